@@ -1,0 +1,25 @@
+//! What an engine can and cannot do.
+
+/// What an engine offers beyond the plain contract, and its limits. What is missing here is answered with `Unsupported`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capability {
+    /// The longest key, in bytes.
+    pub key_bytes_max: usize,
+    /// The longest value, in bytes.
+    pub value_bytes_max: usize,
+    /// The most bytes in one atomic batch.
+    pub batch_bytes_max: usize,
+    /// Whether rows of different shard keys come in byte order too, so that ranges may span shard keys. Holds within a
+    /// shard; with more than one shard, scans give shard after shard.
+    pub total_order: bool,
+    /// Whether reads always see every write acknowledged before.
+    pub absolute_consistency: bool,
+    /// Whether `Durability::Fsync` is honoured.
+    pub fsync: bool,
+    /// Whether the store is still there after it is closed.
+    pub persistent: bool,
+    /// Whether a consistent copy can be made.
+    pub checkpoint: bool,
+    /// How many shards there are.
+    pub shards: u32,
+}

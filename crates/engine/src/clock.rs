@@ -1,0 +1,46 @@
+//! The clock that decides what has expired, injected so that tests can turn it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Tells the time in milliseconds since 1970-01-01T00:00:00Z.
+pub trait Clock: Send + Sync + std::fmt::Debug {
+    /// The time now.
+    fn now_ms(&self) -> u64;
+}
+
+/// The machine's own clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        #[expect(clippy::disallowed_methods, reason = "the one place that reads the real clock")]
+        let now = SystemTime::now();
+        now.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis() as u64)
+    }
+}
+
+/// A clock that stands still until it is set.
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    now_ms: AtomicU64,
+}
+
+impl ManualClock {
+    /// A clock that shows `now_ms`.
+    pub fn new(now_ms: u64) -> Self {
+        Self { now_ms: AtomicU64::new(now_ms) }
+    }
+
+    /// Turns the clock to `now_ms`.
+    pub fn set_ms(&self, now_ms: u64) {
+        self.now_ms.store(now_ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> u64 {
+        self.now_ms.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,76 @@
+//! The contract itself.
+
+use std::path::Path;
+
+use crate::{
+    Capability, Durability, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows, ScanOptions, Scanner, Slices,
+    SpaceId, SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
+};
+
+/// The number of a shard, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShardId(pub u32);
+
+/// What keeps the bytes.
+///
+/// Every method may be called from several threads. A space that does not exist is `NotFound`; a key that does not hold the
+/// whole shard key of its space, or is longer than the capability says, is `Invalid`. Rows past their expiry do not exist.
+pub trait Engine: Send + Sync {
+    /// What this engine offers, and its limits. Fixed while the engine is open.
+    fn capability(&self) -> &Capability;
+
+    /// Makes a space. The number given to it was never used before in this store. Durable when it returns.
+    ///
+    /// # Errors
+    /// `Conflict` when a space of that name exists.
+    fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId>;
+
+    /// All spaces, by ascending number.
+    fn spaces(&self) -> Result<Vec<SpaceInfo>>;
+
+    /// Drops a space with all its rows, without reading them. Durable when it returns.
+    fn drop_space(&self, space: SpaceId) -> Result<()>;
+
+    /// The shard that holds the rows of a shard key. Never changes.
+    fn shard_of(&self, shard_key: &[u8]) -> ShardId;
+
+    /// Looks up keys. `rows` is cleared, then holds the rows found in the order of `keys`, each with the index of its key as
+    /// origin; missing ones are left out, duplicates are answered each. Sorted keys are the fastest.
+    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()>;
+
+    /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was stored when it reached it
+    /// or later: read-committed, not one snapshot of all.
+    ///
+    /// # Errors
+    /// `Unsupported` for a range across shard keys, short of a whole space, where there is no total order.
+    fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>>;
+
+    /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or nothing. The version it
+    /// answers is greater than that of any earlier write of these rows.
+    ///
+    /// # Errors
+    /// `Invalid` when the keys are of more than one shard key. After an error the batch may or may not be stored
+    /// when the kind is `Unavailable`, and is not stored otherwise.
+    fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome>;
+
+    /// Opens a load session.
+    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>>;
+
+    /// Deletes all rows in the ranges, without reading them.
+    fn delete_range(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()>;
+
+    /// Makes every write acknowledged so far durable, `Durability::None` included.
+    fn sync(&self) -> Result<()>;
+
+    /// Waits until background work (compaction) has nothing left to do.
+    fn settle(&self) -> Result<()>;
+
+    /// Writes a consistent copy of the store to a directory that does not exist yet, to be opened as a store.
+    fn checkpoint(&self, directory: &Path) -> Result<()>;
+
+    /// Reads everything and verifies every checksum. Damage is part of the report, not an error.
+    fn verify(&self) -> Result<VerifyReport>;
+
+    /// A reading of the engine's state.
+    fn statistics(&self) -> Result<Statistics>;
+}

@@ -1,0 +1,138 @@
+//! The one public error of Tonnage: a kind that tells the caller what to do, a message for people, and a source.
+
+use std::fmt;
+
+/// The result of every fallible call in Tonnage.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The request is wrong: mend it, then ask again.
+    Invalid,
+    /// What was asked for does not exist.
+    NotFound,
+    /// The request is sound, but what is stored speaks against it.
+    Conflict,
+    /// The store cannot answer now (locked, out of space, timed out): try again later.
+    Unavailable,
+    /// Stored data is damaged: restore it from a copy.
+    Corruption,
+    /// This engine does not offer it, see [`crate::Capability`].
+    Unsupported,
+    /// A defect in Tonnage itself: report it.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The kind in one or two words, as the program prints it before the message.
+    pub fn label(self) -> &'static str {
+        match self {
+            ErrorKind::Invalid => "invalid request",
+            ErrorKind::NotFound => "not found",
+            ErrorKind::Conflict => "conflict",
+            ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Corruption => "corruption",
+            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Internal => "internal error",
+        }
+    }
+}
+
+/// An error with its kind, a message that names the place and the remedy, and what caused it.
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of the given kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// Shorthand for [`ErrorKind::Invalid`].
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, message)
+    }
+
+    /// Shorthand for [`ErrorKind::NotFound`].
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Conflict`].
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Conflict, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Unavailable`].
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unavailable, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Corruption`].
+    pub fn corruption(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Corruption, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Unsupported`].
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsupported, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Internal`].
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    /// The same error with what caused it.
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The same error, its message led by where it happened: `place: message`.
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
+    /// What the caller can do.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What happened, where, and how to mend it.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether the same call may succeed later without any change.
+    pub fn is_retryable(&self) -> bool {
+        self.kind == ErrorKind::Unavailable
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.kind, self.message)?;
+        match &self.source {
+            Some(source) => write!(f, " (caused by: {source})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}

@@ -1,0 +1,52 @@
+//! The storage contract of Tonnage: batches of bytes in, batches of bytes out.
+//!
+//! Everything above this crate (tables, key/value pairs, bulk put, bulk get) speaks to storage through one trait, [`Engine`].
+//! Everything below it (memory, RocksDB, a cluster) implements that trait and knows nothing of types or schemas.
+//!
+//! Three ideas carry the contract:
+//!
+//! - **Bulk is the primitive.** No method takes a single item: one is a batch of one. A batch is contiguous memory
+//!   ([`Slices`], [`Entries`], [`Rows`]), never a vector of small vectors.
+//! - **Items are grouped by shard key and ordered inside it.** A key is a run of bytes; the [`KeyShape`] of its space says
+//!   where the shard key ends. That is all an engine promises about placement and order; what it promises beyond, or cannot
+//!   do at all, stands in its [`Capability`].
+//! - **Nothing is silent.** Writes say what they did, loads report every entry, and what an engine cannot do is answered
+//!   with [`ErrorKind::Unsupported`].
+//!
+//! The [`memory`] engine is the strict model that all others are compared with. The behaviour suite (`conformance`, behind
+//! the feature of that name) runs against every engine.
+
+pub mod capability;
+pub mod clock;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+pub mod engine;
+pub mod entries;
+pub mod error;
+pub mod header;
+pub mod load;
+pub mod memory;
+pub mod range;
+pub mod rows;
+pub mod scan;
+pub mod shape;
+pub mod slices;
+pub mod space;
+pub mod statistics;
+pub mod write;
+
+pub use capability::Capability;
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use engine::{Engine, ShardId};
+pub use entries::Entries;
+pub use error::{Error, ErrorKind, Result};
+pub use load::{LoadObserver, LoadOptions, LoadSession, OnExisting, StoredRun};
+pub use memory::MemoryEngine;
+pub use range::Ranges;
+pub use rows::Rows;
+pub use scan::{Direction, KeyFilter, Projection, ScanOptions, Scanner, Verdict};
+pub use shape::{KeyPart, KeyShape};
+pub use slices::Slices;
+pub use space::{SpaceId, SpaceInfo};
+pub use statistics::{Damage, ShardStatistics, Statistics, VerifyReport};
+pub use write::{Condition, Durability, Operation, WriteBatch, WriteOutcome};

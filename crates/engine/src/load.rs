@@ -1,0 +1,120 @@
+//! Load sessions: how rows come in by the million.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{Durability, Entries, Result, SpaceId};
+
+/// What a load does with an entry whose key is stored already, or came earlier in the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnExisting {
+    /// The stored row stays; the entry is reported as existing. Of equal keys in one stream the first is stored.
+    #[default]
+    Keep,
+    /// The entry is stored over it. Of equal keys in one stream the last is stored.
+    Replace,
+    /// The load stops with `Conflict`.
+    Fail,
+}
+
+/// How to load.
+#[derive(Clone)]
+pub struct LoadOptions {
+    /// What happens to entries whose key exists.
+    pub on_existing: OnExisting,
+    /// When entries count as stored.
+    pub durability: Durability,
+    /// The memory that the session may use for its entries and buffers, whatever their number and size. A single entry
+    /// larger than that still passes.
+    pub memory_bytes_max: usize,
+    /// How many threads sort and write for the session, in all.
+    pub parallelism: usize,
+    /// Where sorted runs go that do not fit into memory; the engine's own place without it.
+    pub spill_directory: Option<PathBuf>,
+    /// Is told what becomes of the entries.
+    pub observer: Arc<dyn LoadObserver>,
+}
+
+/// A count of entries of one stream that are now stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredRun {
+    /// The stream they came from.
+    pub stream: u32,
+    /// How many of them are new rows.
+    pub inserted: u64,
+    /// How many took the place of a row that existed or of an earlier entry ([`OnExisting::Replace`] only; the entries
+    /// replaced within the load count here, those that replace them count as inserted or replaced by what was stored
+    /// before the load).
+    pub replaced: u64,
+    /// The bytes of keys and values that were stored.
+    pub bytes: u64,
+}
+
+/// Is told what becomes of the entries of a load, from the session's own threads, several at a time.
+///
+/// Every entry pushed is reported exactly once by the time [`LoadSession::flush`] or [`LoadSession::finish`] returns without
+/// an error: as part of a [`StoredRun`], or as existing.
+pub trait LoadObserver: Send + Sync {
+    /// Entries are stored, as durable as was asked for, and can be read.
+    fn stored(&self, run: StoredRun);
+
+    /// An entry was not stored because its key exists ([`OnExisting::Keep`] and [`OnExisting::Fail`]). An error stops the
+    /// load with that error.
+    ///
+    /// Calls for entries of one stream with one key come in the order of the stream.
+    fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()>;
+}
+
+/// An observer that looks away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl LoadObserver for Unobserved {
+    fn stored(&self, _run: StoredRun) {}
+
+    fn existed(&self, _stream: u32, _position: u64, _space: SpaceId, _key: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            on_existing: OnExisting::Keep,
+            durability: Durability::Write,
+            memory_bytes_max: 256 << 20,
+            parallelism: std::thread::available_parallelism().map_or(2, |cores| cores.get()),
+            spill_directory: None,
+            observer: Arc::new(Unobserved),
+        }
+    }
+}
+
+/// A load under way.
+///
+/// Entries may be pushed from several threads; what each push brings is copied before it returns. Nothing need be visible
+/// or durable before the next [`LoadSession::flush`] or [`LoadSession::finish`] returns, though it may be. Dropping a session
+/// without finishing it abandons what was not flushed; what was flushed stays.
+///
+/// Two entries with the same key from one stream keep their order if the pushes that bring them are ordered. Of two entries
+/// with the same key from different streams either may win; the other is reported.
+///
+/// A row that someone else writes while the load is under way is never lost to the load: such an entry of the load is
+/// treated as if it had come before that write.
+pub trait LoadSession: Send + Sync {
+    /// Takes entries of one stream. Waits while the session's memory is full.
+    ///
+    /// # Errors
+    /// `Invalid` for a key or value over the engine's limits, naming the entry (nothing of the batch is taken);
+    /// `NotFound` when the space does not exist; otherwise what stopped the load: after that, every further call fails.
+    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()>;
+
+    /// The bytes pushed since the last flush.
+    fn pending_bytes(&self) -> u64;
+
+    /// Stores everything whose push returned before this call. When it returns, those entries are durable and reported.
+    fn flush(&self) -> Result<()>;
+
+    /// Flushes and ends the session.
+    fn finish(self: Box<Self>) -> Result<()>;
+}

@@ -1,0 +1,91 @@
+//! Range reads.
+
+use std::sync::Arc;
+
+use crate::{Result, Rows};
+
+/// The order in which a scan gives its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Whatever order is fastest.
+    #[default]
+    Unordered,
+    /// Ascending keys under each shard key; ranges one after another.
+    Forward,
+    /// Descending keys under each shard key; ranges one after another, each from its end.
+    Reverse,
+}
+
+/// What of a row a read gives back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Projection {
+    /// Key, version, expiry and value.
+    #[default]
+    KeysAndValues,
+    /// All but the value.
+    KeysOnly,
+}
+
+/// What a [`KeyFilter`] says of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The row is passed over.
+    Skip,
+    /// The row is given and counts towards the limits per range and per shard key.
+    Count,
+    /// The row is given but does not count towards these limits (a child row that comes along with its parent).
+    Along,
+}
+
+/// Decides from its key alone whether a row is wanted, before its value is touched.
+pub trait KeyFilter: Send + Sync {
+    /// The verdict on one key.
+    fn judge(&self, key: &[u8]) -> Verdict;
+}
+
+/// How to scan.
+#[derive(Clone)]
+pub struct ScanOptions {
+    /// The order of rows.
+    pub direction: Direction,
+    /// What of each row is wanted.
+    pub projection: Projection,
+    /// At most this many counted rows for each range.
+    ///
+    /// A forward scan also gives the rows that come [`Verdict::Along`] after the last counted row, up to the next counted
+    /// one; a reverse scan gives those that come along before a counted row, and stops right after the last one.
+    pub limit_per_range: Option<u64>,
+    /// At most this many counted rows under each shard key within a range, likewise. The rest of a shard key is jumped
+    /// over, not read.
+    pub limit_per_shard_key: Option<u64>,
+    /// About how many rows one batch holds.
+    pub batch_rows_max: usize,
+    /// About how many bytes of keys and values one batch holds; a single larger row still comes.
+    pub batch_bytes_max: usize,
+    /// Which keys are wanted; all without it.
+    pub filter: Option<Arc<dyn KeyFilter>>,
+    /// Whether what is read should stay in the cache. Off for reads that pass over a whole space once.
+    pub fill_cache: bool,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self {
+            direction: Direction::Unordered,
+            projection: Projection::KeysAndValues,
+            limit_per_range: None,
+            limit_per_shard_key: None,
+            batch_rows_max: 8_192,
+            batch_bytes_max: 4 << 20,
+            filter: None,
+            fill_cache: true,
+        }
+    }
+}
+
+/// A scan under way.
+pub trait Scanner: Send {
+    /// Clears `rows` and fills it with the next batch. The answer is false, and `rows` empty, when the scan is over; asking
+    /// again then gives the same answer. After an error the scan is over.
+    fn next_batch(&mut self, rows: &mut Rows) -> Result<bool>;
+}
