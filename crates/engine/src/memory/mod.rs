@@ -68,9 +68,9 @@ impl MemoryEngine {
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         Self {
             capability: Capability {
-                key_bytes_max: (1 << 16) - 1,
-                value_bytes_max: 256 << 20,
-                batch_bytes_max: 512 << 20,
+                key_bytes_max: 64 << 10,
+                value_bytes_max: 1 << 30,
+                batch_bytes_max: 1 << 30,
                 total_order: true,
                 absolute_consistency: true,
                 fsync: false,
