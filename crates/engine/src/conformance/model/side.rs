@@ -19,6 +19,9 @@ pub(super) type Row = (u32, Vec<u8>, Vec<u8>, u64);
 /// What became of a load: what each stream stored (inserted, replaced), and which entries existed.
 pub(super) type Loaded = ([(u64, u64); 2], Vec<(u32, Vec<u8>, u64, usize)>);
 
+/// All rows of a space by key: value, expiry, and whether the version changed since the row was last seen.
+pub(super) type Survey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
+
 /// An engine with what was seen of it.
 pub(super) struct Side {
     /// The number last given to each space, whether or not it was dropped since.
@@ -157,9 +160,8 @@ impl Side {
         (0..rows.len()).map(row).collect()
     }
 
-    /// All rows of a space by key, each with whether its version changed since it was last seen. Nothing for a space that
-    /// does not exist.
-    pub(super) fn survey(&mut self, engine: &dyn Engine, space: usize) -> Option<BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>> {
+    /// Reads a whole space and remembers its versions. Nothing for a space that does not exist.
+    pub(super) fn survey(&mut self, engine: &dyn Engine, space: usize) -> Option<Survey> {
         let id = self.id(space);
         let rows = match scan(engine, id, Ranges::whole_space(), ScanOptions::default()) {
             Ok(rows) => rows,
