@@ -262,19 +262,24 @@ pub fn writes_that_race_with_a_load_are_not_lost(harness: &mut dyn Harness) {
     let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
     let session = open(&ground, OnExisting::Replace, &Arc::new(Recorder::default()));
     let (engine, space) = (ground.engine(), ground.space);
-    std::thread::scope(|threads| {
-        threads.spawn(|| {
-            for key in keys.iter().step_by(2) {
-                let mut batch = WriteBatch::new(space);
-                batch.put(key, b"written", 0, Condition::Always);
-                engine.write(&batch, Durability::Write).unwrap();
-            }
-        });
+    let write = |key: &Vec<u8>| {
+        let mut batch = WriteBatch::new(space);
+        batch.put(key, b"written", 0, Condition::Always);
+        engine.write(&batch, Durability::Write).unwrap();
+    };
+    let load_all = || {
         for chunk in rows.chunks(20) {
             session.push(space, 0, &entries(chunk)).unwrap();
             session.flush().unwrap();
         }
+    };
+    std::thread::scope(|threads| {
+        let writer = threads.spawn(|| keys.iter().step_by(2).for_each(write));
+        while !writer.is_finished() {
+            load_all();
+        }
     });
+    load_all();
     session.finish().unwrap();
     for (row, key) in keys.iter().enumerate() {
         let expected = if row % 2 == 0 { &b"written"[..] } else { b"loaded" };
