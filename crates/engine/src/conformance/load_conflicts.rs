@@ -1,0 +1,283 @@
+//! Loads that meet rows: stored ones, their own, and those that others write meanwhile.
+
+use std::sync::Arc;
+
+use super::ground::{Ground, entries, group_range, key, kind, load_options};
+use super::{Harness, Recorder};
+use crate::{Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting, ScanOptions, WriteBatch};
+
+const ALL: [OnExisting; 3] = [OnExisting::Keep, OnExisting::Replace, OnExisting::Fail];
+
+fn open<'g>(ground: &'g Ground, on_existing: OnExisting, recorder: &Arc<Recorder>) -> Box<dyn LoadSession + 'g> {
+    ground.engine().load(load_options(on_existing, recorder)).unwrap()
+}
+
+fn push(ground: &Ground, session: &dyn LoadSession, stream: u32, key: &[u8], value: &[u8]) {
+    session.push(ground.space, stream, &entries(&[(key, value)])).unwrap();
+}
+
+/// Keep: the stored row stays, with its version; the entry is reported.
+pub fn keep_leaves_the_stored_row(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (old, new) = (key("a", "old"), key("a", "new"));
+    let version = ground.put(&old, b"stored");
+    let recorder = ground.load(OnExisting::Keep, &entries(&[(&new, b"loaded"), (&old, b"loaded")])).unwrap();
+    assert_eq!(recorder.counts(), (1, 0, 1));
+    let existed = &recorder.existed()[0];
+    assert_eq!((existed.stream, existed.position, existed.space, &existed.key), (0, 1, ground.space, &old));
+    assert_eq!((ground.value(&old).as_deref(), ground.version(&old)), (Some(&b"stored"[..]), Some(version)));
+    assert_eq!(ground.value(&new).as_deref(), Some(&b"loaded"[..]));
+}
+
+/// Replace: the entry takes the place of the stored row and is counted as replaced; new keys count as inserted.
+pub fn replace_stores_over_the_stored_row(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (old, new) = (key("a", "old"), key("b", "new"));
+    ground.put_until(&old, b"stored", u64::MAX);
+    let recorder = ground.load(OnExisting::Replace, &entries(&[(&old, b"loaded"), (&new, b"loaded")])).unwrap();
+    assert_eq!(recorder.counts(), (1, 1, 0));
+    let rows = ground.read(&[&old, &new]);
+    assert!(rows.values.iter().all(|value| value == b"loaded"));
+    assert_eq!(rows.expiries_ms, [0, 0]);
+}
+
+/// Fail: a stored row stops the load with `Conflict`; it stays as it is, and the load stays stopped.
+pub fn fail_stops_at_the_first_stored_row(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let old = key("a", "old");
+    ground.put(&old, b"stored");
+    let recorder = Arc::new(Recorder::default());
+    let session = open(&ground, OnExisting::Fail, &recorder);
+    let stopped = session.push(ground.space, 0, &entries(&[(&old, b"loaded")])).and_then(|()| session.flush());
+    assert_eq!(kind(stopped), ErrorKind::Conflict);
+    assert_eq!(kind(session.push(ground.space, 0, &entries(&[(&key("a", "new"), b"")]))), ErrorKind::Conflict);
+    assert_eq!(kind(session.flush()), ErrorKind::Conflict);
+    assert_eq!(kind(session.finish()), ErrorKind::Conflict);
+    assert_eq!(recorder.existed().first().map(|existed| existed.key.clone()), Some(old.clone()));
+    assert_eq!(ground.value(&old).as_deref(), Some(&b"stored"[..]));
+    assert_eq!(ground.value(&key("a", "new")), None);
+}
+
+/// Fail: a key that comes twice in the load stops it too.
+pub fn fail_stops_at_a_key_that_comes_twice(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let twice = key("a", "1");
+    let loaded = ground.load(OnExisting::Fail, &entries(&[(&twice, b"first"), (&key("a", "2"), b""), (&twice, b"second")]));
+    assert_eq!(kind(loaded), ErrorKind::Conflict);
+    assert_ne!(ground.value(&twice).as_deref(), Some(&b"second"[..]));
+}
+
+/// Fail: a load that meets nothing is a load like any other.
+pub fn fail_loads_new_rows(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.put(&key("a", "1"), b"");
+    let recorder = ground.load(OnExisting::Fail, &entries(&[(&key("a", "2"), b""), (&key("b", "1"), b"")])).unwrap();
+    assert_eq!(recorder.counts(), (2, 0, 0));
+    assert_eq!(ground.all_names(), ["a/1", "a/2", "b/1"]);
+}
+
+/// Keep: of equal keys in one stream the first is stored, whether they come in one push or several, before a flush or after.
+pub fn keep_stores_the_first_of_a_stream(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (one, two) = (key("a", "1"), key("a", "2"));
+    let recorder = Arc::new(Recorder::default());
+    let session = open(&ground, OnExisting::Keep, &recorder);
+    session.push(ground.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")])).unwrap();
+    push(&ground, &*session, 0, &two, b"second");
+    push(&ground, &*session, 0, &one, b"third");
+    session.flush().unwrap();
+    push(&ground, &*session, 0, &one, b"fourth");
+    session.finish().unwrap();
+    assert_eq!(recorder.counts(), (2, 0, 4));
+    assert!(ground.read(&[&one, &two]).values.iter().all(|value| value == b"first"));
+}
+
+/// Replace: of equal keys in one stream the last is stored. One of them counts as inserted, the others as replaced.
+pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (new, old) = (key("a", "new"), key("a", "old"));
+    ground.put(&old, b"stored");
+    let recorder = Arc::new(Recorder::default());
+    let session = open(&ground, OnExisting::Replace, &recorder);
+    session.push(ground.space, 0, &entries(&[(&new, b"1"), (&old, b"1"), (&new, b"2")])).unwrap();
+    push(&ground, &*session, 0, &old, b"2");
+    session.flush().unwrap();
+    assert_eq!(recorder.counts(), (1, 3, 0));
+    push(&ground, &*session, 0, &new, b"last");
+    push(&ground, &*session, 0, &old, b"last");
+    session.finish().unwrap();
+    assert_eq!(recorder.counts(), (1, 5, 0));
+    assert!(ground.read(&[&new, &old]).values.iter().all(|value| value == b"last"));
+}
+
+/// Order within a stream holds however often the session's memory fills up.
+pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    for (on_existing, group, winner) in [(OnExisting::Keep, "keep", 0u64), (OnExisting::Replace, "replace", 19)] {
+        let recorder = Arc::new(Recorder::default());
+        let options = LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
+        let session = ground.engine().load(options).unwrap();
+        for round in 0..20u64 {
+            let mut batch = Entries::new();
+            (0..500).for_each(|row| batch.push(&key(group, &format!("{row:03}")), &round.to_le_bytes(), round * 500 + row, 0));
+            session.push(ground.space, 0, &batch).unwrap();
+        }
+        session.finish().unwrap();
+        let rows = ground.scan(group_range(group), ScanOptions::default());
+        assert_eq!(rows.len(), 500);
+        assert!(rows.values.iter().all(|value| value == winner.to_le_bytes()), "{on_existing:?}");
+        let (inserted, replaced, existed) = recorder.counts();
+        assert_eq!((inserted, replaced + existed), (500, 9_500), "{on_existing:?}");
+        assert_eq!(replaced == 0, on_existing == OnExisting::Keep);
+    }
+}
+
+/// Existing entries of one key and stream are told in the order of the stream.
+pub fn existing_entries_of_a_key_are_told_in_stream_order(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let keys = [key("a", "1"), key("b", "1")];
+    let recorder = Arc::new(Recorder::default());
+    let session = open(&ground, OnExisting::Keep, &recorder);
+    for position in 0..200 {
+        let mut batch = Entries::new();
+        batch.push(&keys[position % 2], b"", position as u64, 0);
+        session.push(ground.space, 3, &batch).unwrap();
+    }
+    session.finish().unwrap();
+    for (parity, key) in (0u64..).zip(&keys) {
+        let told: Vec<u64> = recorder.existed().iter().filter(|entry| entry.key == *key).map(|entry| entry.position).collect();
+        assert_eq!(told, (1..100).map(|place| place * 2 + parity).collect::<Vec<_>>());
+    }
+}
+
+/// Of equal keys in two streams one is stored; the other is reported, each with its own stream.
+pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    for on_existing in [OnExisting::Keep, OnExisting::Replace] {
+        let key = key(&format!("{on_existing:?}"), "1");
+        let recorder = Arc::new(Recorder::default());
+        let session = open(&ground, on_existing, &recorder);
+        push(&ground, &*session, 1, &key, b"1");
+        push(&ground, &*session, 2, &key, b"2");
+        session.finish().unwrap();
+        assert_eq!(recorder.inserted(), 1);
+        assert_eq!(recorder.replaced() + recorder.existed().len() as u64, 1);
+        let value = ground.value(&key).unwrap();
+        if on_existing == OnExisting::Keep {
+            let winner = u32::from(value[0] - b'0');
+            assert_eq!(recorder.of_stream(winner), (1, 0));
+            assert_eq!(recorder.existed()[0].stream, 3 - winner);
+        } else {
+            let counted = [1, 2].map(|stream| recorder.of_stream(stream)).map(|(inserted, replaced)| inserted + replaced);
+            assert_eq!(counted, [1, 1]);
+        }
+    }
+}
+
+/// An observer that has seen enough stops the load with its own error.
+pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 10);
+    let recorder = Arc::new(Recorder::with_patience(3));
+    let session = open(&ground, OnExisting::Keep, &recorder);
+    let mut batch = Entries::new();
+    (0..10).for_each(|row| batch.push(&key("a", &format!("{row:02}")), b"", row, 0));
+    let stopped = session.push(ground.space, 0, &batch).and_then(|()| session.flush());
+    assert_eq!(stopped.unwrap_err().message(), "the observer has seen enough");
+    assert_eq!(kind(session.push(ground.space, 0, &batch)), ErrorKind::Unavailable);
+    assert_eq!(kind(session.finish()), ErrorKind::Unavailable);
+}
+
+/// Among rows that were put, replaced and deleted by small writes, a load sees exactly those that exist.
+pub fn a_load_sees_the_rows_of_small_writes(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c"], 10);
+    for row in 0..5 {
+        ground.delete(&key("a", &format!("{row:02}")));
+        ground.put(&key("b", &format!("{row:02}")), b"replaced");
+    }
+    let mut batch = Entries::new();
+    let keys = ["a", "b", "c", "d"].into_iter().flat_map(|group| (0..10).map(move |row| key(group, &format!("{row:02}"))));
+    (0..).zip(keys).for_each(|(position, key)| batch.push(&key, b"loaded", position, 0));
+    let recorder = ground.load(OnExisting::Keep, &batch).unwrap();
+    assert_eq!(recorder.counts(), (15, 0, 25));
+    assert_eq!(ground.value(&key("a", "00")).as_deref(), Some(&b"loaded"[..]));
+    assert_eq!(ground.value(&key("b", "00")).as_deref(), Some(&b"replaced"[..]));
+    let recorder = ground.load(OnExisting::Replace, &batch).unwrap();
+    assert_eq!(recorder.counts(), (0, 40, 0));
+    assert_eq!(ground.value(&key("b", "00")).as_deref(), Some(&b"loaded"[..]));
+}
+
+/// A row that is written after its entry was pushed, and before the load ends, keeps what was written.
+pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    for on_existing in ALL {
+        let (new, old) = (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
+        let recorder = Arc::new(Recorder::default());
+        let session = open(&ground, on_existing, &recorder);
+        if on_existing == OnExisting::Replace {
+            ground.put(&old, b"stored");
+            push(&ground, &*session, 0, &old, b"loaded");
+        }
+        push(&ground, &*session, 0, &new, b"loaded");
+        let version = ground.put(&new, b"written");
+        ground.put(&old, b"written");
+        let finished = session.finish();
+        assert_eq!(ground.value(&new).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
+        assert_eq!(ground.value(&old).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
+        assert!(ground.version(&new).unwrap() >= version);
+        match on_existing {
+            OnExisting::Keep => assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1),
+            OnExisting::Replace => assert_eq!(recorder.inserted() + recorder.replaced(), 2),
+            OnExisting::Fail => assert!(finished.is_ok() || finished.is_err_and(|error| error.kind() == ErrorKind::Conflict)),
+        }
+    }
+}
+
+/// A row that is written while a session is open is not lost to an entry that is pushed later: the entry counts as replaced,
+/// before the first flush and after.
+pub fn a_write_during_the_load_is_not_lost(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (first, second) = (key("a", "1"), key("a", "2"));
+    let recorder = Arc::new(Recorder::default());
+    let session = open(&ground, OnExisting::Replace, &recorder);
+    ground.put(&first, b"written");
+    push(&ground, &*session, 0, &first, b"loaded");
+    push(&ground, &*session, 0, &second, b"loaded");
+    session.flush().unwrap();
+    assert_eq!(ground.value(&first).as_deref(), Some(&b"written"[..]));
+    assert_eq!(recorder.counts(), (1, 1, 0));
+    ground.put(&second, b"written");
+    push(&ground, &*session, 0, &second, b"loaded");
+    session.finish().unwrap();
+    assert_eq!(ground.value(&second).as_deref(), Some(&b"written"[..]));
+    assert_eq!(recorder.counts(), (1, 2, 0));
+}
+
+/// Small writes that race with a load of the same keys are never lost, whenever the load stores its rows.
+pub fn writes_that_race_with_a_load_are_not_lost(harness: &mut dyn Harness) {
+    const ROWS: usize = 300;
+    let ground = Ground::new(harness);
+    let keys: Vec<Vec<u8>> = (0..ROWS).map(|row| key("a", &format!("{row:03}"))).collect();
+    let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
+    let session = open(&ground, OnExisting::Replace, &Arc::new(Recorder::default()));
+    let (engine, space) = (ground.engine(), ground.space);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for key in keys.iter().step_by(2) {
+                let mut batch = WriteBatch::new(space);
+                batch.put(key, b"written", 0, Condition::Always);
+                engine.write(&batch, Durability::Write).unwrap();
+            }
+        });
+        for chunk in rows.chunks(20) {
+            session.push(space, 0, &entries(chunk)).unwrap();
+            session.flush().unwrap();
+        }
+    });
+    session.finish().unwrap();
+    for (row, key) in keys.iter().enumerate() {
+        let expected = if row % 2 == 0 { &b"written"[..] } else { b"loaded" };
+        assert_eq!(ground.value(key).as_deref(), Some(expected), "row {row}");
+    }
+}

@@ -1,0 +1,209 @@
+//! The operations of the model test, and how they are made up.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::conformance::ground;
+use crate::{Direction, OnExisting};
+
+/// Names of spaces, groups (shard keys) and minor keys: few, so that operations meet. Some groups are prefixes of others,
+/// some hold bytes that the shape escapes.
+pub(super) const SPACES: usize = 3;
+const GROUPS: [&str; 6] = ["a", "b", "ab", "", "a\u{0}\u{ff}", "z"];
+const MINORS: [&str; 8] = ["", "1", "1a", "1b", "1x", "2", "2a", "3"];
+
+/// A key by the places of its group and minor key in their lists.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) group: usize,
+    pub(super) minor: usize,
+}
+
+/// A value by what fills it and how long it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) fill: u8,
+    pub(super) len: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum When {
+    Always,
+    IfAbsent,
+    IfPresent,
+    /// The version that the row has, or had last.
+    IfLastVersion,
+    /// A version that no row has.
+    IfOtherVersion,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    Put { minor: usize, value: Value, lives_ms: Option<u64>, when: When },
+    Delete { minor: usize, when: When },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Push {
+    pub(super) space: usize,
+    pub(super) stream: usize,
+    pub(super) entries: Vec<(Key, Value, Option<u64>)>,
+    pub(super) then_flush: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Range {
+    WholeSpace,
+    Group(usize),
+    Between {
+        group: usize,
+        minors: [usize; 2],
+    },
+    /// Across shard keys, for engines with a total order.
+    Across(Key, Key),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Scan {
+    pub(super) ranges: Vec<Range>,
+    pub(super) direction: Direction,
+    pub(super) keys_only: bool,
+    pub(super) limit_per_range: Option<u64>,
+    pub(super) limit_per_shard_key: Option<u64>,
+    pub(super) batch_rows_max: usize,
+    pub(super) batch_bytes_max: usize,
+    pub(super) filter: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Operation {
+    CreateSpace(usize),
+    DropSpace(usize),
+    Write { space: usize, group: usize, changes: Vec<Change> },
+    Load { on_existing: OnExisting, memory_bytes_max: usize, parallelism: usize, pushes: Vec<Push> },
+    DeleteRange { space: usize, ranges: Vec<Range> },
+    Read { space: usize, keys: Vec<Key>, keys_only: bool },
+    Scan { space: usize, scan: Scan },
+    MoveClock(u64),
+    Settle,
+    Reopen,
+}
+
+impl Key {
+    pub(super) fn bytes(self) -> Vec<u8> {
+        ground::key(GROUPS[self.group], MINORS[self.minor])
+    }
+}
+
+impl Value {
+    pub(super) fn bytes(self) -> Vec<u8> {
+        vec![self.fill; self.len]
+    }
+}
+
+/// The shard key of a group.
+pub(super) fn group_bytes(group: usize) -> Vec<u8> {
+    ground::group(GROUPS[group])
+}
+
+/// One operation of any kind.
+pub(super) fn operation() -> impl Strategy<Value = Operation> {
+    let space = 0..SPACES;
+    prop_oneof![
+        2 => space.clone().prop_map(Operation::CreateSpace),
+        1 => space.clone().prop_map(Operation::DropSpace),
+        8 => (space.clone(), 0..GROUPS.len(), vec(change(), 0..6))
+            .prop_map(|(space, group, changes)| Operation::Write { space, group, changes }),
+        6 => load(),
+        2 => (space.clone(), vec(range(), 0..3)).prop_map(|(space, ranges)| Operation::DeleteRange { space, ranges }),
+        3 => (space.clone(), vec(key(), 0..12), any::<bool>())
+            .prop_map(|(space, keys, keys_only)| Operation::Read { space, keys, keys_only }),
+        8 => (space, scan()).prop_map(|(space, scan)| Operation::Scan { space, scan }),
+        2 => (1..8u64).prop_map(Operation::MoveClock),
+        1 => Just(Operation::Settle),
+        1 => Just(Operation::Reopen),
+    ]
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    (0..GROUPS.len(), 0..MINORS.len()).prop_map(|(group, minor)| Key { group, minor })
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    (any::<u8>(), prop_oneof![4 => 0..20usize, 1 => Just(3_000), 1 => Just(9_000)]).prop_map(|(fill, len)| Value { fill, len })
+}
+
+fn lives_ms() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![2 => Just(None), 1 => (1..12u64).prop_map(Some)]
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let when = || {
+        prop_oneof![
+            4 => Just(When::Always),
+            1 => Just(When::IfAbsent),
+            1 => Just(When::IfPresent),
+            2 => Just(When::IfLastVersion),
+            1 => Just(When::IfOtherVersion),
+        ]
+    };
+    prop_oneof![
+        3 => (0..MINORS.len(), value(), lives_ms(), when())
+            .prop_map(|(minor, value, lives_ms, when)| Change::Put { minor, value, lives_ms, when }),
+        1 => (0..MINORS.len(), when()).prop_map(|(minor, when)| Change::Delete { minor, when }),
+    ]
+}
+
+fn load() -> impl Strategy<Value = Operation> {
+    let on_existing =
+        select(vec![OnExisting::Keep, OnExisting::Replace, OnExisting::Keep, OnExisting::Replace, OnExisting::Fail]);
+    let memory_bytes_max = select(vec![64 << 10, 1 << 20, 16 << 20]);
+    (on_existing, memory_bytes_max, 1..4usize, vec(push(), 0..8)).prop_map(
+        |(on_existing, memory_bytes_max, parallelism, pushes)| Operation::Load {
+            on_existing,
+            memory_bytes_max,
+            parallelism,
+            pushes,
+        },
+    )
+}
+
+/// Streams keep to groups of their own: of equal keys in two streams either may win, which cannot be compared.
+fn push() -> impl Strategy<Value = Push> {
+    (0..SPACES, 0..2usize, vec((key(), value(), lives_ms()), 0..30), any::<bool>()).prop_map(
+        |(space, stream, mut entries, then_flush)| {
+            entries.iter_mut().for_each(|(key, ..)| key.group = key.group / 2 * 2 + stream);
+            Push { space, stream, entries, then_flush }
+        },
+    )
+}
+
+fn range() -> impl Strategy<Value = Range> {
+    prop_oneof![
+        2 => Just(Range::WholeSpace),
+        3 => (0..GROUPS.len()).prop_map(Range::Group),
+        3 => (0..GROUPS.len(), 0..MINORS.len(), 0..MINORS.len())
+            .prop_map(|(group, start, end)| Range::Between { group, minors: [start, end] }),
+        1 => (key(), key()).prop_map(|(start, end)| Range::Across(start, end)),
+    ]
+}
+
+fn scan() -> impl Strategy<Value = Scan> {
+    let direction = select(vec![Direction::Unordered, Direction::Forward, Direction::Reverse]);
+    let limit = || option::of(1..4u64);
+    let batch = (prop_oneof![1..4usize, Just(8_192)], prop_oneof![1..5_000usize, Just(4 << 20)]);
+    (vec(range(), 0..4), direction, any::<bool>(), limit(), limit(), batch, any::<bool>()).prop_map(
+        |(ranges, direction, keys_only, limit_per_range, limit_per_shard_key, (batch_rows_max, batch_bytes_max), filter)| Scan {
+            ranges,
+            direction,
+            keys_only,
+            limit_per_range,
+            limit_per_shard_key,
+            batch_rows_max,
+            batch_bytes_max,
+            filter,
+        },
+    )
+}

@@ -1,0 +1,205 @@
+//! One of the two engines, as the model test uses it: spaces by place, versions by what was seen of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::conformance::ground::{group, scan, shape};
+use crate::conformance::recorder::Recorder;
+use crate::header::NEVER_MS;
+use crate::{
+    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, LoadOptions, OnExisting, Projection, Ranges, Result, Rows,
+    ScanOptions, Slices, SpaceId, Verdict, WriteBatch, WriteOutcome,
+};
+
+use super::operation::{Change, Key, Push, SPACES, Scan, When};
+
+/// A row as both sides must have it: origin, key, value, expiry.
+pub(super) type Row = (u32, Vec<u8>, Vec<u8>, u64);
+
+/// What became of a load: what each stream stored (inserted, replaced), and which entries existed.
+pub(super) type Loaded = ([(u64, u64); 2], Vec<(u32, Vec<u8>, u64, usize)>);
+
+/// All rows of a space by key: value, expiry, and whether the version changed since the row was last seen.
+pub(super) type Survey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
+
+/// An engine with what was seen of it.
+pub(super) struct Side {
+    /// The number last given to each space, whether or not it was dropped since.
+    ids: [Option<SpaceId>; SPACES],
+    used: Vec<SpaceId>,
+    /// The version last seen of each row, whether or not it still exists.
+    versions: BTreeMap<(SpaceId, Vec<u8>), u64>,
+}
+
+impl Side {
+    pub(super) fn new() -> Self {
+        Self { ids: [None; SPACES], used: Vec::new(), versions: BTreeMap::new() }
+    }
+
+    /// The number of a space; one that does not exist when it was never made.
+    pub(super) fn id(&self, space: usize) -> SpaceId {
+        self.ids[space].unwrap_or(SpaceId(u32::MAX))
+    }
+
+    pub(super) fn create_space(&mut self, engine: &dyn Engine, space: usize) -> Result<()> {
+        let id = engine.create_space(&format!("space {space}"), &shape())?;
+        assert!(!self.used.contains(&id), "the number of a space is used twice");
+        self.used.push(id);
+        self.ids[space] = Some(id);
+        Ok(())
+    }
+
+    /// The operation that was refused, and whether there is a row; nothing for a batch that was applied.
+    pub(super) fn write(
+        &self,
+        engine: &dyn Engine,
+        space: usize,
+        group: usize,
+        changes: &[Change],
+        now_ms: u64,
+    ) -> Result<Option<(usize, bool)>> {
+        let mut batch = WriteBatch::new(self.id(space));
+        for change in changes {
+            match change {
+                Change::Put { minor, value, lives_ms, when } => {
+                    let key = Key { group, minor: *minor }.bytes();
+                    batch.put(&key, &value.bytes(), expires_at_ms(now_ms, *lives_ms), self.condition(space, &key, *when));
+                }
+                Change::Delete { minor, when } => {
+                    let key = Key { group, minor: *minor }.bytes();
+                    batch.delete(&key, self.condition(space, &key, *when));
+                }
+            }
+        }
+        Ok(match engine.write(&batch, Durability::Write)? {
+            WriteOutcome::Applied { .. } => None,
+            WriteOutcome::Refused { operation, current } => {
+                let seen = self.last_version(space, batch.key(operation));
+                assert!(current.is_none() || current == seen, "the row has version {current:?}, last seen was {seen:?}");
+                Some((operation, current.is_some()))
+            }
+        })
+    }
+
+    fn last_version(&self, space: usize, key: &[u8]) -> Option<u64> {
+        self.versions.get(&(self.id(space), key.to_vec())).copied()
+    }
+
+    fn condition(&self, space: usize, key: &[u8], when: When) -> Condition {
+        match when {
+            When::Always => Condition::Always,
+            When::IfAbsent => Condition::IfAbsent,
+            When::IfPresent => Condition::IfPresent,
+            When::IfLastVersion => Condition::IfVersion(self.last_version(space, key).unwrap_or(u64::MAX)),
+            When::IfOtherVersion => Condition::IfVersion(u64::MAX),
+        }
+    }
+
+    /// Loads all pushes in one session. Where in the session an error comes up is the engine's own business.
+    pub(super) fn load(&self, engine: &dyn Engine, options: &LoadOptions, pushes: &[Push], now_ms: u64) -> Result<Loaded> {
+        let recorder = Arc::new(Recorder::default());
+        let session = engine.load(LoadOptions { observer: Arc::clone(&recorder) as _, ..options.clone() })?;
+        let mut positions = [0; 2];
+        for push in pushes {
+            let mut entries = Entries::new();
+            for (key, value, lives_ms) in &push.entries {
+                entries.push(&key.bytes(), &value.bytes(), positions[push.stream], expires_at_ms(now_ms, *lives_ms));
+                positions[push.stream] += 1;
+            }
+            session.push(self.id(push.space), push.stream as u32, &entries)?;
+            if push.then_flush {
+                session.flush()?;
+            }
+        }
+        session.finish()?;
+        let (inserted, replaced, existed) = recorder.counts();
+        assert_eq!(inserted + replaced + existed, positions[0] + positions[1], "every entry is reported once");
+        assert!(replaced == 0 || options.on_existing == OnExisting::Replace);
+        Ok(([recorder.of_stream(0), recorder.of_stream(1)], self.existed(&recorder)))
+    }
+
+    /// The entries that existed in an order that both sides share.
+    fn existed(&self, recorder: &Recorder) -> Vec<(u32, Vec<u8>, u64, usize)> {
+        let place = |id| self.ids.iter().position(|known| *known == Some(id)).expect("an entry of a known space");
+        let told = recorder.existed();
+        let mut existed: Vec<_> =
+            told.into_iter().map(|entry| (entry.stream, entry.key, entry.position, place(entry.space))).collect();
+        existed.sort();
+        existed
+    }
+
+    pub(super) fn read(&self, engine: &dyn Engine, space: usize, keys: &[Key], keys_only: bool) -> Result<Vec<Row>> {
+        let keys: Vec<Vec<u8>> = keys.iter().map(|key| key.bytes()).collect();
+        let keys: Slices = keys.iter().map(Vec::as_slice).collect();
+        let mut rows = Rows::new();
+        engine.read(self.id(space), &keys, projection(keys_only), &mut rows)?;
+        Ok(self.rows_seen(space, &rows))
+    }
+
+    pub(super) fn scan(&self, engine: &dyn Engine, space: usize, ranges: Ranges, options: &Scan) -> Result<Vec<Row>> {
+        let options = ScanOptions {
+            direction: options.direction,
+            projection: projection(options.keys_only),
+            limit_per_range: options.limit_per_range,
+            limit_per_shard_key: options.limit_per_shard_key,
+            batch_rows_max: options.batch_rows_max,
+            batch_bytes_max: options.batch_bytes_max,
+            filter: options.filter.then(|| Arc::new(Families) as _),
+            ..ScanOptions::default()
+        };
+        Ok(self.rows_seen(space, &scan(engine, self.id(space), ranges, options)?))
+    }
+
+    /// The rows without their versions, which must be those seen last.
+    fn rows_seen(&self, space: usize, rows: &Rows) -> Vec<Row> {
+        let row = |index: usize| {
+            let key = rows.keys.get(index).to_vec();
+            assert_eq!(Some(rows.versions[index]), self.last_version(space, &key), "the row has the version seen last");
+            (rows.origins[index], key, rows.values.get(index).to_vec(), rows.expiries_ms[index])
+        };
+        (0..rows.len()).map(row).collect()
+    }
+
+    /// Reads a whole space and remembers its versions. Nothing for a space that does not exist.
+    pub(super) fn survey(&mut self, engine: &dyn Engine, space: usize) -> Option<Survey> {
+        let id = self.id(space);
+        let rows = match scan(engine, id, Ranges::whole_space(), ScanOptions::default()) {
+            Ok(rows) => rows,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+                return None;
+            }
+        };
+        let mut all = BTreeMap::new();
+        for index in 0..rows.len() {
+            let (key, version) = (rows.keys.get(index).to_vec(), rows.versions[index]);
+            let last = self.versions.insert((id, key.clone()), version);
+            assert!(last.is_none_or(|last| last <= version), "a version went back from {last:?} to {version}");
+            all.insert(key, (rows.values.get(index).to_vec(), rows.expiries_ms[index], last != Some(version)));
+        }
+        assert_eq!(all.len(), rows.len(), "a scan gives each row once");
+        Some(all)
+    }
+}
+
+fn projection(keys_only: bool) -> Projection {
+    if keys_only { Projection::KeysOnly } else { Projection::KeysAndValues }
+}
+
+fn expires_at_ms(now_ms: u64, lives_ms: Option<u64>) -> u64 {
+    lives_ms.map_or(NEVER_MS, |lives_ms| now_ms + lives_ms)
+}
+
+/// Minor keys of one byte count, longer ones come along, those with an `x` are passed over.
+struct Families;
+
+impl KeyFilter for Families {
+    fn judge(&self, key: &[u8]) -> Verdict {
+        let minor = &key[shape().shard_key_len(key).unwrap_or(group("").len())..];
+        match minor.len() {
+            _ if minor.contains(&b'x') => Verdict::Skip,
+            0 | 1 => Verdict::Count,
+            _ => Verdict::Along,
+        }
+    }
+}

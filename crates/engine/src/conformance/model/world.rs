@@ -1,0 +1,156 @@
+//! Both engines side by side, on one clock.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::conformance::Harness;
+use crate::conformance::ground::{START_MS, shape};
+use crate::{Clock, Direction, Durability, Engine, LoadOptions, ManualClock, MemoryEngine, OnExisting, Ranges, Result};
+
+use super::operation::{Key, Operation, Push, Range, SPACES, Scan, group_bytes};
+use super::side::{Row, Side};
+
+/// The engine under test and the model.
+pub(super) struct World<'h> {
+    harness: &'h mut dyn Harness,
+    clock: Arc<ManualClock>,
+    /// Absent only while it is opened again.
+    tested: Option<Box<dyn Engine>>,
+    model: MemoryEngine,
+    tested_side: Side,
+    model_side: Side,
+}
+
+impl<'h> World<'h> {
+    pub(super) fn new(harness: &'h mut dyn Harness) -> Self {
+        let clock = Arc::new(ManualClock::new(START_MS));
+        let tested = harness.open(Arc::clone(&clock) as _);
+        let model = MemoryEngine::with_clock(Arc::clone(&clock) as _);
+        Self { harness, clock, tested: Some(tested), model, tested_side: Side::new(), model_side: Side::new() }
+    }
+
+    /// Carries an operation out on both sides and compares answers, then everything stored.
+    pub(super) fn carry_out(&mut self, operation: &Operation) {
+        let now_ms = self.clock.now_ms();
+        match operation {
+            Operation::CreateSpace(space) => self.both(|side, engine| side.create_space(engine, *space)),
+            Operation::DropSpace(space) => self.both(|side, engine| engine.drop_space(side.id(*space))),
+            Operation::Write { space, group, changes } => {
+                self.both(|side, engine| side.write(engine, *space, *group, changes, now_ms));
+            }
+            Operation::Load { on_existing, memory_bytes_max, parallelism, pushes } => {
+                self.load(*on_existing, *memory_bytes_max, *parallelism, pushes, now_ms);
+            }
+            Operation::DeleteRange { space, ranges } => {
+                let ranges = self.ranges(ranges);
+                self.both(|side, engine| engine.delete_range(side.id(*space), &ranges, Durability::Write));
+            }
+            Operation::Read { space, keys, keys_only } => self.both(|side, engine| side.read(engine, *space, keys, *keys_only)),
+            Operation::Scan { space, scan } => self.scan(*space, scan.clone()),
+            Operation::MoveClock(by_ms) => self.clock.set_ms(now_ms + by_ms),
+            Operation::Settle => self.both(|_, engine| engine.settle()),
+            Operation::Reopen => self.reopen(),
+        }
+        self.compare_spaces();
+    }
+
+    /// Asks both sides, and compares what they answer.
+    fn both<T: PartialEq + Debug>(&mut self, ask: impl Fn(&mut Side, &dyn Engine) -> Result<T>) {
+        let tested = ask(&mut self.tested_side, self.tested.as_deref().expect("the engine is open"));
+        let model = ask(&mut self.model_side, &self.model);
+        match (&tested, &model) {
+            (Ok(tested), Ok(model)) => assert_eq!(tested, model, "engine under test, then model"),
+            (Err(tested), Err(model)) => assert_eq!(tested.kind(), model.kind(), "{tested} / {model}"),
+            _ => panic!("the engine under test answers {tested:?}, the model {model:?}"),
+        }
+    }
+
+    /// Loads into the spaces that exist. A load that fails stores as much as it likes: its spaces are then emptied.
+    fn load(&mut self, on_existing: OnExisting, memory_bytes_max: usize, parallelism: usize, pushes: &[Push], now_ms: u64) {
+        let exists = |push: &&Push| self.model.spaces().unwrap().iter().any(|space| space.id == self.model_side.id(push.space));
+        let pushes: Vec<Push> = pushes.iter().filter(exists).cloned().collect();
+        let options = LoadOptions { on_existing, memory_bytes_max, parallelism, ..LoadOptions::default() };
+        self.both(|side, engine| {
+            let loaded = side.load(engine, &options, &pushes, now_ms);
+            if loaded.is_err() {
+                for push in &pushes {
+                    engine.delete_range(side.id(push.space), &Ranges::whole_space(), Durability::Write)?;
+                }
+            }
+            loaded
+        });
+    }
+
+    /// Scans on both sides, without the limits that leave open which rows are given.
+    fn scan(&mut self, space: usize, mut scan: Scan) {
+        let ordered = scan.direction != Direction::Unordered;
+        let in_total = self.is_in_total_order();
+        let crosses = scan.ranges.iter().any(|range| matches!(range, Range::WholeSpace | Range::Across(..)));
+        if !ordered {
+            scan.limit_per_shard_key = None;
+        }
+        if !ordered || (crosses && !in_total) {
+            scan.limit_per_range = None;
+        }
+        let ranges = self.ranges(&scan.ranges);
+        self.both(|side, engine| {
+            let mut rows = side.scan(engine, space, ranges.clone(), &scan)?;
+            match (ordered, in_total) {
+                (false, _) => rows.sort(),
+                (true, false) => rows.sort_by(|left, right| place(left).cmp(&place(right))),
+                (true, true) => {}
+            }
+            Ok(rows)
+        });
+    }
+
+    /// Whether the order of rows is the same everywhere in the engine under test as in the model.
+    fn is_in_total_order(&self) -> bool {
+        let capability = self.tested.as_deref().expect("the engine is open").capability();
+        capability.total_order && capability.shards == 1
+    }
+
+    /// The ranges as bytes. One across shard keys becomes that of a shard key where there is no total order.
+    fn ranges(&self, ranges: &[Range]) -> Ranges {
+        let total_order = self.tested.as_deref().expect("the engine is open").capability().total_order;
+        let mut all = Ranges::new();
+        for range in ranges {
+            match range {
+                Range::WholeSpace => all.push(&[], &[]),
+                Range::Group(group) => all.push_prefix(&group_bytes(*group)),
+                Range::Between { group, minors } => {
+                    let [start, end] = minors.map(|minor| Key { group: *group, minor }.bytes());
+                    all.push(&start, &end);
+                }
+                Range::Across(start, end) if total_order => all.push(&start.bytes(), &end.bytes()),
+                Range::Across(start, _) => all.push_prefix(&group_bytes(start.group)),
+            }
+        }
+        all
+    }
+
+    fn reopen(&mut self) {
+        let tested = self.tested.take().expect("the engine is open");
+        if !tested.capability().persistent {
+            self.tested = Some(tested);
+            return;
+        }
+        self.tested = self.harness.reopen(tested, Arc::clone(&self.clock) as _);
+        assert!(self.tested.is_some(), "a persistent engine must come with a harness that opens it again");
+    }
+
+    /// Compares the rows of all spaces, and whether their versions changed.
+    fn compare_spaces(&mut self) {
+        let tested = self.tested.as_deref().expect("the engine is open");
+        for space in 0..SPACES {
+            let (tested, model) = (self.tested_side.survey(tested, space), self.model_side.survey(&self.model, space));
+            assert_eq!(tested, model, "rows of space {space}: value, expiry, and whether the version changed");
+        }
+    }
+}
+
+/// Where a row stands among those whose order is fixed: its range and its shard key.
+fn place(row: &Row) -> (u32, &[u8]) {
+    let (origin, key, ..) = row;
+    (*origin, &key[..shape().shard_key_len(key).expect("a key of the suite's shape")])
+}

@@ -1,0 +1,101 @@
+//! Reads of many keys at once.
+
+use super::Harness;
+use super::ground::{Ground, key};
+use crate::{Projection, Rows, Slices};
+
+/// A read of no keys succeeds and finds nothing.
+pub fn no_keys_find_no_rows(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 2);
+    assert!(ground.read(&[]).is_empty());
+}
+
+/// Rows come in the order of their keys, missing ones are left out, and origins say which key each row answers.
+pub fn rows_come_in_the_order_of_the_keys(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c"], 2);
+    let keys = [key("c", "01"), key("a", "77"), key("a", "01"), key("zz", "00"), key("b", "00"), key("a", "00")];
+    let rows = ground.read(&keys.each_ref().map(Vec::as_slice));
+    let found: Vec<&[u8]> = [0, 2, 4, 5].map(|index: usize| keys[index].as_slice()).to_vec();
+    assert_eq!(rows.keys.iter().collect::<Vec<_>>(), found);
+    assert_eq!(rows.values.iter().collect::<Vec<_>>(), found);
+    assert_eq!(rows.origins, [0, 2, 4, 5]);
+}
+
+/// Each of several equal keys is answered.
+pub fn a_key_asked_for_twice_is_answered_twice(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (once, twice) = (key("a", "1"), key("b", "1"));
+    let versions = [ground.put(&once, b"once"), ground.put(&twice, b"twice")];
+    let rows = ground.read(&[&twice, &once, &twice, &twice]);
+    assert_eq!(rows.values.iter().collect::<Vec<_>>(), [&b"twice"[..], b"once", b"twice", b"twice"]);
+    assert_eq!(rows.versions, [versions[1], versions[0], versions[1], versions[1]]);
+    assert_eq!(rows.origins, [0, 1, 2, 3]);
+}
+
+/// Without values, a read still tells keys, versions and expiries.
+pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let key = key("a", "1");
+    let version = ground.put_until(&key, b"value", u64::MAX);
+    let keys: Slices = [&key[..]].into_iter().collect();
+    let mut rows = Rows::new();
+    ground.engine().read(ground.space, &keys, Projection::KeysOnly, &mut rows).unwrap();
+    let mut expected = Rows::new();
+    expected.push(&key, b"", version, u64::MAX, 0);
+    assert_eq!(rows, expected);
+}
+
+/// What the caller's batch held before is gone.
+pub fn a_read_clears_the_batch_first(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let mut rows = Rows::new();
+    rows.push(b"left", b"over", 1, 2, 3);
+    ground.engine().read(ground.space, &Slices::new(), Projection::KeysAndValues, &mut rows).unwrap();
+    assert!(rows.is_empty());
+}
+
+/// Values are any bytes, none included, and so are minor keys.
+pub fn bytes_of_every_kind_come_back(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let every_byte: Vec<u8> = (0..=255).collect();
+    for minor in [&[][..], &[0], &[0, 0], &[0xFF], &[0xFF, 0xFF, 0xFF, 0xFF], &every_byte] {
+        let mut key = key("a", "");
+        key.extend_from_slice(minor);
+        for value in [&[][..], &[0], &[0xFF], &every_byte] {
+            ground.put(&key, value);
+            assert_eq!(ground.value(&key).as_deref(), Some(value));
+        }
+    }
+    assert_eq!(ground.all_names().len(), 6);
+}
+
+/// Thousands of keys, sorted or not, are answered in one call.
+pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let groups: Vec<String> = (0..100).map(|group| format!("g{group}")).collect();
+    ground.fill(&groups.iter().map(String::as_str).collect::<Vec<_>>(), 50);
+    let mut keys: Vec<Vec<u8>> = groups.iter().flat_map(|group| (0..100).map(|row| key(group, &format!("{row:02}")))).collect();
+    for descending in [false, true] {
+        keys.sort_by(|left, right| if descending { right.cmp(left) } else { left.cmp(right) });
+        let rows = ground.read(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        assert_eq!(rows.len(), 5_000);
+        assert!((0..rows.len()).all(|row| rows.keys.get(row) == keys[rows.origins[row] as usize]));
+        assert!(rows.origins.is_sorted());
+    }
+}
+
+/// Rows outlive the engine.
+pub fn rows_are_the_same_after_reopen(harness: &mut dyn Harness) {
+    let mut ground = Ground::new(harness);
+    ground.fill(&["a", "b"], 3);
+    ground.put_until(&key("c", "00"), b"expires", u64::MAX);
+    ground.delete(&key("b", "01"));
+    let keys = [key("a", "00"), key("b", "00"), key("b", "01"), key("c", "00")];
+    let before = ground.read(&keys.each_ref().map(Vec::as_slice));
+    if ground.reopen() {
+        assert_eq!(ground.read(&keys.each_ref().map(Vec::as_slice)), before);
+    }
+    assert_eq!(before.origins, [0, 1, 3]);
+}

@@ -1,0 +1,205 @@
+//! Scans: ranges, order, batches.
+
+use std::sync::Arc;
+
+use super::Harness;
+use super::ground::{Ground, forward, group_range, key, kind, name, reverse};
+use crate::{ErrorKind, KeyFilter, Projection, Ranges, Rows, ScanOptions, Verdict};
+
+/// Wants the keys whose last byte is an even digit.
+struct EvenOnly;
+
+impl KeyFilter for EvenOnly {
+    fn judge(&self, key: &[u8]) -> Verdict {
+        if key.last().is_some_and(|byte| byte % 2 == 0) { Verdict::Count } else { Verdict::Skip }
+    }
+}
+
+fn range(start: &[u8], end: &[u8]) -> Ranges {
+    let mut ranges = Ranges::new();
+    ranges.push(start, end);
+    ranges
+}
+
+/// A range holds its start and not its end; neither need be stored.
+pub fn a_range_holds_its_start_and_not_its_end(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b"], 6);
+    assert_eq!(ground.names(range(&key("a", "01"), &key("a", "04")), forward()), ["a/01", "a/02", "a/03"]);
+    assert_eq!(ground.names(range(&key("a", "010"), &key("a", "035")), forward()), ["a/02", "a/03"]);
+    assert_eq!(ground.names(range(&key("a", "010"), &key("a", "035")), reverse()), ["a/03", "a/02"]);
+}
+
+/// A forward scan of a shard key gives ascending keys, a reverse scan descending ones.
+pub fn rows_of_a_shard_key_come_in_key_order(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c"], 3);
+    assert_eq!(ground.names(group_range("b"), forward()), ["b/00", "b/01", "b/02"]);
+    assert_eq!(ground.names(group_range("b"), reverse()), ["b/02", "b/01", "b/00"]);
+}
+
+/// Several ranges are scanned one after another as they are listed, in either direction; origins tell them apart.
+pub fn ranges_come_one_after_another(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c"], 2);
+    let mut ranges = group_range("c");
+    ranges.push_prefix(&key("nothing", ""));
+    ranges.push_prefix(&key("a", ""));
+    ranges.push(&key("c", "01"), &key("c", "02"));
+    let rows = ground.scan(ranges.clone(), forward());
+    assert_eq!(rows.origins, [0, 0, 2, 2, 3]);
+    assert_eq!(ground.names(ranges.clone(), forward()), ["c/00", "c/01", "a/00", "a/01", "c/01"]);
+    assert_eq!(ground.names(ranges, reverse()), ["c/01", "c/00", "a/01", "a/00", "c/01"]);
+}
+
+/// Without an order, a scan gives the same rows.
+pub fn an_unordered_scan_gives_every_row_once(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c", "d"], 5);
+    let mut names = ground.names(Ranges::whole_space(), ScanOptions::default());
+    names.sort();
+    let expected: Vec<String> =
+        ["a", "b", "c", "d"].iter().flat_map(|group| (0..5).map(move |row| format!("{group}/0{row}"))).collect();
+    assert_eq!(names, expected);
+}
+
+/// A whole space is scanned in order under each shard key, and with one shard and a total order in order throughout.
+pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let groups = ["e", "a", "d", "b", "c", "f"];
+    ground.fill(&groups, 4);
+    for (options, descending) in [(forward(), false), (reverse(), true)] {
+        let names = ground.names(Ranges::whole_space(), options);
+        assert_eq!(names.len(), groups.len() * 4);
+        for group in groups {
+            let places: Vec<usize> = (0..names.len()).filter(|place| names[*place].starts_with(group)).collect();
+            assert_eq!(places.len(), 4);
+            assert_eq!(places[3] - places[0], 3, "rows of one shard key lie side by side");
+            assert!(names[places[0]..=places[3]].is_sorted_by(|left, right| (left < right) != descending));
+        }
+        let capability = ground.engine().capability();
+        if capability.total_order && capability.shards == 1 {
+            assert!(names.is_sorted_by(|left, right| (left < right) != descending), "a total order holds across shard keys");
+        }
+    }
+}
+
+/// A range across shard keys works where there is a total order, and is `Unsupported` elsewhere.
+pub fn a_range_across_shard_keys_needs_a_total_order(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c"], 2);
+    let across = range(&key("a", "01"), &key("c", "01"));
+    if ground.engine().capability().total_order {
+        let mut names = ground.names(across, forward());
+        names.sort();
+        assert_eq!(names, ["a/01", "b/00", "b/01", "c/00"]);
+    } else {
+        assert_eq!(kind(ground.engine().scan(ground.space, across, forward())), ErrorKind::Unsupported);
+    }
+}
+
+/// Ranges that hold nothing, and no ranges at all, give nothing.
+pub fn an_empty_range_gives_nothing(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 6);
+    for options in [ScanOptions::default(), forward(), reverse()] {
+        assert!(ground.names(Ranges::new(), options.clone()).is_empty());
+        assert!(ground.names(range(&key("a", "03"), &key("a", "03")), options.clone()).is_empty());
+        assert!(ground.names(range(&key("a", "04"), &key("a", "02")), options.clone()).is_empty());
+        assert!(ground.names(group_range("b"), options).is_empty());
+    }
+}
+
+/// The end of a scan stays the end.
+pub fn a_scan_that_is_over_stays_over(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 3);
+    let mut scanner = ground.engine().scan(ground.space, Ranges::whole_space(), forward()).unwrap();
+    let mut rows = Rows::new();
+    while scanner.next_batch(&mut rows).unwrap() {}
+    for _ in 0..2 {
+        rows.push(b"left", b"over", 1, 2, 3);
+        assert!(!scanner.next_batch(&mut rows).unwrap());
+        assert!(rows.is_empty());
+    }
+}
+
+/// Batches hold about as many rows as asked for, and nothing is lost or doubled between them.
+pub fn batches_keep_to_their_rows(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b", "c"], 20);
+    for options in [ScanOptions::default(), forward(), reverse()] {
+        for batch_rows_max in [1, 7, 20, 1_000] {
+            let options = ScanOptions { batch_rows_max, ..options.clone() };
+            let mut scanner = ground.engine().scan(ground.space, Ranges::whole_space(), options).unwrap();
+            let (mut rows, mut keys) = (Rows::new(), Vec::new());
+            while scanner.next_batch(&mut rows).unwrap() {
+                assert!(rows.len() <= 2 * batch_rows_max, "{} rows where {batch_rows_max} were asked for", rows.len());
+                keys.extend(rows.keys.iter().map(<[u8]>::to_vec));
+            }
+            keys.sort();
+            assert_eq!(keys.len(), 60);
+            assert!(keys.is_sorted_by(|left, right| left < right), "no row comes twice");
+        }
+    }
+}
+
+/// Batches hold about as many bytes as asked for; a row that is larger comes all the same.
+pub fn batches_keep_to_their_bytes(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    for row in 0..40 {
+        ground.put(&key("a", &format!("{row:02}")), &[b'v'; 1_000]);
+    }
+    ground.put(&key("a", "20x"), &[b'w'; 100_000]);
+    for options in [ScanOptions::default(), forward(), reverse()] {
+        let options = ScanOptions { batch_bytes_max: 5_000, ..options };
+        let mut scanner = ground.engine().scan(ground.space, group_range("a"), options).unwrap();
+        let (mut rows, mut count) = (Rows::new(), 0);
+        while scanner.next_batch(&mut rows).unwrap() {
+            let giant: usize = rows.values.iter().map(<[u8]>::len).filter(|len| *len > 5_000).sum();
+            assert!(rows.bytes() - giant <= 10_000, "{} bytes where 5000 were asked for", rows.bytes());
+            count += rows.len();
+        }
+        assert_eq!(count, 41);
+    }
+}
+
+/// Without values, a scan still tells keys, versions and expiries.
+pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let key = key("a", "1");
+    let version = ground.put_until(&key, b"value", u64::MAX);
+    let mut expected = Rows::new();
+    expected.push(&key, b"", version, u64::MAX, 0);
+    for options in [ScanOptions::default(), forward(), reverse()] {
+        assert_eq!(ground.scan(group_range("a"), ScanOptions { projection: Projection::KeysOnly, ..options }), expected);
+    }
+}
+
+/// Rows that the filter passes over are not given.
+pub fn a_filter_passes_rows_over(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a", "b"], 5);
+    let filter: Option<Arc<dyn KeyFilter>> = Some(Arc::new(EvenOnly));
+    let options = ScanOptions { filter: filter.clone(), batch_rows_max: 2, ..forward() };
+    assert_eq!(ground.names(group_range("a"), options), ["a/00", "a/02", "a/04"]);
+    let options = ScanOptions { filter, ..reverse() };
+    assert_eq!(ground.names(group_range("b"), options), ["b/04", "b/02", "b/00"]);
+}
+
+/// A row written ahead of the scan while it runs never makes it fail, and rows that stay are given once.
+pub fn writes_during_a_scan_do_not_disturb_it(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 20);
+    let mut scanner =
+        ground.engine().scan(ground.space, group_range("a"), ScanOptions { batch_rows_max: 5, ..forward() }).unwrap();
+    let (mut rows, mut names) = (Rows::new(), Vec::new());
+    let mut round = 0;
+    while scanner.next_batch(&mut rows).unwrap() {
+        names.extend(rows.keys.iter().map(name));
+        ground.put(&key("a", &format!("{round:02}")), b"rewritten");
+        ground.delete(&key("a", "99"));
+        round += 1;
+    }
+    assert_eq!(names, (0..20).map(|row| format!("a/{row:02}")).collect::<Vec<_>>());
+}
