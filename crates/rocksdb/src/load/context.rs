@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{Error, LoadOptions, OnExisting, Result, SpaceId};
 
+use super::judge::Judge;
 use super::record::{Precedence, Record};
-use super::spill::SpillPlace;
+use super::versions::OwnVersions;
 use crate::RocksEngine;
+use crate::shard::Shard;
 
 /// The engine, the options, and whether the load was stopped.
 pub(super) struct Context<'a> {
     pub(super) engine: &'a RocksEngine,
     pub(super) options: &'a LoadOptions,
-    pub(super) spill: &'a SpillPlace,
+    /// For each shard.
+    pub(super) own_versions: &'a [OwnVersions],
     /// Set by the first step that fails, so that the others end soon.
     pub(super) stopped: AtomicBool,
 }
@@ -23,6 +26,16 @@ impl Context<'_> {
     /// Which of two entries with the same key is stored.
     pub(super) fn precedence(&self) -> Precedence {
         precedence(self.options.on_existing)
+    }
+
+    /// The versions of this session in a shard.
+    pub(super) fn own_versions(&self, shard: &Shard) -> &OwnVersions {
+        &self.own_versions[shard.id.0 as usize]
+    }
+
+    /// A judge who sees what is stored in a shard now.
+    pub(super) fn judge<'a>(&'a self, shard: &'a Shard) -> Judge<'a> {
+        Judge::new(shard, self.options.on_existing, self.own_versions(shard), self.engine.clock().now_ms())
     }
 
     /// The threads of the load.

@@ -1,9 +1,11 @@
 //! Decides what becomes of each entry of a merge.
 
 use rocksdb::{DBRawIterator, ReadOptions};
-use tonnage_engine::{Header, OnExisting, Result};
+use tonnage_engine::header::Header;
+use tonnage_engine::{OnExisting, Result};
 
 use super::record::Record;
+use super::versions::OwnVersions;
 use crate::error::translate;
 use crate::shard::Shard;
 
@@ -52,6 +54,7 @@ impl Fate {
 pub(super) struct Judge<'a> {
     stored: StoredRows<'a>,
     on_existing: OnExisting,
+    own_versions: &'a OwnVersions,
     last_key: Vec<u8>,
     /// What became of the first entry with the last key, which decides about the others.
     last_fate: Option<Fate>,
@@ -59,8 +62,8 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// A judge who sees what is stored in the shard now.
-    pub(super) fn new(shard: &'a Shard, on_existing: OnExisting, now_ms: u64) -> Self {
-        Self { stored: StoredRows::new(shard, now_ms), on_existing, last_key: Vec::new(), last_fate: None }
+    pub(super) fn new(shard: &'a Shard, on_existing: OnExisting, own_versions: &'a OwnVersions, now_ms: u64) -> Self {
+        Self { stored: StoredRows::new(shard, now_ms), on_existing, own_versions, last_key: Vec::new(), last_fate: None }
     }
 
     /// Decides about the next entry.
@@ -82,7 +85,7 @@ impl<'a> Judge<'a> {
     fn judge_first(&mut self, record: &Record<'_>) -> Result<Fate> {
         let Some(stored) = self.stored.find(record.key)? else { return Ok(Fate::Inserted) };
         Ok(match self.on_existing {
-            OnExisting::Replace if stored.version <= Header::split(record.value)?.0.version => Fate::Replaced,
+            OnExisting::Replace if !self.own_versions.is_later(stored.version) => Fate::Replaced,
             on_existing => Fate::lost(on_existing),
         })
     }

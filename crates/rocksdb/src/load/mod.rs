@@ -35,6 +35,7 @@ mod store;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use tonnage_engine::{LoadOptions, LoadSession, Result};
 

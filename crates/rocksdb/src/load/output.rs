@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
-use tonnage_engine::{Header, Result, SpaceId};
+use tonnage_engine::header::Header;
+use tonnage_engine::{Result, SpaceId};
 
 use super::context::Context;
-use super::judge::{Fate, Judge};
+use super::judge::Fate;
 use super::merge::Merge;
 use super::range::KeyRange;
 use super::record::Record;
@@ -82,7 +83,7 @@ impl Output<'_> {
     fn write_draft(&self) -> Result<Draft> {
         let options = self.file_options();
         let mut file = FileWriter::new(&options, self.shard);
-        let mut judge = Judge::new(self.shard, self.context.options.on_existing, self.context.engine.clock().now_ms());
+        let mut judge = self.context.judge(self.shard);
         let mut draft = Draft::default();
         let mut merge = self.merge()?;
         while let Some(record) = merge.next()? {
@@ -137,7 +138,7 @@ impl Output<'_> {
     fn is_written_later(&self, record: &Record<'_>) -> Result<bool> {
         let stored = self.shard.db().get_pinned_cf(self.shard.rows(), record.key);
         let Some(stored) = stored.map_err(|error| translate(self.shard.directory.display(), error))? else { return Ok(false) };
-        Ok(Header::split(&stored)?.0.version > Header::split(record.value)?.0.version)
+        Ok(self.context.own_versions(self.shard).is_later(Header::split(&stored)?.0.version))
     }
 
     /// Writes the file and the tally again, as the fates are now.

@@ -74,7 +74,13 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    fn permits(&self) -> usize {
+    /// Whether there is nothing to store.
+    pub(super) fn is_empty(&self) -> bool {
+        self.permits() == 0 && self.spilled.is_empty()
+    }
+
+    /// The permits to give back once this is stored.
+    pub(super) fn permits(&self) -> usize {
         self.unsorted.len() + self.sorted.len()
     }
 }
@@ -127,14 +133,13 @@ impl Pool {
                     state.checked_out += 1;
                     return Ok(run);
                 }
-                if state.seal_idle_run() {
-                    self.changed.notify_all();
-                }
+                state.seal_idle_run();
             }
-            state.starving += 1;
+            let starving = usize::from(!state.draining);
+            state.starving += starving;
             self.changed.notify_all();
             state = self.wait(state);
-            state.starving -= 1;
+            state.starving -= starving;
         }
     }
 
@@ -171,7 +176,7 @@ impl Pool {
         }
         state.draining = false;
         self.changed.notify_all();
-        let ready = state.check().and_then(|()| between());
+        let ready = state.check().and_then(|()| if state.holds_nothing() { Ok(()) } else { between() });
         if let Err(error) = ready {
             state.storing = false;
             return Err(error);
@@ -270,6 +275,10 @@ impl State {
         }
     }
 
+    fn holds_nothing(&self) -> bool {
+        self.open.is_empty() && self.sealed.is_empty() && self.sorted.is_empty() && self.spilled.is_empty()
+    }
+
     fn take_run(&mut self, shard: usize, bytes_max: usize) -> Option<RunBuffer> {
         if let Some(index) = self.open.iter().position(|run| run.shard == shard) {
             return Some(self.open.swap_remove(index));
@@ -279,14 +288,13 @@ impl State {
     }
 
     /// When all memory lies in idle runs of other shards, one of them has to make room.
-    fn seal_idle_run(&mut self) -> bool {
-        if self.busy > 0 || !self.sealed.is_empty() || !self.sorted.is_empty() {
-            return false;
+    fn seal_idle_run(&mut self) {
+        let others_will_do = self.busy > 0 || !self.sealed.is_empty() || !self.sorted.is_empty();
+        let fullest = self.open.iter().enumerate().max_by_key(|(_, run)| run.bytes());
+        if let Some((index, _)) = fullest.filter(|_| !others_will_do) {
+            let run = self.open.swap_remove(index);
+            self.sealed.push_back(run);
         }
-        let Some((index, _)) = self.open.iter().enumerate().max_by_key(|(_, run)| run.bytes()) else { return false };
-        let run = self.open.swap_remove(index);
-        self.sealed.push_back(run);
-        true
     }
 
     fn take_work(&mut self) -> Option<Work> {
@@ -320,17 +328,5 @@ impl State {
 
     fn files_of(&self, shard: usize) -> usize {
         self.spilled.iter().filter(|file| file.shard == shard).count()
-    }
-}
-
-impl Gathered {
-    /// Whether there is nothing to store.
-    pub(super) fn is_empty(&self) -> bool {
-        self.permits() == 0 && self.spilled.is_empty()
-    }
-
-    /// The permits to give back once this is stored.
-    pub(super) fn permits_held(&self) -> usize {
-        self.permits()
     }
 }

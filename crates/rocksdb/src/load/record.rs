@@ -6,7 +6,8 @@
 
 use std::cmp::Ordering;
 
-use tonnage_engine::{Header, NEVER_MS, SpaceId};
+use tonnage_engine::SpaceId;
+use tonnage_engine::header::{Header, NEVER_MS};
 
 /// Which of two entries with the same key is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

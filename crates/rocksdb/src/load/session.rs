@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use tonnage_engine::{Engine, Entries, Error, Header, LoadOptions, LoadSession, Result, SpaceId, SpaceInfo};
+use tonnage_engine::header::Header;
+use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, Result, SpaceId, SpaceInfo};
 
 use super::context::{Context, catch, precedence};
 use super::pool::{Pool, PoolSettings};
@@ -13,6 +14,7 @@ use super::record::NewRecord;
 use super::run::RunBuffer;
 use super::spill::SpillPlace;
 use super::store;
+use super::versions::OwnVersions;
 use crate::RocksEngine;
 
 /// No run is larger: sorting many runs side by side starts earlier than sorting few large ones.
@@ -29,12 +31,12 @@ const FRAMES_IN_MEMORY: usize = 1024;
 pub(super) struct Session<'a> {
     engine: &'a RocksEngine,
     options: LoadOptions,
-    spill: SpillPlace,
     pool: Arc<Pool>,
     workers: Mutex<Vec<JoinHandle<()>>>,
-    /// The version of the entries pushed now, for each shard. Renewed by each flush, so that a row loaded twice grows.
+    /// The version of the entries pushed now, for each shard. Renewed by each flush.
     versions: Vec<AtomicU64>,
-    flushing: Mutex<()>,
+    /// Held by a flush: one at a time. All versions so far, for each shard.
+    flushing: Mutex<Vec<OwnVersions>>,
 }
 
 impl<'a> Session<'a> {
@@ -46,9 +48,11 @@ impl<'a> Session<'a> {
         };
         let frame_bytes = (options.memory_bytes_max / FRAMES_IN_MEMORY).clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX);
         let spill = SpillPlace { directory: spill_directory, frame_bytes };
-        let versions = engine.shards().iter().map(|shard| shard.versions.next().map(AtomicU64::new)).collect::<Result<_>>()?;
-        let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill.clone())));
-        Ok(Self { engine, options, spill, pool, workers: Mutex::default(), versions, flushing: Mutex::new(()) })
+        let versions = engine.shards().iter().map(|shard| shard.versions.next()).collect::<Result<Vec<u64>>>()?;
+        let flushing = Mutex::new(versions.iter().copied().map(OwnVersions::new).collect());
+        let versions = versions.into_iter().map(AtomicU64::new).collect();
+        let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
+        Ok(Self { engine, options, pool, workers: Mutex::default(), versions, flushing })
     }
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
@@ -115,12 +119,12 @@ impl<'a> Session<'a> {
     }
 
     fn flush_now(&self) -> Result<()> {
-        let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let gathered = self.pool.drain(|| self.renew_versions())?;
-        let permits = gathered.permits_held();
+        let mut own_versions = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let gathered = self.pool.drain(|| self.renew_versions(&mut own_versions))?;
+        let permits = gathered.permits();
         let stored = match gathered.is_empty() {
             true => Ok(()),
-            false => catch(|| store::store(&self.context(), gathered)),
+            false => catch(|| store::store(&self.context(&own_versions), gathered)),
         };
         if let Err(error) = &stored {
             self.pool.stop(error);
@@ -129,13 +133,15 @@ impl<'a> Session<'a> {
         stored
     }
 
-    fn context(&self) -> Context<'_> {
-        Context { engine: self.engine, options: &self.options, spill: &self.spill, stopped: AtomicBool::new(false) }
+    fn context<'c>(&'c self, own_versions: &'c [OwnVersions]) -> Context<'c> {
+        Context { engine: self.engine, options: &self.options, own_versions, stopped: AtomicBool::new(false) }
     }
 
-    fn renew_versions(&self) -> Result<()> {
-        for (shard, version) in self.engine.shards().iter().zip(&self.versions) {
-            version.store(shard.versions.next()?, Ordering::Release);
+    fn renew_versions(&self, own_versions: &mut [OwnVersions]) -> Result<()> {
+        for ((shard, version), own) in self.engine.shards().iter().zip(&self.versions).zip(own_versions) {
+            let renewed = shard.versions.next()?;
+            own.push(renewed);
+            version.store(renewed, Ordering::Release);
         }
         Ok(())
     }

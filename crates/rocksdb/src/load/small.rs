@@ -26,7 +26,7 @@ pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources) -> 
     let mut small = Small {
         context,
         shard,
-        judge: Judge::new(shard, context.options.on_existing, context.engine.clock().now_ms()),
+        judge: context.judge(shard),
         tally: Tally::default(),
         existing: Existing::default(),
         repeated: Existing::default(),
@@ -88,7 +88,7 @@ impl Small<'_> {
         if batch.is_empty() {
             return Ok(());
         }
-        let written = self.shard.db().write_opt(&batch, &WriteOptions::default());
+        let written = self.shard.db().write_opt(batch, &WriteOptions::default());
         written.map_err(|error| translate(self.shard.directory.display(), error))
     }
 

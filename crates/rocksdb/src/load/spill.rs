@@ -41,7 +41,6 @@ pub(super) struct SpillWriter {
     frame_bytes: usize,
     frame: Vec<u8>,
     offset: u64,
-    records: u64,
     index: SparseIndex,
 }
 
@@ -56,7 +55,6 @@ impl SpillWriter {
             frame_bytes: place.frame_bytes,
             frame: Vec::with_capacity(place.frame_bytes + FRAME_HEAD_LEN),
             offset: 0,
-            records: 0,
             index: SparseIndex::default(),
         };
         writer.start_frame();
@@ -78,7 +76,6 @@ impl SpillWriter {
             self.index.push(record.key, self.offset);
         }
         self.frame.extend_from_slice(record.encoded);
-        self.records += 1;
         Ok(())
     }
 
@@ -98,7 +95,7 @@ impl SpillWriter {
         if self.frame.len() > FRAME_HEAD_LEN {
             self.write_frame()?;
         }
-        Ok(SpillFile { shard, file: self.file, place: self.place, len: self.offset, records: self.records, index: self.index })
+        Ok(SpillFile { shard, file: self.file, place: self.place, len: self.offset, index: self.index })
     }
 }
 
@@ -128,7 +125,6 @@ pub(super) struct SpillFile {
     file: File,
     place: PathBuf,
     len: u64,
-    records: u64,
     index: SparseIndex,
 }
 
@@ -136,11 +132,6 @@ impl SpillFile {
     /// Bytes on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.len
-    }
-
-    /// How many entries it holds.
-    pub(super) fn len(&self) -> u64 {
-        self.records
     }
 
     /// Keys at about even distances, each with the bytes from it to the next.
@@ -246,6 +237,6 @@ impl SparseIndex {
                 high = middle;
             }
         }
-        self.offsets[low.saturating_sub(1)]
+        self.offsets.get(low.saturating_sub(1)).copied().unwrap_or_default()
     }
 }
