@@ -36,6 +36,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod versions;
+mod workers;
 
 use tonnage_engine::{LoadOptions, LoadSession, Result};
 

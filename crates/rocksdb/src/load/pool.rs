@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A pusher without room takes a free permit, else has an idle run of another shard sealed, else waits for the workers.
-//! Nobody holds a run while waiting, so there is always one who goes on. Workers are started when the first run is sealed:
+//! Nobody holds a run while waiting, so there is always one who goes on. Workers are started when the first run is full:
 //! a small load never has any.
 
 use std::collections::VecDeque;
@@ -123,14 +123,20 @@ impl Pool {
         self.lock().pending_bytes
     }
 
-    /// Gives a pusher a run of a shard with room in it, and waits for one if need be.
+    /// Gives a pusher a run of a shard with room in it, if there is one.
+    pub(super) fn try_check_out(&self, shard: usize) -> Result<Option<RunBuffer>> {
+        let mut state = self.lock();
+        state.check()?;
+        Ok(if state.draining { None } else { state.take_run(shard, self.settings.run_bytes_max) })
+    }
+
+    /// The same, but waits for one. There must be workers.
     pub(super) fn check_out(&self, shard: usize) -> Result<RunBuffer> {
         let mut state = self.lock();
         loop {
             state.check()?;
             if !state.draining {
                 if let Some(run) = state.take_run(shard, self.settings.run_bytes_max) {
-                    state.checked_out += 1;
                     return Ok(run);
                 }
                 state.seal_idle_run();
@@ -280,11 +286,15 @@ impl State {
     }
 
     fn take_run(&mut self, shard: usize, bytes_max: usize) -> Option<RunBuffer> {
-        if let Some(index) = self.open.iter().position(|run| run.shard == shard) {
-            return Some(self.open.swap_remove(index));
-        }
-        self.permits_free = self.permits_free.checked_sub(1)?;
-        Some(RunBuffer::new(shard, bytes_max))
+        let run = match self.open.iter().position(|run| run.shard == shard) {
+            Some(index) => self.open.swap_remove(index),
+            None => {
+                self.permits_free = self.permits_free.checked_sub(1)?;
+                RunBuffer::new(shard, bytes_max)
+            }
+        };
+        self.checked_out += 1;
+        Some(run)
     }
 
     /// When all memory lies in idle runs of other shards, one of them has to make room.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use tonnage_engine::header::Header;
 use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, Result, SpaceId, SpaceInfo};
@@ -15,6 +14,7 @@ use super::run::RunBuffer;
 use super::spill::SpillPlace;
 use super::store;
 use super::versions::OwnVersions;
+use super::workers::Workers;
 use crate::RocksEngine;
 
 /// No run is larger: sorting many runs side by side starts earlier than sorting few large ones.
@@ -32,7 +32,7 @@ pub(super) struct Session<'a> {
     engine: &'a RocksEngine,
     options: LoadOptions,
     pool: Arc<Pool>,
-    workers: Mutex<Vec<JoinHandle<()>>>,
+    workers: Workers,
     /// The version of the entries pushed now, for each shard. Renewed by each flush.
     versions: Vec<AtomicU64>,
     /// Held by a flush: one at a time. All versions so far, for each shard.
@@ -52,7 +52,8 @@ impl<'a> Session<'a> {
         let flushing = Mutex::new(versions.iter().copied().map(OwnVersions::new).collect());
         let versions = versions.into_iter().map(AtomicU64::new).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
-        Ok(Self { engine, options, pool, workers: Mutex::default(), versions, flushing })
+        let workers = Workers::new(options.parallelism);
+        Ok(Self { engine, options, pool, workers, versions, flushing })
     }
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
@@ -73,7 +74,7 @@ impl<'a> Session<'a> {
     fn push_to(&self, shard: usize, space: SpaceId, stream: u32, entries: &Entries, mut indexes: impl Iterator<Item = usize>) -> Result<()> {
         let mut index = indexes.next();
         while index.is_some() {
-            let mut run = self.pool.check_out(shard)?;
+            let mut run = self.check_out(shard)?;
             let version = self.versions[shard].load(Ordering::Acquire);
             let mut bytes = 0;
             while let Some(next) = index {
@@ -92,30 +93,23 @@ impl<'a> Session<'a> {
                 bytes += record.key.len() + record.payload.len();
                 index = indexes.next();
             }
-            self.give_back(run, bytes, index.is_some());
+            if self.pool.give_back(run, bytes as u64, index.is_some()) {
+                self.start_workers()?;
+            }
         }
         Ok(())
     }
 
-    fn give_back(&self, run: RunBuffer, bytes: usize, full: bool) {
-        if self.pool.give_back(run, bytes as u64, full) {
-            self.start_workers();
+    fn check_out(&self, shard: usize) -> Result<RunBuffer> {
+        if let Some(run) = self.pool.try_check_out(shard)? {
+            return Ok(run);
         }
+        self.start_workers()?;
+        self.pool.check_out(shard)
     }
 
-    fn start_workers(&self) {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        while workers.len() < self.options.parallelism.max(1) {
-            let pool = Arc::clone(&self.pool);
-            match std::thread::Builder::new().name("load".into()).spawn(move || pool.work()) {
-                Ok(worker) => workers.push(worker),
-                Err(error) if workers.is_empty() => {
-                    let text = format!("no thread can be started for the load: {error}: raise the limit of threads");
-                    return self.pool.stop(&Error::unavailable(text));
-                }
-                Err(_) => return,
-            }
-        }
+    fn start_workers(&self) -> Result<()> {
+        self.workers.start(&self.pool).inspect_err(|error| self.pool.stop(error))
     }
 
     fn flush_now(&self) -> Result<()> {
@@ -198,9 +192,6 @@ impl LoadSession for Session<'_> {
 impl Drop for Session<'_> {
     fn drop(&mut self) {
         self.pool.close();
-        for worker in self.workers.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // A worker catches its panics; there is nothing to be learned here.
-            let _ = worker.join();
-        }
+        self.workers.join();
     }
 }
