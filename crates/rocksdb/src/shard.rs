@@ -1,15 +1,20 @@
 //! A shard: one RocksDB in one data directory, and what keeps its writers in order.
 
+use std::fmt::Display;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options};
-use tonnage_engine::{Error, Result, ShardId, SpaceId};
+use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 
 use crate::error::translate;
 use crate::hash::hash;
-use crate::settings::{Settings, row_options_with};
+use crate::manifest::unavailable;
+use crate::settings::{Settings, db_options, row_options_cached};
 use crate::version::VersionCounter;
+use crate::wal_audit;
 use crate::window::{LoadWindows, WindowId};
 
 /// The column family that holds rows; metadata of the engine lives in `default`.
@@ -19,14 +24,14 @@ const STRIPES: usize = 256;
 
 /// One RocksDB with its directory and its locks.
 ///
-/// Locks are taken in this order: stripe, gate.
+/// Locks are taken in this order: merging, stripe, gate.
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
     db: Arc<DB>,
     /// The data directory: RocksDB in `db`, files of loads in `load` (emptied at open).
     pub(crate) directory: PathBuf,
     /// Held shared by a small write from before it records its keys in the windows until it is committed, exclusively by
-    /// an ingestion and by the drop of a space. Whoever holds it asks first whether the space still exists.
+    /// an ingestion and by the removal of a wide range. Whoever holds it asks first whether the space still exists.
     pub(crate) gate: RwLock<()>,
     /// Open load windows.
     pub(crate) windows: LoadWindows,
@@ -39,22 +44,29 @@ pub(crate) struct Shard {
     stripes: Box<[Mutex<()>]>,
 }
 
+/// What the shards of a store share.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) cache: &'a Cache,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    /// Whether a database that is missing may be made.
+    pub(crate) create: bool,
+}
+
 impl Shard {
-    /// Opens the database in a data directory, and makes it when it is missing.
-    pub(crate) fn open(id: ShardId, directory: &Path, settings: &Settings, cache: &Cache) -> Result<Self> {
-        let mut options = Options::default();
-        options.create_if_missing(true);
-        options.create_missing_column_families(true);
-        let families = [
-            ColumnFamilyDescriptor::new("default", Options::default()),
-            ColumnFamilyDescriptor::new(ROWS, row_options_with(settings, Some(cache))),
-        ];
+    /// Opens the database in a data directory.
+    pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
-        let db = DB::open_cf_descriptors(&options, &place, families).map_err(|error| translate(place.display(), error))?;
-        let db = Arc::new(db);
+        wal_audit::audit(&place)?;
+        let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
+        let mut metadata = Options::default();
+        metadata.set_write_buffer_size(1 << 20);
+        let families = [ColumnFamilyDescriptor::new("default", metadata), ColumnFamilyDescriptor::new(ROWS, rows)];
+        let db = DB::open_cf_descriptors(&db_options(with.settings, with.create), &place, families);
+        let db = Arc::new(db.map_err(|error| translate(place.display(), error))?);
         let shard = Self {
             id,
-            versions: VersionCounter::open(Arc::clone(&db))?,
+            versions: VersionCounter::open(Arc::clone(&db)).map_err(|error| error.at(place.display()))?,
             db,
             directory: directory.to_path_buf(),
             gate: RwLock::new(()),
@@ -66,19 +78,24 @@ impl Shard {
         Ok(shard)
     }
 
+    /// What an earlier process was loading when it ended is of no use to anyone.
     fn empty_load_directory(&self) -> Result<()> {
         let directory = self.load_directory();
-        let failed = |error: std::io::Error| Error::unavailable(format!("{}: {error}", directory.display())).with_source(error);
-        match std::fs::remove_dir_all(&directory) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        match fs::remove_dir_all(&directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unavailable(&directory, error)),
             _ => {}
         }
-        std::fs::create_dir_all(&directory).map_err(failed)
+        fs::create_dir_all(&directory).map_err(|error| unavailable(&directory, error))
     }
 
     /// The database.
     pub(crate) fn db(&self) -> &DB {
         &self.db
+    }
+
+    /// The database, for a thread that may outlive a borrow of the shard.
+    pub(crate) fn share_db(&self) -> Arc<DB> {
+        Arc::clone(&self.db)
     }
 
     /// The column family of rows.
@@ -89,6 +106,11 @@ impl Shard {
     /// Where loads keep their files while they work.
     pub(crate) fn load_directory(&self) -> PathBuf {
         self.directory.join("load")
+    }
+
+    /// The shard as errors name it.
+    pub(crate) fn place(&self) -> impl Display {
+        format!("shard {} ({})", self.id.0, self.directory.display())
     }
 
     /// Opens a load window at a moment when no small write is half done.
@@ -104,10 +126,28 @@ impl Shard {
     }
 }
 
+/// How many bytes of a physical key name its space.
+pub(crate) const SPACE_LEN: usize = size_of::<u32>();
+
 /// Writes the key under which RocksDB keeps a row: the space as four big-endian bytes, then the key.
 #[inline]
 pub(crate) fn physical_key(space: SpaceId, key: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&space.0.to_be_bytes());
     out.extend_from_slice(key);
+}
+
+/// Writes the physical end of a range, where an empty end means that of the space.
+pub(crate) fn physical_end(space: SpaceId, end: &[u8], out: &mut Vec<u8>) {
+    if end.is_empty() {
+        out.clear();
+        out.extend_from_slice(&space_end(space));
+    } else {
+        physical_key(space, end, out);
+    }
+}
+
+/// The first physical key past a space. The last number is never given to a space.
+pub(crate) fn space_end(space: SpaceId) -> [u8; SPACE_LEN] {
+    (space.0 + 1).to_be_bytes()
 }
