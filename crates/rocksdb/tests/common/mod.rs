@@ -10,15 +10,15 @@ use tonnage_engine::{Clock, Engine};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 /// Settings that are kind to a machine that runs many tests.
-pub fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, background_threads: 2, ..Settings::default() }
 }
 
 /// A store in one directory.
-pub struct OneDirectory(Stores);
+pub(crate) struct OneDirectory(Stores);
 
 /// A store over three directories.
-pub struct ThreeDirectories(Stores);
+pub(crate) struct ThreeDirectories(Stores);
 
 struct Stores {
     directory: TempDir,
@@ -37,13 +37,13 @@ impl Stores {
 }
 
 impl OneDirectory {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Stores::new(0))
     }
 }
 
 impl ThreeDirectories {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Stores::new(3))
     }
 }
