@@ -4,7 +4,7 @@ use tonnage_engine::{Result, SpaceId};
 
 use super::StreamReport;
 use crate::store::Inner;
-use crate::value::Row;
+use crate::row::Row;
 
 /// Is told of entries that were not stored, and of streams that are complete. Called from the threads of the load, several
 /// at a time.

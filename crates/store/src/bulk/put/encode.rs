@@ -11,7 +11,7 @@ use tonnage_engine::{Entries, Error, SpaceId};
 use crate::catalog::TableEntry;
 use crate::kv::Pairs;
 use crate::store::Inner;
-use crate::value::Row;
+use crate::row::Row;
 
 /// An entry that could not be encoded.
 pub(super) struct Refused {

@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 
 use crate::kv::Pairs;
-use crate::value::Row;
+use crate::row::Row;
 
 /// One source of entries. Entries of one stream keep their order; streams run side by side.
 pub trait EntryStream: Send {

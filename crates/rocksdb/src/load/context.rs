@@ -1,0 +1,96 @@
+//! What every step of a load needs to know.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tonnage_engine::{Error, LoadOptions, OnExisting, Result, SpaceId};
+
+use super::judge::Judge;
+use super::record::{Precedence, Record};
+use super::versions::OwnVersions;
+use crate::RocksEngine;
+use crate::shard::Shard;
+
+/// The engine, the options, and whether the load was stopped.
+pub(super) struct Context<'a> {
+    pub(super) engine: &'a RocksEngine,
+    pub(super) options: &'a LoadOptions,
+    /// For each shard.
+    pub(super) own_versions: &'a [OwnVersions],
+    /// Set by the first step that fails, so that the others end soon.
+    pub(super) stopped: AtomicBool,
+}
+
+impl Context<'_> {
+    /// Which of two entries with the same key is stored.
+    pub(super) fn precedence(&self) -> Precedence {
+        precedence(self.options.on_existing)
+    }
+
+    /// The versions of this session in a shard.
+    pub(super) fn own_versions(&self, shard: &Shard) -> &OwnVersions {
+        &self.own_versions[shard.id.0 as usize]
+    }
+
+    /// A judge who sees what is stored in a shard now.
+    pub(super) fn judge<'a>(&'a self, shard: &'a Shard) -> Judge<'a> {
+        Judge::new(shard, self.options.on_existing, self.own_versions(shard), self.engine.clock().now_ms())
+    }
+
+    /// The threads of the load.
+    pub(super) fn parallelism(&self) -> usize {
+        self.options.parallelism.max(1)
+    }
+
+    /// Ends the step when another one failed.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.stopped.load(Ordering::Relaxed) {
+            true => Err(Error::unavailable("the load was stopped by another of its threads")),
+            false => Ok(()),
+        }
+    }
+
+    /// Tells the observer of an entry that was not stored.
+    pub(super) fn report_existed(&self, record: &Record<'_>) -> Result<()> {
+        self.report_existed_key(record.stream, record.position, record.space(), record.logical_key())
+    }
+
+    /// The same for an entry in parts. Where nothing may exist, the load stops.
+    pub(super) fn report_existed_key(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
+        self.options.observer.existed(stream, position, space, key)?;
+        match self.options.on_existing {
+            OnExisting::Fail => Err(exists(stream, position, space, key)),
+            OnExisting::Keep | OnExisting::Replace => Ok(()),
+        }
+    }
+}
+
+/// Which of two entries with the same key is stored.
+pub(super) fn precedence(on_existing: OnExisting) -> Precedence {
+    match on_existing {
+        OnExisting::Keep | OnExisting::Fail => Precedence::First,
+        OnExisting::Replace => Precedence::Last,
+    }
+}
+
+#[cold]
+fn exists(stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Error {
+    let shown = &key[..key.len().min(64)];
+    Error::conflict(format!(
+        "entry {position} of stream {stream}: its key \"{}\" exists in space {} already: leave it out, or load with keep or replace",
+        shown.escape_ascii(),
+        space.0
+    ))
+}
+
+/// Runs a step; a panic in it, or in an observer that it calls, becomes an error.
+pub(super) fn catch<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+}
+
+#[cold]
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Error::internal(format!("a step of the load panicked: {}: mend the observer, or report it", text.unwrap_or("no message")))
+}

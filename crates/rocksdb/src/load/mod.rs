@@ -1,0 +1,48 @@
+//! Load sessions: how rows come in by the million.
+//!
+//! Small writes go through the write-ahead log, one batch at a time. A load does not:
+//!
+//! 1. **Push** ([`session`]): entries are copied into *runs*, buffers of tens of megabytes, by as many threads as push. A
+//!    fixed number of runs bounds the memory ([`pool`]).
+//! 2. **Sort** ([`sort`]): a full run is sorted by a worker, on integers made of key bytes.
+//! 3. **Spill** ([`spill`]): when the memory is full of sorted runs, they go to disk.
+//! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the load take one range after
+//!    another. Of each they merge all runs, decide what becomes of every entry ([`judge`]), write the winners to a file and
+//!    have RocksDB ingest it ([`output`]). The files of a load never overlap, so there is nothing to compact.
+//! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
+//!
+//! A load of a few megabytes skips all that and goes through the write-ahead log after all ([`small`]).
+//!
+//! Entries carry the version that the session took when they were pushed. A stored row with a greater version was written
+//! later, and such an entry loses to it. What is written while a file is being made is caught by a load window, see
+//! [`crate::window`].
+
+mod context;
+mod cursor;
+mod judge;
+mod merge;
+mod output;
+mod pool;
+mod range;
+mod record;
+mod run;
+mod session;
+mod small;
+mod sort;
+mod sources;
+mod spill;
+mod store;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod versions;
+mod workers;
+
+use tonnage_engine::{LoadOptions, LoadSession, Result};
+
+use crate::RocksEngine;
+
+/// Opens a session.
+pub(crate) fn open_session(engine: &RocksEngine, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>> {
+    Ok(Box::new(session::Session::open(engine, options)?))
+}

@@ -1,0 +1,255 @@
+//! Stores one range of a shard as one file that RocksDB takes in.
+//!
+//! 1. Open a load window, then judge every entry of the merge by what is stored, and write those that win to the file.
+//! 2. Shut the gate: nobody writes now. Whoever wrote since 1 is in the window; entries that such a write came after lose,
+//!    and the file is written again without them (which is rare).
+//! 3. Ingest the file, open the gate, and report. An entry whose key was stored before the load is reported at once; one
+//!    that repeats a key of the load only now, when that key is durable.
+//!
+//! The fate of each entry is remembered as one byte, so that the merge can be walked again with the same outcome.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
+use tonnage_engine::header::Header;
+use tonnage_engine::{Result, SpaceId};
+
+use super::context::Context;
+use super::judge::Fate;
+use super::merge::Merge;
+use super::range::KeyRange;
+use super::record::Record;
+use super::sources::Sources;
+use super::spill::next_file_number;
+use super::tally::Tally;
+use crate::error::translate;
+use crate::settings::row_options;
+use crate::shard::Shard;
+use crate::window::{LoadWindows, WindowId};
+
+/// After how many entries a step looks whether the load was stopped.
+const CHECK_EVERY: usize = 1024;
+/// How much is written before the disk starts on it: the sync at the end then has little left to wait for.
+const BYTES_PER_SYNC: u64 = 2 << 20;
+
+/// One range on its way into a shard.
+pub(super) struct Output<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) shard: &'a Shard,
+    pub(super) sources: &'a Sources,
+    pub(super) range: &'a KeyRange,
+}
+
+/// What the first pass found out.
+#[derive(Default)]
+struct Draft {
+    file: Option<FinishedFile>,
+    /// One for each entry of the merge.
+    fates: Vec<Fate>,
+    tally: Tally,
+    spaces: Vec<SpaceId>,
+    /// Whether entries wait for the ingestion to be reported as existing.
+    reports_left: bool,
+}
+
+impl Output<'_> {
+    /// Judges, writes, ingests and reports the range.
+    pub(super) fn store(&self) -> Result<()> {
+        let window = OpenWindow::open(self.shard);
+        let mut draft = self.write_draft()?;
+        {
+            let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+            for space in &draft.spaces {
+                self.context.engine.space(*space)?;
+            }
+            if draft.file.is_some() && self.shard.windows.any_touched(window.id) && self.yield_to_later_writes(&window, &mut draft)? {
+                self.rewrite(&mut draft)?;
+            }
+            if let Some(file) = &draft.file {
+                self.ingest(file)?;
+            }
+        }
+        drop(window);
+        let Draft { fates, tally, reports_left, .. } = draft;
+        tally.report(self.context.options.observer.as_ref());
+        if reports_left { self.report_repeated(&fates) } else { Ok(()) }
+    }
+
+    fn merge(&self) -> Result<Merge<'_>> {
+        self.sources.merge(self.range, self.context.precedence())
+    }
+
+    fn write_draft(&self) -> Result<Draft> {
+        let options = self.file_options();
+        let mut file = FileWriter::new(&options, self.shard);
+        let mut judge = self.context.judge(self.shard);
+        let mut draft = Draft::default();
+        let mut merge = self.merge()?;
+        while let Some(record) = merge.next()? {
+            let fate = judge.judge(&record)?;
+            match fate {
+                Fate::Inserted | Fate::Replaced => {
+                    file.put(&record)?;
+                    draft.note_space(record.space());
+                }
+                Fate::Existed => self.context.report_existed(&record)?,
+                Fate::Repeated => draft.reports_left = true,
+                Fate::Displaced => {}
+            }
+            draft.tally.add(&record, fate);
+            draft.fates.push(fate);
+            if draft.fates.len() % CHECK_EVERY == 0 {
+                self.context.check()?;
+            }
+        }
+        draft.file = file.finish()?;
+        Ok(draft)
+    }
+
+    fn file_options(&self) -> Options {
+        let mut options = row_options(self.context.engine.settings());
+        options.set_bytes_per_sync(BYTES_PER_SYNC);
+        options
+    }
+
+    /// Takes the victory from entries whose row was written by someone else since the window was opened; says whether there
+    /// were any. The caller holds the gate exclusively.
+    fn yield_to_later_writes(&self, window: &OpenWindow<'_>, draft: &mut Draft) -> Result<bool> {
+        let lost = match Fate::lost(self.context.options.on_existing) {
+            // Reported with the entries that repeat it, to keep the order of its stream.
+            Fate::Existed => Fate::Repeated,
+            lost => lost,
+        };
+        let mut any = false;
+        let mut merge = self.merge()?;
+        for fate in &mut draft.fates {
+            let Some(record) = merge.next()? else { break };
+            let touched = fate.is_stored() && self.shard.windows.touched(window.id, LoadWindows::key_hash(record.key));
+            if touched && self.is_written_later(&record)? {
+                *fate = lost;
+                draft.reports_left |= lost.is_reported();
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    fn is_written_later(&self, record: &Record<'_>) -> Result<bool> {
+        let stored = self.shard.db().get_pinned_cf(self.shard.rows(), record.key);
+        let Some(stored) = stored.map_err(|error| translate(self.shard.directory.display(), error))? else { return Ok(false) };
+        Ok(self.context.own_versions(self.shard).is_later(Header::split(&stored)?.0.version))
+    }
+
+    /// Writes the file and the tally again, as the fates are now.
+    fn rewrite(&self, draft: &mut Draft) -> Result<()> {
+        let options = self.file_options();
+        let mut file = FileWriter::new(&options, self.shard);
+        let mut merge = self.merge()?;
+        draft.tally = Tally::default();
+        for fate in &draft.fates {
+            let Some(record) = merge.next()? else { break };
+            draft.tally.add(&record, *fate);
+            if fate.is_stored() {
+                file.put(&record)?;
+            }
+        }
+        draft.file = file.finish()?;
+        Ok(())
+    }
+
+    fn ingest(&self, file: &FinishedFile) -> Result<()> {
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        let ingested = self.shard.db().ingest_external_file_cf_opts(self.shard.rows(), &options, vec![file.path.0.as_path()]);
+        ingested.map_err(|error| translate(self.shard.directory.display(), error))
+    }
+
+    fn report_repeated(&self, fates: &[Fate]) -> Result<()> {
+        let mut merge = self.merge()?;
+        for fate in fates {
+            let Some(record) = merge.next()? else { break };
+            if *fate == Fate::Repeated {
+                self.context.report_existed(&record)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Draft {
+    #[inline]
+    fn note_space(&mut self, space: SpaceId) {
+        if self.spaces.last() != Some(&space) {
+            self.spaces.push(space);
+        }
+    }
+}
+
+/// A window that closes when it goes out of scope.
+struct OpenWindow<'a> {
+    shard: &'a Shard,
+    id: WindowId,
+}
+
+impl<'a> OpenWindow<'a> {
+    fn open(shard: &'a Shard) -> Self {
+        Self { shard, id: shard.open_window() }
+    }
+}
+
+impl Drop for OpenWindow<'_> {
+    fn drop(&mut self) {
+        self.shard.windows.close(self.id);
+    }
+}
+
+/// A file that is removed unless RocksDB took it.
+struct OwnedPath(PathBuf);
+
+impl Drop for OwnedPath {
+    fn drop(&mut self) {
+        // After an ingestion it is gone from here already; what cannot be removed is removed at the next open.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A complete file, on the disk.
+struct FinishedFile {
+    path: OwnedPath,
+}
+
+/// Writes the rows of an output file; there is no file before the first row.
+struct FileWriter<'a> {
+    options: &'a Options,
+    directory: PathBuf,
+    open: Option<(SstFileWriter<'a>, OwnedPath)>,
+}
+
+impl<'a> FileWriter<'a> {
+    fn new(options: &'a Options, shard: &Shard) -> Self {
+        Self { options, directory: shard.load_directory(), open: None }
+    }
+
+    #[inline]
+    fn put(&mut self, record: &Record<'_>) -> Result<()> {
+        if self.open.is_none() {
+            self.open = Some(open_file(self.options, &self.directory)?);
+        }
+        let Some((writer, path)) = &mut self.open else { return Ok(()) };
+        writer.put(record.key, record.value).map_err(|error| translate(path.0.display(), error))
+    }
+
+    fn finish(self) -> Result<Option<FinishedFile>> {
+        let Some((mut writer, path)) = self.open else { return Ok(None) };
+        writer.finish().map_err(|error| translate(path.0.display(), error))?;
+        Ok(Some(FinishedFile { path }))
+    }
+}
+
+fn open_file<'a>(options: &'a Options, directory: &Path) -> Result<(SstFileWriter<'a>, OwnedPath)> {
+    let path = OwnedPath(directory.join(format!("load-{}.sst", next_file_number())));
+    let writer = SstFileWriter::create(options);
+    writer.open(&path.0).map_err(|error| translate(path.0.display(), error))?;
+    Ok((writer, path))
+}

@@ -1,0 +1,342 @@
+//! The memory of a session, and what lies in it.
+//!
+//! Memory is given out as a fixed number of *permits*, each good for one run. A run goes through these stages:
+//!
+//! ```text
+//! open --checked out by a pusher, who copies entries into it--> open
+//! open --full--> sealed --sorted by a worker--> sorted --somebody waits for memory--> spilled (gives its permit back)
+//! ```
+//!
+//! A pusher without room takes a free permit, else has an idle run of another shard sealed, else waits for the workers.
+//! Nobody holds a run while waiting, so there is always one who goes on. Workers are started when the first run is full:
+//! a small load never has any.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use tonnage_engine::{Error, ErrorKind, Result};
+
+use super::record::Precedence;
+use super::run::{RunBuffer, SortedRun};
+use super::sources::Sources;
+use super::spill::{SpillFile, SpillPlace, SpillWriter};
+use super::range::KeyRange;
+
+/// With this many spill files in a shard they are merged into one.
+const FILES_MAX: usize = 128;
+
+/// How a pool is set up.
+#[derive(Clone, Debug)]
+pub(super) struct PoolSettings {
+    pub(super) permits: usize,
+    pub(super) run_bytes_max: usize,
+    pub(super) precedence: Precedence,
+    pub(super) spill: SpillPlace,
+}
+
+/// The runs of a session and who may do what with them.
+#[derive(Debug)]
+pub(super) struct Pool {
+    settings: PoolSettings,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    permits_free: usize,
+    open: Vec<RunBuffer>,
+    checked_out: usize,
+    sealed: VecDeque<RunBuffer>,
+    sorted: Vec<SortedRun>,
+    spilled: Vec<SpillFile>,
+    /// Pushers who wait for a permit.
+    starving: usize,
+    /// Workers at work.
+    busy: usize,
+    /// A flush wants all runs back: no pusher gets one.
+    draining: bool,
+    /// A flush stores what it gathered with threads of its own: workers rest.
+    storing: bool,
+    closed: bool,
+    /// Why the load stopped.
+    stopped: Option<(ErrorKind, String)>,
+    /// Bytes of keys and values pushed since the last flush.
+    pending_bytes: u64,
+}
+
+/// What a flush takes out of the pool.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) unsorted: Vec<RunBuffer>,
+    pub(super) sorted: Vec<SortedRun>,
+    pub(super) spilled: Vec<SpillFile>,
+}
+
+impl Gathered {
+    /// Whether there is nothing to store.
+    pub(super) fn is_empty(&self) -> bool {
+        self.permits() == 0 && self.spilled.is_empty()
+    }
+
+    /// The permits to give back once this is stored.
+    pub(super) fn permits(&self) -> usize {
+        self.unsorted.len() + self.sorted.len()
+    }
+}
+
+/// What a worker does next.
+enum Work {
+    Sort(RunBuffer),
+    Spill(SortedRun),
+    MergeFiles(Vec<SpillFile>),
+}
+
+impl Pool {
+    pub(super) fn new(settings: PoolSettings) -> Self {
+        let state = State { permits_free: settings.permits, ..State::default() };
+        Self { settings, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the load stopped, if it did.
+    pub(super) fn check(&self) -> Result<()> {
+        self.lock().check()
+    }
+
+    /// Stops the load: from now on every call fails with this error. The first one stays.
+    pub(super) fn stop(&self, error: &Error) {
+        let mut state = self.lock();
+        state.stopped.get_or_insert_with(|| (error.kind(), error.message().to_owned()));
+        self.changed.notify_all();
+    }
+
+    /// Bytes of keys and values pushed since the last flush.
+    pub(super) fn pending_bytes(&self) -> u64 {
+        self.lock().pending_bytes
+    }
+
+    /// Gives a pusher a run of a shard with room in it, if there is one.
+    pub(super) fn try_check_out(&self, shard: usize) -> Result<Option<RunBuffer>> {
+        let mut state = self.lock();
+        state.check()?;
+        Ok(if state.draining { None } else { state.take_run(shard, self.settings.run_bytes_max) })
+    }
+
+    /// The same, but waits for one. There must be workers.
+    pub(super) fn check_out(&self, shard: usize) -> Result<RunBuffer> {
+        let mut state = self.lock();
+        loop {
+            state.check()?;
+            if !state.draining {
+                if let Some(run) = state.take_run(shard, self.settings.run_bytes_max) {
+                    return Ok(run);
+                }
+                state.seal_idle_run();
+            }
+            let starving = usize::from(!state.draining);
+            state.starving += starving;
+            self.changed.notify_all();
+            state = self.wait(state);
+            state.starving -= starving;
+        }
+    }
+
+    /// Takes a run back from a pusher, who put entries of so many bytes into it. A full one is sealed; says whether it was.
+    pub(super) fn give_back(&self, run: RunBuffer, pushed_bytes: u64, full: bool) -> bool {
+        let mut state = self.lock();
+        state.checked_out -= 1;
+        state.pending_bytes += pushed_bytes;
+        if run.len() == 0 {
+            state.permits_free += 1;
+        } else if full {
+            state.sealed.push_back(run);
+        } else {
+            state.open.push(run);
+        }
+        if full || state.draining || state.starving > 0 {
+            self.changed.notify_all();
+        }
+        full
+    }
+
+    /// Takes everything out, once all pushers have given back their runs and the workers have put down their work.
+    /// `between` is called at a moment when everything pushed before belongs to this flush, and everything pushed after it to
+    /// the next. From a success on, workers rest until [`Pool::resume`].
+    pub(super) fn drain(&self, between: impl FnOnce() -> Result<()>) -> Result<Gathered> {
+        let mut state = self.lock();
+        state.draining = true;
+        while state.stopped.is_none() && state.checked_out > 0 {
+            state = self.wait(state);
+        }
+        state.storing = true;
+        while state.stopped.is_none() && state.busy > 0 {
+            state = self.wait(state);
+        }
+        state.draining = false;
+        self.changed.notify_all();
+        let ready = state.check().and_then(|()| if state.holds_nothing() { Ok(()) } else { between() });
+        if let Err(error) = ready {
+            state.storing = false;
+            return Err(error);
+        }
+        state.pending_bytes = 0;
+        let open = std::mem::take(&mut state.open);
+        Ok(Gathered {
+            unsorted: state.sealed.drain(..).chain(open).collect(),
+            sorted: std::mem::take(&mut state.sorted),
+            spilled: std::mem::take(&mut state.spilled),
+        })
+    }
+
+    /// Gives back the permits of what a flush took out, once it is stored, and lets the workers go on.
+    pub(super) fn resume(&self, permits: usize) {
+        let mut state = self.lock();
+        state.permits_free += permits;
+        state.storing = false;
+        self.changed.notify_all();
+    }
+
+    /// Ends the workers.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// What a worker thread does until the pool is closed or the load stopped.
+    pub(super) fn work(&self) {
+        while let Some(work) = self.next_work() {
+            let done = super::context::catch(|| self.carry_out(work));
+            let mut state = self.lock();
+            state.busy -= 1;
+            if let Err(error) = done {
+                state.stopped.get_or_insert_with(|| (error.kind(), error.message().to_owned()));
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    fn next_work(&self) -> Option<Work> {
+        let mut state = self.lock();
+        loop {
+            if state.closed || state.stopped.is_some() {
+                return None;
+            }
+            if !state.storing
+                && let Some(work) = state.take_work()
+            {
+                state.busy += 1;
+                return Some(work);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn carry_out(&self, work: Work) -> Result<()> {
+        let PoolSettings { precedence, spill, .. } = &self.settings;
+        match work {
+            Work::Sort(run) => {
+                let sorted = run.sort(*precedence);
+                self.lock().sorted.push(sorted);
+            }
+            Work::Spill(run) => {
+                let shard = run.shard;
+                let file = spill_merged(&Sources { runs: vec![run], files: Vec::new() }, shard, *precedence, spill)?;
+                let mut state = self.lock();
+                state.spilled.push(file);
+                state.permits_free += 1;
+            }
+            Work::MergeFiles(files) => {
+                let shard = files[0].shard;
+                let file = spill_merged(&Sources { runs: Vec::new(), files }, shard, *precedence, spill)?;
+                self.lock().spilled.push(file);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the merge of some sources to one new file.
+fn spill_merged(sources: &Sources, shard: usize, precedence: Precedence, place: &SpillPlace) -> Result<SpillFile> {
+    let mut writer = SpillWriter::create(place)?;
+    let mut merge = sources.merge(&KeyRange::default(), precedence)?;
+    while let Some(record) = merge.next()? {
+        writer.push(record)?;
+    }
+    writer.finish(shard)
+}
+
+impl State {
+    fn check(&self) -> Result<()> {
+        match &self.stopped {
+            Some((kind, message)) => Err(Error::new(*kind, message.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn holds_nothing(&self) -> bool {
+        self.open.is_empty() && self.sealed.is_empty() && self.sorted.is_empty() && self.spilled.is_empty()
+    }
+
+    fn take_run(&mut self, shard: usize, bytes_max: usize) -> Option<RunBuffer> {
+        let run = match self.open.iter().position(|run| run.shard == shard) {
+            Some(index) => self.open.swap_remove(index),
+            None => {
+                self.permits_free = self.permits_free.checked_sub(1)?;
+                RunBuffer::new(shard, bytes_max)
+            }
+        };
+        self.checked_out += 1;
+        Some(run)
+    }
+
+    /// When all memory lies in idle runs of other shards, one of them has to make room.
+    fn seal_idle_run(&mut self) {
+        let others_will_do = self.busy > 0 || !self.sealed.is_empty() || !self.sorted.is_empty();
+        let fullest = self.open.iter().enumerate().max_by_key(|(_, run)| run.bytes());
+        if let Some((index, _)) = fullest.filter(|_| !others_will_do) {
+            let run = self.open.swap_remove(index);
+            self.sealed.push_back(run);
+        }
+    }
+
+    fn take_work(&mut self) -> Option<Work> {
+        if let Some(run) = self.sealed.pop_front() {
+            return Some(Work::Sort(run));
+        }
+        if let Some(files) = self.take_files_to_merge() {
+            return Some(Work::MergeFiles(files));
+        }
+        if self.starving > 0 && self.permits_free == 0 {
+            return self.sorted.pop().map(Work::Spill);
+        }
+        None
+    }
+
+    /// The files of a shard that has too many, smallest first, half of them.
+    fn take_files_to_merge(&mut self) -> Option<Vec<SpillFile>> {
+        if self.spilled.len() < FILES_MAX {
+            return None;
+        }
+        let shard = self.spilled.iter().map(|file| file.shard).max_by_key(|shard| self.files_of(*shard))?;
+        if self.files_of(shard) < FILES_MAX {
+            return None;
+        }
+        let (mut of_shard, others): (Vec<_>, Vec<_>) = self.spilled.drain(..).partition(|file| file.shard == shard);
+        of_shard.sort_by_key(SpillFile::bytes);
+        self.spilled = others;
+        self.spilled.extend(of_shard.split_off(FILES_MAX / 2));
+        Some(of_shard)
+    }
+
+    fn files_of(&self, shard: usize) -> usize {
+        self.spilled.iter().filter(|file| file.shard == shard).count()
+    }
+}

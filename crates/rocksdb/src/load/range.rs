@@ -1,0 +1,96 @@
+//! Ranges of keys, and how the keys of a load are cut into them.
+//!
+//! Each range becomes one output file. The cuts come from samples: keys at even distances in every run, each standing for
+//! the bytes around it. Equal keys never part, because a cut is a key.
+
+use super::run::SortedRun;
+use super::spill::SpillFile;
+
+/// About how many bytes of records one sample stands for.
+const SAMPLE_BYTES: u64 = 256 << 10;
+
+/// Keys from `lower` on and before `upper`; no bound where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct KeyRange {
+    pub(super) lower: Option<Vec<u8>>,
+    pub(super) upper: Option<Vec<u8>>,
+}
+
+/// Keys with the bytes that they stand for.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    samples: Vec<(Vec<u8>, u64)>,
+}
+
+impl Samples {
+    /// Samples a run in memory.
+    pub(super) fn add_run(&mut self, run: &SortedRun) {
+        let count = (run.bytes() / SAMPLE_BYTES).clamp(1, run.len().max(1) as u64) as usize;
+        for index in 0..count.min(run.len()) {
+            let key = run.record(index * run.len() / count).key;
+            self.samples.push((key.to_vec(), run.bytes() / count as u64));
+        }
+    }
+
+    /// Samples a spill file.
+    pub(super) fn add_file(&mut self, file: &SpillFile) {
+        self.samples.extend(file.index().map(|(key, bytes)| (key.to_vec(), bytes)));
+    }
+
+    /// Cuts everything into ranges of about `range_bytes`, but at least `ranges_min` where there is enough to cut.
+    pub(super) fn cut(mut self, range_bytes: u64, ranges_min: u64) -> Vec<KeyRange> {
+        self.samples.sort_unstable();
+        let total: u64 = self.samples.iter().map(|(_, bytes)| bytes).sum();
+        let ranges = total.div_ceil(range_bytes).max(ranges_min).max(1);
+        // Whole rounds for the threads: a last range alone would keep one of them waiting.
+        let ranges = ranges.next_multiple_of(ranges_min.max(1));
+        let step = (total / ranges).max(1);
+        let mut cuts: Vec<Vec<u8>> = Vec::new();
+        let (mut seen, mut next_cut) = (0, step);
+        for (key, bytes) in self.samples {
+            if seen >= next_cut && cuts.last().is_none_or(|cut| *cut < key) {
+                cuts.push(key);
+                next_cut = seen + step;
+            }
+            seen += bytes;
+        }
+        ranges_between(cuts)
+    }
+}
+
+fn ranges_between(cuts: Vec<Vec<u8>>) -> Vec<KeyRange> {
+    let mut lower = None;
+    let mut ranges = Vec::with_capacity(cuts.len() + 1);
+    for cut in cuts {
+        ranges.push(KeyRange { lower: lower.take(), upper: Some(cut.clone()) });
+        lower = Some(cut);
+    }
+    ranges.push(KeyRange { lower, upper: None });
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(keys: impl IntoIterator<Item = u16>) -> Samples {
+        Samples { samples: keys.into_iter().map(|key| (key.to_be_bytes().to_vec(), 100)).collect() }
+    }
+
+    #[test]
+    fn ranges_are_even_and_cover_everything_without_overlap() {
+        let ranges = samples((0..1000).rev()).cut(10_000, 2);
+        assert_eq!(ranges.len(), 10);
+        assert_eq!((&ranges[0].lower, &ranges[9].upper), (&None, &None));
+        for (index, pair) in ranges.windows(2).enumerate() {
+            assert_eq!(pair[0].upper, pair[1].lower);
+            assert_eq!(pair[0].upper, Some((100 * (index as u16 + 1)).to_be_bytes().to_vec()));
+        }
+    }
+
+    #[test]
+    fn equal_keys_stay_in_one_range() {
+        assert_eq!(samples([7; 1000]).cut(10_000, 4).len(), 2);
+        assert_eq!(samples([]).cut(10_000, 1), [KeyRange::default()]);
+    }
+}

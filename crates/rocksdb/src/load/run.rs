@@ -1,0 +1,113 @@
+//! Runs in memory: entries as they come in, then sorted.
+
+use super::record::{NewRecord, Precedence, Record, common_len};
+use super::sort::{SORT_BYTES_PER_RECORD, sorted_offsets};
+
+/// What a run allocates first; it then doubles.
+const FIRST_BYTES: usize = 64 << 10;
+
+/// Entries of one shard, in the order in which they were pushed.
+#[derive(Debug)]
+pub(super) struct RunBuffer {
+    pub(super) shard: usize,
+    arena: Vec<u8>,
+    records: usize,
+    /// How many leading bytes all keys so far share with the first.
+    common: usize,
+    bytes_max: usize,
+}
+
+impl RunBuffer {
+    /// An empty run, full when it needs about `bytes_max` of memory.
+    pub(super) fn new(shard: usize, bytes_max: usize) -> Self {
+        Self { shard, arena: Vec::new(), records: 0, common: 0, bytes_max }
+    }
+
+    /// Whether there is no room for `record`. An empty run has room for anything.
+    #[inline]
+    pub(super) fn is_full_for(&self, record: &NewRecord<'_>) -> bool {
+        self.records > 0 && self.bytes() + record.encoded_len_max() + SORT_BYTES_PER_RECORD > self.bytes_max
+    }
+
+    /// Copies an entry into the run.
+    #[inline]
+    pub(super) fn push(&mut self, record: &NewRecord<'_>) {
+        let start = self.arena.len();
+        self.make_room(record.encoded_len_max());
+        record.append_to(&mut self.arena);
+        self.records += 1;
+        let key = Record::at(&self.arena, start).key;
+        if start == 0 {
+            self.common = key.len();
+        } else {
+            self.common = common_len(&Record::at(&self.arena, 0).key[..self.common], key);
+        }
+    }
+
+    /// Grows by doubling, but never past what the run may hold unless one entry alone is larger.
+    #[inline]
+    fn make_room(&mut self, bytes: usize) {
+        let needed = self.arena.len() + bytes;
+        if needed > self.arena.capacity() {
+            let capacity = (2 * self.arena.capacity()).max(FIRST_BYTES).min(self.bytes_max).max(needed);
+            self.arena.reserve_exact(capacity - self.arena.len());
+        }
+    }
+
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.records
+    }
+
+    /// The memory that the run needs until it is sorted.
+    pub(super) fn bytes(&self) -> usize {
+        self.arena.len() + self.records * SORT_BYTES_PER_RECORD
+    }
+
+    /// Sorts the run.
+    pub(super) fn sort(self, precedence: Precedence) -> SortedRun {
+        let offsets = sorted_offsets(&self.arena, self.records, self.common, precedence);
+        SortedRun { shard: self.shard, arena: self.arena, offsets }
+    }
+}
+
+/// Entries of one shard, sorted by key; of equal keys the one to be stored comes first.
+#[derive(Debug)]
+pub(super) struct SortedRun {
+    pub(super) shard: usize,
+    arena: Vec<u8>,
+    offsets: Vec<u32>,
+}
+
+impl SortedRun {
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// The bytes of all records.
+    pub(super) fn bytes(&self) -> u64 {
+        self.arena.len() as u64
+    }
+
+    /// The entry at `index`.
+    #[inline]
+    pub(super) fn record(&self, index: usize) -> Record<'_> {
+        Record::at(&self.arena, self.offsets[index] as usize)
+    }
+
+    /// The bytes that offsets point into.
+    pub(super) fn arena(&self) -> &[u8] {
+        &self.arena
+    }
+
+    /// Where each record starts, in order.
+    pub(super) fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The index of the first entry whose key is not less than `key`.
+    pub(super) fn lower_bound(&self, key: &[u8]) -> usize {
+        self.offsets.partition_point(|offset| Record::at(&self.arena, *offset as usize).key < key)
+    }
+}

@@ -1,0 +1,128 @@
+//! Stores a small load through the write-ahead log, where files of their own would cost more than they save.
+//!
+//! Chunk by chunk: shut the gate, judge the entries by what is stored, commit the winners in one batch, open the gate. At
+//! the end, sync once if that was asked for, and only then report what was stored.
+
+use std::sync::PoisonError;
+
+use rocksdb::{WriteBatch, WriteOptions};
+use tonnage_engine::{Durability, Result, Slices, SpaceId};
+
+use super::context::Context;
+use super::judge::{Fate, Judge};
+use super::merge::Merge;
+use super::range::KeyRange;
+use super::record::space_of;
+use super::sources::Sources;
+use super::tally::Tally;
+use crate::error::translate;
+use crate::shard::Shard;
+
+/// How many bytes of entries are judged and committed while the gate is shut.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Stores everything in `sources`.
+pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources) -> Result<()> {
+    let mut small = Small {
+        context,
+        shard,
+        judge: context.judge(shard),
+        tally: Tally::default(),
+        existing: Existing::default(),
+        repeated: Existing::default(),
+    };
+    let mut merge = sources.merge(&KeyRange::default(), context.precedence())?;
+    while small.store_chunk(&mut merge)? {
+        small.existing.report(context)?;
+    }
+    small.existing.report(context)?;
+    small.sync()?;
+    small.tally.report(context.options.observer.as_ref());
+    small.repeated.report(context)
+}
+
+struct Small<'a> {
+    context: &'a Context<'a>,
+    shard: &'a Shard,
+    judge: Judge<'a>,
+    tally: Tally,
+    /// Entries whose key was stored before the load.
+    existing: Existing,
+    /// Entries whose key this load stores: reported when that is durable.
+    repeated: Existing,
+}
+
+impl Small<'_> {
+    /// Judges and commits about [`CHUNK_BYTES`]; says whether there may be more.
+    fn store_chunk(&mut self, merge: &mut Merge<'_>) -> Result<bool> {
+        let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        self.judge.refresh(self.shard, self.context.engine.clock().now_ms());
+        let mut batch = WriteBatch::default();
+        let mut space = None;
+        let mut bytes = 0;
+        let mut more = false;
+        while let Some(record) = merge.next()? {
+            if space != Some(record.space()) {
+                space = Some(record.space());
+                self.context.engine.space(record.space())?;
+            }
+            let fate = self.judge.judge(&record)?;
+            self.tally.add(&record, fate);
+            match fate {
+                Fate::Inserted | Fate::Replaced => batch.put_cf(self.shard.rows(), record.key, record.value),
+                Fate::Existed => self.existing.push(record.stream, record.position, record.key),
+                Fate::Repeated => self.repeated.push(record.stream, record.position, record.key),
+                Fate::Displaced => {}
+            }
+            bytes += record.encoded.len();
+            if bytes >= CHUNK_BYTES {
+                more = true;
+                break;
+            }
+        }
+        self.commit(batch)?;
+        Ok(more)
+    }
+
+    fn commit(&self, batch: WriteBatch) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let written = self.shard.db().write_opt(batch, &WriteOptions::default());
+        written.map_err(|error| translate(self.shard.directory.display(), error))
+    }
+
+    /// Makes what was committed as durable as was asked for.
+    fn sync(&self) -> Result<()> {
+        let synced = match self.context.options.durability {
+            Durability::None => Ok(()),
+            Durability::Write => self.shard.db().flush_wal(false),
+            Durability::Fsync => self.shard.db().flush_wal(true),
+        };
+        synced.map_err(|error| translate(self.shard.directory.display(), error))
+    }
+}
+
+/// Entries to be reported as existing.
+#[derive(Default)]
+struct Existing {
+    keys: Slices,
+    origins: Vec<(u32, u64)>,
+}
+
+impl Existing {
+    fn push(&mut self, stream: u32, position: u64, physical_key: &[u8]) {
+        self.keys.push(physical_key);
+        self.origins.push((stream, position));
+    }
+
+    fn report(&mut self, context: &Context<'_>) -> Result<()> {
+        for (key, (stream, position)) in self.keys.iter().zip(&self.origins) {
+            let space: SpaceId = space_of(key);
+            context.report_existed_key(*stream, *position, space, &key[4..])?;
+        }
+        self.keys.clear();
+        self.origins.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Looking up keys.
+//!
+//! 1. Keys are taken in chunks; each chunk's physical keys are laid end to end in one buffer.
+//! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by shard and each shard gets one.
+//! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the order of the keys.
+
+use std::cell::RefCell;
+
+use rocksdb::{DBPinnableSlice, ReadOptions};
+use tonnage_engine::header::Header;
+use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
+
+use crate::RocksEngine;
+use crate::error::translate;
+use crate::settings::read_options;
+use crate::shard::Shard;
+
+/// How many keys one multi-get takes: enough to share the work on blocks, few enough that what it pins stays in the
+/// processor's cache.
+const CHUNK_KEYS: usize = 256;
+
+thread_local! {
+    /// Making read options costs as much as the lookup of a cached row, so each thread keeps its own.
+    static READ: RefCell<(ReadOptions, Vec<u8>)> = RefCell::new((read_options(), Vec::new()));
+}
+
+/// What a lookup needs besides the keys.
+struct Lookup<'a> {
+    engine: &'a RocksEngine,
+    space: &'a SpaceInfo,
+    projection: Projection,
+    now_ms: u64,
+}
+
+impl RocksEngine {
+    pub(crate) fn read_keys(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()> {
+        rows.clear();
+        let space = self.space(space)?;
+        for key in keys.iter() {
+            self.check_key(&space, key)?;
+        }
+        let lookup = Lookup { engine: self, space: &space, projection, now_ms: self.clock().now_ms() };
+        let outcome = match keys.len() {
+            0 => Ok(()),
+            1 => lookup.read_one(keys.get(0), rows),
+            _ => lookup.read_many(keys, rows),
+        };
+        if outcome.is_err() {
+            rows.clear();
+        }
+        outcome
+    }
+}
+
+impl Lookup<'_> {
+    fn read_one(&self, key: &[u8], rows: &mut Rows) -> Result<()> {
+        READ.with_borrow_mut(|(options, physical)| {
+            crate::shard::physical_key(self.space.id, key, physical);
+            let shard = &self.engine.shards()[self.shard_of(key)?];
+            let value = shard.db().get_pinned_cf_opt(shard.rows(), &*physical, options);
+            match value.map_err(|error| translate(shard.place(), error))? {
+                Some(value) => self.give(shard, key, &value, 0, rows),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn read_many(&self, keys: &Slices, rows: &mut Rows) -> Result<()> {
+        let shards = self.engine.shards().len();
+        let mut chunk = Chunk::new(shards);
+        let options = read_options();
+        let mut first = 0;
+        while first < keys.len() {
+            let end = keys.len().min(first + CHUNK_KEYS * shards);
+            chunk.deal(self, keys, first, end)?;
+            chunk.get(self, &options)?;
+            for (index, slot) in (first..end).zip(&chunk.slots) {
+                let group = &mut chunk.groups[slot.shard];
+                if let Some(value) = group.values[slot.place].take() {
+                    self.give(&self.engine.shards()[slot.shard], keys.get(index), &value, index as u32, rows)?;
+                }
+            }
+            first = end;
+        }
+        Ok(())
+    }
+
+    fn shard_of(&self, key: &[u8]) -> Result<usize> {
+        if self.engine.shards().len() == 1 {
+            return Ok(0);
+        }
+        Ok(self.engine.shard_index(&key[..self.space.shape.shard_key_len(key)?]))
+    }
+
+    fn give(&self, shard: &Shard, key: &[u8], value: &[u8], origin: u32, rows: &mut Rows) -> Result<()> {
+        let (header, payload) = Header::split(value).map_err(|error| error.at(shard.place()))?;
+        if header.is_live(self.now_ms) {
+            let payload = if self.projection == Projection::KeysOnly { &[] } else { payload };
+            rows.push(key, payload, header.version, header.expires_at_ms, origin);
+        }
+        Ok(())
+    }
+}
+
+/// The keys of one round, by shard.
+struct Chunk<'a> {
+    groups: Vec<Group<'a>>,
+    /// Where each key of the round went.
+    slots: Vec<Slot>,
+}
+
+#[derive(Default)]
+struct Group<'a> {
+    physical: Slices,
+    values: Vec<Option<DBPinnableSlice<'a>>>,
+}
+
+struct Slot {
+    shard: usize,
+    place: usize,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(shards: usize) -> Self {
+        Self { groups: (0..shards).map(|_| Group::default()).collect(), slots: Vec::with_capacity(CHUNK_KEYS * shards) }
+    }
+
+    fn deal(&mut self, lookup: &Lookup<'_>, keys: &Slices, first: usize, end: usize) -> Result<()> {
+        self.slots.clear();
+        self.groups.iter_mut().for_each(Group::clear);
+        let space = lookup.space.id.0.to_be_bytes();
+        for index in first..end {
+            let key = keys.get(index);
+            let shard = lookup.shard_of(key)?;
+            let group = &mut self.groups[shard];
+            self.slots.push(Slot { shard, place: group.physical.len() });
+            group.physical.push_parts(&[&space, key]);
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, lookup: &Lookup<'a>, options: &ReadOptions) -> Result<()> {
+        for (shard, group) in lookup.engine.shards().iter().zip(&mut self.groups) {
+            if group.physical.is_empty() {
+                continue;
+            }
+            let sorted = group.physical.iter().is_sorted();
+            let found = shard.db().batched_multi_get_cf_opt(shard.rows(), group.physical.iter(), sorted, options);
+            for value in found {
+                group.values.push(value.map_err(|error| translate(shard.place(), error))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Group<'_> {
+    fn clear(&mut self) {
+        self.physical.clear();
+        self.values.clear();
+    }
+}

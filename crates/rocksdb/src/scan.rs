@@ -1,0 +1,312 @@
+//! Scans over ranges.
+//!
+//! 1. A range lies in one shard or in all of them; its shards are scanned one after another.
+//! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges do not pay for many
+//!    iterators, and each range sees what is stored when the scan reaches it. It is bounded by the space; the ends of ranges
+//!    are checked here.
+//! 3. The iterator stands on the next row between batches. Limits either end the range or jump over the rest of a shard key:
+//!    first by a few steps, since shard keys often hold few rows, then by a seek.
+
+use std::sync::Arc;
+
+use rocksdb::DBRawIterator;
+use tonnage_engine::header::Header;
+use tonnage_engine::range::append_successor;
+use tonnage_engine::{Direction, Projection, Ranges, Result, Rows, ScanOptions, Scanner, SpaceInfo, Verdict};
+
+use crate::RocksEngine;
+use crate::drops::Span;
+use crate::error::translate;
+use crate::settings::read_options;
+use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
+
+/// How much a scan of a whole space reads ahead.
+const READAHEAD_BYTES: usize = 2 << 20;
+
+/// How many steps are tried before a seek jumps over the rest of a shard key.
+const STEPS_BEFORE_SEEK: usize = 8;
+
+/// A scan under way.
+pub(crate) struct RocksScanner<'a> {
+    engine: &'a RocksEngine,
+    space: Arc<SpaceInfo>,
+    ranges: Ranges,
+    options: ScanOptions,
+    /// One for each shard, once it is needed.
+    iterators: Vec<Option<DBRawIterator<'a>>>,
+    /// The range under way, or the number of ranges when the scan is over.
+    range: usize,
+    /// The shard under way and the first one past this range; nothing before the range is entered.
+    shards: Option<(usize, usize)>,
+    /// Whether the iterator of the shard under way stands inside the range.
+    positioned: bool,
+    start: Vec<u8>,
+    end: Vec<u8>,
+    counted_in_range: u64,
+    /// The shard key of the last row, physically; only kept where rows under it are counted.
+    shard_key: Vec<u8>,
+    counted_in_shard_key: u64,
+}
+
+/// What is done after a row was judged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Next,
+    JumpShardKey,
+    EndRange,
+}
+
+impl RocksEngine {
+    pub(crate) fn scan_ranges(
+        &self,
+        space: tonnage_engine::SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Result<RocksScanner<'_>> {
+        Ok(RocksScanner {
+            engine: self,
+            space: self.space(space)?,
+            ranges,
+            options,
+            iterators: self.shards().iter().map(|_| None).collect(),
+            range: 0,
+            shards: None,
+            positioned: false,
+            start: Vec::new(),
+            end: Vec::new(),
+            counted_in_range: 0,
+            shard_key: Vec::new(),
+            counted_in_shard_key: 0,
+        })
+    }
+}
+
+impl Scanner for RocksScanner<'_> {
+    fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
+        rows.clear();
+        if let Err(error) = self.fill(rows) {
+            rows.clear();
+            self.range = self.ranges.len();
+            return Err(error);
+        }
+        Ok(!rows.is_empty())
+    }
+}
+
+impl<'a> RocksScanner<'a> {
+    fn fill(&mut self, rows: &mut Rows) -> Result<()> {
+        if self.range >= self.ranges.len() {
+            return Ok(());
+        }
+        self.engine.space(self.space.id)?;
+        let now_ms = self.engine.clock().now_ms();
+        while self.range < self.ranges.len() && !self.is_full(rows) {
+            let (shard, shards_end) = match self.shards {
+                Some(shards) => shards,
+                None => self.enter_range()?,
+            };
+            if shard == shards_end {
+                self.leave_range();
+                continue;
+            }
+            if !self.positioned {
+                self.enter_shard(shard)?;
+            }
+            let next = match self.walk(shard, now_ms, rows)? {
+                Walk::BatchIsFull => break,
+                Walk::ShardIsDone => shard + 1,
+                Walk::RangeIsDone => shards_end,
+            };
+            self.positioned = false;
+            self.shards = Some((next, shards_end));
+        }
+        Ok(())
+    }
+
+    fn is_full(&self, rows: &Rows) -> bool {
+        rows.len() >= self.options.batch_rows_max.max(1) || rows.bytes() >= self.options.batch_bytes_max.max(1)
+    }
+
+    fn enter_range(&mut self) -> Result<(usize, usize)> {
+        let (start, end) = (self.ranges.start(self.range), self.ranges.end(self.range));
+        physical_key(self.space.id, start, &mut self.start);
+        physical_end(self.space.id, end, &mut self.end);
+        self.counted_in_range = 0;
+        let count = self.engine.shards().len();
+        let is_empty = self.start >= self.end || self.options.limit_per_range == Some(0);
+        let shards = if is_empty || self.options.limit_per_shard_key == Some(0) {
+            (0, 0)
+        } else if count == 1 {
+            (0, 1)
+        } else {
+            match self.engine.span(self.space.id, start, end)? {
+                Span::One(shard) => (shard, shard + 1),
+                Span::All => (0, count),
+            }
+        };
+        self.shards = Some(shards);
+        self.positioned = false;
+        Ok(shards)
+    }
+
+    fn leave_range(&mut self) {
+        self.range += 1;
+        self.shards = None;
+        self.positioned = false;
+    }
+
+    /// Puts the iterator of a shard on the first row of the range.
+    fn enter_shard(&mut self, shard: usize) -> Result<()> {
+        let place = &self.engine.shards()[shard];
+        match &mut self.iterators[shard] {
+            Some(iterator) => iterator.refresh().map_err(|error| translate(place.place(), error))?,
+            none => *none = Some(open_iterator(place, &self.space, &self.options, self.ranges.is_whole_space(self.range))),
+        }
+        let iterator = self.iterators[shard].as_mut().expect("just made");
+        if self.options.direction == Direction::Reverse {
+            seek_before(iterator, &self.end);
+        } else {
+            iterator.seek(&self.start);
+        }
+        self.shard_key.clear();
+        self.counted_in_shard_key = 0;
+        self.positioned = true;
+        Ok(())
+    }
+
+    /// Gives rows until the batch is full or the shard has no more rows of the range.
+    fn walk(&mut self, shard: usize, now_ms: u64, rows: &mut Rows) -> Result<Walk> {
+        let mut iterator = self.iterators[shard].take().expect("positioned");
+        let outcome = self.walk_on(&mut iterator, now_ms, rows).map_err(|error| error.at(self.engine.shards()[shard].place()));
+        self.iterators[shard] = Some(iterator);
+        outcome
+    }
+
+    fn walk_on(&mut self, iterator: &mut DBRawIterator<'a>, now_ms: u64, rows: &mut Rows) -> Result<Walk> {
+        let reverse = self.options.direction == Direction::Reverse;
+        loop {
+            if self.is_full(rows) {
+                return Ok(Walk::BatchIsFull);
+            }
+            let Some((physical, value)) = iterator.item() else {
+                // An iterator also ends where something cannot be read.
+                iterator.status().map_err(|error| translate("a scan", error))?;
+                return Ok(Walk::ShardIsDone);
+            };
+            let is_outside = if reverse { physical < &self.start[..] } else { physical >= &self.end[..] };
+            if is_outside {
+                return Ok(Walk::ShardIsDone);
+            }
+            match self.judge(physical, value, now_ms, rows)? {
+                Step::Next => step(iterator, reverse),
+                Step::JumpShardKey => jump_over(iterator, &self.shard_key, reverse),
+                Step::EndRange => return Ok(Walk::RangeIsDone),
+            }
+        }
+    }
+
+    /// Gives one row or passes it over. Only rows that exist are judged: an expired one must neither count nor end a range.
+    fn judge(&mut self, physical: &[u8], value: &[u8], now_ms: u64, rows: &mut Rows) -> Result<Step> {
+        let (header, payload) = Header::split(value)?;
+        if !header.is_live(now_ms) {
+            return Ok(Step::Next);
+        }
+        let key = &physical[SPACE_LEN..];
+        if self.options.limit_per_shard_key.is_some() {
+            self.enter_shard_key(physical, key)?;
+        }
+        match self.options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)) {
+            Verdict::Skip => return Ok(Step::Next),
+            Verdict::Along => {}
+            Verdict::Count => {
+                if let Some(step) = self.limit_reached() {
+                    return Ok(step);
+                }
+                self.counted_in_range += 1;
+                self.counted_in_shard_key += 1;
+            }
+        }
+        let payload = if self.options.projection == Projection::KeysOnly { &[] } else { payload };
+        rows.push(key, payload, header.version, header.expires_at_ms, self.range as u32);
+        Ok(self.after_giving())
+    }
+
+    /// Going forward, rows that come along with the last counted one may follow, so that only the next counted row ends
+    /// anything, unless there is no filter to let rows come along. In reverse they came before.
+    fn after_giving(&self) -> Step {
+        if self.options.direction != Direction::Reverse && self.options.filter.is_some() {
+            return Step::Next;
+        }
+        self.limit_reached().unwrap_or(Step::Next)
+    }
+
+    fn limit_reached(&self) -> Option<Step> {
+        if self.options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
+            Some(Step::EndRange)
+        } else if self.options.limit_per_shard_key.is_some_and(|limit| self.counted_in_shard_key >= limit) {
+            Some(Step::JumpShardKey)
+        } else {
+            None
+        }
+    }
+
+    /// No shard key is a prefix of another, so a key that begins with the last shard key lies under it.
+    fn enter_shard_key(&mut self, physical: &[u8], key: &[u8]) -> Result<()> {
+        if self.shard_key.is_empty() || !physical.starts_with(&self.shard_key) {
+            let len = SPACE_LEN + self.space.shape.shard_key_len(key)?;
+            self.shard_key.clear();
+            self.shard_key.extend_from_slice(&physical[..len]);
+            self.counted_in_shard_key = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Why a walk ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    BatchIsFull,
+    ShardIsDone,
+    RangeIsDone,
+}
+
+fn open_iterator<'a>(shard: &'a Shard, space: &SpaceInfo, options: &ScanOptions, whole_space: bool) -> DBRawIterator<'a> {
+    let mut read = read_options();
+    read.set_iterate_lower_bound(space.id.0.to_be_bytes());
+    read.set_iterate_upper_bound(space_end(space.id));
+    read.fill_cache(options.fill_cache);
+    if whole_space && options.limit_per_range.is_none() && options.limit_per_shard_key.is_none() {
+        read.set_readahead_size(READAHEAD_BYTES);
+    }
+    shard.db().raw_iterator_cf_opt(shard.rows(), read)
+}
+
+#[inline]
+fn step(iterator: &mut DBRawIterator<'_>, reverse: bool) {
+    if reverse { iterator.prev() } else { iterator.next() }
+}
+
+/// Puts the iterator on the last row before a physical key.
+fn seek_before(iterator: &mut DBRawIterator<'_>, end: &[u8]) {
+    iterator.seek_for_prev(end);
+    if iterator.key() == Some(end) {
+        iterator.prev();
+    }
+}
+
+/// Moves the iterator past all rows under a physical shard key.
+fn jump_over(iterator: &mut DBRawIterator<'_>, shard_key: &[u8], reverse: bool) {
+    for _ in 0..STEPS_BEFORE_SEEK {
+        step(iterator, reverse);
+        if iterator.key().is_none_or(|key| !key.starts_with(shard_key)) {
+            return;
+        }
+    }
+    if reverse {
+        seek_before(iterator, shard_key);
+    } else {
+        let mut successor = Vec::with_capacity(shard_key.len());
+        append_successor(shard_key, &mut successor);
+        iterator.seek(successor);
+    }
+}

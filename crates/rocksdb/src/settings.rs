@@ -1,0 +1,138 @@
+//! How a RocksDB store is set up: plain values with good defaults, and what they mean to RocksDB.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rocksdb::{
+    BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, DataBlockIndexType, LogLevel, Options, ReadOptions,
+};
+use tonnage_engine::Clock;
+
+/// How blocks of rows are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// LZ4: fast, about half the size on plain data. The default.
+    #[default]
+    Lz4,
+    /// Zstandard: smaller, slower.
+    Zstd,
+}
+
+/// How to open a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where the rows live: one shard a directory, best one a disk. Empty for the store's own directory. Fixed when the
+    /// store is made; opening an existing store with an empty list takes the directories that it remembers.
+    pub data_directories: Vec<PathBuf>,
+    /// Memory that keeps blocks of rows, in all shards together. By default a quarter of the machine's memory, at least
+    /// 64 MiB and at most 32 GiB.
+    pub cache_bytes: usize,
+    /// Memory that gathers small writes before they go to a data file, for each shard. Up to three of these are in use while
+    /// writes come faster than they are stored.
+    pub memtable_bytes: usize,
+    /// How blocks of rows are compressed.
+    pub compression: Compression,
+    /// Threads that flush and compact, for each shard.
+    pub background_threads: usize,
+    /// Whether to make the store when there is none.
+    pub create_if_missing: bool,
+    /// Whether data files are read and written past the operating system's cache.
+    pub direct_io: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            data_directories: Vec::new(),
+            cache_bytes: (memory_bytes() / 4).clamp(64 << 20, 32 << 30),
+            memtable_bytes: 64 << 20,
+            compression: Compression::Lz4,
+            background_threads: std::thread::available_parallelism().map_or(2, |cores| cores.get()).clamp(2, 16),
+            create_if_missing: true,
+            direct_io: false,
+        }
+    }
+}
+
+/// The memory of the machine; 1 GiB where it cannot be found out.
+fn memory_bytes() -> usize {
+    let kibibytes = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.split_whitespace().next()?.parse::<usize>().ok()
+    });
+    kibibytes.map_or(1 << 30, |kibibytes| kibibytes << 10)
+}
+
+/// The options of the column family of rows without what only a database has (cache, filter): what `SstFileWriter` takes.
+pub(crate) fn row_options(settings: &Settings) -> Options {
+    rows(settings, None)
+}
+
+/// The options of the column family of rows in a database.
+pub(crate) fn row_options_cached(settings: &Settings, cache: &Cache, clock: Arc<dyn Clock>) -> Options {
+    let mut options = rows(settings, Some(cache));
+    crate::filter::drop_expired(&mut options, clock);
+    options
+}
+
+/// Measured on 20 M rows of 16-byte keys and 100-byte values, see `benches/read.rs`: the filter and the hash index inside blocks
+/// serve single keys, 8 KiB blocks serve ranges and compress well.
+fn rows(settings: &Settings, cache: Option<&Cache>) -> Options {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_size(8 << 10);
+    table.set_format_version(6);
+    table.set_bloom_filter(10.0, false);
+    table.set_optimize_filters_for_memory(true);
+    table.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
+    if let Some(cache) = cache {
+        table.set_block_cache(cache);
+    }
+    let mut options = Options::default();
+    options.set_block_based_table_factory(&table);
+    options.set_compression_type(match settings.compression {
+        Compression::None => DBCompressionType::None,
+        Compression::Lz4 => DBCompressionType::Lz4,
+        Compression::Zstd => DBCompressionType::Zstd,
+    });
+    options.set_write_buffer_size(settings.memtable_bytes);
+    options.set_max_write_buffer_number(3);
+    options.set_max_bytes_for_level_base(4 * settings.memtable_bytes as u64);
+    options.set_target_file_size_base(64 << 20);
+    options.set_level_compaction_dynamic_level_bytes(true);
+    options
+}
+
+/// The options of a database.
+pub(crate) fn db_options(settings: &Settings, create: bool) -> Options {
+    let mut options = Options::default();
+    options.create_if_missing(create);
+    options.create_missing_column_families(create);
+    options.set_paranoid_checks(true);
+    // A torn record at the end of a log is what a crash leaves behind; anything else is damage. `wal_audit` tells them apart
+    // where RocksDB does not.
+    options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+    options.set_max_total_wal_size(4 * settings.memtable_bytes as u64);
+    options.set_max_open_files(-1);
+    options.set_max_background_jobs(settings.background_threads.max(2) as i32);
+    options.set_max_subcompactions(settings.background_threads.max(1) as u32);
+    options.set_bytes_per_sync(1 << 20);
+    options.set_avoid_unnecessary_blocking_io(true);
+    options.set_skip_stats_update_on_db_open(true);
+    options.set_use_direct_reads(settings.direct_io);
+    options.set_use_direct_io_for_flush_and_compaction(settings.direct_io);
+    options.set_log_level(LogLevel::Warn);
+    options.set_keep_log_file_num(2);
+    options.set_max_log_file_size(4 << 20);
+    options.set_stats_dump_period_sec(0);
+    options.set_stats_persist_period_sec(0);
+    options
+}
+
+/// How every read is done: with its checksums verified.
+pub(crate) fn read_options() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_verify_checksums(true);
+    options
+}

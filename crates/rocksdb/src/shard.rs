@@ -1,0 +1,153 @@
+//! A shard: one RocksDB in one data directory, and what keeps its writers in order.
+
+use std::fmt::Display;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options};
+use tonnage_engine::{Clock, Result, ShardId, SpaceId};
+
+use crate::error::translate;
+use crate::hash::hash;
+use crate::manifest::unavailable;
+use crate::settings::{Settings, db_options, row_options_cached};
+use crate::version::VersionCounter;
+use crate::wal_audit;
+use crate::window::{LoadWindows, WindowId};
+
+/// The column family that holds rows; metadata of the engine lives in `default`.
+pub(crate) const ROWS: &str = "rows";
+
+const STRIPES: usize = 256;
+
+/// One RocksDB with its directory and its locks.
+///
+/// Locks are taken in this order: merging, stripe, gate.
+pub(crate) struct Shard {
+    pub(crate) id: ShardId,
+    db: Arc<DB>,
+    /// The data directory: RocksDB in `db`, files of loads in `load` (emptied at open).
+    pub(crate) directory: PathBuf,
+    /// Held shared by a small write from before it records its keys in the windows until it is committed, exclusively by
+    /// an ingestion and by the removal of a wide range. Whoever holds it asks first whether the space still exists.
+    pub(crate) gate: RwLock<()>,
+    /// Open load windows.
+    pub(crate) windows: LoadWindows,
+    /// The versions of this shard's rows.
+    pub(crate) versions: VersionCounter,
+    /// One load at a time merges into a shard.
+    pub(crate) merging: Mutex<()>,
+    /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
+    /// the order of commits, and conditions hold when the batch lands.
+    stripes: Box<[Mutex<()>]>,
+}
+
+/// What the shards of a store share.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) cache: &'a Cache,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    /// Whether a database that is missing may be made.
+    pub(crate) create: bool,
+}
+
+impl Shard {
+    /// Opens the database in a data directory.
+    pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
+        let place = directory.join("db");
+        wal_audit::audit(&place)?;
+        let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
+        let mut metadata = Options::default();
+        metadata.set_write_buffer_size(1 << 20);
+        let families = [ColumnFamilyDescriptor::new("default", metadata), ColumnFamilyDescriptor::new(ROWS, rows)];
+        let db = DB::open_cf_descriptors(&db_options(with.settings, with.create), &place, families);
+        let db = Arc::new(db.map_err(|error| translate(place.display(), error))?);
+        let shard = Self {
+            id,
+            versions: VersionCounter::open(Arc::clone(&db)).map_err(|error| error.at(place.display()))?,
+            db,
+            directory: directory.to_path_buf(),
+            gate: RwLock::new(()),
+            windows: LoadWindows::default(),
+            merging: Mutex::new(()),
+            stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
+        };
+        shard.empty_load_directory()?;
+        Ok(shard)
+    }
+
+    /// What an earlier process was loading when it ended is of no use to anyone.
+    fn empty_load_directory(&self) -> Result<()> {
+        let directory = self.load_directory();
+        match fs::remove_dir_all(&directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unavailable(&directory, error)),
+            _ => {}
+        }
+        fs::create_dir_all(&directory).map_err(|error| unavailable(&directory, error))
+    }
+
+    /// The database.
+    pub(crate) fn db(&self) -> &DB {
+        &self.db
+    }
+
+    /// The database, for a thread that may outlive a borrow of the shard.
+    pub(crate) fn share_db(&self) -> Arc<DB> {
+        Arc::clone(&self.db)
+    }
+
+    /// The column family of rows.
+    pub(crate) fn rows(&self) -> &ColumnFamily {
+        self.db.cf_handle(ROWS).expect("opened with this column family")
+    }
+
+    /// Where loads keep their files while they work.
+    pub(crate) fn load_directory(&self) -> PathBuf {
+        self.directory.join("load")
+    }
+
+    /// The shard as errors name it.
+    pub(crate) fn place(&self) -> impl Display {
+        format!("shard {} ({})", self.id.0, self.directory.display())
+    }
+
+    /// Opens a load window at a moment when no small write is half done.
+    pub(crate) fn open_window(&self) -> WindowId {
+        let _no_writer = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        self.windows.open()
+    }
+
+    /// Takes the stripe of a shard key.
+    pub(crate) fn stripe(&self, shard_key: &[u8]) -> MutexGuard<'_, ()> {
+        let stripe = &self.stripes[(hash(shard_key) >> 32) as usize % STRIPES];
+        stripe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many bytes of a physical key name its space.
+pub(crate) const SPACE_LEN: usize = size_of::<u32>();
+
+/// Writes the key under which RocksDB keeps a row: the space as four big-endian bytes, then the key.
+#[inline]
+pub(crate) fn physical_key(space: SpaceId, key: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&space.0.to_be_bytes());
+    out.extend_from_slice(key);
+}
+
+/// Writes the physical end of a range, where an empty end means that of the space.
+pub(crate) fn physical_end(space: SpaceId, end: &[u8], out: &mut Vec<u8>) {
+    if end.is_empty() {
+        out.clear();
+        out.extend_from_slice(&space_end(space));
+    } else {
+        physical_key(space, end, out);
+    }
+}
+
+/// The first physical key past a space. The last number is never given to a space.
+pub(crate) fn space_end(space: SpaceId) -> [u8; SPACE_LEN] {
+    (space.0 + 1).to_be_bytes()
+}

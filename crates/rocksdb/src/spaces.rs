@@ -1,0 +1,144 @@
+//! The spaces of a store, as they stand in the metadata of shard 0.
+//!
+//! | key | value |
+//! |---|---|
+//! | `space/` and the number, four bytes big-endian | format 1 (a byte); 1 for live, 2 for dropping (a byte); length of the name (four bytes little-endian); name; shape |
+//! | `next space` | the number of the next space, four bytes little-endian |
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use rocksdb::{DB, Direction, IteratorMode, WriteBatch, WriteOptions};
+use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
+
+use crate::error::translate;
+
+const PREFIX: &[u8] = b"space/";
+const NEXT: &[u8] = b"next space";
+const PLACE: &str = "the list of spaces";
+
+const FORMAT: u8 = 1;
+const LIVE: u8 = 1;
+const DROPPING: u8 = 2;
+
+/// All spaces that exist.
+#[derive(Debug, Default)]
+pub(crate) struct Spaces {
+    live: RwLock<BTreeMap<SpaceId, Arc<SpaceInfo>>>,
+    /// Held while the list changes, and by a checkpoint, whose shards must agree on it.
+    changing: Mutex<()>,
+}
+
+impl Spaces {
+    /// Reads the list. The second answer are spaces whose drop was cut short.
+    pub(crate) fn open(db: &DB) -> Result<(Self, Vec<SpaceId>)> {
+        let (mut live, mut dropping) = (BTreeMap::new(), Vec::new());
+        for entry in db.iterator(IteratorMode::From(PREFIX, Direction::Forward)) {
+            let (key, value) = entry.map_err(|error| translate(PLACE, error))?;
+            let Some(id) = key.strip_prefix(PREFIX) else { break };
+            let id = SpaceId(u32::from_be_bytes(id.try_into().map_err(|_| damaged())?));
+            match parse(id, &value)? {
+                (LIVE, info) => drop(live.insert(id, Arc::new(info))),
+                (DROPPING, _) => dropping.push(id),
+                _ => return Err(damaged()),
+            }
+        }
+        Ok((Self { live: RwLock::new(live), changing: Mutex::new(()) }, dropping))
+    }
+
+    /// A space that exists.
+    pub(crate) fn get(&self, id: SpaceId) -> Result<Arc<SpaceInfo>> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned().ok_or_else(|| no_such_space(id))
+    }
+
+    /// All of them, by ascending number.
+    pub(crate) fn list(&self) -> Vec<SpaceInfo> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.values().map(|space| SpaceInfo::clone(space)).collect()
+    }
+
+    /// Keeps the list as it is while the answer is held.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a space, durably.
+    pub(crate) fn create(&self, db: &DB, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+        let _held = self.hold();
+        if self.list().iter().any(|space| space.name == name) {
+            return Err(Error::conflict(format!("a space named '{name}' exists: drop it first or choose another name")));
+        }
+        let id = next_id(db)?;
+        // The end of a space is the number after it, so the last number stays unused.
+        let next = id.0.checked_add(1).filter(|next| *next < u32::MAX);
+        let next = next.ok_or_else(|| Error::unavailable("all space numbers of this store are used up"))?;
+        let info = SpaceInfo { id, name: name.to_owned(), shape: shape.clone() };
+        let mut batch = WriteBatch::default();
+        batch.put(key_of(id), value_of(LIVE, &info));
+        batch.put(NEXT, next.to_le_bytes());
+        write_synced(db, batch)?;
+        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(info));
+        Ok(id)
+    }
+
+    /// Takes a space off the list, durably. Its rows are still there; [`Spaces::forget`] follows once they are gone.
+    pub(crate) fn begin_drop(&self, db: &DB, id: SpaceId) -> Result<()> {
+        let _held = self.hold();
+        let info = self.get(id)?;
+        let mut batch = WriteBatch::default();
+        batch.put(key_of(id), value_of(DROPPING, &info));
+        write_synced(db, batch)?;
+        self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        Ok(())
+    }
+
+    /// Notes that nothing is left of a dropped space.
+    pub(crate) fn forget(db: &DB, id: SpaceId) -> Result<()> {
+        db.delete(key_of(id)).map_err(|error| translate(PLACE, error))
+    }
+}
+
+fn next_id(db: &DB) -> Result<SpaceId> {
+    match db.get(NEXT).map_err(|error| translate(PLACE, error))? {
+        Some(bytes) => Ok(SpaceId(u32::from_le_bytes(bytes.try_into().map_err(|_| damaged())?))),
+        None => Ok(SpaceId(0)),
+    }
+}
+
+fn write_synced(db: &DB, batch: WriteBatch) -> Result<()> {
+    let mut synced = WriteOptions::default();
+    synced.set_sync(true);
+    db.write_opt(batch, &synced).map_err(|error| translate(PLACE, error))
+}
+
+fn key_of(id: SpaceId) -> Vec<u8> {
+    [PREFIX, &id.0.to_be_bytes()].concat()
+}
+
+fn value_of(state: u8, info: &SpaceInfo) -> Vec<u8> {
+    let name_len = (info.name.len() as u32).to_le_bytes();
+    [&[FORMAT, state], &name_len[..], info.name.as_bytes(), &info.shape.to_bytes()].concat()
+}
+
+fn parse(id: SpaceId, value: &[u8]) -> Result<(u8, SpaceInfo)> {
+    let (&[format, state, a, b, c, d], rest) = value.split_first_chunk().ok_or_else(damaged)?;
+    if format != FORMAT {
+        return Err(Error::unsupported(format!(
+            "space {} is noted in format {format}, this Tonnage reads format {FORMAT}: use a newer Tonnage",
+            id.0
+        )));
+    }
+    let name_len = u32::from_le_bytes([a, b, c, d]) as usize;
+    let (name, shape) = rest.split_at_checked(name_len).ok_or_else(damaged)?;
+    let name = std::str::from_utf8(name).map_err(|_| damaged())?.to_owned();
+    Ok((state, SpaceInfo { id, name, shape: KeyShape::from_bytes(shape)? }))
+}
+
+#[cold]
+fn no_such_space(id: SpaceId) -> Error {
+    Error::not_found(format!("there is no space with the number {}: it was dropped, or is of another store", id.0))
+}
+
+fn damaged() -> Error {
+    Error::corruption(format!("{PLACE} cannot be read: restore the store from a copy"))
+}

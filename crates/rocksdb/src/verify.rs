@@ -1,0 +1,106 @@
+//! Reading everything to see whether it can be read.
+//!
+//! 1. Each shard is read from its first key to its last, past the cache, with every checksum verified.
+//! 2. Where a file is damaged the scan ends. The damage is noted; the scan goes on behind the last key of the file that
+//!    RocksDB's message names, or of the nearest file when it names none.
+//! 3. Each value's header is read too.
+
+use rocksdb::{DBRawIterator, LiveFile};
+use tonnage_engine::header::Header;
+use tonnage_engine::{Damage, Result, VerifyReport};
+
+use crate::RocksEngine;
+use crate::error::translate;
+use crate::settings::read_options;
+use crate::shard::{ROWS, SPACE_LEN, Shard};
+
+/// Damages listed one by one; beyond them the report only says that there are more.
+const DAMAGES_MAX: usize = 1_000;
+
+const READAHEAD_BYTES: usize = 2 << 20;
+
+impl RocksEngine {
+    pub(crate) fn verify_all(&self) -> Result<VerifyReport> {
+        let mut report = VerifyReport::default();
+        let now_ms = self.clock().now_ms();
+        for shard in self.shards() {
+            verify_metadata(shard, &mut report);
+            verify_rows(shard, now_ms, &mut report)?;
+        }
+        Ok(report)
+    }
+}
+
+fn verify_metadata(shard: &Shard, report: &mut VerifyReport) {
+    let mut options = read_options();
+    options.fill_cache(false);
+    let mut iterator = shard.db().raw_iterator_opt(options);
+    iterator.seek_to_first();
+    while iterator.valid() {
+        iterator.next();
+    }
+    if let Err(error) = iterator.status() {
+        note(report, format!("{}, metadata", shard.place()), error.to_string());
+    }
+}
+
+fn verify_rows(shard: &Shard, now_ms: u64, report: &mut VerifyReport) -> Result<()> {
+    let mut options = read_options();
+    options.fill_cache(false);
+    options.set_readahead_size(READAHEAD_BYTES);
+    let mut iterator = shard.db().raw_iterator_cf_opt(shard.rows(), options);
+    let mut reached = Vec::new();
+    iterator.seek_to_first();
+    loop {
+        read_on(&mut iterator, shard, now_ms, &mut reached, report);
+        let Err(error) = iterator.status() else { return Ok(()) };
+        let message = error.to_string();
+        let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
+        let Some(next) = behind_damage(&files, &message, &reached) else {
+            note(report, shard.place().to_string(), message);
+            return Ok(());
+        };
+        note(report, shard.place().to_string(), message);
+        iterator.seek(&next);
+        reached = next;
+    }
+}
+
+fn read_on(iterator: &mut DBRawIterator<'_>, shard: &Shard, now_ms: u64, reached: &mut Vec<u8>, report: &mut VerifyReport) {
+    while let Some((key, value)) = iterator.item() {
+        match Header::split(value) {
+            Ok((header, payload)) if header.is_live(now_ms) => {
+                report.rows += 1;
+                report.bytes += (key.len().saturating_sub(SPACE_LEN) + payload.len()) as u64;
+            }
+            Ok(_) => {}
+            Err(error) => note(report, format!("{}, key {}", shard.place(), key.escape_ascii()), error.to_string()),
+        }
+        reached.clear();
+        reached.extend_from_slice(key);
+        iterator.next();
+    }
+}
+
+/// The first key behind the damaged file, which lies past `reached`; nothing when there is no such file.
+fn behind_damage(files: &[LiveFile], message: &str, reached: &[u8]) -> Option<Vec<u8>> {
+    let ends_behind = |file: &&LiveFile| file.end_key.as_deref().is_some_and(|end| end >= reached);
+    let mut rows = files.iter().filter(|file| file.column_family_name == ROWS).filter(ends_behind);
+    let named = rows.clone().find(|file| message.contains(file.name.trim_start_matches('/')));
+    let end = match named {
+        Some(file) => file.end_key.clone(),
+        None => rows.by_ref().filter_map(|file| file.end_key.clone()).min(),
+    };
+    end.map(|mut end| {
+        end.push(0);
+        end
+    })
+}
+
+fn note(report: &mut VerifyReport, place: String, what: String) {
+    match report.damages.len() {
+        count if count < DAMAGES_MAX => report.damages.push(Damage { place, what }),
+        DAMAGES_MAX => report.damages.push(Damage { place, what: "and more, which are not listed".to_owned() }),
+        _ => {}
+    }
+}

@@ -1,0 +1,68 @@
+//! The numbers given to writes: they only ever grow, over reopens and power loss too.
+//!
+//! 1. The database holds a high-water mark; every number handed out is below it.
+//! 2. When the numbers below the mark are used up, the mark is raised by [`BLOCK`] with a synced write, and only then
+//!    are numbers handed out again.
+//! 3. At open, counting goes on at the mark: what was left of the last block is skipped.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rocksdb::{DB, WriteOptions};
+use tonnage_engine::{Error, Result};
+
+use crate::error::translate;
+
+/// How many numbers one synced write buys.
+const BLOCK: u64 = 1_000_000;
+
+/// Where the mark stands in the metadata of a shard.
+const KEY: &[u8] = b"version high-water mark";
+
+/// Hands out the versions of one shard.
+pub(crate) struct VersionCounter {
+    db: Arc<DB>,
+    next: AtomicU64,
+    /// Numbers from here on are not paid for.
+    reserved_end: AtomicU64,
+    reserving: Mutex<()>,
+}
+
+impl VersionCounter {
+    /// Goes on where the last opening left off.
+    pub(crate) fn open(db: Arc<DB>) -> Result<Self> {
+        let mark = match db.get(KEY).map_err(|error| translate("the version mark", error))? {
+            Some(bytes) => u64::from_le_bytes(bytes.try_into().map_err(|_| damaged())?),
+            None => 1,
+        };
+        Ok(Self { db, next: AtomicU64::new(mark), reserved_end: AtomicU64::new(mark), reserving: Mutex::new(()) })
+    }
+
+    /// A number greater than all handed out before.
+    #[inline]
+    pub(crate) fn next(&self) -> Result<u64> {
+        let version = self.next.fetch_add(1, Ordering::SeqCst);
+        if version >= self.reserved_end.load(Ordering::SeqCst) {
+            self.reserve(version)?;
+        }
+        Ok(version)
+    }
+
+    #[cold]
+    fn reserve(&self, version: u64) -> Result<()> {
+        let _one_at_a_time = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
+        if version < self.reserved_end.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let mark = version + BLOCK;
+        let mut synced = WriteOptions::default();
+        synced.set_sync(true);
+        self.db.put_opt(KEY, mark.to_le_bytes(), &synced).map_err(|error| translate("the version mark", error))?;
+        self.reserved_end.store(mark, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+fn damaged() -> Error {
+    Error::corruption("the version mark of a shard cannot be read: restore the store from a copy")
+}

@@ -1,0 +1,151 @@
+//! Load windows: what small writes touch while a load is under way.
+//!
+//! A load gathers its rows long before it stores them. A row that someone else writes in between must not be lost to the
+//! load, so the load opens a *window* on each shard and asks at the end which of its keys were touched meanwhile.
+//!
+//! 1. [`LoadWindows::open`] is called with the shard's gate held exclusively: every small write is either committed before
+//!    or will see the window.
+//! 2. A small write holds the gate shared and records its keys before it commits.
+//! 3. The load takes the gate exclusively before it ingests: what it asks for then is complete.
+//!
+//! A window keeps 64-bit hashes of keys. Two keys with the same hash make a key count as touched that was not, which costs
+//! the load a look at the stored row, never a wrong answer. Past [`KEYS_MAX`] hashes the window forgets them and every key
+//! counts as touched.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::hash::hash;
+
+/// How many hashes one window holds before it calls every key touched: 16 MiB or so.
+const KEYS_MAX: usize = 1 << 20;
+
+/// An open window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WindowId(u64);
+
+/// The windows of one shard.
+#[derive(Debug, Default)]
+pub(crate) struct LoadWindows {
+    /// How many are open, so that writers pass by without a lock when there is none.
+    open: AtomicUsize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    next: u64,
+    windows: Vec<Window>,
+}
+
+#[derive(Debug)]
+struct Window {
+    id: WindowId,
+    hashes: HashSet<u64>,
+    overflowed: bool,
+}
+
+impl LoadWindows {
+    /// The hash by which windows know a physical key.
+    pub(crate) fn key_hash(physical_key: &[u8]) -> u64 {
+        hash(physical_key)
+    }
+
+    /// Opens a window. The caller holds the shard's gate exclusively.
+    pub(crate) fn open(&self) -> WindowId {
+        let mut inner = self.lock();
+        let id = WindowId(inner.next);
+        inner.next += 1;
+        inner.windows.push(Window { id, hashes: HashSet::new(), overflowed: false });
+        self.open.store(inner.windows.len(), Ordering::SeqCst);
+        id
+    }
+
+    /// Notes that a small write is about to change the row of a physical key. The caller holds the gate shared.
+    #[inline]
+    pub(crate) fn record(&self, physical_key: &[u8]) {
+        if self.open.load(Ordering::SeqCst) != 0 {
+            self.record_hash(Self::key_hash(physical_key));
+        }
+    }
+
+    #[cold]
+    fn record_hash(&self, hash: u64) {
+        for window in &mut self.lock().windows {
+            if window.overflowed {
+                continue;
+            }
+            window.hashes.insert(hash);
+            if window.hashes.len() > KEYS_MAX {
+                window.overflowed = true;
+                window.hashes = HashSet::new();
+            }
+        }
+    }
+
+    /// Whether the row of a key with this hash may have been written since the window was opened.
+    pub(crate) fn touched(&self, id: WindowId, key_hash: u64) -> bool {
+        self.with(id, |window| window.overflowed || window.hashes.contains(&key_hash))
+    }
+
+    /// Whether anything at all was written since the window was opened.
+    pub(crate) fn any_touched(&self, id: WindowId) -> bool {
+        self.with(id, |window| window.overflowed || !window.hashes.is_empty())
+    }
+
+    /// Whether so much was written that every key counts as touched.
+    pub(crate) fn overflowed(&self, id: WindowId) -> bool {
+        self.with(id, |window| window.overflowed)
+    }
+
+    /// Closes a window; closing it again does nothing.
+    pub(crate) fn close(&self, id: WindowId) {
+        let mut inner = self.lock();
+        inner.windows.retain(|window| window.id != id);
+        self.open.store(inner.windows.len(), Ordering::SeqCst);
+    }
+
+    /// A closed window knows nothing, so everything counts as touched.
+    fn with(&self, id: WindowId, ask: impl FnOnce(&Window) -> bool) -> bool {
+        self.lock().windows.iter().find(|window| window.id == id).is_none_or(ask)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_knows_the_keys_written_while_it_is_open() {
+        let windows = LoadWindows::default();
+        windows.record(b"before");
+        let id = windows.open();
+        assert!(!windows.any_touched(id));
+        windows.record(b"during");
+        assert!(windows.touched(id, LoadWindows::key_hash(b"during")));
+        assert!(!windows.touched(id, LoadWindows::key_hash(b"before")));
+    }
+
+    #[test]
+    fn a_window_that_overflows_calls_every_key_touched() {
+        let windows = LoadWindows::default();
+        let id = windows.open();
+        for key in 0..=KEYS_MAX as u64 {
+            windows.record(&key.to_be_bytes());
+        }
+        assert!(windows.overflowed(id) && windows.touched(id, LoadWindows::key_hash(b"never written")));
+    }
+
+    #[test]
+    fn a_closed_window_costs_writers_nothing() {
+        let windows = LoadWindows::default();
+        let id = windows.open();
+        windows.close(id);
+        assert_eq!(windows.open.load(Ordering::SeqCst), 0);
+    }
+}

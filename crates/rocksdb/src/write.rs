@@ -1,0 +1,141 @@
+//! Small atomic writes.
+//!
+//! 1. The batch is checked, and the stripe of its shard key taken: from here on nobody else writes these rows.
+//! 2. The gate is held shared; the space is looked up again, since it may have been dropped meanwhile.
+//! 3. Conditions are judged against the rows that are stored now.
+//! 4. A version is drawn, the keys are recorded in open load windows, and everything is committed as one RocksDB batch.
+//!
+//! RocksDB applies a batch to memory only after it is in the log, and with `Durability::Fsync` only after the log is synced;
+//! threads that write at the same time share one sync. After a failed log write RocksDB refuses every further write: for a full
+//! disk until there is space again, which it looks for every few seconds; for any other failure until it is opened again.
+
+use std::sync::PoisonError;
+
+use rocksdb::WriteOptions;
+use tonnage_engine::header::Header;
+use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome};
+
+use crate::RocksEngine;
+use crate::error::translate;
+use crate::settings::read_options;
+use crate::shard::{Shard, physical_key};
+
+impl RocksEngine {
+    pub(crate) fn write_batch(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
+        let space = self.space(batch.space())?;
+        let shard_key = self.check_batch(&space, batch)?;
+        let shard = &self.shards()[self.shard_index(shard_key)];
+        let _stripe = shard.stripe(shard_key);
+        let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        self.space(batch.space())?;
+
+        if let Some(refused) = self.judge(shard, batch)? {
+            return Ok(refused);
+        }
+        let version = shard.versions.next()?;
+        commit(shard, batch, version, durability)?;
+        Ok(WriteOutcome::Applied { version })
+    }
+
+    /// The first condition that does not hold.
+    fn judge(&self, shard: &Shard, batch: &WriteBatch) -> Result<Option<WriteOutcome>> {
+        if (0..batch.len()).all(|index| batch.condition(index) == Condition::Always) {
+            return Ok(None);
+        }
+        let now_ms = self.clock().now_ms();
+        let (options, mut physical) = (read_options(), Vec::new());
+        for operation in 0..batch.len() {
+            let condition = batch.condition(operation);
+            if condition == Condition::Always {
+                continue;
+            }
+            physical_key(batch.space(), batch.key(operation), &mut physical);
+            let stored = shard.db().get_pinned_cf_opt(shard.rows(), &physical, &options);
+            let current = match stored.map_err(|error| translate(shard.place(), error))? {
+                Some(value) => Some(Header::split(&value)?.0).filter(|header| header.is_live(now_ms)),
+                None => None,
+            };
+            let current = current.map(|header| header.version);
+            if !holds(condition, current) {
+                return Ok(Some(WriteOutcome::Refused { operation, current }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Checks keys, values and sizes; the answer is the one shard key of the batch.
+    fn check_batch<'b>(&self, space: &SpaceInfo, batch: &'b WriteBatch) -> Result<&'b [u8]> {
+        let mut shard_key: Option<&[u8]> = None;
+        let mut bytes = 0;
+        for index in 0..batch.len() {
+            let (key, value) = (batch.key(index), batch.value(index));
+            let len = self.check_key(space, key).map_err(|error| error.at(format_args!("operation {index}")))?;
+            self.check_value(space, value).map_err(|error| error.at(format_args!("operation {index}")))?;
+            bytes += key.len() + value.len();
+            if *shard_key.get_or_insert(&key[..len]) != &key[..len] {
+                return Err(Error::invalid(format!(
+                    "space '{}': operation {index} is of another shard key than operation 0: write one batch each",
+                    space.name
+                )));
+            }
+        }
+        let bytes_max = self.limits().batch_bytes_max;
+        if bytes > bytes_max {
+            return Err(Error::invalid(format!("a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load")));
+        }
+        Ok(shard_key.unwrap_or_default())
+    }
+
+    /// Checks one key; the answer is how many bytes of it are its shard key.
+    #[inline]
+    pub(crate) fn check_key(&self, space: &SpaceInfo, key: &[u8]) -> Result<usize> {
+        if key.len() > self.limits().key_bytes_max {
+            return Err(over_limit(space, "key", key.len(), self.limits().key_bytes_max));
+        }
+        space.shape.shard_key_len(key).map_err(|error| error.at(format_args!("space '{}'", space.name)))
+    }
+
+    /// Checks one value.
+    #[inline]
+    pub(crate) fn check_value(&self, space: &SpaceInfo, value: &[u8]) -> Result<()> {
+        if value.len() > self.limits().value_bytes_max {
+            return Err(over_limit(space, "value", value.len(), self.limits().value_bytes_max));
+        }
+        Ok(())
+    }
+}
+
+fn commit(shard: &Shard, batch: &WriteBatch, version: u64, durability: Durability) -> Result<()> {
+    let mut rows = rocksdb::WriteBatch::default();
+    let (mut physical, mut stored) = (Vec::new(), Vec::new());
+    for index in 0..batch.len() {
+        physical_key(batch.space(), batch.key(index), &mut physical);
+        shard.windows.record(&physical);
+        match batch.operation(index) {
+            Operation::Put => {
+                stored.clear();
+                Header { version, expires_at_ms: batch.expires_at_ms(index) }.append_to(&mut stored);
+                stored.extend_from_slice(batch.value(index));
+                rows.put_cf(shard.rows(), &physical, &stored);
+            }
+            Operation::Delete => rows.delete_cf(shard.rows(), &physical),
+        }
+    }
+    let mut options = WriteOptions::default();
+    options.set_sync(durability == Durability::Fsync);
+    shard.db().write_opt(rows, &options).map_err(|error| translate(shard.place(), error))
+}
+
+fn holds(condition: Condition, current: Option<u64>) -> bool {
+    match condition {
+        Condition::Always => true,
+        Condition::IfAbsent => current.is_none(),
+        Condition::IfPresent => current.is_some(),
+        Condition::IfVersion(version) => current == Some(version),
+    }
+}
+
+#[cold]
+fn over_limit(space: &SpaceInfo, what: &str, bytes: usize, bytes_max: usize) -> Error {
+    Error::invalid(format!("space '{}': a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter", space.name))
+}

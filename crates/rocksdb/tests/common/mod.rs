@@ -1,0 +1,82 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tonnage_engine::conformance::Harness;
+use tonnage_engine::{Clock, Engine};
+use tonnage_rocksdb::{RocksEngine, Settings};
+
+/// Settings that are kind to a machine that runs many tests.
+pub(crate) fn settings() -> Settings {
+    Settings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, background_threads: 2, ..Settings::default() }
+}
+
+/// A store in one directory.
+pub(crate) struct OneDirectory(Stores);
+
+/// A store over three directories.
+pub(crate) struct ThreeDirectories(Stores);
+
+struct Stores {
+    directory: TempDir,
+    shards: usize,
+}
+
+impl Stores {
+    fn new(shards: usize) -> Self {
+        Self { directory: tempfile::tempdir().unwrap(), shards }
+    }
+
+    fn open(&self, clock: Arc<dyn Clock>, data_directories: Vec<PathBuf>) -> Box<dyn Engine> {
+        let settings = Settings { data_directories, ..settings() };
+        Box::new(RocksEngine::open_with_clock(self.directory.path().join("store"), settings, clock).unwrap())
+    }
+}
+
+impl OneDirectory {
+    pub(crate) fn new() -> Self {
+        Self(Stores::new(0))
+    }
+}
+
+impl ThreeDirectories {
+    pub(crate) fn new() -> Self {
+        Self(Stores::new(3))
+    }
+}
+
+impl Harness for Stores {
+    fn open(&mut self, clock: Arc<dyn Clock>) -> Box<dyn Engine> {
+        let directories = (0..self.shards).map(|shard| self.directory.path().join(format!("disk-{shard}"))).collect();
+        Stores::open(self, clock, directories)
+    }
+
+    /// The store remembers its directories.
+    fn reopen(&mut self, engine: Box<dyn Engine>, clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+        drop(engine);
+        Some(Stores::open(self, clock, Vec::new()))
+    }
+}
+
+impl Harness for OneDirectory {
+    fn open(&mut self, clock: Arc<dyn Clock>) -> Box<dyn Engine> {
+        Harness::open(&mut self.0, clock)
+    }
+
+    fn reopen(&mut self, engine: Box<dyn Engine>, clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+        self.0.reopen(engine, clock)
+    }
+}
+
+impl Harness for ThreeDirectories {
+    fn open(&mut self, clock: Arc<dyn Clock>) -> Box<dyn Engine> {
+        Harness::open(&mut self.0, clock)
+    }
+
+    fn reopen(&mut self, engine: Box<dyn Engine>, clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+        self.0.reopen(engine, clock)
+    }
+}
