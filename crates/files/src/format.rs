@@ -5,7 +5,11 @@ use std::str::FromStr;
 
 use tonnage_engine::{Error, Result};
 
+use crate::input::Input;
 use crate::source::Source;
+
+/// The mark that some programs put before UTF-8 text.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// How records are written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,18 +40,35 @@ pub enum Compression {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] =
-        [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
+    pub const ALL: [Format; 5] = [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
 
-    /// The format of a source: by its name, or, when that says nothing, by its first bytes.
+    /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two kinds of Arrow IPC share
+    /// their names and are told apart by content.
     ///
-    /// Standard input cannot be looked at without taking bytes from it, so it is an error here; the reader detects the
-    /// format of standard input while it reads.
+    /// Standard input cannot be looked at without taking bytes from it, so it is an error here;
+    /// [`RecordReader::open`](crate::RecordReader::open) detects its format while it reads.
     pub fn detect(source: &Source) -> Result<Format> {
-        match Format::of_name(source.name()) {
-            Some(format) => Ok(format),
-            None if source.is_stdin() => Err(Error::invalid("-: standard input has no name to tell its format; name the format")),
-            None => Err(Error::invalid(format!("{}: unknown format", source.name()))),
+        if source.is_stdin() {
+            return Err(Error::invalid("-: standard input has no name to tell its format; name the format"));
+        }
+        Ok(Input::open(source)?.format(source, None))
+    }
+
+    /// The format that the first bytes tell; what is nothing else is taken for CSV.
+    pub(crate) fn of_content(head: &[u8]) -> Format {
+        if head.starts_with(b"PAR1") {
+            return Format::Parquet;
+        }
+        if head.starts_with(b"ARROW1") {
+            return Format::ArrowFile;
+        }
+        if head.starts_with(&[0xff; 4]) {
+            return Format::ArrowStream;
+        }
+        let text = head.strip_prefix(BOM).unwrap_or(head);
+        match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'{' | b'[') => Format::JsonLines,
+            _ => Format::Csv,
         }
     }
 
@@ -110,6 +131,17 @@ impl Compression {
         if name.ends_with(".gz") {
             Compression::Gzip
         } else if name.ends_with(".zst") || name.ends_with(".zstd") {
+            Compression::Zstd
+        } else {
+            Compression::None
+        }
+    }
+
+    /// The compression that the first bytes tell.
+    pub(crate) fn of_magic(magic: &[u8]) -> Compression {
+        if magic.starts_with(&[0x1f, 0x8b]) {
+            Compression::Gzip
+        } else if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
             Compression::Zstd
         } else {
             Compression::None

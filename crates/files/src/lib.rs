@@ -12,16 +12,22 @@
 //!
 //! Writing: [`RecordWriter`] takes batches and writes them in any of the formats; what it wrote reads back as the same rows.
 //!
-//! All text formats share one way: a splitter cuts blocks of bytes into records and cells without copying them
-//! ([`cells`]), and the converters turn one column of cells at a time into an Arrow array ([`convert`]).
+//! Inside, both text formats go one way: a splitter cuts blocks of bytes into records and cells without copying them, and a
+//! converter turns one column of cells at a time into an Arrow array.
 
 mod batch;
+mod columnar;
+mod fit;
 mod format;
 mod infer;
+mod input;
 mod options;
 mod progress;
+mod readahead;
 mod reader;
+mod render;
 mod source;
+mod text;
 mod writer;
 
 pub use batch::{Original, ReadBatch, RejectedRecord};

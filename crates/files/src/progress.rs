@@ -29,6 +29,10 @@ impl Progress {
     pub(crate) fn add(&self, bytes: u64) {
         self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
+
+    pub(crate) fn set(&self, bytes: u64) {
+        self.bytes_read.store(bytes, Ordering::Relaxed);
+    }
 }
 
 /// A reader that tells a [`Progress`] what passes through it.

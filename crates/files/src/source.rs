@@ -78,15 +78,17 @@ impl Source {
                 Ok((Box::new(file), bytes))
             }
             Place::Stdin => Ok((Box::new(io::stdin()), None)),
-            Place::Memory(bytes) => {
-                Ok((Box::new(Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64)))
-            }
+            Place::Memory(bytes) => Ok((Box::new(Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64))),
         }
     }
 
     /// An error of the operating system, told with the name of the source.
     pub(crate) fn io_error(&self, what: impl fmt::Display, error: io::Error) -> Error {
-        let message = format!("{}: {what}: {error}", self.name);
+        let remedy = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "; the file is cut short: get it again",
+            _ => "",
+        };
+        let message = format!("{}: {what}: {error}{remedy}", self.name);
         match error.kind() {
             io::ErrorKind::NotFound => Error::not_found(message),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => Error::corruption(message),
