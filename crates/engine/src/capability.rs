@@ -14,7 +14,8 @@ pub struct Capability {
     pub total_order: bool,
     /// Whether reads always see every write acknowledged before.
     pub absolute_consistency: bool,
-    /// Whether `Durability::Fsync` is honoured.
+    /// Whether `Durability::Fsync` reaches a disk. Where it does not, `Fsync` is accepted all the same and means the most
+    /// durable thing that the engine has: a memory store has nothing to lose to.
     pub fsync: bool,
     /// Whether the store is still there after it is closed.
     pub persistent: bool,

@@ -1,7 +1,7 @@
 //! A batch of rows on their way into a load.
 
-use crate::header::NEVER_MS;
 use crate::Slices;
+use crate::header::NEVER_MS;
 
 /// Keys and values of a load, side by side, each with its place in the stream it came from.
 #[derive(Clone, Debug, Default)]

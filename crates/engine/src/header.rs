@@ -74,13 +74,18 @@ impl Header {
 
 #[cold]
 fn too_short(value: &[u8]) -> Error {
-    Error::corruption(format!("a stored value of {} bytes is too short for its header: run `check`, then restore from a copy", value.len()))
+    Error::corruption(format!(
+        "a stored value of {} bytes is too short for its header: run `check`, then restore from a copy",
+        value.len()
+    ))
 }
 
 #[cold]
 fn unknown_format(format: u8) -> Error {
     if format > FORMAT {
-        Error::unsupported(format!("a stored value has format {format}, this Tonnage reads formats up to {FORMAT}: use a newer Tonnage"))
+        Error::unsupported(format!(
+            "a stored value has format {format}, this Tonnage reads formats up to {FORMAT}: use a newer Tonnage"
+        ))
     } else {
         Error::corruption(format!("a stored value has the unknown format {format}: run `check`, then restore from a copy"))
     }
@@ -105,7 +110,13 @@ mod tests {
     #[test]
     fn a_damaged_or_newer_header_is_an_error() {
         use crate::ErrorKind::{Corruption, Unsupported};
-        for (value, kind) in [(&[][..], Corruption), (&[1, 2], Corruption), (&[0x81; 10], Corruption), (&[9; 20], Unsupported), (&[0; 20], Corruption)] {
+        for (value, kind) in [
+            (&[][..], Corruption),
+            (&[1, 2], Corruption),
+            (&[0x81; 10], Corruption),
+            (&[9; 20], Unsupported),
+            (&[0; 20], Corruption),
+        ] {
             assert_eq!(Header::split(value).unwrap_err().kind(), kind, "{value:?}");
         }
     }

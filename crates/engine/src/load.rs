@@ -35,18 +35,22 @@ pub struct LoadOptions {
     pub observer: Arc<dyn LoadObserver>,
 }
 
-/// A count of entries of one stream that are now stored.
+/// A count of entries of one stream that are now stored, or that a later write of the same key has displaced.
+///
+/// With [`OnExisting::Replace`] every entry pushed is counted exactly once, so that `inserted + replaced` over all runs is the
+/// number of entries pushed, and `inserted` the number of keys that the load made. With the others `replaced` is 0 and
+/// the entries that are not counted here are reported as existing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     /// The stream they came from.
     pub stream: u32,
-    /// How many of them are new rows.
+    /// How many made a row whose key was absent before the load. Where several entries bring one such key, exactly one of
+    /// them counts here, of whichever stream.
     pub inserted: u64,
-    /// How many took the place of a row that existed or of an earlier entry ([`OnExisting::Replace`] only; the entries
-    /// replaced within the load count here, those that replace them count as inserted or replaced by what was stored
-    /// before the load).
+    /// All the others ([`OnExisting::Replace`] only): they took the place of a stored row, or were displaced themselves,
+    /// by a later entry of the load or by a row that someone else wrote while the load was under way.
     pub replaced: u64,
-    /// The bytes of keys and values that were stored.
+    /// The bytes of keys and values that were stored. Whether displaced entries are among them is up to the engine.
     pub bytes: u64,
 }
 
@@ -59,7 +63,7 @@ pub trait LoadObserver: Send + Sync {
     fn stored(&self, run: StoredRun);
 
     /// An entry was not stored because its key exists ([`OnExisting::Keep`] and [`OnExisting::Fail`]). An error stops the
-    /// load with that error.
+    /// load with that error. May read from the engine, but not use the session.
     ///
     /// Calls for entries of one stream with one key come in the order of the stream.
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()>;
@@ -100,7 +104,7 @@ impl Default for LoadOptions {
 /// with the same key from different streams either may win; the other is reported.
 ///
 /// A row that someone else writes while the load is under way is never lost to the load: such an entry of the load is
-/// treated as if it had come before that write.
+/// treated as if it had come before that write: to keep, it existed; to replace, it was replaced.
 pub trait LoadSession: Send + Sync {
     /// Takes entries of one stream. Waits while the session's memory is full.
     ///

@@ -1,2 +1,210 @@
-//! placeholder
-pub struct MemoryEngine;
+//! The memory engine: the strict model of the contract, and what `memory:` opens.
+//!
+//! Each space is one ordered map behind one lock. Whatever the contract leaves open, this engine settles in the strictest
+//! way, so that code which works here works on every engine:
+//!
+//! - every bound of the capability and every key is checked before anything is changed;
+//! - a scan holds no lock between its batches and fails once its space is dropped;
+//! - versions are taken under the lock of the space, so that the rows of a space never see one go back;
+//! - what a load pushes is invisible until it is flushed, or until it outgrows the memory of its session.
+//!
+//! A memory store has nothing that outlives the process. All three durabilities are accepted and mean the same here; the
+//! capability says so with `fsync: false` and `persistent: false`.
+
+mod scanner;
+mod session;
+mod space;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::{
+    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows,
+    ScanOptions, Scanner, ShardId, ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport,
+    WriteBatch, WriteOutcome,
+};
+
+use scanner::MemoryScanner;
+use session::MemoryLoad;
+use space::Space;
+
+/// An engine whose rows live as long as it does.
+#[derive(Debug)]
+pub struct MemoryEngine {
+    capability: Capability,
+    clock: Arc<dyn Clock>,
+    spaces: RwLock<Spaces>,
+    versions: Versions,
+}
+
+/// The spaces that exist, and the number of the next one.
+#[derive(Debug)]
+struct Spaces {
+    by_id: BTreeMap<SpaceId, Arc<Space>>,
+    next_id: u32,
+}
+
+/// Hands out versions: each is greater than all before it.
+#[derive(Debug, Default)]
+struct Versions {
+    last: AtomicU64,
+}
+
+impl Versions {
+    fn next(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+impl MemoryEngine {
+    /// An empty store on the machine's clock.
+    pub fn new() -> Self {
+        Self::with_clock(Arc::new(SystemClock))
+    }
+
+    /// An empty store on a clock of the caller's.
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            capability: Capability {
+                key_bytes_max: 64 << 10,
+                value_bytes_max: 1 << 30,
+                batch_bytes_max: 1 << 30,
+                total_order: true,
+                absolute_consistency: true,
+                fsync: false,
+                persistent: false,
+                checkpoint: false,
+                shards: 1,
+            },
+            clock,
+            spaces: RwLock::new(Spaces { by_id: BTreeMap::new(), next_id: 0 }),
+            versions: Versions::default(),
+        }
+    }
+
+    fn space(&self, id: SpaceId) -> Result<Arc<Space>> {
+        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
+    }
+
+    fn all_spaces(&self) -> Vec<Arc<Space>> {
+        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        spaces.by_id.values().cloned().collect()
+    }
+
+    fn check_batch_bytes(&self, batch: &WriteBatch) -> Result<()> {
+        let bytes: usize = (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
+        let bytes_max = self.capability.batch_bytes_max;
+        if bytes > bytes_max {
+            return Err(Error::invalid(format!("a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load")));
+        }
+        Ok(())
+    }
+}
+
+impl Default for MemoryEngine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Engine for MemoryEngine {
+    fn capability(&self) -> &Capability {
+        &self.capability
+    }
+
+    fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+        let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        if spaces.by_id.values().any(|space| space.info().name == name) {
+            return Err(Error::conflict(format!("a space named '{name}' exists: drop it first or choose another name")));
+        }
+        let id = SpaceId(spaces.next_id);
+        spaces.next_id = id.0.checked_add(1).ok_or_else(|| Error::unavailable("all space numbers of this store are used up"))?;
+        spaces.by_id.insert(id, Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })));
+        Ok(id)
+    }
+
+    fn spaces(&self) -> Result<Vec<SpaceInfo>> {
+        Ok(self.all_spaces().iter().map(|space| space.info().clone()).collect())
+    }
+
+    fn drop_space(&self, space: SpaceId) -> Result<()> {
+        let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        spaces.by_id.remove(&space).map(drop).ok_or_else(|| no_such_space(space))
+    }
+
+    fn shard_of(&self, _shard_key: &[u8]) -> ShardId {
+        ShardId(0)
+    }
+
+    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()> {
+        rows.clear();
+        let space = self.space(space)?;
+        keys.iter().try_for_each(|key| space.check_key(key, &self.capability))?;
+        space.read(keys, projection, self.clock.now_ms(), rows);
+        Ok(())
+    }
+
+    fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        self.space(space)?;
+        Ok(Box::new(MemoryScanner::new(self, space, ranges, options)))
+    }
+
+    fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {
+        let space = self.space(batch.space())?;
+        self.check_batch_bytes(batch)?;
+        space.check_batch(batch, &self.capability)?;
+        Ok(space.write(batch, self.clock.now_ms(), &self.versions))
+    }
+
+    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>> {
+        Ok(Box::new(MemoryLoad::new(self, options)))
+    }
+
+    fn delete_range(&self, space: SpaceId, ranges: &Ranges, _durability: Durability) -> Result<()> {
+        self.space(space)?.delete_ranges(ranges);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lets go of expired rows: the only work that this engine puts off.
+    fn settle(&self) -> Result<()> {
+        let now_ms = self.clock.now_ms();
+        self.all_spaces().iter().for_each(|space| space.remove_expired(now_ms));
+        Ok(())
+    }
+
+    fn checkpoint(&self, _directory: &Path) -> Result<()> {
+        Err(Error::unsupported("a memory store cannot be copied to a directory: keep it in a `rocksdb:` store instead"))
+    }
+
+    fn verify(&self) -> Result<VerifyReport> {
+        let mut report = VerifyReport::default();
+        for space in self.all_spaces() {
+            let (rows, bytes) = space.size(self.clock.now_ms());
+            report.rows += rows;
+            report.bytes += bytes;
+        }
+        Ok(report)
+    }
+
+    fn statistics(&self) -> Result<Statistics> {
+        let mut shard = ShardStatistics { place: "memory".to_owned(), ..ShardStatistics::default() };
+        for space in self.all_spaces() {
+            let (rows, bytes) = space.stored_size();
+            shard.rows_estimate += rows;
+            shard.memtable_bytes += bytes;
+        }
+        Ok(Statistics { shards: vec![shard] })
+    }
+}
+
+#[cold]
+fn no_such_space(space: SpaceId) -> Error {
+    Error::not_found(format!("there is no space with the number {}: it was dropped, or is of another store", space.0))
+}

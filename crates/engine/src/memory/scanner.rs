@@ -1,0 +1,230 @@
+//! Scans over a space that hold no lock between batches.
+//!
+//! 1. A cursor holds the bounds of what is left of the range under way.
+//! 2. A batch locks the space, seeks to the bounds and walks rows until the batch is full or the range ends.
+//! 3. Whatever ends the walk moves a bound: past the last row seen, or past a whole shard key whose limit is reached.
+//! 4. The walk judges a row only once it knows that the row exists, since an expired row must neither count nor stop a range.
+
+use std::ops::{Bound, ControlFlow};
+
+use crate::range::append_successor;
+use crate::{Direction, KeyShape, Ranges, Result, Rows, ScanOptions, Scanner, SpaceId, Verdict};
+
+use super::MemoryEngine;
+use super::space::{RowMap, Stored, checked_bounds};
+
+/// A scan under way.
+pub(super) struct MemoryScanner<'a> {
+    engine: &'a MemoryEngine,
+    space: SpaceId,
+    ranges: Ranges,
+    options: ScanOptions,
+    /// The range that the cursor stands in; all ranges before it are done.
+    range: usize,
+    cursor: Cursor,
+}
+
+/// What is left of a range, and what was counted in it so far.
+struct Cursor {
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    counted_in_range: u64,
+    /// The shard key of the last row, to see where the next one begins.
+    shard_key: Option<Vec<u8>>,
+    counted_in_shard_key: u64,
+}
+
+/// Why a walk over rows ended before its bounds.
+enum Stop {
+    BatchIsFull,
+    ShardKeyIsDone,
+    RangeIsDone,
+}
+
+/// What becomes of one row that exists.
+enum Step {
+    Skip,
+    Give,
+    /// Give the row, then stop.
+    GiveLast(Stop),
+    Stop(Stop),
+}
+
+impl<'a> MemoryScanner<'a> {
+    pub(super) fn new(engine: &'a MemoryEngine, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Self {
+        let cursor = Cursor::at_range(&ranges, 0);
+        Self { engine, space, ranges, options, range: 0, cursor }
+    }
+
+    fn fill(&mut self, rows: &mut Rows) -> Result<()> {
+        let space = self.engine.space(self.space)?;
+        let stored = space.rows();
+        let now_ms = self.engine.clock.now_ms();
+        let shape = &space.info().shape;
+        while self.range < self.ranges.len() && !is_full(&self.options, rows) {
+            match self.cursor.walk(&stored, shape, &self.options, now_ms, self.range as u32, rows)? {
+                ControlFlow::Break(Stop::BatchIsFull) => break,
+                ControlFlow::Break(Stop::ShardKeyIsDone) => self.cursor.jump_over_shard_key(self.options.direction),
+                ControlFlow::Break(Stop::RangeIsDone) | ControlFlow::Continue(()) => self.next_range(),
+            }
+        }
+        Ok(())
+    }
+
+    fn next_range(&mut self) {
+        self.range += 1;
+        self.cursor = Cursor::at_range(&self.ranges, self.range);
+    }
+}
+
+impl Scanner for MemoryScanner<'_> {
+    fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
+        rows.clear();
+        if let Err(error) = self.fill(rows) {
+            rows.clear();
+            self.range = self.ranges.len();
+            return Err(error);
+        }
+        Ok(!rows.is_empty())
+    }
+}
+
+impl Cursor {
+    /// The start of a range; any cursor will do past the last one.
+    fn at_range(ranges: &Ranges, index: usize) -> Self {
+        let (low, high) = if index < ranges.len() { (ranges.start(index), ranges.end(index)) } else { (&[][..], &[][..]) };
+        Self {
+            low: Bound::Included(low.to_vec()),
+            high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high.to_vec()) },
+            counted_in_range: 0,
+            shard_key: None,
+            counted_in_shard_key: 0,
+        }
+    }
+
+    /// Gives rows until something stops the walk or the bounds are reached.
+    fn walk(
+        &mut self,
+        stored: &RowMap,
+        shape: &KeyShape,
+        options: &ScanOptions,
+        now_ms: u64,
+        origin: u32,
+        rows: &mut Rows,
+    ) -> Result<ControlFlow<Stop>> {
+        let (low, high) = (self.low.clone(), self.high.clone());
+        let Some(bounds) = checked_bounds(low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let mut between = stored.range::<[u8], _>(bounds);
+        let mut next = || if options.direction == Direction::Reverse { between.next_back() } else { between.next() };
+        let mut last: Option<&[u8]> = None;
+        let mut end = ControlFlow::Continue(());
+        while let Some((key, row)) = next() {
+            if is_full(options, rows) {
+                end = ControlFlow::Break(Stop::BatchIsFull);
+                break;
+            }
+            last = Some(key);
+            if !row.is_live(now_ms) {
+                continue;
+            }
+            if let ControlFlow::Break(stop) = self.take(key, row, shape, options, origin, rows)? {
+                end = ControlFlow::Break(stop);
+                break;
+            }
+        }
+        if let Some(key) = last {
+            self.move_past(key, options.direction);
+        }
+        Ok(end)
+    }
+
+    /// Gives one row, or passes it over.
+    fn take(
+        &mut self,
+        key: &[u8],
+        row: &Stored,
+        shape: &KeyShape,
+        options: &ScanOptions,
+        origin: u32,
+        rows: &mut Rows,
+    ) -> Result<ControlFlow<Stop>> {
+        self.enter_shard_key(&key[..shape.shard_key_len(key)?]);
+        let step = self.step(options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)), options);
+        if matches!(step, Step::Give | Step::GiveLast(_)) {
+            row.append_to(key, options.projection, origin, rows);
+        }
+        Ok(match step {
+            Step::Skip | Step::Give => ControlFlow::Continue(()),
+            Step::GiveLast(stop) | Step::Stop(stop) => ControlFlow::Break(stop),
+        })
+    }
+
+    fn enter_shard_key(&mut self, shard_key: &[u8]) {
+        if self.shard_key.as_deref() != Some(shard_key) {
+            let buffer = self.shard_key.get_or_insert_default();
+            buffer.clear();
+            buffer.extend_from_slice(shard_key);
+            self.counted_in_shard_key = 0;
+        }
+    }
+
+    /// Going forward, the row that would be one too many ends the range or the shard key: rows that come along with the
+    /// last counted one lie before it. In reverse they lie before the counted row itself, which hence is the last.
+    fn step(&mut self, verdict: Verdict, options: &ScanOptions) -> Step {
+        if let Some(stop) = self.limit_reached(options).filter(|_| verdict == Verdict::Count) {
+            return Step::Stop(stop);
+        }
+        match verdict {
+            Verdict::Skip => Step::Skip,
+            Verdict::Along if options.limit_per_range == Some(0) => Step::Stop(Stop::RangeIsDone),
+            Verdict::Along if options.limit_per_shard_key == Some(0) => Step::Stop(Stop::ShardKeyIsDone),
+            Verdict::Along => Step::Give,
+            Verdict::Count => {
+                self.counted_in_range += 1;
+                self.counted_in_shard_key += 1;
+                match self.limit_reached(options) {
+                    Some(stop) if options.direction == Direction::Reverse => Step::GiveLast(stop),
+                    _ => Step::Give,
+                }
+            }
+        }
+    }
+
+    fn limit_reached(&self, options: &ScanOptions) -> Option<Stop> {
+        if options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
+            Some(Stop::RangeIsDone)
+        } else if options.limit_per_shard_key.is_some_and(|limit| self.counted_in_shard_key >= limit) {
+            Some(Stop::ShardKeyIsDone)
+        } else {
+            None
+        }
+    }
+
+    fn move_past(&mut self, key: &[u8], direction: Direction) {
+        let bound = Bound::Excluded(key.to_vec());
+        if direction == Direction::Reverse { self.high = bound } else { self.low = bound }
+    }
+
+    /// Moves the bound past all rows of the shard key under way.
+    fn jump_over_shard_key(&mut self, direction: Direction) {
+        let shard_key = self.shard_key.take().unwrap_or_default();
+        if direction == Direction::Reverse {
+            self.high = Bound::Excluded(shard_key);
+            return;
+        }
+        let mut successor = Vec::with_capacity(shard_key.len());
+        append_successor(&shard_key, &mut successor);
+        if successor.is_empty() {
+            self.high = Bound::Excluded(Vec::new());
+        } else {
+            self.low = Bound::Included(successor);
+        }
+    }
+}
+
+/// Whether a batch is full. It takes at least one row, whatever the bounds say.
+fn is_full(options: &ScanOptions, rows: &Rows) -> bool {
+    !rows.is_empty() && (rows.len() >= options.batch_rows_max || rows.bytes() >= options.batch_bytes_max)
+}

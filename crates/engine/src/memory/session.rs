@@ -1,0 +1,253 @@
+//! Load sessions of the memory engine.
+//!
+//! 1. A push checks all its entries, then copies them into the session's buffer in the order they came.
+//! 2. A flush, or a buffer that outgrows the session's memory, applies the buffer in order, chunk by chunk: the space is
+//!    locked for one chunk at a time, so that readers get in between.
+//! 3. Each chunk takes a version of its own under the lock. A stored row that is newer than the session, but of none of its
+//!    chunks, was written by someone else meanwhile: the entry counts as having come before it, and is not stored.
+//! 4. What became of a chunk is told to the observer once the space is unlocked, so that an observer may read.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::header::Header;
+use crate::{Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId, StoredRun};
+
+use super::MemoryEngine;
+use super::space::{RowMap, Space, Stored, put};
+
+/// How many entries are applied under one lock.
+const CHUNK_ENTRIES: usize = 4_096;
+
+/// What an entry costs in the buffer besides its bytes: two ends, a position, an expiry, an origin.
+const ENTRY_OVERHEAD_BYTES: usize = 40;
+
+/// A load under way.
+pub(super) struct MemoryLoad<'a> {
+    engine: &'a MemoryEngine,
+    options: LoadOptions,
+    pending_bytes: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct State {
+    buffer: Buffer,
+    written: OwnVersions,
+    /// What stopped the load, once something did.
+    stopped: Option<(ErrorKind, String)>,
+}
+
+/// Entries in the order they were pushed.
+#[derive(Default)]
+struct Buffer {
+    entries: Entries,
+    origins: Vec<Origin>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Origin {
+    space: SpaceId,
+    stream: u32,
+}
+
+/// The versions that tell a session's own rows from rows that others write meanwhile.
+struct OwnVersions {
+    /// Rows of this version or older were there before the session.
+    started: u64,
+    /// One a chunk, ascending.
+    chunks: Vec<u64>,
+}
+
+/// What becomes of one entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Inserted,
+    Replaced,
+    /// A row that someone else wrote during the load stays in its place.
+    Overtaken,
+    Existed,
+}
+
+impl<'a> MemoryLoad<'a> {
+    pub(super) fn new(engine: &'a MemoryEngine, options: LoadOptions) -> Self {
+        let written = OwnVersions { started: engine.versions.next(), chunks: Vec::new() };
+        let state = State { buffer: Buffer::default(), written, stopped: None };
+        Self { engine, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>> {
+        let state = self.state.lock().map_err(|_| Error::internal("the load ended in a panic of its observer: start it anew"))?;
+        match &state.stopped {
+            Some((kind, message)) => Err(Error::new(*kind, message.clone())),
+            None => Ok(state),
+        }
+    }
+
+    fn check(&self, space: &Space, entries: &Entries) -> Result<()> {
+        let capability = &self.engine.capability;
+        for index in 0..entries.len() {
+            space
+                .check_key(entries.key(index), capability)
+                .and_then(|()| space.check_value(entries.value(index), capability))
+                .map_err(|error| error.at(format_args!("entry {}", entries.position(index))))?;
+        }
+        Ok(())
+    }
+
+    /// Applies the buffer, and remembers an error as what stopped the load.
+    fn apply(&self, state: &mut State) -> Result<()> {
+        let applied = self.apply_chunks(&state.buffer, &mut state.written);
+        state.buffer.clear(self.options.memory_bytes_max);
+        if let Err(error) = &applied {
+            state.stopped = Some((error.kind(), error.message().to_owned()));
+        }
+        applied
+    }
+
+    fn apply_chunks(&self, buffer: &Buffer, written: &mut OwnVersions) -> Result<()> {
+        let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(buffer.origins.len()));
+        let mut start = 0;
+        for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
+            let space = self.engine.space(of_one_space[0].space)?;
+            for chunk in of_one_space.chunks(CHUNK_ENTRIES) {
+                fates.clear();
+                self.store(&space, buffer, start, chunk.len(), written, &mut fates);
+                self.report(buffer, start, &fates)?;
+                start += chunk.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a chunk of entries of one space and says what became of each. [`OnExisting::Fail`] ends at the first that
+    /// exists.
+    fn store(&self, space: &Space, buffer: &Buffer, start: usize, len: usize, written: &mut OwnVersions, fates: &mut Vec<Fate>) {
+        let mut rows = space.rows_mut();
+        let version = self.engine.versions.next();
+        written.chunks.push(version);
+        let now_ms = self.engine.clock.now_ms();
+        for index in start..start + len {
+            let fate = self.fate(&rows, buffer.entries.key(index), written, now_ms);
+            if matches!(fate, Fate::Inserted | Fate::Replaced) {
+                let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
+                put(&mut rows, buffer.entries.key(index), Stored::new(header, buffer.entries.value(index)));
+            }
+            fates.push(fate);
+            if fate == Fate::Existed && self.options.on_existing == OnExisting::Fail {
+                return;
+            }
+        }
+    }
+
+    fn fate(&self, rows: &RowMap, key: &[u8], written: &OwnVersions, now_ms: u64) -> Fate {
+        let Some(row) = rows.get(key) else { return Fate::Inserted };
+        let came_before = row.header.version <= written.started;
+        if came_before && !row.is_live(now_ms) {
+            return Fate::Inserted;
+        }
+        match self.options.on_existing {
+            OnExisting::Keep | OnExisting::Fail => Fate::Existed,
+            OnExisting::Replace if came_before || written.holds(row.header.version) => Fate::Replaced,
+            OnExisting::Replace => Fate::Overtaken,
+        }
+    }
+
+    /// Tells the observer what became of the entries from `start` on.
+    fn report(&self, buffer: &Buffer, start: usize, fates: &[Fate]) -> Result<()> {
+        let observer = &self.options.observer;
+        runs_stored(buffer, start, fates).into_iter().for_each(|run| observer.stored(run));
+        for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
+            let (key, Origin { space, stream }) = (buffer.entries.key(index), buffer.origins[index]);
+            observer.existed(stream, buffer.entries.position(index), space, key)?;
+            if self.options.on_existing == OnExisting::Fail {
+                return Err(exists(stream, buffer.entries.position(index)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LoadSession for MemoryLoad<'_> {
+    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
+        self.check(&*self.engine.space(space)?, entries)?;
+        let mut state = self.state()?;
+        self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
+        for index in 0..entries.len() {
+            state.buffer.push(Origin { space, stream }, entries, index);
+            if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
+                self.apply(&mut state)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pending_bytes(&self) -> u64 {
+        self.pending_bytes.load(Ordering::Relaxed)
+    }
+
+    fn flush(&self) -> Result<()> {
+        let mut state = self.state()?;
+        self.pending_bytes.store(0, Ordering::Relaxed);
+        self.apply(&mut state)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.flush()
+    }
+}
+
+impl Buffer {
+    fn push(&mut self, origin: Origin, entries: &Entries, index: usize) {
+        let (key, value) = (entries.key(index), entries.value(index));
+        self.entries.push(key, value, entries.position(index), entries.expires_at_ms(index));
+        self.origins.push(origin);
+    }
+
+    /// What the buffer may take up: twice what it holds, since its vectors grow by doubling.
+    fn memory_bytes(&self) -> usize {
+        (self.entries.bytes() + self.origins.len() * ENTRY_OVERHEAD_BYTES) * 2
+    }
+
+    /// Empties the buffer. What a giant entry took is given back.
+    fn clear(&mut self, memory_bytes_max: usize) {
+        if self.entries.bytes() > memory_bytes_max {
+            self.entries = Entries::new();
+        }
+        self.entries.clear();
+        self.origins.clear();
+    }
+}
+
+impl OwnVersions {
+    fn holds(&self, version: u64) -> bool {
+        self.chunks.binary_search(&version).is_ok()
+    }
+}
+
+/// The entries stored, one run a stream. There are few streams in a chunk, and neighbours are mostly of the same one.
+fn runs_stored(buffer: &Buffer, start: usize, fates: &[Fate]) -> Vec<StoredRun> {
+    let mut runs: Vec<StoredRun> = Vec::new();
+    for (index, fate) in (start..).zip(fates).filter(|(_, fate)| **fate != Fate::Existed) {
+        let stream = buffer.origins[index].stream;
+        let place = runs.iter().rposition(|run| run.stream == stream).unwrap_or_else(|| {
+            runs.push(StoredRun { stream, inserted: 0, replaced: 0, bytes: 0 });
+            runs.len() - 1
+        });
+        let run = &mut runs[place];
+        match fate {
+            Fate::Inserted => run.inserted += 1,
+            _ => run.replaced += 1,
+        }
+        if *fate != Fate::Overtaken {
+            run.bytes += (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;
+        }
+    }
+    runs
+}
+
+#[cold]
+fn exists(stream: u32, position: u64) -> Error {
+    Error::conflict(format!(
+        "entry {position} of stream {stream} exists: the load stops; choose to keep or to replace existing rows to load it"
+    ))
+}

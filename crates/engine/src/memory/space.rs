@@ -1,0 +1,220 @@
+//! One space: an ordered map of rows behind a lock.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Bound;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::header::Header;
+use crate::{
+    Capability, Condition, Error, Operation, Projection, Ranges, Result, Rows, Slices, SpaceInfo, WriteBatch, WriteOutcome,
+};
+
+use super::Versions;
+
+/// The rows of a space by key.
+pub(super) type RowMap = BTreeMap<Vec<u8>, Stored>;
+
+/// A row as it is stored.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) header: Header,
+    pub(super) value: Box<[u8]>,
+}
+
+/// One space with its rows.
+#[derive(Debug)]
+pub(super) struct Space {
+    info: SpaceInfo,
+    rows: RwLock<RowMap>,
+}
+
+impl Space {
+    pub(super) fn new(info: SpaceInfo) -> Self {
+        Self { info, rows: RwLock::new(RowMap::new()) }
+    }
+
+    pub(super) fn info(&self) -> &SpaceInfo {
+        &self.info
+    }
+
+    /// The rows, to read. No code that runs under this lock can leave the map half-changed, hence a poisoned lock is sound.
+    pub(super) fn rows(&self) -> RwLockReadGuard<'_, RowMap> {
+        self.rows.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows, to change.
+    pub(super) fn rows_mut(&self) -> RwLockWriteGuard<'_, RowMap> {
+        self.rows.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks the length and the shard key of a key, and answers the length of the latter.
+    fn shard_key_len(&self, key: &[u8], capability: &Capability) -> Result<usize> {
+        if key.len() > capability.key_bytes_max {
+            return Err(self.over_limit("key", key.len(), capability.key_bytes_max));
+        }
+        self.info.shape.shard_key_len(key).map_err(|error| error.at(self.place()))
+    }
+
+    pub(super) fn check_key(&self, key: &[u8], capability: &Capability) -> Result<()> {
+        self.shard_key_len(key, capability).map(drop)
+    }
+
+    pub(super) fn check_value(&self, value: &[u8], capability: &Capability) -> Result<()> {
+        if value.len() > capability.value_bytes_max {
+            return Err(self.over_limit("value", value.len(), capability.value_bytes_max));
+        }
+        Ok(())
+    }
+
+    /// Checks every key and value of a batch, and that all keys are of one shard key.
+    pub(super) fn check_batch(&self, batch: &WriteBatch, capability: &Capability) -> Result<()> {
+        let mut first: Option<&[u8]> = None;
+        for index in 0..batch.len() {
+            let key = batch.key(index);
+            let len = self.shard_key_len(key, capability).map_err(|error| error.at(format_args!("operation {index}")))?;
+            self.check_value(batch.value(index), capability).map_err(|error| error.at(format_args!("operation {index}")))?;
+            if *first.get_or_insert(&key[..len]) != &key[..len] {
+                return Err(self.many_shard_keys(index));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn over_limit(&self, what: &str, bytes: usize, bytes_max: usize) -> Error {
+        Error::invalid(format!("{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter", self.place()))
+    }
+
+    #[cold]
+    fn many_shard_keys(&self, operation: usize) -> Error {
+        let place = self.place();
+        Error::invalid(format!("{place}: operation {operation} is of another shard key than operation 0: write one batch each"))
+    }
+
+    fn place(&self) -> String {
+        format!("space '{}'", self.info.name)
+    }
+
+    /// Appends the rows found to `rows`.
+    pub(super) fn read(&self, keys: &Slices, projection: Projection, now_ms: u64, rows: &mut Rows) {
+        let stored = self.rows();
+        for (index, key) in keys.iter().enumerate() {
+            if let Some(row) = stored.get(key).filter(|row| row.is_live(now_ms)) {
+                row.append_to(key, projection, index as u32, rows);
+            }
+        }
+    }
+
+    /// Carries out a checked batch if its conditions hold.
+    pub(super) fn write(&self, batch: &WriteBatch, now_ms: u64, versions: &Versions) -> WriteOutcome {
+        let mut rows = self.rows_mut();
+        for operation in 0..batch.len() {
+            let current = rows.get(batch.key(operation)).filter(|row| row.is_live(now_ms)).map(|row| row.header.version);
+            if !holds(batch.condition(operation), current) {
+                return WriteOutcome::Refused { operation, current };
+            }
+        }
+        let version = versions.next();
+        for index in 0..batch.len() {
+            match batch.operation(index) {
+                Operation::Put => {
+                    let header = Header { version, expires_at_ms: batch.expires_at_ms(index) };
+                    put(&mut rows, batch.key(index), Stored::new(header, batch.value(index)));
+                }
+                Operation::Delete => {
+                    rows.remove(batch.key(index));
+                }
+            }
+        }
+        WriteOutcome::Applied { version }
+    }
+
+    pub(super) fn delete_ranges(&self, ranges: &Ranges) {
+        let mut rows = self.rows_mut();
+        for index in 0..ranges.len() {
+            delete_range(&mut rows, ranges.start(index), ranges.end(index));
+        }
+    }
+
+    pub(super) fn remove_expired(&self, now_ms: u64) {
+        self.rows_mut().retain(|_, row| row.is_live(now_ms));
+    }
+
+    /// How many rows exist, and the bytes of their keys and values.
+    pub(super) fn size(&self, now_ms: u64) -> (u64, u64) {
+        size(self.rows().iter().filter(|(_, row)| row.is_live(now_ms)))
+    }
+
+    /// Likewise, with the expired rows that are not yet let go of.
+    pub(super) fn stored_size(&self) -> (u64, u64) {
+        size(self.rows().iter())
+    }
+}
+
+impl Stored {
+    pub(super) fn new(header: Header, value: &[u8]) -> Self {
+        Self { header, value: value.into() }
+    }
+
+    pub(super) fn is_live(&self, now_ms: u64) -> bool {
+        self.header.is_live(now_ms)
+    }
+
+    pub(super) fn append_to(&self, key: &[u8], projection: Projection, origin: u32, rows: &mut Rows) {
+        let value = match projection {
+            Projection::KeysAndValues => &self.value[..],
+            Projection::KeysOnly => &[],
+        };
+        rows.push(key, value, self.header.version, self.header.expires_at_ms, origin);
+    }
+}
+
+/// Stores a row over the one that may be there.
+pub(super) fn put(rows: &mut RowMap, key: &[u8], row: Stored) {
+    match rows.entry(key.to_vec()) {
+        Entry::Occupied(mut slot) => *slot.get_mut() = row,
+        Entry::Vacant(slot) => {
+            slot.insert(row);
+        }
+    }
+}
+
+fn holds(condition: Condition, current: Option<u64>) -> bool {
+    match condition {
+        Condition::Always => true,
+        Condition::IfAbsent => current.is_none(),
+        Condition::IfPresent => current.is_some(),
+        Condition::IfVersion(version) => current == Some(version),
+    }
+}
+
+/// Removes the rows of a range. Splitting the map would be shorter, but putting it together again visits every row.
+fn delete_range(rows: &mut RowMap, start: &[u8], end: &[u8]) {
+    if start.is_empty() && end.is_empty() {
+        return rows.clear();
+    }
+    let high = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end) };
+    let Some(bounds) = checked_bounds(Bound::Included(start), high) else { return };
+    let keys: Slices = rows.range::<[u8], _>(bounds).map(|(key, _)| key.as_slice()).collect();
+    for key in keys.iter() {
+        rows.remove(key);
+    }
+}
+
+fn size<'a>(rows: impl Iterator<Item = (&'a Vec<u8>, &'a Stored)>) -> (u64, u64) {
+    rows.fold((0, 0), |(count, bytes), (key, row)| (count + 1, bytes + (key.len() + row.value.len()) as u64))
+}
+
+/// Where a range of keys starts and ends.
+type KeyBounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
+/// The bounds of a range of keys, or nothing when no key can lie in it ([`BTreeMap::range`] panics on such bounds).
+pub(super) fn checked_bounds<'a>(low: Bound<&'a [u8]>, high: Bound<&'a [u8]>) -> Option<KeyBounds<'a>> {
+    let is_possible = match (low, high) {
+        (Bound::Included(low), Bound::Included(high)) => low <= high,
+        (Bound::Included(low) | Bound::Excluded(low), Bound::Excluded(high) | Bound::Included(high)) => low < high,
+        _ => true,
+    };
+    is_possible.then_some((low, high))
+}
