@@ -87,6 +87,17 @@ impl Row {
         Ok(row)
     }
 
+    /// The place and value of that name.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &Value)> {
+        let place = self.fields.iter().position(|(field, _)| field.eq_ignore_ascii_case(name))?;
+        Some((place, &self.fields[place].1))
+    }
+
+    /// The value at a place that there is.
+    pub(crate) fn value_mut(&mut self, index: usize) -> &mut Value {
+        &mut self.fields[index].1
+    }
+
     /// Appends a value whose name is known to be new.
     pub(crate) fn push(&mut self, name: String, value: Value) {
         self.fields.push((name, value));

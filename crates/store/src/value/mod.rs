@@ -7,6 +7,14 @@ mod array;
 mod convert;
 mod parse;
 mod show;
+mod time;
+
+pub(crate) use array::{array_of, timestamps};
+pub(crate) use parse::{
+    Reason, check_json, parse_binary, parse_boolean, parse_double, parse_float, parse_integer, parse_long, parse_number,
+    parse_timestamp, parse_uuid,
+};
+pub(crate) use time::{rescale as rescale_timestamp, units_per_second as timestamp_units};
 
 use serde::{Deserialize, Serialize};
 
