@@ -12,6 +12,7 @@
 
 mod column;
 mod cursor;
+mod execute;
 mod statement;
 
 use tonnage_engine::Result;
@@ -19,6 +20,8 @@ use tonnage_engine::Result;
 use crate::TableDefinition;
 use crate::schema::Change;
 use cursor::Cursor;
+pub use execute::Outcome;
+pub(crate) use execute::execute;
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq)]

@@ -41,7 +41,7 @@ impl Relatives {
             wanted.sort_by(|a, b| (depth(a), &a.schema.path).cmp(&(depth(b), &b.schema.path)));
             wanted.dedup_by(|a, b| a.schema.path == b.schema.path);
         }
-        let has_strangers = family.len() > 1 || target.classifier.has_dropped_tables();
+        let has_strangers = family.len() > 1 || catalog.has_dropped_tables(target.space);
         Ok(Self { target, ancestors, descendants, has_strangers })
     }
 

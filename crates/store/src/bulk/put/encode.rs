@@ -27,13 +27,24 @@ pub(super) struct Encoder<'a> {
     tables: HashMap<Arc<str>, Arc<TableEntry>>,
     space: SpaceId,
     entries: Entries,
+    key: Vec<u8>,
+    value: Vec<u8>,
     /// What the last call could not encode.
     pub(super) refused: Vec<Refused>,
 }
 
 impl<'a> Encoder<'a> {
     pub(super) fn new(store: &'a Inner, bytes_max: usize) -> Self {
-        Self { store, bytes_max, tables: HashMap::new(), space: store.pairs, entries: Entries::new(), refused: Vec::new() }
+        Self {
+            store,
+            bytes_max,
+            tables: HashMap::new(),
+            space: store.pairs,
+            entries: Entries::new(),
+            key: Vec::new(),
+            value: Vec::new(),
+            refused: Vec::new(),
+        }
     }
 
     /// What the last call encoded, if anything.
@@ -58,8 +69,8 @@ impl<'a> Encoder<'a> {
             Some(kept) => self.entries.positions.extend(kept.iter().map(|row| place(*row as usize))),
         }
         for rejected in aligned.rejected {
-            let position = place(rejected.row);
-            self.refused.push(Refused { position, column: Some(rejected.column), reason: rejected.reason });
+            let column = Some(rejected.column).filter(|column| !column.is_empty());
+            self.refused.push(Refused { position: place(rejected.row), column, reason: rejected.reason });
         }
         self.set_expiry(&entry, ttl);
     }
@@ -82,8 +93,8 @@ impl<'a> Encoder<'a> {
         };
         let mut taken = 0;
         while taken < rows.len() && self.entries.bytes() < self.bytes_max {
-            match entry.codec.push_row(&rows[taken], &mut self.entries.keys, &mut self.entries.values) {
-                Ok(()) => self.entries.positions.push(place(taken)),
+            match entry.codec.encode_row(&rows[taken], &mut self.key, &mut self.value) {
+                Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
                 Err(error) => self.refuse(place(taken), &error),
             }
             taken += 1;
