@@ -33,6 +33,8 @@ pub use align::{Aligned, Rejected};
 pub use classifier::{KeyClassifier, KeyOwner};
 pub use range::FieldRange;
 
+pub(crate) use cell::push_escaped;
+
 use crate::TableSchema;
 use layout::{KeyStep, Slot, ValueLayout, key_steps};
 

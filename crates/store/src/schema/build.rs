@@ -124,6 +124,11 @@ impl TableSchema {
                     .map_err(|error| error.at(format_args!("DEFAULT of column '{}'", definition.name)))?,
             ),
         };
+        if matches!(default, Some(Value::Double(value)) if !value.is_finite())
+            || matches!(default, Some(Value::Float(value)) if !value.is_finite())
+        {
+            return invalid(format!("DEFAULT of column '{}' must be a finite number", definition.name));
+        }
         self.columns.push(Column {
             id: self.next_column_id,
             name: definition.name.clone(),

@@ -113,6 +113,18 @@ impl TableSchema {
         Arc::new(Schema::new(self.columns.iter().map(Column::to_arrow).collect::<Vec<_>>()))
     }
 
+    /// Whether the parts of a schema that was read from disk agree with each other.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        let in_place = |index: &usize| *index < self.columns.len();
+        let sound = !self.key.is_empty()
+            && self.key.iter().all(in_place)
+            && (1..=self.key.len()).contains(&self.shard_key_len)
+            && self.ancestors.iter().map(|ancestor| ancestor.key_len).is_sorted()
+            && self.inherited_key_len() < self.key.len()
+            && self.ancestors.is_empty() == (self.table_id == 0);
+        if sound { Ok(()) } else { Err(format!("the schema of table {} contradicts itself", self.path)) }
+    }
+
     /// Where the shard key ends in the keys of the table's space.
     pub fn key_shape(&self) -> KeyShape {
         let part = |column: &Column| match column.column_type.fixed_width() {
