@@ -44,8 +44,8 @@ pub mod value;
 pub use arrow;
 pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, RelatedRow, TableBatch};
 pub use bulk::put::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, EntryBatch, EntryStream, ErrorsMax, ExistingEntry,
-    FailedEntry, Payload, Progress, StreamReport, UnreadEntry, pair_stream, record_batch_stream, row_stream,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, EntryBatch, EntryStream, ErrorsMax,
+    ExistingEntry, FailedEntry, Payload, Progress, StreamReport, UnreadEntry, pair_stream, record_batch_stream, row_stream,
 };
 pub use catalog::{Catalog, TableEntry};
 pub use check::CheckReport;

@@ -285,4 +285,3 @@ fn pairs_space(engine: &dyn Engine) -> Result<SpaceId> {
         made => made,
     }
 }
-

@@ -21,7 +21,9 @@ impl StoreUrl {
             "memory" => Ok(StoreUrl::Memory),
             "rocksdb" if rest.is_empty() => Err(Error::invalid("rocksdb: names no path: write rocksdb:PATH")),
             "rocksdb" => Ok(StoreUrl::RocksDb(rest.strip_prefix("//").unwrap_or(rest).into())),
-            "cassandra" | "scylla" => Err(Error::unsupported(format!("{url}: this Tonnage has no cluster engine yet: use rocksdb:PATH or memory:"))),
+            "cassandra" | "scylla" => {
+                Err(Error::unsupported(format!("{url}: this Tonnage has no cluster engine yet: use rocksdb:PATH or memory:")))
+            }
             _ if scheme.contains(['/', '.', '\\']) => Ok(StoreUrl::RocksDb(url.into())),
             _ => Err(Error::invalid(format!("{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH or memory:"))),
         }

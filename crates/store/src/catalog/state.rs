@@ -41,6 +41,12 @@ impl State {
         state
     }
 
+    /// Whether a space has, or ever had, child tables: rows of dropped ones may still lie among the others.
+    pub(super) fn had_children(&self, space: SpaceId) -> bool {
+        let root = self.families.get(&space).and_then(|family| family.first());
+        root.is_some_and(|root| root.next_table_id > 1)
+    }
+
     fn put_family(&mut self, space: SpaceId, mut family: Vec<StoredTable>, limits: Limits) {
         if family.is_empty() {
             return;

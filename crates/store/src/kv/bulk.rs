@@ -93,14 +93,23 @@ where
 }
 
 fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>> {
-    let general = BulkGetOptions { max_concurrent_requests: options.max_concurrent_requests, limit_per_key: options.limit_per_key, ..Default::default() };
+    let general = BulkGetOptions {
+        max_concurrent_requests: options.max_concurrent_requests,
+        limit_per_key: options.limit_per_key,
+        ..Default::default()
+    };
     general.check()?;
     let projection = if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues };
     Ok(ReadPlan {
         engine: store.engine.clone(),
         space: store.pairs,
         projection,
-        scan: ScanOptions { direction: options.direction, projection, limit_per_range: options.limit_per_key, ..ScanOptions::default() },
+        scan: ScanOptions {
+            direction: options.direction,
+            projection,
+            limit_per_range: options.limit_per_key,
+            ..ScanOptions::default()
+        },
         ordered: options.direction != Direction::Unordered,
         workers: general.workers(),
         shaper: PairShaper,

@@ -173,9 +173,12 @@ fn unescape(part: &str) -> Result<String> {
             bytes.push(byte);
             continue;
         }
-        let code = rest.get(..2).and_then(|code| std::str::from_utf8(code).ok()).and_then(|code| u8::from_str_radix(code, 16).ok());
+        let code =
+            rest.get(..2).and_then(|code| std::str::from_utf8(code).ok()).and_then(|code| u8::from_str_radix(code, 16).ok());
         let Some(code) = code else {
-            return Err(Error::invalid(format!("the key component '{part}' has a '%' without two hexadecimal digits: write %25 for '%'")));
+            return Err(Error::invalid(format!(
+                "the key component '{part}' has a '%' without two hexadecimal digits: write %25 for '%'"
+            )));
         };
         bytes.push(code);
         rest = &rest[2..];

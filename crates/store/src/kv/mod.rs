@@ -93,7 +93,14 @@ impl KeyValue {
         Ok(self.store.engine.write(&batch, options.durability)?.into())
     }
 
-    fn add_put(&self, batch: &mut WriteBatch, key: &Key, value: &[u8], condition: Condition, ttl: Option<Duration>) -> Result<()> {
+    fn add_put(
+        &self,
+        batch: &mut WriteBatch,
+        key: &Key,
+        value: &[u8],
+        condition: Condition,
+        ttl: Option<Duration>,
+    ) -> Result<()> {
         let mut bytes = Vec::new();
         key.encode(&mut bytes)?;
         let capability = self.store.engine.capability();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tonnage_engine::{Condition, Direction, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
 
 pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
-pub(crate) use write::atomic_write;
 pub use write::RowOperation;
+pub(crate) use write::atomic_write;
 
 use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, Relatives};
 use crate::catalog::TableEntry;

@@ -117,7 +117,13 @@ pub(super) struct KeyTasks {
 }
 
 impl KeyTasks {
-    pub(super) fn new(entry: Arc<TableEntry>, range: Option<FieldRange>, always_ranges: bool, ordered: bool, keys: KeySource) -> Self {
+    pub(super) fn new(
+        entry: Arc<TableEntry>,
+        range: Option<FieldRange>,
+        always_ranges: bool,
+        ordered: bool,
+        keys: KeySource,
+    ) -> Self {
         Self {
             entry,
             range,

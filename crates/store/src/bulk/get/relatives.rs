@@ -22,7 +22,6 @@ pub(crate) struct Relatives {
 impl Relatives {
     /// Finds the tables of these paths among the relatives of the target.
     pub(crate) fn find(catalog: &Catalog, target: Arc<TableEntry>, paths: &[String]) -> Result<Self> {
-        let family = catalog.family(target.space);
         let (mut ancestors, mut descendants) = (Vec::new(), Vec::new());
         for path in paths {
             let entry = catalog.table(path)?;
@@ -41,7 +40,7 @@ impl Relatives {
             wanted.sort_by(|a, b| (depth(a), &a.schema.path).cmp(&(depth(b), &b.schema.path)));
             wanted.dedup_by(|a, b| a.schema.path == b.schema.path);
         }
-        let has_strangers = family.len() > 1 || catalog.has_dropped_tables(target.space);
+        let has_strangers = catalog.had_children(target.space);
         Ok(Self { target, ancestors, descendants, has_strangers })
     }
 

@@ -107,7 +107,12 @@ impl Part {
             None => all.to_vec(),
             Some(which) => which.iter().map(|index| all[*index as usize]).collect(),
         };
-        Ok(TableBatch { table: self.path.clone(), rows: batch, versions: pick(&rows.versions), expiries_ms: pick(&rows.expiries_ms) })
+        Ok(TableBatch {
+            table: self.path.clone(),
+            rows: batch,
+            versions: pick(&rows.versions),
+            expiries_ms: pick(&rows.expiries_ms),
+        })
     }
 }
 

@@ -10,8 +10,8 @@ use tonnage_engine::{Entries, Error, SpaceId};
 
 use crate::catalog::TableEntry;
 use crate::kv::Pairs;
-use crate::store::Inner;
 use crate::row::Row;
+use crate::store::Inner;
 
 /// An entry that could not be encoded.
 pub(super) struct Refused {

@@ -29,7 +29,9 @@ pub(crate) fn run(
         return Err(refuse(Error::invalid("a bulk put needs at least one stream")));
     }
     if !options.progress.begin(streams.iter().map(|stream| stream.name())) {
-        return Err(refuse(Error::invalid("the progress given in the options already watched another bulk put: give a fresh one")));
+        return Err(refuse(Error::invalid(
+            "the progress given in the options already watched another bulk put: give a fresh one",
+        )));
     }
     let outcomes = Arc::new(Outcomes::new(store, options, started));
     let load_options = LoadOptions {
@@ -223,13 +225,12 @@ impl Run<'_> {
 
     /// Stores what was read, whatever ended the reading, and makes up the report.
     fn end(self, started: Instant) -> std::result::Result<BulkPutReport, BulkPutError> {
-        let Run { session, ended, outcomes, options, streams, .. } = &self;
+        let Run { session, ended, outcomes, options, .. } = &self;
         let flushed = session.flush();
         if flushed.is_ok() {
             let ended = std::mem::take(&mut *lock(ended));
             self.complete(ended);
         }
-        drop(streams);
         outcomes.check_errors(options.errors_max, true);
         let streams = options.progress.report();
         let report = BulkPutReport { total: total_of(&streams), streams, seconds: started.elapsed().as_secs_f64() };
