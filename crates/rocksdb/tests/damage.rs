@@ -107,7 +107,7 @@ fn a_flipped_bit_in_a_data_file_is_reported_or_harmless() {
     let anywhere = (0..50).map(|_| random.random_range(0..bytes * 8)).collect::<Vec<_>>();
     let late = (0..50).map(|_| random.random_range((bytes - 8_000) * 8..bytes * 8)).collect::<Vec<_>>();
     let noticed = anywhere.iter().filter(|bit| is_noticed(&root, space, &file, **bit)).count();
-    assert_eq!(noticed, anywhere.len().min(noticed.max(45)), "of {} flips in data", anywhere.len());
+    assert!(noticed * 10 >= anywhere.len() * 9, "only {noticed} of {} flips were noticed", anywhere.len());
     late.iter().for_each(|bit| drop(is_noticed(&root, space, &file, *bit)));
 }
 
