@@ -94,6 +94,11 @@ impl LoadWindows {
         self.with(id, |window| window.overflowed || !window.hashes.is_empty())
     }
 
+    /// Whether a row may have been written since the window was opened whose hash is one that `is_ours` knows.
+    pub(crate) fn touched_any(&self, id: WindowId, is_ours: impl Fn(u64) -> bool) -> bool {
+        self.with(id, |window| window.overflowed || window.hashes.iter().any(|hash| is_ours(*hash)))
+    }
+
     /// Whether so much was written that every key counts as touched.
     pub(crate) fn overflowed(&self, id: WindowId) -> bool {
         self.with(id, |window| window.overflowed)

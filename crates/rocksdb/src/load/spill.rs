@@ -240,3 +240,13 @@ impl SparseIndex {
         self.offsets.get(low.saturating_sub(1)).copied().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+impl SpillFile {
+    /// Damages the file.
+    pub(super) fn flip_bit(&self, offset: u64) {
+        let mut byte = [0];
+        self.file.read_exact_at(&mut byte, offset).unwrap();
+        self.file.write_all_at(&[byte[0] ^ 1], offset).unwrap();
+    }
+}
