@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Ranges, Rows, ScanOptions, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+};
 use tonnage_rocksdb::RocksEngine;
 
 fn shape() -> KeyShape {

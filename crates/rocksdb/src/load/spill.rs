@@ -114,7 +114,8 @@ fn failed(place: &Path, error: io::Error) -> Error {
 
 #[cold]
 fn damaged(place: &Path, offset: u64) -> Error {
-    let text = format!("{}: what was written at byte {offset} reads back differently: load again, and check the disk", place.display());
+    let text =
+        format!("{}: what was written at byte {offset} reads back differently: load again, and check the disk", place.display());
     Error::corruption(text)
 }
 

@@ -70,9 +70,8 @@ fn keys() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn rows(count: Range<usize>) -> impl Strategy<Value = Vec<Row>> {
-    vec((prop_oneof![Just(7), Just(8), Just(900)], keys(), 0..3_u32), count).prop_map(|rows| {
-        (0..).zip(rows).map(|(position, (space, key, stream))| (space, key, stream, position)).collect()
-    })
+    vec((prop_oneof![Just(7), Just(8), Just(900)], keys(), 0..3_u32), count)
+        .prop_map(|rows| (0..).zip(rows).map(|(position, (space, key, stream))| (space, key, stream, position)).collect())
 }
 
 fn precedences() -> impl Strategy<Value = Precedence> {
