@@ -125,7 +125,7 @@ impl Output<'_> {
             }
             draft.tally.add(&record, fate);
             draft.fates.push(fate);
-            if draft.fates.len() % CHECK_EVERY == 0 {
+            if draft.fates.len().is_multiple_of(CHECK_EVERY) {
                 self.context.check()?;
             }
         }
