@@ -4,12 +4,18 @@ use crate::Slices;
 use crate::header::NEVER_MS;
 
 /// Keys and values of a load, side by side, each with its place in the stream it came from.
+///
+/// All columns have the same length, but for `expiries_ms`, which is empty when no row expires.
 #[derive(Clone, Debug, Default)]
 pub struct Entries {
-    keys: Slices,
-    values: Slices,
-    positions: Vec<u64>,
-    expiries_ms: Vec<u64>,
+    /// The whole key of each entry.
+    pub keys: Slices,
+    /// The value of each entry, without header.
+    pub values: Slices,
+    /// The place of each entry in its stream, from 0.
+    pub positions: Vec<u64>,
+    /// When each entry expires, in milliseconds since 1970, [`NEVER_MS`] for never; or nothing.
+    pub expiries_ms: Vec<u64>,
 }
 
 impl Entries {

@@ -1,1 +1,46 @@
-//! tonnage-files
+//! Files in and out: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed, as Arrow record batches.
+//!
+//! Reading:
+//!
+//! 1. [`Source::expand`] turns names, globs and `-` into [`Source`]s.
+//! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the format by name and then by
+//!    content) and matches its columns with those the caller wants ([`ReadOptions::schema`]).
+//! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a [`RejectedRecord`] with its
+//!    place, its reason and its original text; the records around it are delivered. Only what ends the file (a truncated
+//!    archive, an unreadable disk) is an error, and it comes after everything that stood before it.
+//! 4. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where the row came from.
+//!
+//! Writing: [`RecordWriter`] takes batches and writes them in any of the formats; what it wrote reads back as the same rows.
+//!
+//! Inside, both text formats go one way: a splitter cuts blocks of bytes into records and cells without copying them, and a
+//! converter turns one column of cells at a time into an Arrow array.
+
+mod batch;
+mod columnar;
+mod fit;
+mod format;
+mod infer;
+mod input;
+mod options;
+mod progress;
+mod readahead;
+mod reader;
+mod render;
+mod source;
+mod text;
+mod writer;
+
+pub use batch::{Original, ReadBatch, RejectedRecord};
+pub use format::{Compression, Format};
+pub use infer::infer_schema;
+pub use options::{CsvOptions, ReadOptions, Unmentioned};
+pub use progress::Progress;
+pub use reader::RecordReader;
+pub use source::Source;
+pub use writer::RecordWriter;
+
+/// The key in a field's metadata that names a Tonnage type which Arrow has no type for.
+pub const TYPE_KEY: &str = "tonnage.type";
+
+/// The value of [`TYPE_KEY`] for a text column that holds JSON.
+pub const TYPE_JSON: &str = "JSON";

@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows, ScanOptions, Slices, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows, ScanOptions, Slices,
+    SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -35,7 +35,8 @@ impl Plan {
         let mut plan = Self { rows: 1_000_000, keys: 1_000_000, batch: 16_384, cache_mib: 4_096, raw: false };
         let mut arguments = env::args().skip(1);
         while let Some(argument) = arguments.next() {
-            let mut number = || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
+            let mut number =
+                || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
             match argument.as_str() {
                 "--rows" => plan.rows = number()?,
                 "--keys" => plan.keys = number()?,
@@ -114,14 +115,21 @@ fn rate(what: &str, count: u64, work: impl FnOnce() -> Outcome<()>) -> Outcome<(
     let (start, processor) = (Instant::now(), processor_seconds());
     work()?;
     let (seconds, processor) = (start.elapsed().as_secs_f64(), processor_seconds() - processor);
-    println!("{what}: {seconds:.2} s, {:.2} M/s, {:.2} us of processor each", count as f64 / seconds / 1e6, processor / count as f64 * 1e6);
+    println!(
+        "{what}: {seconds:.2} s, {:.2} M/s, {:.2} us of processor each",
+        count as f64 / seconds / 1e6,
+        processor / count as f64 * 1e6
+    );
     Ok(())
 }
 
 /// The processor time of this process so far, in user code; 0 where it cannot be found out.
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(11)?.parse::<f64>().ok()).map_or(0.0, |ticks| ticks / 100.0)
+    stat.rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().nth(11)?.parse::<f64>().ok())
+        .map_or(0.0, |ticks| ticks / 100.0)
 }
 
 fn load(plan: &Plan, engine: &RocksEngine, space: SpaceId) -> Outcome<()> {

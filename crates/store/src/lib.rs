@@ -1,1 +1,64 @@
-//! tonnage
+//! Tonnage: a bulk-first store of tables and key/value pairs.
+//!
+//! Records come in by the million through [`Store::bulk_put`] and go out by the million through [`Table::bulk_get`]; single
+//! rows and pairs are there too ([`Table`], [`KeyValue`]). Everything stands on one storage contract ([`tonnage_engine`]), kept by
+//! RocksDB for stores on disk and by a memory engine for tests.
+//!
+//! ```
+//! # fn main() -> tonnage::Result<()> {
+//! use tonnage::{BulkGetOptions, BulkPutOptions, KeySource, Row, Store, Value};
+//!
+//! let store = Store::open("memory:")?;
+//! store.execute("CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, PRIMARY KEY (SHARD(ship), at))")?;
+//!
+//! let rows: Vec<Row> = (0..1000)
+//!     .map(|n| Row::new().with("ship", Value::Long(n % 10)).with("at", format!("2022-01-03T00:{:02}:00", n / 20)).with("lat", 48.5))
+//!     .collect();
+//! let put = store.multi_put([("positions", rows)], &BulkPutOptions::default())?;
+//! assert_eq!(put.report.total.inserted + put.report.total.existed, 1000);
+//!
+//! // The latest position of three ships.
+//! let options = BulkGetOptions { limit_per_key: Some(1), direction: tonnage::Direction::Reverse, ..Default::default() };
+//! let ships = KeySource::keys([1, 2, 3].map(|ship| Row::new().with("ship", Value::Long(ship))));
+//! for batch in store.table("positions")?.bulk_get(ships, &options)? {
+//!     println!("{} rows of {}", batch?.rows.num_rows(), "positions");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod bulk;
+pub mod catalog;
+mod check;
+pub mod codec;
+pub mod ddl;
+pub mod kv;
+mod multi_put;
+pub mod row;
+pub mod schema;
+mod store;
+pub mod table;
+mod url;
+pub mod value;
+
+pub use arrow;
+pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, RelatedRow, TableBatch};
+pub use bulk::put::{
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, EntryBatch, EntryStream, ErrorsMax,
+    ExistingEntry, FailedEntry, Payload, Progress, StreamReport, UnreadEntry, pair_stream, record_batch_stream, row_stream,
+};
+pub use catalog::{Catalog, TableEntry};
+pub use check::CheckReport;
+pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, TableCodec};
+pub use ddl::{Outcome, Statement};
+pub use kv::{Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs};
+pub use multi_put::{MultiPutReport, RowFailure, TableRows};
+pub use row::Row;
+pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
+pub use store::{Store, StoreBuilder};
+pub use table::{RowOperation, StoredRow, Table, TableScanOptions, WriteOptions, Written};
+pub use tonnage_engine::{
+    Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting, Result, Statistics, SystemClock,
+};
+pub use tonnage_rocksdb::Settings as RocksDbSettings;
+pub use value::Value;

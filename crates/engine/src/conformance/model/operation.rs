@@ -5,13 +5,13 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::conformance::ground;
 use crate::{Direction, OnExisting};
 
-/// Names of spaces, groups (shard keys) and minor keys: few, so that operations meet. Some groups are prefixes of others,
-/// some hold bytes that the shape escapes.
+/// How many names of spaces there are.
 pub(super) const SPACES: usize = 3;
-const GROUPS: [&str; 6] = ["a", "b", "ab", "", "a\u{0}\u{ff}", "z"];
+
+/// Groups (shard keys) and minor keys: few, so that operations meet. Some groups begin with others, one holds an escaped zero.
+const GROUPS: [&[u8]; 6] = [b"a", b"b", b"ab", b"", b"a\x00\xff", b"z"];
 const MINORS: [&str; 8] = ["", "1", "1a", "1b", "1x", "2", "2a", "3"];
 
 /// A key by the places of its group and minor key in their lists.
@@ -93,7 +93,9 @@ pub(super) enum Operation {
 
 impl Key {
     pub(super) fn bytes(self) -> Vec<u8> {
-        ground::key(GROUPS[self.group], MINORS[self.minor])
+        let mut key = group_bytes(self.group);
+        key.extend_from_slice(MINORS[self.minor].as_bytes());
+        key
     }
 }
 
@@ -103,9 +105,9 @@ impl Value {
     }
 }
 
-/// The shard key of a group.
+/// The shard key of a group, of the shape that all spaces of the suite have.
 pub(super) fn group_bytes(group: usize) -> Vec<u8> {
-    ground::group(GROUPS[group])
+    [&[7], GROUPS[group], &[0, 1]].concat()
 }
 
 /// One operation of any kind.

@@ -1,0 +1,197 @@
+//! Reads Parquet and Arrow IPC, which hold columns already.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use tonnage_engine::{Error, Result};
+
+use crate::batch::ReadBatch;
+use crate::fit::Fit;
+use crate::format::{Compression, Format};
+use crate::input::Input;
+use crate::options::ReadOptions;
+use crate::progress::Progress;
+use crate::source::Source;
+use crate::text::layout::Layout;
+
+/// The batches of a file in its own types.
+type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, arrow::error::ArrowError>> + Send>;
+
+/// A reader of one source of columns.
+pub(crate) struct ColumnarReader {
+    source: Source,
+    batches: Batches,
+    fit: Fit,
+    /// The rest of a batch that is larger than what was asked for.
+    rest: Option<RecordBatch>,
+    rows_max: usize,
+    next_record: u64,
+    start_record: u64,
+    progress: Progress,
+    /// How many rows the file has, where it says so.
+    rows_total: Option<u64>,
+    failed: bool,
+}
+
+/// A file that is open, with the columns that are to be read.
+struct Opened {
+    batches: Batches,
+    layout: Layout,
+    /// Its columns in its own types, those of the layout.
+    file_schema: SchemaRef,
+    rows_total: Option<u64>,
+    /// The number of the first row that `batches` gives.
+    first_record: u64,
+}
+
+impl ColumnarReader {
+    pub(crate) fn open(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<ColumnarReader> {
+        let progress = input.progress.clone();
+        let opened = match format {
+            Format::ArrowStream => open_stream(source, input, options)?,
+            Format::Parquet => open_parquet(source, seekable(source, input)?, options)?,
+            _ => open_file(source, seekable(source, input)?, options)?,
+        };
+        // A stream is counted as it is read; in a file the reader jumps to and fro, so its rows tell how far it is.
+        if opened.rows_total.is_some() {
+            progress.set(0);
+        }
+        Ok(ColumnarReader {
+            source: source.clone(),
+            batches: opened.batches,
+            fit: Fit::new(source, opened.layout, &opened.file_schema)?,
+            rest: None,
+            rows_max: options.batch_rows.max(1),
+            next_record: opened.first_record,
+            start_record: options.start_record,
+            progress,
+            rows_total: opened.rows_total,
+            failed: false,
+        })
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        self.fit.schema()
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<ReadBatch>> {
+        while let Some(batch) = self.next_rows()? {
+            let first_record = self.next_record;
+            self.next_record += batch.num_rows() as u64;
+            self.tell_progress();
+            let early = (self.start_record.saturating_sub(first_record)).min(batch.num_rows() as u64) as usize;
+            let batch = batch.slice(early, batch.num_rows() - early);
+            if batch.num_rows() > 0 {
+                return self.fit.fit(batch, first_record + early as u64).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = match self.rest.take() {
+            Some(batch) => batch,
+            None if self.failed => return Ok(None),
+            None => match self.batches.next() {
+                None => return Ok(None),
+                Some(Ok(batch)) => batch,
+                Some(Err(error)) => {
+                    self.failed = true;
+                    let place = format!("the file is damaged at record {} or behind it", self.next_record);
+                    return Err(damaged(&self.source, &place, error));
+                }
+            },
+        };
+        if batch.num_rows() > self.rows_max {
+            self.rest = Some(batch.slice(self.rows_max, batch.num_rows() - self.rows_max));
+        }
+        Ok(Some(batch.slice(0, batch.num_rows().min(self.rows_max))))
+    }
+
+    fn tell_progress(&self) {
+        if let (Some(rows), Some(bytes)) = (self.rows_total, self.progress.bytes_total()) {
+            let part = self.next_record as f64 / rows.max(1) as f64;
+            self.progress.set((bytes as f64 * part) as u64);
+        }
+    }
+}
+
+fn damaged(source: &Source, what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::corruption(format!("{}: {what}: {error}", source.name())).with_source(error)
+}
+
+/// A file that can be read from any place: the source itself if it is a plain file, else a copy in an unnamed file that
+/// vanishes with the reader. Parquet and Arrow files have their directory at the end.
+fn seekable(source: &Source, mut input: Input) -> Result<File> {
+    if let (Some(path), Compression::None) = (source.path(), input.compression) {
+        let file = File::open(path).map_err(|error| source.io_error("cannot be opened", error))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(file);
+        }
+    }
+    let no_copy = |error| Error::unavailable(format!("{}: no room for an unpacked copy: {error}", source.name()));
+    let mut copy = tempfile::tempfile().map_err(no_copy)?;
+    let mut chunk = vec![0; 256 << 10];
+    loop {
+        let bytes = input.reader.read(&mut chunk).map_err(|error| source.io_error("cannot be read", error))?;
+        if bytes == 0 {
+            break;
+        }
+        std::io::Write::write_all(&mut copy, &chunk[..bytes]).map_err(no_copy)?;
+    }
+    copy.rewind().map_err(no_copy)?;
+    Ok(copy)
+}
+
+fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Opened> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
+        .map_err(|error| damaged(source, "is no readable Parquet file", error))?;
+    let schema = Arc::clone(builder.schema());
+    let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
+    let skipped = options.start_record.min(rows);
+    let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(options.batch_rows.max(1))
+        .with_offset(skipped as usize)
+        .build()
+        .map_err(|error| damaged(source, "is no readable Parquet file", error))?;
+    Ok(Opened {
+        file_schema: project(&schema, &layout),
+        layout,
+        batches: Box::new(reader),
+        rows_total: Some(rows),
+        first_record: skipped,
+    })
+}
+
+fn open_file(source: &Source, file: File, options: &ReadOptions) -> Result<Opened> {
+    let not_arrow = |error| damaged(source, "is no readable Arrow file", error);
+    let schema = FileReader::try_new(BufReader::new(&file), None).map_err(not_arrow)?.schema();
+    let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let reader = FileReader::try_new(BufReader::new(file), Some(layout.places.clone())).map_err(not_arrow)?;
+    Ok(Opened { file_schema: project(&schema, &layout), layout, batches: Box::new(reader), rows_total: None, first_record: 0 })
+}
+
+fn open_stream(source: &Source, input: Input, options: &ReadOptions) -> Result<Opened> {
+    let not_arrow = |error| damaged(source, "is no readable Arrow stream", error);
+    let reader: BufReader<Box<dyn Read + Send>> = BufReader::with_capacity(256 << 10, input.reader);
+    let reader = StreamReader::try_new(reader, None).map_err(not_arrow)?;
+    let schema = reader.schema();
+    let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let places = layout.places.clone();
+    let batches = reader.map(move |batch| batch.and_then(|batch| batch.project(&places)));
+    Ok(Opened { file_schema: project(&schema, &layout), layout, batches: Box::new(batches), rows_total: None, first_record: 0 })
+}
+
+fn project(schema: &Schema, layout: &Layout) -> SchemaRef {
+    let fields: Vec<_> = layout.places.iter().map(|place| Arc::clone(&schema.fields()[*place])).collect();
+    Arc::new(Schema::new(fields))
+}

@@ -1,0 +1,87 @@
+//! The bytes of a source: counted, decompressed, and looked at before they are read.
+
+use std::io::{self, BufReader, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use tonnage_engine::Result;
+
+use crate::format::{Compression, Format};
+use crate::progress::{Counted, Progress};
+use crate::readahead::ReadAhead;
+use crate::source::Source;
+
+/// How many decompressed bytes the detection of a format may look at.
+const HEAD_BYTES: usize = 4096;
+
+/// What a decompressor reads at once.
+const COMPRESSED_BUFFER_BYTES: usize = 256 << 10;
+
+/// The decompressed bytes of a source, of which the first are known already.
+pub(crate) struct Input {
+    /// The first bytes, at most [`HEAD_BYTES`]; they will be read again from `reader`.
+    pub(crate) head: Vec<u8>,
+    /// All bytes from the first.
+    pub(crate) reader: Box<dyn Read + Send>,
+    /// How the source is compressed, by its magic bytes.
+    pub(crate) compression: Compression,
+    /// Counts the bytes of the source as it lies on the disk.
+    pub(crate) progress: Progress,
+}
+
+impl Input {
+    /// Opens a source. The compression is told by its first bytes; the name is not asked.
+    pub(crate) fn open(source: &Source) -> Result<Input> {
+        let (raw, bytes_total) = source.open()?;
+        let progress = Progress::new(bytes_total);
+        let mut raw = Counted::new(raw, progress.clone());
+        let (magic, error) = peek(&mut raw, 4);
+        if let Some(error) = error {
+            return Err(source.io_error("cannot be read", error));
+        }
+        let compression = Compression::of_magic(&magic);
+        let raw = Cursor::new(magic).chain(raw);
+        let mut reader = decompress(raw, compression).map_err(|error| source.io_error("cannot be decompressed", error))?;
+        let (head, error) = peek(&mut reader, HEAD_BYTES);
+        let reader: Box<dyn Read + Send> = match error {
+            None => Box::new(Cursor::new(head.clone()).chain(reader)),
+            Some(error) => Box::new(Cursor::new(head.clone()).chain(Failing(Some(error)))),
+        };
+        Ok(Input { head, reader, compression, progress })
+    }
+
+    /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are always told apart by content,
+    /// because they share their names.
+    pub(crate) fn format(&self, source: &Source, told: Option<Format>) -> Format {
+        match told.or_else(|| Format::of_name(source.name())) {
+            Some(Format::ArrowFile | Format::ArrowStream) if !self.head.starts_with(b"ARROW1") => Format::ArrowStream,
+            Some(Format::ArrowFile | Format::ArrowStream) => Format::ArrowFile,
+            Some(format) => format,
+            None => Format::of_content(&self.head),
+        }
+    }
+}
+
+/// Reads up to `bytes_max` bytes, less only at the end of the input or before an error.
+fn peek(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>) {
+    let mut head = Vec::with_capacity(bytes_max);
+    let error = reader.take(bytes_max as u64).read_to_end(&mut head).err();
+    (head, error)
+}
+
+fn decompress(raw: impl Read + Send + 'static, compression: Compression) -> io::Result<Box<dyn Read + Send>> {
+    let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, raw);
+    Ok(match compression {
+        Compression::None => Box::new(buffered),
+        Compression::Gzip => Box::new(ReadAhead::start(MultiGzDecoder::new(buffered))?),
+        Compression::Zstd => Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?),
+    })
+}
+
+/// Gives its error once; then the input is at its end.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}

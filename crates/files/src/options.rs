@@ -1,0 +1,71 @@
+//! How a source is to be read.
+
+use arrow::datatypes::SchemaRef;
+
+use crate::format::Format;
+
+/// How a source is to be read; the default reads any file as it describes itself.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The format, when the name and the content are not to decide.
+    pub format: Option<Format>,
+    /// The columns the caller wants, matched by name without regard to case. A column of the file that is found here takes
+    /// this spelling, this type and this metadata; a value that cannot be turned into the type rejects its record.
+    pub schema: Option<SchemaRef>,
+    /// What becomes of columns of the file that `schema` does not mention.
+    pub unmentioned: Unmentioned,
+    /// The most rows in one batch.
+    pub batch_rows: usize,
+    /// The most bytes that one record of text may have; a longer one is rejected.
+    pub record_bytes_max: usize,
+    /// The number of the first record to deliver, for taking up an interrupted load.
+    pub start_record: u64,
+    /// Threads that convert text side by side; with 1 the calling thread does it.
+    pub parallelism: usize,
+    /// What only CSV needs to know.
+    pub csv: CsvOptions,
+}
+
+/// What becomes of columns that the wanted schema does not mention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Unmentioned {
+    /// They are delivered too: text from CSV, inferred from JSON, as they are from Parquet and Arrow.
+    #[default]
+    Keep,
+    /// They are left out, and Parquet does not even read them.
+    Skip,
+}
+
+/// What only CSV needs to know.
+#[derive(Clone, Debug)]
+pub struct CsvOptions {
+    /// The byte between fields; unset: a tab for `.tsv`, else a comma.
+    pub delimiter: Option<u8>,
+    /// Whether the first record names the columns.
+    pub has_header: bool,
+    /// The names of the columns where no header does; unset: those of `schema`, else `column_1`, `column_2` and so on.
+    pub columns: Option<Vec<String>>,
+    /// The unquoted texts that mean NULL.
+    pub nulls: Vec<String>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            schema: None,
+            unmentioned: Unmentioned::default(),
+            batch_rows: 16_384,
+            record_bytes_max: 16 << 20,
+            start_record: 0,
+            parallelism: 1,
+            csv: CsvOptions::default(),
+        }
+    }
+}
+
+impl Default for CsvOptions {
+    fn default() -> Self {
+        Self { delimiter: None, has_header: true, columns: None, nulls: vec![String::new()] }
+    }
+}

@@ -1,0 +1,73 @@
+//! Reading ahead on a thread, so that decompressing and parsing overlap.
+
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// What the thread reads at once.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// How many chunks may lie ready; with the one being filled and the one being read, the memory is six times [`CHUNK_BYTES`].
+const CHUNKS_AHEAD: usize = 4;
+
+/// A reader whose bytes another thread has read already.
+///
+/// The thread ends by itself: at the end of the input, after an error, or when it finds that nobody waits for its chunks.
+pub(crate) struct ReadAhead {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    chunk: Vec<u8>,
+    position: usize,
+    ended: bool,
+}
+
+impl ReadAhead {
+    /// Moves `reader` to a new thread and starts reading.
+    pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
+        let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
+        thread::Builder::new().name("tonnage-read-ahead".into()).spawn(move || read_chunks(reader, &sender))?;
+        Ok(Self { chunks, chunk: Vec::new(), position: 0, ended: false })
+    }
+
+    /// Waits for the next chunk. An empty one marks the end; a thread that stops without it has panicked, which must not
+    /// look like the end of the file.
+    fn refill(&mut self) -> io::Result<()> {
+        let chunk = self.chunks.recv().unwrap_or_else(|_| Err(io::Error::other("the decompressor stopped unexpectedly")));
+        self.ended = !matches!(&chunk, Ok(chunk) if !chunk.is_empty());
+        self.chunk = chunk?;
+        self.position = 0;
+        Ok(())
+    }
+}
+
+impl Read for ReadAhead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.position == self.chunk.len() && !self.ended {
+            self.refill()?;
+        }
+        let ready = &self.chunk[self.position..];
+        let bytes = ready.len().min(buffer.len());
+        buffer[..bytes].copy_from_slice(&ready[..bytes]);
+        self.position += bytes;
+        Ok(bytes)
+    }
+}
+
+/// Sends chunks until the input ends. What was read before an error is sent before the error is.
+fn read_chunks(mut reader: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+        let error = reader.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk).err();
+        let last = chunk.is_empty() && error.is_none();
+        if (last || !chunk.is_empty()) && chunks.send(Ok(chunk)).is_err() {
+            return;
+        }
+        if let Some(error) = error {
+            // Nobody waiting is no news: the reader was dropped.
+            let _ = chunks.send(Err(error));
+            return;
+        }
+        if last {
+            return;
+        }
+    }
+}

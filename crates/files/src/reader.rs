@@ -1,0 +1,84 @@
+//! The one reader for all formats.
+
+use arrow::datatypes::SchemaRef;
+use tonnage_engine::Result;
+
+use crate::batch::ReadBatch;
+use crate::columnar::ColumnarReader;
+use crate::format::{Compression, Format};
+use crate::input::Input;
+use crate::options::ReadOptions;
+use crate::progress::Progress;
+use crate::source::Source;
+use crate::text::reader::TextReader;
+
+/// An iterator of the batches of one source.
+///
+/// After an error it gives nothing more; everything that stood before the damage has been given then.
+pub struct RecordReader {
+    body: Body,
+    format: Format,
+    compression: Compression,
+    progress: Progress,
+    ended: bool,
+}
+
+enum Body {
+    Text(Box<TextReader>),
+    Columnar(Box<ColumnarReader>),
+}
+
+impl RecordReader {
+    /// Opens a source, detects what it holds, and reads as much of it as is needed to know its columns.
+    pub fn open(source: &Source, options: &ReadOptions) -> Result<RecordReader> {
+        let input = Input::open(source)?;
+        let format = input.format(source, options.format);
+        let (compression, progress) = (input.compression, input.progress.clone());
+        let body = match format.is_text() {
+            true => Body::Text(Box::new(TextReader::open(source, input, format, options)?)),
+            false => Body::Columnar(Box::new(ColumnarReader::open(source, input, format, options)?)),
+        };
+        Ok(RecordReader { body, format, compression, progress, ended: false })
+    }
+
+    /// The schema of all batches: the columns of the file in its order, those that were wanted with the wanted name, type and
+    /// metadata. A wanted column that the file lacks is not in it, except with JSON lines, where every record may have every
+    /// member, and with an empty CSV file. All columns may be NULL.
+    pub fn schema(&self) -> SchemaRef {
+        match &self.body {
+            Body::Text(reader) => reader.schema(),
+            Body::Columnar(reader) => reader.schema(),
+        }
+    }
+
+    /// The format that is being read.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How the source is compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// A handle to watch the reader from elsewhere.
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+}
+
+impl Iterator for RecordReader {
+    type Item = Result<ReadBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = match &mut self.body {
+            Body::Text(reader) => reader.next(),
+            Body::Columnar(reader) => reader.next(),
+        };
+        self.ended = !matches!(next, Ok(Some(_)));
+        next.transpose()
+    }
+}

@@ -1,0 +1,219 @@
+//! Values as text, for CSV, for JSON lines, and for the original of a rejected row.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringBuilder};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_json::EncoderOptions;
+use arrow_json::writer::make_encoder;
+use tonnage_engine::{Error, Result};
+
+use crate::text::json_scan::is_json;
+use crate::text::{scalar, timestamp};
+use crate::{TYPE_JSON, TYPE_KEY};
+
+/// How the text of a value is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// A number or a truth value: never in need of quotes.
+    Bare,
+    /// Text.
+    Text,
+    /// JSON.
+    Json,
+}
+
+/// A column made ready to be written value by value.
+pub(crate) struct Column {
+    name: String,
+    array: ArrayRef,
+    style: Style,
+}
+
+impl Column {
+    /// Makes all columns of a batch ready.
+    pub(crate) fn of_batch(batch: &RecordBatch) -> Result<Vec<Column>> {
+        let fields = batch.schema_ref().fields().iter();
+        fields.zip(batch.columns()).map(|(field, array)| Column::new(field, array)).collect()
+    }
+
+    fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
+        let (array, style) = match field.data_type() {
+            _ if is_json_field(field) => (Arc::clone(array), Style::Json),
+            DataType::Utf8 | DataType::Timestamp(..) | DataType::Binary | DataType::FixedSizeBinary(16) => {
+                (Arc::clone(array), Style::Text)
+            }
+            number if number.is_integer() || matches!(number, DataType::Float32 | DataType::Float64 | DataType::Boolean) => {
+                (Arc::clone(array), Style::Bare)
+            }
+            DataType::Decimal128(..) | DataType::Decimal256(..) => (cast_to(array, &DataType::Utf8, field)?, Style::Bare),
+            DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+                (cast_to(array, &DataType::Binary, field)?, Style::Text)
+            }
+            nested if nested.is_nested() => (Arc::new(nested_as_json(field, array)?) as ArrayRef, Style::Json),
+            _ => (cast_to(array, &DataType::Utf8, field)?, Style::Text),
+        };
+        Ok(Column { name: field.name().clone(), array, style })
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        self.style
+    }
+
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        self.array.is_null(row)
+    }
+
+    /// Appends the text of a value that is not NULL.
+    pub(crate) fn write(&self, row: usize, out: &mut Vec<u8>) {
+        let array = self.array.as_ref();
+        macro_rules! number {
+            ($type:ty) => {
+                // Writing to memory cannot fail.
+                drop(write!(out, "{}", array.as_primitive::<$type>().value(row)))
+            };
+        }
+        // The debug form of a float is the shortest text that reads back as the same number, with an exponent where that is short.
+        macro_rules! float {
+            ($type:ty) => {
+                drop(write!(out, "{:?}", array.as_primitive::<$type>().value(row)))
+            };
+        }
+        macro_rules! time {
+            ($type:ty, $unit:expr) => {
+                timestamp::write(out, array.as_primitive::<$type>().value(row), $unit)
+            };
+        }
+        match array.data_type() {
+            DataType::Int8 => number!(Int8Type),
+            DataType::Int16 => number!(Int16Type),
+            DataType::Int32 => number!(Int32Type),
+            DataType::Int64 => number!(Int64Type),
+            DataType::UInt8 => number!(UInt8Type),
+            DataType::UInt16 => number!(UInt16Type),
+            DataType::UInt32 => number!(UInt32Type),
+            DataType::UInt64 => number!(UInt64Type),
+            DataType::Float32 => float!(Float32Type),
+            DataType::Float64 => float!(Float64Type),
+            DataType::Boolean => out.extend_from_slice(if array.as_boolean().value(row) { b"true" } else { b"false" }),
+            DataType::Timestamp(unit @ TimeUnit::Second, _) => time!(TimestampSecondType, *unit),
+            DataType::Timestamp(unit @ TimeUnit::Millisecond, _) => time!(TimestampMillisecondType, *unit),
+            DataType::Timestamp(unit @ TimeUnit::Microsecond, _) => time!(TimestampMicrosecondType, *unit),
+            DataType::Timestamp(unit @ TimeUnit::Nanosecond, _) => time!(TimestampNanosecondType, *unit),
+            DataType::Binary => scalar::write_bytes(out, array.as_binary::<i32>().value(row)),
+            DataType::FixedSizeBinary(_) => scalar::write_uuid(out, array.as_fixed_size_binary().value(row)),
+            _ => out.extend_from_slice(array.as_string::<i32>().value(row).as_bytes()),
+        }
+    }
+
+    /// Appends a value as JSON, NULL as `null`. Numbers that JSON does not know (`NaN`, `inf`) become strings.
+    pub(crate) fn write_json(&self, row: usize, out: &mut Vec<u8>) {
+        if self.is_null(row) {
+            return out.extend_from_slice(b"null");
+        }
+        let start = out.len();
+        match self.style {
+            Style::Bare => {
+                self.write(row, out);
+                if matches!(out[start..].last(), Some(b'N' | b'f')) {
+                    out.insert(start, b'"');
+                    out.push(b'"');
+                }
+            }
+            Style::Json => {
+                self.write(row, out);
+                make_one_line_of_json(out, start);
+            }
+            Style::Text if matches!(self.array.data_type(), DataType::Utf8) => {
+                write_json_string(self.array.as_string::<i32>().value(row), out);
+            }
+            // Points in time, UUIDs and base64 have nothing in them that JSON escapes.
+            Style::Text => {
+                out.push(b'"');
+                self.write(row, out);
+                out.push(b'"');
+            }
+        }
+    }
+}
+
+/// Whether a text column holds JSON.
+pub(crate) fn is_json_field(field: &Field) -> bool {
+    field.data_type() == &DataType::Utf8 && field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_JSON)
+}
+
+/// Appends one row as a JSON object, every column with its name.
+pub(crate) fn write_json_row(columns: &[Column], row: usize, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (place, column) in columns.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        write_json_string(&column.name, out);
+        out.push(b':');
+        column.write_json(row, out);
+    }
+    out.push(b'}');
+}
+
+/// One row of a batch as a JSON object; empty if the batch has columns that cannot be written.
+pub(crate) fn json_line(batch: &RecordBatch, row: usize) -> Vec<u8> {
+    let mut line = Vec::new();
+    if let Ok(columns) = Column::of_batch(&batch.slice(row, 1)) {
+        write_json_row(&columns, 0, &mut line);
+    }
+    line
+}
+
+/// A column of structs, lists or maps as a text column of JSON.
+pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<arrow::array::StringArray> {
+    let field = Arc::new(field.clone());
+    let options = EncoderOptions::default();
+    let mut encoder = make_encoder(&field, array.as_ref(), &options).map_err(|error| cannot_write(&field, error))?;
+    let mut texts = StringBuilder::new();
+    let mut text = Vec::new();
+    for row in 0..array.len() {
+        if encoder.is_null(row) {
+            texts.append_null();
+            continue;
+        }
+        text.clear();
+        encoder.encode(row, &mut text);
+        texts.append_value(String::from_utf8_lossy(&text));
+    }
+    Ok(texts.finish())
+}
+
+fn cast_to(array: &ArrayRef, data_type: &DataType, field: &Field) -> Result<ArrayRef> {
+    cast(array, data_type).map_err(|error| cannot_write(field, error))
+}
+
+fn cannot_write(field: &Field, error: arrow::error::ArrowError) -> Error {
+    Error::unsupported(format!("the column {} of type {} cannot be written as text", field.name(), field.data_type()))
+        .with_source(error)
+}
+
+fn write_json_string(text: &str, out: &mut Vec<u8>) {
+    // A text can always be written as JSON, and writing to memory cannot fail.
+    drop(serde_json::to_writer(out, text));
+}
+
+/// Makes sure that what stands behind `start` is JSON on one line. Line ends in JSON text are only ever space between its
+/// tokens; text that is no JSON at all becomes a string.
+fn make_one_line_of_json(out: &mut Vec<u8>, start: usize) {
+    if !is_json(&out[start..]) {
+        let text = String::from_utf8_lossy(&out[start..]).into_owned();
+        out.truncate(start);
+        return write_json_string(&text, out);
+    }
+    for byte in &mut out[start..] {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+}

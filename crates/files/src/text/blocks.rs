@@ -1,0 +1,171 @@
+//! Reads a source of text in blocks of whole records.
+
+use std::io::Read;
+
+use memchr::memchr;
+use tonnage_engine::{Error, Result};
+
+use super::block::{Block, Cell};
+use super::csv::CsvSplitter;
+use super::json::JsonSplitter;
+use crate::format::BOM;
+use crate::source::Source;
+
+/// How much is read before records are looked for: enough to make what is done once per block cheap, and little enough to
+/// stay in the cache of a core until it is converted.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// The splitter of a format.
+pub(crate) enum Splitter {
+    Csv(CsvSplitter),
+    Json(JsonSplitter),
+}
+
+impl Splitter {
+    fn split(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+        match self {
+            Splitter::Csv(splitter) => splitter.split(bytes, at_end, rows_max, block),
+            Splitter::Json(splitter) => splitter.split(bytes, at_end, rows_max, block),
+        }
+    }
+}
+
+/// A source of text, read block by block. The memory of a block is bounded by [`BLOCK_BYTES`] and the longest record allowed.
+pub(crate) struct Blocks {
+    source: Source,
+    input: Box<dyn Read + Send>,
+    /// What was read and does not belong to a block yet.
+    ahead: Vec<u8>,
+    /// Nothing more will come.
+    at_end: bool,
+    /// Why nothing more will come, if it is not the end of the file.
+    failure: Option<Error>,
+    /// The rest of the current line belongs to a record that was rejected for its length.
+    inside_refused_line: bool,
+    next_record: u64,
+    next_line: u64,
+    rows_max: usize,
+    record_bytes_max: usize,
+}
+
+impl Blocks {
+    pub(crate) fn new(source: Source, input: Box<dyn Read + Send>, rows_max: usize, record_bytes_max: usize) -> Self {
+        Self {
+            source,
+            input,
+            ahead: Vec::new(),
+            at_end: false,
+            failure: None,
+            inside_refused_line: false,
+            next_record: 0,
+            next_line: 1,
+            rows_max: rows_max.max(1),
+            record_bytes_max: record_bytes_max.clamp(1, Cell::LENGTH_MAX / 2),
+        }
+    }
+
+    /// The first bytes of the source without taking them: at least `bytes_min`, unless the source ends before.
+    pub(crate) fn look_ahead(&mut self, bytes_min: usize) -> &[u8] {
+        let first = self.ahead.is_empty() && self.next_line == 1;
+        self.fill(bytes_min);
+        if first && self.ahead.starts_with(BOM) {
+            self.ahead.drain(..BOM.len());
+        }
+        &self.ahead
+    }
+
+    /// Whether what [`look_ahead`](Self::look_ahead) gave is all there is.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at_end && self.failure.is_none()
+    }
+
+    /// Whether nothing more will come, for whatever reason.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.at_end
+    }
+
+    /// The failure of the source, if it struck in what was looked at.
+    pub(crate) fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Steps over the header: `bytes` bytes with `lines` line ends.
+    pub(crate) fn skip_header(&mut self, bytes: usize, lines: u32) {
+        self.ahead.drain(..bytes);
+        self.next_line += u64::from(lines);
+    }
+
+    /// The next block, with `columns` cells per record. A failure of the source comes after the records before it; the record
+    /// that it cut in two is dropped, because half a record may look like a whole one.
+    pub(crate) fn next(&mut self, splitter: &mut Splitter, columns: usize) -> Result<Option<Block>> {
+        let mut bytes_wanted = BLOCK_BYTES;
+        loop {
+            self.look_ahead(bytes_wanted);
+            self.finish_refused_line();
+            let mut block = Block::new(self.next_record, self.next_line, columns);
+            let is_whole = self.is_at_end();
+            let mut used = splitter.split(&self.ahead, is_whole, self.rows_max, &mut block);
+            if block.records == 0 && self.ahead.len() - used > self.record_bytes_max {
+                used = self.refuse_long_record(used, &mut block);
+            }
+            self.next_record += u64::from(block.records);
+            self.next_line += u64::from(block.lines);
+            if block.records > 0 {
+                block.bytes = self.take_ahead(used);
+                return Ok(Some(block));
+            }
+            self.ahead.drain(..used);
+            if self.at_end {
+                return self.failure.take().map_or(Ok(None), Err);
+            }
+            bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
+        }
+    }
+
+    fn fill(&mut self, bytes_wanted: usize) {
+        if self.at_end || self.ahead.len() >= bytes_wanted {
+            return;
+        }
+        let missing = bytes_wanted - self.ahead.len();
+        self.ahead.reserve_exact(missing);
+        match self.input.by_ref().take(missing as u64).read_to_end(&mut self.ahead) {
+            Ok(_) => self.at_end = self.ahead.len() < bytes_wanted,
+            Err(error) => {
+                self.at_end = true;
+                let place = format!("record {} (line {}) or later cannot be read", self.next_record, self.next_line);
+                self.failure = Some(self.source.io_error(place, error));
+            }
+        }
+    }
+
+    /// The block's bytes; what follows them is moved to a new buffer.
+    fn take_ahead(&mut self, used: usize) -> Vec<u8> {
+        let mut rest = Vec::with_capacity((self.ahead.len() - used).max(BLOCK_BYTES));
+        rest.extend_from_slice(&self.ahead[used..]);
+        let mut bytes = std::mem::replace(&mut self.ahead, rest);
+        bytes.truncate(used);
+        bytes
+    }
+
+    /// Rejects the record at `start`, which is longer than allowed: its first line, as with every record that does not end.
+    fn refuse_long_record(&mut self, start: usize, block: &mut Block) -> usize {
+        let reason = format!("the record is longer than {} bytes, or a quote in it is never closed", self.record_bytes_max);
+        let line_end = memchr(b'\n', &self.ahead[start..]).map(|length| start + length);
+        let end = line_end.unwrap_or(self.ahead.len());
+        block.refuse(start, end, block.lines, None, reason);
+        self.inside_refused_line = line_end.is_none();
+        block.lines += u32::from(line_end.is_some());
+        line_end.map_or(end, |end| end + 1)
+    }
+
+    /// Drops the rest of a line whose beginning was rejected, without keeping it.
+    fn finish_refused_line(&mut self) {
+        while self.inside_refused_line {
+            let end = memchr(b'\n', &self.ahead);
+            self.ahead.drain(..end.map_or(self.ahead.len(), |end| end + 1));
+            self.next_line += u64::from(end.is_some());
+            self.inside_refused_line = end.is_none() && !self.at_end;
+            self.fill(BLOCK_BYTES);
+        }
+    }
+}

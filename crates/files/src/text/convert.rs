@@ -1,0 +1,414 @@
+//! Turns the cells of a block into Arrow arrays, one column at a time.
+//!
+//! 1. If the block is not valid UTF-8 as a whole, the records at fault are found and left out (rare).
+//! 2. Each column is built by a loop made for its type. A value that does not fit is noted as a fault and NULL takes its place.
+//! 3. If there were faults, their rows are filtered out of the finished columns (rare).
+//!
+//! So a good batch pays one comparison per value for the ability to reject single records.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch,
+    RecordBatchOptions, StringArray,
+};
+use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
+use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
+use arrow::datatypes::{
+    DataType, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use tonnage_engine::{Error, Result};
+
+use super::block::{Block, Cell, CellKind, Span};
+use super::json_scan::{is_json, unescape};
+use super::layout::Layout;
+use super::scalar::{self, Reason};
+use super::timestamp;
+use crate::batch::{Origin, ReadBatch, RejectedRecord};
+use crate::{TYPE_JSON, TYPE_KEY};
+
+/// How many bytes of a value a message quotes.
+const QUOTED_BYTES_MAX: usize = 80;
+
+/// Converts the blocks of one source.
+#[derive(Clone, Debug)]
+pub(crate) struct Converter {
+    pub(crate) source: Arc<str>,
+    pub(crate) layout: Layout,
+    /// The unquoted texts that mean NULL.
+    pub(crate) nulls: Vec<Vec<u8>>,
+    /// Records before this one are not delivered.
+    pub(crate) start_record: u64,
+}
+
+/// A value that does not fit: its column (in the layout) and why.
+type Faults = BTreeMap<usize, (usize, String)>;
+
+impl Converter {
+    /// The batch of a block; none if all of it lies before the first record to deliver.
+    pub(crate) fn convert(&self, mut block: Block) -> Result<Option<ReadBatch>> {
+        if block.first_record + u64::from(block.records) <= self.start_record {
+            return Ok(None);
+        }
+        self.drop_early_records(&mut block);
+        let mut rejected = self.reject_broken(&mut block);
+        let mut faults = Faults::new();
+        let mut columns = Vec::with_capacity(self.layout.places.len());
+        for (column, (field, place)) in self.layout.schema.fields().iter().zip(&self.layout.places).enumerate() {
+            let cells = Cells { block: &block, place: *place, nulls: &self.nulls };
+            columns.push(cells.array(field, &mut |row, reason| {
+                faults.entry(row).or_insert_with(|| (column, reason));
+            })?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(block.spans.len()));
+        let mut batch =
+            RecordBatch::try_new_with_options(Arc::clone(&self.layout.schema), columns, &options).map_err(internal)?;
+        if !faults.is_empty() {
+            batch = self.reject_faulty(batch, faults, &mut block, &mut rejected)?;
+        }
+        rejected.sort_by_key(|rejected| rejected.record);
+        let first_record = block.first_record.max(self.start_record);
+        let records = block.first_record + u64::from(block.records) - first_record;
+        Ok(Some(ReadBatch { batch, first_record, records, rejected, origin: Origin::text(Arc::clone(&self.source), block) }))
+    }
+
+    /// Forgets what lies before the first record to deliver.
+    fn drop_early_records(&self, block: &mut Block) {
+        let Some(early) = self.start_record.checked_sub(block.first_record).filter(|early| *early > 0) else { return };
+        let rows = block.spans.partition_point(|span| u64::from(span.record) < early);
+        block.spans.drain(..rows);
+        block.cells.drain(..rows * block.columns);
+        block.faults.retain(|fault| u64::from(fault.span.record) >= early);
+    }
+
+    /// Takes out what the splitter refused, and records that are not UTF-8.
+    fn reject_broken(&self, block: &mut Block) -> Vec<RejectedRecord> {
+        let faults = std::mem::take(&mut block.faults);
+        let mut rejected: Vec<RejectedRecord> = faults
+            .into_iter()
+            .map(|fault| block.rejected(&self.source, fault.span, fault.column.map(String::from), fault.reason))
+            .collect();
+        if std::str::from_utf8(&block.bytes).is_ok() {
+            return rejected;
+        }
+        let columns = block.columns;
+        let (spans, cells) = (std::mem::take(&mut block.spans), std::mem::take(&mut block.cells));
+        for (row, span) in spans.into_iter().enumerate() {
+            let cells = &cells[row * columns..][..columns];
+            let Err(error) = std::str::from_utf8(block.text(span)) else {
+                block.spans.push(span);
+                block.cells.extend_from_slice(cells);
+                continue;
+            };
+            let at = cells.iter().position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
+            let column = at.and_then(|place| self.column_at(place));
+            let reason = format!("invalid UTF-8 at byte {} of the record", error.valid_up_to());
+            rejected.push(block.rejected(&self.source, span, column, reason));
+        }
+        rejected
+    }
+
+    fn reject_faulty(
+        &self,
+        batch: RecordBatch,
+        faults: Faults,
+        block: &mut Block,
+        rejected: &mut Vec<RejectedRecord>,
+    ) -> Result<RecordBatch> {
+        let good: BooleanBuffer = (0..batch.num_rows()).map(|row| !faults.contains_key(&row)).collect();
+        let spans = std::mem::take(&mut block.spans);
+        block.spans = spans.iter().enumerate().filter(|(row, _)| good.value(*row)).map(|(_, span)| *span).collect();
+        for (row, (column, reason)) in faults {
+            let span: Span = spans[row];
+            let name = self.layout.schema.field(column).name().clone();
+            rejected.push(block.rejected(&self.source, span, Some(name), reason));
+        }
+        filter_record_batch(&batch, &BooleanArray::new(good, None)).map_err(internal)
+    }
+
+    fn column_at(&self, place: usize) -> Option<String> {
+        let column = self.layout.places.iter().position(|at| *at == place)?;
+        Some(self.layout.schema.field(column).name().clone())
+    }
+}
+
+fn internal(error: arrow::error::ArrowError) -> Error {
+    Error::internal(format!("a batch could not be put together: {error}")).with_source(error)
+}
+
+/// One column of a block.
+struct Cells<'a> {
+    block: &'a Block,
+    place: usize,
+    nulls: &'a [Vec<u8>],
+}
+
+/// Told of every value that does not fit: the row and why.
+type OnFault<'a> = &'a mut dyn FnMut(usize, String);
+
+impl Cells<'_> {
+    fn array(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
+        use scalar::whole;
+        Ok(match field.data_type() {
+            DataType::Int8 => self.primitive::<Int8Type>(whole, faults),
+            DataType::Int16 => self.primitive::<Int16Type>(whole, faults),
+            DataType::Int32 => self.primitive::<Int32Type>(whole, faults),
+            DataType::Int64 => self.primitive::<Int64Type>(whole, faults),
+            DataType::UInt8 => self.primitive::<UInt8Type>(whole, faults),
+            DataType::UInt16 => self.primitive::<UInt16Type>(whole, faults),
+            DataType::UInt32 => self.primitive::<UInt32Type>(whole, faults),
+            DataType::UInt64 => self.primitive::<UInt64Type>(whole, faults),
+            DataType::Float32 => self.primitive::<Float32Type>(scalar::float, faults),
+            DataType::Float64 => self.primitive::<Float64Type>(scalar::double, faults),
+            DataType::Boolean => self.booleans(faults),
+            DataType::Timestamp(unit, zone) => self.timestamps(*unit, zone.clone(), faults),
+            DataType::Binary => self.binaries(faults)?,
+            DataType::FixedSizeBinary(16) => self.uuids(faults)?,
+            DataType::Utf8 if field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_JSON) => self.json(faults)?,
+            DataType::Utf8 => self.texts(faults)?,
+            other => self.cast(other, faults)?,
+        })
+    }
+
+    fn rows(&self) -> usize {
+        self.block.spans.len()
+    }
+
+    #[inline]
+    fn cell(&self, row: usize) -> Cell {
+        self.block.cells[row * self.block.columns + self.place]
+    }
+
+    /// Whether a cell means NULL in a column of any type but text, where quotes around nothing are an empty text.
+    #[inline]
+    fn is_null(&self, cell: Cell, text: &[u8]) -> bool {
+        match cell.kind() {
+            CellKind::Missing => true,
+            CellKind::Plain => self.nulls.iter().any(|null| null == text),
+            CellKind::Quoted => text.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Calls `value` with the text of each cell that is not NULL; false from it, or NULL, leaves the row null.
+    #[inline]
+    fn each(
+        &self,
+        faults: OnFault<'_>,
+        mut value: impl FnMut(usize, &[u8]) -> std::result::Result<(), Reason>,
+    ) -> Option<NullBuffer> {
+        let mut valid = Validity::new(self.rows());
+        for row in 0..self.rows() {
+            let cell = self.cell(row);
+            let text = cell.bytes(&self.block.bytes);
+            if self.is_null(cell, text) {
+                valid.clear(row);
+                continue;
+            }
+            let result = match cell.kind() {
+                CellKind::QuotedEscaped | CellKind::StringEscaped => value(row, &plain_text(cell, text)),
+                CellKind::Nested => Err("is a nested value"),
+                _ => value(row, text),
+            };
+            if let Err(reason) = result {
+                valid.clear(row);
+                faults(row, describe(text, reason));
+            }
+        }
+        valid.finish()
+    }
+
+    fn primitive<T: ArrowPrimitiveType>(
+        &self,
+        parse: impl Fn(&[u8]) -> std::result::Result<T::Native, Reason>,
+        faults: OnFault<'_>,
+    ) -> ArrayRef {
+        let mut values = vec![T::Native::default(); self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            values[row] = parse(text)?;
+            Ok(())
+        });
+        Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
+    }
+
+    fn timestamps(&self, unit: TimeUnit, zone: Option<Arc<str>>, faults: OnFault<'_>) -> ArrayRef {
+        let mut values = vec![0_i64; self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            let instant = timestamp::parse(text).ok_or("is not a point in time such as 2022-01-03T00:00:00")?;
+            values[row] = timestamp::to_ticks(instant, unit)?;
+            Ok(())
+        });
+        match unit {
+            TimeUnit::Second => {
+                Arc::new(PrimitiveArray::<TimestampSecondType>::new(values.into(), nulls).with_timezone_opt(zone))
+            }
+            TimeUnit::Millisecond => {
+                Arc::new(PrimitiveArray::<TimestampMillisecondType>::new(values.into(), nulls).with_timezone_opt(zone))
+            }
+            TimeUnit::Microsecond => {
+                Arc::new(PrimitiveArray::<TimestampMicrosecondType>::new(values.into(), nulls).with_timezone_opt(zone))
+            }
+            TimeUnit::Nanosecond => {
+                Arc::new(PrimitiveArray::<TimestampNanosecondType>::new(values.into(), nulls).with_timezone_opt(zone))
+            }
+        }
+    }
+
+    fn booleans(&self, faults: OnFault<'_>) -> ArrayRef {
+        let mut values = vec![false; self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            values[row] = scalar::boolean(text)?;
+            Ok(())
+        });
+        Arc::new(BooleanArray::new(values.into(), nulls))
+    }
+
+    fn uuids(&self, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let mut values = vec![0_u8; self.rows() * 16];
+        let nulls = self.each(faults, |row, text| {
+            values[row * 16..][..16].copy_from_slice(&scalar::uuid(text)?);
+            Ok(())
+        });
+        Ok(Arc::new(FixedSizeBinaryArray::try_new(16, values.into(), nulls).map_err(internal)?))
+    }
+
+    fn binaries(&self, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let mut values = Vec::new();
+        let mut lengths = vec![0; self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            let start = values.len();
+            let result = scalar::bytes(text, &mut values);
+            if result.is_err() {
+                values.truncate(start);
+            }
+            lengths[row] = values.len() - start;
+            result
+        });
+        Ok(Arc::new(BinaryArray::try_new(OffsetBuffer::from_lengths(lengths), values.into(), nulls).map_err(internal)?))
+    }
+
+    fn texts(&self, _: OnFault<'_>) -> Result<ArrayRef> {
+        self.strings(|cell, text, nulls| match cell.kind() {
+            CellKind::Missing => false,
+            CellKind::Plain => !nulls.iter().any(|null| null == text),
+            _ => true,
+        })
+    }
+
+    /// A text array of all cells that `present` lets through.
+    fn strings(&self, present: impl Fn(Cell, &[u8], &[Vec<u8>]) -> bool) -> Result<ArrayRef> {
+        let mut values = Vec::with_capacity(self.rows() * 8);
+        let mut offsets = Vec::with_capacity(self.rows() + 1);
+        let mut valid = Validity::new(self.rows());
+        offsets.push(0_i32);
+        for row in 0..self.rows() {
+            let cell = self.cell(row);
+            let text = cell.bytes(&self.block.bytes);
+            if !present(cell, text, self.nulls) {
+                valid.clear(row);
+            } else if matches!(cell.kind(), CellKind::QuotedEscaped | CellKind::StringEscaped) {
+                values.extend_from_slice(&plain_text(cell, text));
+            } else {
+                values.extend_from_slice(text);
+            }
+            // A block is far smaller than 2 GiB.
+            offsets.push(values.len() as i32);
+        }
+        let array = StringArray::try_new(OffsetBuffer::new(offsets.into()), values.into(), valid.finish()).map_err(internal)?;
+        Ok(Arc::new(array))
+    }
+
+    /// JSON text as it stands: from JSON lines with the quotes of its strings, from CSV checked.
+    fn json(&self, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let mut values = Vec::new();
+        let mut lengths = vec![0; self.rows()];
+        let mut valid = Validity::new(self.rows());
+        for (row, length) in lengths.iter_mut().enumerate() {
+            let cell = self.cell(row);
+            let text = cell.bytes(&self.block.bytes);
+            if self.is_null(cell, text) {
+                valid.clear(row);
+                continue;
+            }
+            let start = values.len();
+            match cell.kind() {
+                CellKind::QuotedEscaped => values.extend_from_slice(&plain_text(cell, text)),
+                _ => values.extend_from_slice(cell.json_text(&self.block.bytes)),
+            }
+            let from_csv = matches!(cell.kind(), CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped);
+            if from_csv && !is_json(&values[start..]) {
+                values.truncate(start);
+                valid.clear(row);
+                faults(row, describe(text, "is not JSON"));
+            }
+            *length = values.len() - start;
+        }
+        let array = StringArray::try_new(OffsetBuffer::from_lengths(lengths), values.into(), valid.finish()).map_err(internal)?;
+        Ok(Arc::new(array))
+    }
+
+    /// Any other type (decimals, dates, times): by way of text and Arrow's own casts.
+    fn cast(&self, data_type: &DataType, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let texts = self.strings(|cell, text, _| !self.is_null(cell, text))?;
+        let options = CastOptions { safe: true, ..CastOptions::default() };
+        let values = cast_with_options(&texts, data_type, &options)
+            .map_err(|error| Error::unsupported(format!("text cannot be read as {data_type}")).with_source(error))?;
+        for row in 0..self.rows() {
+            if values.is_null(row) && texts.is_valid(row) {
+                faults(row, describe(self.cell(row).bytes(&self.block.bytes), &format!("is not a value of {data_type}")));
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// The text of a cell that has escapes in it.
+#[cold]
+pub(crate) fn plain_text(cell: Cell, text: &[u8]) -> Vec<u8> {
+    match cell.kind() {
+        CellKind::StringEscaped => unescape(text).unwrap_or_default().into_bytes(),
+        _ => {
+            let mut plain = Vec::with_capacity(text.len());
+            let mut rest = text;
+            while let Some(at) = memchr::memchr(b'"', rest) {
+                plain.extend_from_slice(&rest[..=at]);
+                rest = &rest[(at + 2).min(rest.len())..];
+            }
+            plain.extend_from_slice(rest);
+            plain
+        }
+    }
+}
+
+/// A value with what is wrong with it.
+fn describe(text: &[u8], reason: &str) -> String {
+    let quoted = String::from_utf8_lossy(&text[..text.len().min(QUOTED_BYTES_MAX)]);
+    let more = if text.len() > QUOTED_BYTES_MAX { "..." } else { "" };
+    format!("`{quoted}{more}` {reason}")
+}
+
+/// Which rows have a value; costs nothing as long as all have.
+struct Validity {
+    rows: usize,
+    bits: Option<MutableBuffer>,
+}
+
+impl Validity {
+    fn new(rows: usize) -> Self {
+        Self { rows, bits: None }
+    }
+
+    #[inline]
+    fn clear(&mut self, row: usize) {
+        let bits =
+            self.bits.get_or_insert_with(|| MutableBuffer::new(self.rows.div_ceil(8)).with_bitset(self.rows.div_ceil(8), true));
+        bits.as_slice_mut()[row / 8] &= !(1 << (row % 8));
+    }
+
+    fn finish(self) -> Option<NullBuffer> {
+        let bits = self.bits?;
+        Some(NullBuffer::new(BooleanBuffer::new(bits.into(), 0, self.rows)))
+    }
+}

@@ -1,0 +1,188 @@
+//! Cuts CSV into records and fields, as RFC 4180 writes it, without copying.
+//!
+//! The text is searched for its three special bytes (delimiter, line end, quote); everything happens at one of them:
+//!
+//! 1. A field that begins with a quote runs to the quote that is not doubled; delimiters and line ends inside belong to it.
+//! 2. A quote anywhere else in an unquoted field is a plain character.
+//! 3. A line end outside quotes ends the record; a carriage return before it is dropped. Blank lines are passed over.
+//!
+//! A quote that is never closed, or that has text behind it, would swallow the records that follow. So only the **first
+//! line** of such a record is rejected, and reading goes on at the line after it.
+
+use memchr::{memchr, memchr3_iter};
+
+use super::block::{Block, Cell, CellKind};
+
+/// How this file is written.
+#[derive(Clone, Debug)]
+pub(crate) struct CsvSplitter {
+    pub(crate) delimiter: u8,
+    /// The fields of each record; 0: as many as there are.
+    pub(crate) columns: usize,
+}
+
+/// Why a run over the text came to a halt.
+enum Halt {
+    /// The text is used up; the record that begins here is not complete.
+    Incomplete { start: usize },
+    /// The batch is full.
+    Full { start: usize },
+    /// The record that begins here has a misplaced quote.
+    Malformed { start: usize, reason: &'static str },
+}
+
+/// Where in a field the search stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unquoted,
+    Quoted { escaped: bool },
+    Closed { end: usize, escaped: bool },
+}
+
+impl CsvSplitter {
+    /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used. Without `at_end`, a record without
+    /// a line end is left for the next call, which has more of it.
+    pub(crate) fn split(&self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+        let mut from = 0;
+        loop {
+            match self.run(bytes, from, at_end, rows_max, block) {
+                Halt::Full { start } => return start,
+                Halt::Incomplete { start } if !at_end || start >= bytes.len() => return start,
+                Halt::Incomplete { start } => {
+                    match self.refuse_line(bytes, start, at_end, "a quote is opened and never closed", block) {
+                        Some(next) => from = next,
+                        None => return start,
+                    }
+                }
+                Halt::Malformed { start, reason } => match self.refuse_line(bytes, start, at_end, reason, block) {
+                    Some(next) => from = next,
+                    None => return start,
+                },
+            }
+        }
+    }
+
+    /// Rejects the line that begins at `start`; none if its end is not there yet.
+    fn refuse_line(&self, bytes: &[u8], start: usize, at_end: bool, reason: &str, block: &mut Block) -> Option<usize> {
+        let (end, next) = match memchr(b'\n', &bytes[start..]) {
+            Some(length) => (start + length, start + length + 1),
+            None if at_end => (bytes.len(), bytes.len()),
+            None => return None,
+        };
+        block.refuse(start, without_return(bytes, start, end), block.lines, None, reason.to_owned());
+        block.lines += 1;
+        Some(next)
+    }
+
+    fn run(&self, bytes: &[u8], from: usize, at_end: bool, rows_max: usize, block: &mut Block) -> Halt {
+        let mut record = from;
+        let mut field = from;
+        let mut lines_inside = 0;
+        let mut state = State::Unquoted;
+        let mut skip_at = usize::MAX;
+        if block.spans.len() >= rows_max {
+            return Halt::Full { start: record };
+        }
+        for offset in memchr3_iter(self.delimiter, b'\n', b'"', &bytes[from..]) {
+            let at = from + offset;
+            let byte = bytes[at];
+            match state {
+                State::Unquoted if byte == b'"' => {
+                    if at == field {
+                        state = State::Quoted { escaped: false };
+                    }
+                    continue;
+                }
+                State::Quoted { escaped } => {
+                    if byte == b'\n' {
+                        lines_inside += 1;
+                    } else if byte == b'"' && at != skip_at {
+                        match bytes.get(at + 1) {
+                            Some(b'"') => {
+                                skip_at = at + 1;
+                                state = State::Quoted { escaped: true };
+                            }
+                            None if !at_end => break,
+                            _ => state = State::Closed { end: at, escaped },
+                        }
+                    }
+                    continue;
+                }
+                State::Closed { .. } if byte == b'"' => return self.malformed(record, block),
+                _ => {}
+            }
+            if !push_field(bytes, field, at, state, byte == b'\n', block) {
+                return self.malformed(record, block);
+            }
+            state = State::Unquoted;
+            field = at + 1;
+            if byte == b'\n' {
+                self.end_record(bytes, record, at, lines_inside + 1, block);
+                record = field;
+                lines_inside = 0;
+                if block.spans.len() >= rows_max {
+                    return Halt::Full { start: record };
+                }
+            }
+        }
+        if !at_end || record == bytes.len() || matches!(state, State::Quoted { .. }) {
+            take_back(block);
+            return Halt::Incomplete { start: record };
+        }
+        // The last record of the file has no line end.
+        if !push_field(bytes, field, bytes.len(), state, true, block) {
+            return self.malformed(record, block);
+        }
+        self.end_record(bytes, record, bytes.len(), lines_inside, block);
+        Halt::Full { start: bytes.len() }
+    }
+
+    fn malformed(&self, start: usize, block: &mut Block) -> Halt {
+        take_back(block);
+        Halt::Malformed { start, reason: "text follows a closing quote; a quote inside a quoted field has to be doubled" }
+    }
+
+    /// Takes the cells since the last record as one record, unless there are too few or too many of them.
+    fn end_record(&self, bytes: &[u8], start: usize, end: usize, lines: u32, block: &mut Block) {
+        let line = block.lines;
+        block.lines += lines;
+        let end = without_return(bytes, start, end);
+        if start == end {
+            return take_back(block);
+        }
+        if self.columns == 0 && block.columns == 0 {
+            block.columns = block.cells.len();
+        }
+        let fields = block.cells.len() - block.spans.len() * block.columns;
+        if fields == block.columns {
+            let span = block.count(start, end, line);
+            block.spans.push(span);
+            return;
+        }
+        take_back(block);
+        let expected = self.columns;
+        block.refuse(start, end, line, None, format!("the record has {fields} fields instead of {expected}"));
+    }
+}
+
+/// Drops the cells of a record that is not to be.
+fn take_back(block: &mut Block) {
+    block.cells.truncate(block.spans.len() * block.columns);
+}
+
+/// Adds the field that ends at `end`; false if there is text behind its closing quote.
+fn push_field(bytes: &[u8], start: usize, end: usize, state: State, last: bool, block: &mut Block) -> bool {
+    let end = if last { without_return(bytes, start, end) } else { end };
+    block.cells.push(match state {
+        State::Closed { end: quote, .. } if quote + 1 != end => return false,
+        State::Closed { end: quote, escaped: true } => Cell::new(start + 1, quote, CellKind::QuotedEscaped),
+        State::Closed { end: quote, escaped: false } => Cell::new(start + 1, quote, CellKind::Quoted),
+        _ => Cell::new(start, end, CellKind::Plain),
+    });
+    true
+}
+
+/// The end of a line without its carriage return.
+fn without_return(bytes: &[u8], start: usize, end: usize) -> usize {
+    if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end }
+}

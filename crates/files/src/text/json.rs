@@ -1,0 +1,150 @@
+//! Cuts JSON lines into records and members.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use memchr::memchr;
+
+use super::block::{Block, Cell};
+use super::json_scan::{Member, NotJson, scan_object, unescape};
+
+/// The columns to look for in each line.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonSplitter {
+    /// From the name in lower case to the column.
+    columns: HashMap<Vec<u8>, usize>,
+    names: Vec<String>,
+    /// For each place in an object the name and column that stood there last: most lines repeat the line before, so most
+    /// names are found by one comparison.
+    seen: Vec<(Vec<u8>, Option<usize>)>,
+    /// Whether members that are no column are passed over; else they reject their record.
+    pass_over_unknown: bool,
+}
+
+/// Why a line is no record.
+struct Refusal {
+    column: Option<String>,
+    reason: String,
+}
+
+impl From<NotJson> for Refusal {
+    fn from(error: NotJson) -> Self {
+        Refusal { column: None, reason: error.reason.to_owned() }
+    }
+}
+
+impl JsonSplitter {
+    pub(crate) fn new(names: Vec<String>, pass_over_unknown: bool) -> Self {
+        let columns = names.iter().enumerate().map(|(column, name)| (name.to_lowercase().into_bytes(), column)).collect();
+        Self { columns, names, seen: Vec::new(), pass_over_unknown }
+    }
+
+    /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used.
+    pub(crate) fn split(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+        let mut start = 0;
+        while start < bytes.len() && block.spans.len() < rows_max {
+            let (end, next) = match memchr(b'\n', &bytes[start..]) {
+                Some(length) => (start + length, start + length + 1),
+                None if at_end => (bytes.len(), bytes.len()),
+                None => break,
+            };
+            self.take_line(bytes, start, end, block);
+            block.lines += 1;
+            start = next;
+        }
+        start
+    }
+
+    fn take_line(&mut self, bytes: &[u8], start: usize, end: usize, block: &mut Block) {
+        let text = &bytes[start..end];
+        let trimmed = text.trim_ascii_end();
+        if trimmed.is_empty() {
+            return;
+        }
+        let end = start + trimmed.len();
+        let first_cell = block.cells.len();
+        block.cells.resize(first_cell + block.columns, Cell::MISSING);
+        match self.take_members(bytes, start, end, &mut block.cells[first_cell..]) {
+            Ok(()) => {
+                let span = block.count(start, end, block.lines);
+                block.spans.push(span);
+            }
+            Err(refusal) => {
+                block.cells.truncate(first_cell);
+                block.refuse(start, end, block.lines, refusal.column.map(Cow::Owned), refusal.reason);
+            }
+        }
+    }
+
+    fn take_members(&mut self, bytes: &[u8], start: usize, end: usize, cells: &mut [Cell]) -> Result<(), Refusal> {
+        let mut place = 0;
+        let mut filled = Filled::default();
+        scan_object(bytes, start, end, |member| {
+            let column = self.column(&member, place);
+            place += 1;
+            match column {
+                Some(column) if filled.insert(column) => {
+                    cells[column] = member.value;
+                    Ok(())
+                }
+                Some(column) => {
+                    Err(Refusal { column: Some(self.names[column].clone()), reason: "the member appears twice".into() })
+                }
+                None if self.pass_over_unknown => Ok(()),
+                None => {
+                    let name = String::from_utf8_lossy(member.name).into_owned();
+                    let reason = "the member is neither a wanted column nor among the first records of the file".into();
+                    Err(Refusal { column: Some(name), reason })
+                }
+            }
+        })
+    }
+
+    fn column(&mut self, member: &Member<'_>, place: usize) -> Option<usize> {
+        if let Some((name, column)) = self.seen.get(place)
+            && name == member.name
+        {
+            return *column;
+        }
+        let name = decoded_name(member);
+        let column = self.columns.get(name.to_lowercase().as_bytes()).copied();
+        if place < self.seen.len() {
+            self.seen[place] = (member.name.to_vec(), column);
+        } else if place == self.seen.len() && place < self.columns.len() + 64 {
+            self.seen.push((member.name.to_vec(), column));
+        }
+        column
+    }
+}
+
+/// The name of a member as it is meant.
+pub(crate) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
+    match member.name_escaped {
+        true => Cow::Owned(unescape(member.name).unwrap_or_default()),
+        false => String::from_utf8_lossy(member.name),
+    }
+}
+
+/// A set of column numbers; those below 128 need no memory.
+#[derive(Default)]
+struct Filled {
+    low: u128,
+    high: Vec<usize>,
+}
+
+impl Filled {
+    /// Adds a column; false if it was there.
+    fn insert(&mut self, column: usize) -> bool {
+        if column < 128 {
+            let bit = 1 << column;
+            let new = self.low & bit == 0;
+            self.low |= bit;
+            return new;
+        }
+        let new = !self.high.contains(&column);
+        if new {
+            self.high.push(column);
+        }
+        new
+    }
+}

@@ -1,0 +1,71 @@
+//! Which columns a reader delivers, and where in the file they stand.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use tonnage_engine::{Error, Result};
+
+use crate::options::{ReadOptions, Unmentioned};
+
+/// The columns to deliver, and for each the column of the file that it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) schema: SchemaRef,
+    pub(crate) places: Vec<usize>,
+}
+
+impl Layout {
+    /// Matches the columns of a file, in their order, with those that are wanted.
+    pub(crate) fn of_file(fields: &[FieldRef], options: &ReadOptions) -> Result<Layout> {
+        refuse_twins(fields.iter().map(|field| field.name().as_str()))?;
+        let mut columns = Vec::new();
+        let mut places = Vec::new();
+        for (place, field) in fields.iter().enumerate() {
+            let column = match (wanted(options, field.name()), options.unmentioned, &options.schema) {
+                (Some(wanted), _, _) => nullable(wanted),
+                (None, Unmentioned::Skip, Some(_)) => continue,
+                (None, _, _) => nullable(field),
+            };
+            columns.push(column);
+            places.push(place);
+        }
+        Ok(Layout { schema: Arc::new(Schema::new(columns)), places })
+    }
+
+    /// The columns of a file that has none because it is empty: those that are wanted, so that nothing seems to be missing.
+    pub(crate) fn of_nothing(options: &ReadOptions) -> Layout {
+        let columns: Vec<FieldRef> = options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
+        Layout { places: (0..columns.len()).collect(), schema: Arc::new(Schema::new(columns)) }
+    }
+}
+
+/// Fields of text, for a file that tells only names.
+pub(crate) fn text_fields(names: &[String]) -> Vec<FieldRef> {
+    names.iter().map(|name| Arc::new(Field::new(name, DataType::Utf8, true))).collect()
+}
+
+/// The wanted column of a name: the one that is spelled so, else the one that differs in case only.
+pub(crate) fn wanted<'a>(options: &'a ReadOptions, name: &str) -> Option<&'a FieldRef> {
+    let fields = options.schema.as_ref()?.fields();
+    let lower = name.to_lowercase();
+    fields.iter().find(|field| field.name() == name).or_else(|| fields.iter().find(|field| field.name().to_lowercase() == lower))
+}
+
+/// What is read may be NULL; whether the table allows it is for the table to say.
+pub(crate) fn nullable(field: &FieldRef) -> FieldRef {
+    match field.is_nullable() {
+        true => Arc::clone(field),
+        false => Arc::new(field.as_ref().clone().with_nullable(true)),
+    }
+}
+
+fn refuse_twins<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name.to_lowercase()) {
+            return Err(Error::invalid(format!("the column {name} appears twice; rename one of them")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Reads CSV and JSON lines.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use arrow::datatypes::SchemaRef;
+use tonnage_engine::{Error, Result};
+
+use super::block::Block;
+use super::blocks::{Blocks, Splitter};
+use super::convert::Converter;
+use super::csv::CsvSplitter;
+use super::json::JsonSplitter;
+use super::layout::{Layout, nullable, text_fields, wanted};
+use crate::batch::ReadBatch;
+use crate::format::Format;
+use crate::infer;
+use crate::input::Input;
+use crate::options::{ReadOptions, Unmentioned};
+use crate::source::Source;
+
+/// How much of a file of JSON lines is looked at for members that nobody named.
+const JSON_SAMPLE_BYTES: usize = 1 << 20;
+
+/// The longest header.
+const HEADER_BYTES_MAX: usize = 1 << 20;
+
+/// A reader of one source of text.
+pub(crate) struct TextReader {
+    blocks: Blocks,
+    splitter: Splitter,
+    /// The columns of the file.
+    columns: usize,
+    converter: Arc<Converter>,
+    workers: Option<Workers>,
+    ended: bool,
+}
+
+impl TextReader {
+    pub(crate) fn open(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<TextReader> {
+        let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
+        let (splitter, columns, layout) = match format {
+            Format::JsonLines => open_json(source, &mut blocks, options)?,
+            _ => open_csv(source, &mut blocks, options)?,
+        };
+        let nulls = options.csv.nulls.iter().map(|text| text.clone().into_bytes()).collect();
+        let converter = Arc::new(Converter { source: source.name().into(), layout, nulls, start_record: options.start_record });
+        let workers = (options.parallelism > 1).then(|| Workers::start(&converter, options.parallelism)).transpose()?;
+        Ok(TextReader { blocks, splitter, columns, converter, workers, ended: false })
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.converter.layout.schema)
+    }
+
+    /// The next batch, in the order of the file.
+    pub(crate) fn next(&mut self) -> Result<Option<ReadBatch>> {
+        loop {
+            let converted = match &mut self.workers {
+                None => match self.blocks.next(&mut self.splitter, self.columns)? {
+                    Some(block) => self.converter.convert(block)?,
+                    None => return Ok(None),
+                },
+                Some(_) => match self.next_from_workers()? {
+                    Some(converted) => converted,
+                    None => return Ok(None),
+                },
+            };
+            if converted.is_some() {
+                return Ok(converted);
+            }
+        }
+    }
+
+    /// Keeps the workers fed, then waits for the oldest block.
+    fn next_from_workers(&mut self) -> Result<Option<Option<ReadBatch>>> {
+        let Some(workers) = &mut self.workers else { return Ok(None) };
+        while !self.ended && workers.has_room() {
+            match self.blocks.next(&mut self.splitter, self.columns) {
+                Ok(Some(block)) => workers.send(Ok(block))?,
+                Ok(None) => self.ended = true,
+                Err(error) => {
+                    self.ended = true;
+                    workers.send(Err(error))?;
+                }
+            }
+        }
+        workers.receive()
+    }
+}
+
+/// Threads that convert blocks. Each has its own two queues and the blocks go round, so that batches come back in order.
+struct Workers {
+    queues: Vec<(SyncSender<Result<Block>>, Receiver<Result<Option<ReadBatch>>>)>,
+    sent: usize,
+    received: usize,
+    _threads: Vec<JoinHandle<()>>,
+}
+
+/// Blocks that each worker may have: one that it converts and one that lies ready.
+const BLOCKS_PER_WORKER: usize = 2;
+
+impl Workers {
+    fn start(converter: &Arc<Converter>, count: usize) -> Result<Workers> {
+        let mut queues = Vec::with_capacity(count);
+        let mut threads = Vec::with_capacity(count);
+        for _ in 0..count {
+            let (block_sender, blocks) = sync_channel::<Result<Block>>(BLOCKS_PER_WORKER);
+            let (batch_sender, batches) = sync_channel(BLOCKS_PER_WORKER);
+            let converter = Arc::clone(converter);
+            let work = move || {
+                for block in blocks {
+                    if batch_sender.send(block.and_then(|block| converter.convert(block))).is_err() {
+                        return;
+                    }
+                }
+            };
+            let thread = thread::Builder::new().name("tonnage-convert".into()).spawn(work);
+            threads
+                .push(thread.map_err(|error| Error::unavailable(format!("no thread for reading: {error}")).with_source(error))?);
+            queues.push((block_sender, batches));
+        }
+        Ok(Workers { queues, sent: 0, received: 0, _threads: threads })
+    }
+
+    fn has_room(&self) -> bool {
+        self.sent - self.received < self.queues.len() * BLOCKS_PER_WORKER
+    }
+
+    fn send(&mut self, block: Result<Block>) -> Result<()> {
+        let queue = &self.queues[self.sent % self.queues.len()].0;
+        self.sent += 1;
+        queue.send(block).map_err(|_| stopped())
+    }
+
+    fn receive(&mut self) -> Result<Option<Option<ReadBatch>>> {
+        if self.received == self.sent {
+            return Ok(None);
+        }
+        let queue = &self.queues[self.received % self.queues.len()].1;
+        self.received += 1;
+        queue.recv().map_err(|_| stopped())?.map(Some)
+    }
+}
+
+fn stopped() -> Error {
+    Error::internal("a thread that converts records has stopped unexpectedly")
+}
+
+pub(crate) fn open_csv(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+    let delimiter = csv_delimiter(source, options)?;
+    let Some(first) = first_record(blocks, delimiter) else {
+        return match blocks.take_failure() {
+            Some(error) => Err(error),
+            None => empty_csv(source, blocks, delimiter, options),
+        };
+    };
+    let names = csv_names(first, blocks, options).map_err(|error| error.at(source.name()))?;
+    let columns = names.len();
+    let layout = Layout::of_file(&text_fields(&names), options).map_err(|error| error.at(source.name()))?;
+    Ok((Splitter::Csv(CsvSplitter { delimiter, columns }), columns, layout))
+}
+
+/// A source without a first record: empty, or with a header that is no record.
+fn empty_csv(source: &Source, blocks: &mut Blocks, delimiter: u8, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+    if !blocks.look_ahead(1).trim_ascii().is_empty() {
+        return Err(Error::invalid(format!(
+            "{}: line 1 is no CSV header: a quote is not closed or it is too long",
+            source.name()
+        )));
+    }
+    let layout = Layout::of_nothing(options);
+    Ok((Splitter::Csv(CsvSplitter { delimiter, columns: layout.places.len().max(1) }), layout.places.len().max(1), layout))
+}
+
+pub(crate) fn csv_delimiter(source: &Source, options: &ReadOptions) -> Result<u8> {
+    let named_tsv = || source.name().to_ascii_lowercase().contains(".tsv");
+    let delimiter = options.csv.delimiter.unwrap_or_else(|| if named_tsv() { b'\t' } else { b',' });
+    match delimiter {
+        b'"' | b'\n' | b'\r' | 0x80.. => {
+            Err(Error::invalid("a CSV delimiter is one ASCII character, neither a quote nor a line end"))
+        }
+        _ => Ok(delimiter),
+    }
+}
+
+/// The first record of a CSV file.
+pub(crate) struct FirstRecord {
+    fields: Vec<String>,
+    bytes: usize,
+    lines: u32,
+}
+
+/// Looks at the first record without taking it; none if there is none, or if it is broken.
+fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
+    let mut bytes_wanted = 64 << 10;
+    loop {
+        blocks.look_ahead(bytes_wanted);
+        let at_end = blocks.is_at_end();
+        let bytes = blocks.look_ahead(0);
+        let mut block = Block::new(0, 1, 0);
+        let used = CsvSplitter { delimiter, columns: 0 }.split(bytes, at_end, 1, &mut block);
+        if !block.faults.is_empty() {
+            return None;
+        }
+        if !block.spans.is_empty() {
+            let texts = block
+                .cells
+                .iter()
+                .map(|cell| String::from_utf8_lossy(&super::convert::plain_text(*cell, cell.bytes(bytes))).into_owned());
+            return Some(FirstRecord { fields: texts.collect(), bytes: used, lines: block.lines });
+        }
+        if bytes_wanted > HEADER_BYTES_MAX || blocks.has_ended() {
+            return None;
+        }
+        bytes_wanted *= 2;
+    }
+}
+
+/// The names of the columns. A header is taken out of the blocks.
+fn csv_names(first: FirstRecord, blocks: &mut Blocks, options: &ReadOptions) -> Result<Vec<String>> {
+    if options.csv.has_header {
+        blocks.skip_header(first.bytes, first.lines);
+        let name = |(place, name): (usize, String)| match name.trim() {
+            "" => format!("column_{}", place + 1),
+            name => name.to_owned(),
+        };
+        return Ok(first.fields.into_iter().enumerate().map(name).collect());
+    }
+    let told = options.csv.columns.clone().or_else(|| {
+        let schema = options.schema.as_ref()?;
+        Some(schema.fields().iter().map(|field| field.name().clone()).collect())
+    });
+    match told {
+        Some(names) if names.len() == first.fields.len() => Ok(names),
+        Some(names) => Err(Error::invalid(format!(
+            "the first record has {} fields, but {} columns are named and there is no header; name one column for each field",
+            first.fields.len(),
+            names.len()
+        ))),
+        None => Ok((1..=first.fields.len()).map(|place| format!("column_{place}")).collect()),
+    }
+}
+
+fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+    let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        let message = "is a JSON array; JSON lines are one object per line (for instance: jq -c '.[]' FILE)";
+        return Err(Error::invalid(format!("{}: {message}", source.name())));
+    }
+    let mut fields: Vec<_> = options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
+    let skip_unmentioned = options.schema.is_some() && options.unmentioned == Unmentioned::Skip;
+    if !skip_unmentioned {
+        let found = infer::json_fields(bytes, usize::MAX);
+        fields.extend(found.into_iter().filter(|field| wanted(options, field.name()).is_none()));
+    }
+    let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
+    let names = fields.iter().map(|field| field.name().clone()).collect();
+    Ok((Splitter::Json(JsonSplitter::new(names, skip_unmentioned)), fields.len(), layout))
+}

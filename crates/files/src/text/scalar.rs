@@ -1,0 +1,236 @@
+//! Single values as text: numbers, booleans, UUIDs, bytes.
+//!
+//! Each function says in words why a text is no such value; the words follow the text: "`abc` is not a whole number".
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// Why a text is not the value that is wanted.
+pub(crate) type Reason = &'static str;
+
+/// Whole numbers of all widths.
+pub(crate) trait Whole: Copy + Default {
+    /// What is said of a number that is too large or too small.
+    const OUT_OF_RANGE: Reason;
+    /// The number, if it fits.
+    fn fit(value: i128) -> Option<Self>;
+}
+
+macro_rules! whole {
+    ($($type:ty: $words:literal),*) => {$(
+        impl Whole for $type {
+            const OUT_OF_RANGE: Reason = concat!("is out of the range of ", $words);
+            #[inline]
+            fn fit(value: i128) -> Option<Self> {
+                Self::try_from(value).ok()
+            }
+        }
+    )*};
+}
+
+whole!(
+    i8: "an 8-bit integer", i16: "a 16-bit integer", i32: "a 32-bit integer", i64: "a 64-bit integer",
+    u8: "an unsigned 8-bit integer", u16: "an unsigned 16-bit integer", u32: "an unsigned 32-bit integer", u64: "an unsigned 64-bit integer"
+);
+
+/// A whole number in decimal digits, with an optional sign.
+#[inline]
+pub(crate) fn whole<T: Whole>(text: &[u8]) -> Result<T, Reason> {
+    let (negative, digits) = match text.first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if digits.is_empty() {
+        return Err("is not a whole number");
+    }
+    // Eighteen digits fit a u64 whatever they are; nearly all numbers are that short.
+    if digits.len() <= 18 {
+        let mut value = 0_u64;
+        for digit in digits {
+            let digit = digit.wrapping_sub(b'0');
+            if digit > 9 {
+                return Err("is not a whole number");
+            }
+            value = value * 10 + u64::from(digit);
+        }
+        let value = i128::from(value);
+        return T::fit(if negative { -value } else { value }).ok_or(T::OUT_OF_RANGE);
+    }
+    long_whole(negative, digits)
+}
+
+#[cold]
+fn long_whole<T: Whole>(negative: bool, digits: &[u8]) -> Result<T, Reason> {
+    let mut value = 0_i128;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err("is not a whole number");
+        }
+        value = value.saturating_mul(10).saturating_add(i128::from(digit));
+    }
+    T::fit(if negative { -value } else { value }).ok_or(T::OUT_OF_RANGE)
+}
+
+/// The powers of ten that a double holds exactly.
+const EXACT_POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+    1e22,
+];
+
+/// A number with a point or an exponent; `NaN` and `inf` are numbers too.
+///
+/// Up to fifteen digits without an exponent are one exact integer divided by one exact power of ten: a single rounding, so
+/// the nearest double (Clinger's fast path). The rest is left to the standard library.
+#[inline]
+pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
+    let (negative, digits) = match text.first() {
+        Some(b'-') => (true, &text[1..]),
+        _ => (false, text),
+    };
+    if digits.is_empty() || digits.len() > 16 {
+        return slow_double(text);
+    }
+    let (mut value, mut point, mut count) = (0_u64, None, 0);
+    for (place, byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            value = value * 10 + u64::from(digit);
+            count += 1;
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(place);
+        } else {
+            return slow_double(text);
+        }
+    }
+    if count == 0 || count > 15 {
+        return slow_double(text);
+    }
+    let decimals = point.map_or(0, |place| digits.len() - place - 1);
+    let value = value as f64 / EXACT_POWERS[decimals];
+    Ok(if negative { -value } else { value })
+}
+
+#[cold]
+fn slow_double(text: &[u8]) -> Result<f64, Reason> {
+    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()).ok_or("is not a number")?;
+    if value.is_infinite() && text.iter().any(u8::is_ascii_digit) {
+        return Err("is out of the range of a double");
+    }
+    Ok(value)
+}
+
+/// A single-precision number, rounded from the text and not from a double.
+pub(crate) fn float(text: &[u8]) -> Result<f32, Reason> {
+    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f32>().ok()).ok_or("is not a number")?;
+    if value.is_infinite() && text.iter().any(u8::is_ascii_digit) {
+        return Err("is out of the range of a float");
+    }
+    Ok(value)
+}
+
+/// `true`, `false`, `t`, `f`, `1` or `0`, in any case.
+pub(crate) fn boolean(text: &[u8]) -> Result<bool, Reason> {
+    match text {
+        b"1" | b"t" | b"T" => Ok(true),
+        b"0" | b"f" | b"F" => Ok(false),
+        _ if text.eq_ignore_ascii_case(b"true") => Ok(true),
+        _ if text.eq_ignore_ascii_case(b"false") => Ok(false),
+        _ => Err("is neither true nor false"),
+    }
+}
+
+/// A UUID: 32 hexadecimal digits, with or without hyphens in their places.
+pub(crate) fn uuid(text: &[u8]) -> Result<[u8; 16], Reason> {
+    const WRONG: Reason = "is not a UUID";
+    let hyphens = text.len() == 36;
+    if !hyphens && text.len() != 32 || hyphens && [8, 13, 18, 23].iter().any(|at| text[*at] != b'-') {
+        return Err(WRONG);
+    }
+    let mut digits = text.iter().enumerate().filter(|(at, _)| !(hyphens && matches!(at, 8 | 13 | 18 | 23)));
+    let mut bytes = [0; 16];
+    for byte in &mut bytes {
+        for _ in 0..2 {
+            let (_, digit) = digits.next().ok_or(WRONG)?;
+            let value = (*digit as char).to_digit(16).ok_or(WRONG)?;
+            *byte = *byte << 4 | value as u8;
+        }
+    }
+    Ok(bytes)
+}
+
+/// Writes a UUID in lower case with hyphens.
+pub(crate) fn write_uuid(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for (place, byte) in bytes.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            out.push(b'-');
+        }
+        out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+}
+
+/// Bytes in base64, with padding.
+pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
+    STANDARD.decode_vec(text, out).map_err(|_| "is not base64")
+}
+
+/// Writes bytes in base64, with padding.
+pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    let start = out.len();
+    out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+    // The room is exactly what base64 needs.
+    let _ = STANDARD.encode_slice(bytes, &mut out[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn whole_numbers_know_their_range() {
+        assert_eq!(whole::<i32>(b"-2147483648"), Ok(i32::MIN));
+        assert_eq!(whole::<i32>(b"2147483648"), Err("is out of the range of a 32-bit integer"));
+        assert_eq!(whole::<i64>(b"-9223372036854775808"), Ok(i64::MIN));
+        assert_eq!(whole::<i64>(b"9223372036854775808"), Err("is out of the range of a 64-bit integer"));
+        assert_eq!(whole::<u8>(b"-1"), Err("is out of the range of an unsigned 8-bit integer"));
+        for text in ["", "-", "1.0", "1e3", " 1", "abc", "12345678901234567890x"] {
+            assert_eq!(whole::<i64>(text.as_bytes()), Err("is not a whole number"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_uuid_is_read_with_and_without_hyphens() {
+        let mut text = Vec::new();
+        let value = uuid(b"550e8400-e29b-41d4-a716-446655440000").unwrap();
+        write_uuid(&mut text, &value);
+        assert_eq!(text, b"550e8400-e29b-41d4-a716-446655440000");
+        assert_eq!(uuid(b"550E8400E29B41D4A716446655440000"), Ok(value));
+        assert!(uuid(b"550e8400-e29b-41d4-a716-44665544000").is_err());
+        assert!(uuid(b"550e8400-e29b-41d4-a716-44665544000g").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn doubles_are_read_as_the_standard_library_reads_them(text in "-?[0-9]{0,12}(\\.[0-9]{0,9})?(e-?[0-9]{1,3})?") {
+            let expected = text.parse::<f64>().ok().filter(|value| value.is_finite());
+            prop_assert_eq!(double(text.as_bytes()).ok().map(f64::to_bits), expected.map(f64::to_bits));
+        }
+
+        #[test]
+        fn doubles_written_in_the_shortest_form_read_back(value: f64) {
+            let read = double(format!("{value:?}").as_bytes()).unwrap();
+            prop_assert!(read.to_bits() == value.to_bits() || read.is_nan() && value.is_nan());
+        }
+
+        #[test]
+        fn bytes_read_back(value: Vec<u8>) {
+            let (mut text, mut read) = (Vec::new(), Vec::new());
+            write_bytes(&mut text, &value);
+            prop_assert_eq!(bytes(&text, &mut read), Ok(()));
+            prop_assert_eq!(read, value);
+        }
+    }
+}

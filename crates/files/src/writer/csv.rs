@@ -1,0 +1,93 @@
+//! Writes CSV.
+
+use std::io::{self, Write};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+use tonnage_engine::Result;
+
+use super::write_failed;
+use crate::render::{Column, Style};
+
+/// What is gathered before it is handed on.
+const LINES_BYTES: usize = 64 << 10;
+
+pub(super) struct CsvWriter<W> {
+    target: W,
+    lines: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Writes the header.
+    pub(super) fn new(target: W, schema: &Schema) -> io::Result<Self> {
+        let mut lines = Vec::with_capacity(LINES_BYTES * 2);
+        for (place, field) in schema.fields().iter().enumerate() {
+            if place > 0 {
+                lines.push(b',');
+            }
+            push_text(field.name().as_bytes(), &mut lines);
+        }
+        lines.push(b'\n');
+        Ok(Self { target, lines, value: Vec::new() })
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = Column::of_batch(batch)?;
+        for row in 0..batch.num_rows() {
+            self.push_row(&columns, row);
+            if self.lines.len() >= LINES_BYTES {
+                self.hand_on().map_err(write_failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_row(&mut self, columns: &[Column], row: usize) {
+        for (place, column) in columns.iter().enumerate() {
+            if place > 0 {
+                self.lines.push(b',');
+            }
+            match column.style() {
+                // Quotes alone keep the line of a single NULL from being blank.
+                _ if column.is_null(row) && columns.len() == 1 => self.lines.extend_from_slice(b"\"\""),
+                _ if column.is_null(row) => {}
+                Style::Bare => column.write(row, &mut self.lines),
+                Style::Text | Style::Json => {
+                    self.value.clear();
+                    column.write(row, &mut self.value);
+                    push_text(&self.value, &mut self.lines);
+                }
+            }
+        }
+        self.lines.push(b'\n');
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        self.target.write_all(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.hand_on()?;
+        Ok(self.target)
+    }
+}
+
+/// Appends a text, in quotes if it would otherwise read back as something else.
+fn push_text(text: &[u8], out: &mut Vec<u8>) {
+    let needs_quotes =
+        text.is_empty() || text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) || text.starts_with(b"\xef");
+    if !needs_quotes {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    for part in text.split_inclusive(|byte| *byte == b'"') {
+        out.extend_from_slice(part);
+        if part.ends_with(b"\"") {
+            out.push(b'"');
+        }
+    }
+    out.push(b'"');
+}

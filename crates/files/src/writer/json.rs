@@ -1,0 +1,46 @@
+//! Writes JSON lines.
+
+use std::io::{self, Write};
+
+use arrow::array::RecordBatch;
+use tonnage_engine::Result;
+
+use super::write_failed;
+use crate::render::{Column, write_json_row};
+
+/// What is gathered before it is handed on.
+const LINES_BYTES: usize = 64 << 10;
+
+pub(super) struct JsonWriter<W> {
+    target: W,
+    lines: Vec<u8>,
+}
+
+impl<W: Write> JsonWriter<W> {
+    pub(super) fn new(target: W) -> Self {
+        Self { target, lines: Vec::with_capacity(LINES_BYTES * 2) }
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = Column::of_batch(batch)?;
+        for row in 0..batch.num_rows() {
+            write_json_row(&columns, row, &mut self.lines);
+            self.lines.push(b'\n');
+            if self.lines.len() >= LINES_BYTES {
+                self.hand_on().map_err(write_failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        self.target.write_all(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.hand_on()?;
+        Ok(self.target)
+    }
+}

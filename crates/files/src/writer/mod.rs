@@ -1,0 +1,110 @@
+//! The one writer for all formats.
+
+mod compress;
+mod csv;
+mod json;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::ZstdLevel;
+use parquet::file::properties::WriterProperties;
+use tonnage_engine::{Error, Result};
+
+use crate::format::{Compression, Format};
+use compress::Compressor;
+use csv::CsvWriter;
+use json::JsonWriter;
+
+/// A Parquet row group is closed when it has come to this size, whatever its rows: what is open lies in memory.
+const ROW_GROUP_BYTES_MAX: usize = 128 << 20;
+
+/// Writes record batches in one format.
+///
+/// | format | how values are written |
+/// |---|---|
+/// | CSV | a header with the names; NULL as nothing, empty text as `""`; text in quotes where it needs them |
+/// | JSON lines | one object per line with every column, NULL as `null`; JSON columns as JSON, not as text |
+/// | Parquet | compressed with zstd inside, whatever the compression of the whole |
+/// | Arrow IPC | as a file or as a stream |
+///
+/// In both text formats a point in time is `2022-01-03T00:00:00` in UTC with the digits of the fraction that are not zero, a
+/// float has the shortest text that reads back as the same number, bytes are base64 and a UUID has its hyphens. All formats
+/// read back as the rows that were written, with one exception: in a CSV file of a single text column NULL and empty text
+/// are the same, because a line with nothing on it is no record.
+pub struct RecordWriter<W: Write + Send> {
+    body: Body<W>,
+}
+
+enum Body<W: Write + Send> {
+    Csv(CsvWriter<Compressor<W>>),
+    Json(JsonWriter<Compressor<W>>),
+    Parquet(Box<ArrowWriter<Compressor<W>>>),
+    ArrowFile(Box<FileWriter<Compressor<W>>>),
+    ArrowStream(Box<StreamWriter<Compressor<W>>>),
+}
+
+impl<W: Write + Send> RecordWriter<W> {
+    /// A writer of `format`, the whole output compressed as told. The writer buffers; the target need not.
+    pub fn new(format: Format, target: W, schema: SchemaRef, compression: Compression) -> Result<Self> {
+        let target = Compressor::new(target, compression).map_err(write_failed)?;
+        let body = match format {
+            Format::Csv => Body::Csv(CsvWriter::new(target, &schema).map_err(write_failed)?),
+            Format::JsonLines => Body::Json(JsonWriter::new(target)),
+            Format::Parquet => Body::Parquet(Box::new(new_parquet(target, schema)?)),
+            Format::ArrowFile => Body::ArrowFile(Box::new(FileWriter::try_new(target, &schema).map_err(write_failed)?)),
+            Format::ArrowStream => Body::ArrowStream(Box::new(StreamWriter::try_new(target, &schema).map_err(write_failed)?)),
+        };
+        Ok(Self { body })
+    }
+
+    /// Writes the rows of one batch, which must have the columns that the writer was made for.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match &mut self.body {
+            Body::Csv(writer) => writer.write(batch),
+            Body::Json(writer) => writer.write(batch),
+            Body::Parquet(writer) => {
+                writer.write(batch).map_err(write_failed)?;
+                match writer.in_progress_size() > ROW_GROUP_BYTES_MAX {
+                    true => writer.flush().map_err(write_failed),
+                    false => Ok(()),
+                }
+            }
+            Body::ArrowFile(writer) => writer.write(batch).map_err(write_failed),
+            Body::ArrowStream(writer) => writer.write(batch).map_err(write_failed),
+        }
+    }
+
+    /// Writes what the format needs at its end, flushes, and gives the target back. Without this call the output is not whole.
+    pub fn finish(self) -> Result<W> {
+        let target = match self.body {
+            Body::Csv(writer) => writer.finish().map_err(write_failed)?,
+            Body::Json(writer) => writer.finish().map_err(write_failed)?,
+            Body::Parquet(writer) => writer.into_inner().map_err(write_failed)?,
+            Body::ArrowFile(mut writer) => {
+                writer.finish().map_err(write_failed)?;
+                writer.into_inner().map_err(write_failed)?
+            }
+            Body::ArrowStream(mut writer) => {
+                writer.finish().map_err(write_failed)?;
+                writer.into_inner().map_err(write_failed)?
+            }
+        };
+        target.finish().map_err(write_failed)
+    }
+}
+
+fn new_parquet<W: Write + Send>(target: W, schema: SchemaRef) -> Result<ArrowWriter<W>> {
+    let level = ZstdLevel::try_new(1).map_err(write_failed)?;
+    let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::ZSTD(level)).build();
+    ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties)).map_err(write_failed)
+}
+
+/// What a failed write means to the caller; the target is theirs, so the message does not name it.
+fn write_failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::unavailable(format!("the output cannot be written: {error}")).with_source(error)
+}

@@ -1,0 +1,325 @@
+//! Keys to get: from whatever the caller has to ranges and point reads.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use tonnage_engine::{Error, Ranges, Result, Slices};
+
+use super::reading::{ReadTask, TaskSource};
+use crate::catalog::TableEntry;
+use crate::codec::FieldRange;
+use crate::row::Row;
+use crate::value::Value;
+
+/// A whole or partial primary key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BulkKey {
+    /// The leading key columns, in key order.
+    Values(Vec<Value>),
+    /// Key columns by name.
+    Row(Row),
+    /// Key columns by name, of a table that the key itself names: an error when another table is asked.
+    OfTable(Arc<str>, Row),
+}
+
+impl From<Vec<Value>> for BulkKey {
+    fn from(values: Vec<Value>) -> Self {
+        BulkKey::Values(values)
+    }
+}
+
+impl From<Row> for BulkKey {
+    fn from(row: Row) -> Self {
+        BulkKey::Row(row)
+    }
+}
+
+/// Where the keys of a bulk get come from.
+pub struct KeySource(Source);
+
+enum Source {
+    Keys(Box<dyn Iterator<Item = Result<BulkKey>> + Send>),
+    Batches(Box<dyn Iterator<Item = Result<RecordBatch>> + Send>),
+}
+
+impl KeySource {
+    /// Keys one by one, maybe endlessly many.
+    pub fn keys<I, K>(keys: I) -> Self
+    where
+        I: IntoIterator<Item = K>,
+        I::IntoIter: Send + 'static,
+        K: Into<BulkKey>,
+    {
+        Self::try_keys(keys.into_iter().map(|key| Ok(key.into())))
+    }
+
+    /// Keys one by one from a source that may fail: the rows of the keys before the failure come first, then the failure.
+    pub fn try_keys<I>(keys: I) -> Self
+    where
+        I: IntoIterator<Item = Result<BulkKey>>,
+        I::IntoIter: Send + 'static,
+    {
+        Self(Source::Keys(Box::new(keys.into_iter())))
+    }
+
+    /// Keys as record batches of leading key columns, by name: the fast way for millions. A NULL leaves its column open.
+    pub fn batches<I>(batches: I) -> Self
+    where
+        I: IntoIterator<Item = Result<RecordBatch>>,
+        I::IntoIter: Send + 'static,
+    {
+        Self(Source::Batches(Box::new(batches.into_iter())))
+    }
+}
+
+/// How many keys tasks hold: few at first, so that first rows come soon and few keys spread over all workers.
+struct TaskSize {
+    next: usize,
+    most: usize,
+    made: usize,
+}
+
+impl TaskSize {
+    fn new(first: usize, most: usize) -> Self {
+        Self { next: first, most, made: 0 }
+    }
+
+    fn take(&mut self) -> usize {
+        let size = self.next;
+        self.made += 1;
+        if self.made >= 4 {
+            self.next = (size * 2).min(self.most);
+        }
+        size
+    }
+}
+
+const POINTS_FIRST: usize = 256;
+const POINTS_MOST: usize = 4_096;
+const RANGES_FIRST: usize = 1;
+const RANGES_MOST: usize = 256;
+
+/// Checks and encodes keys and makes tasks of them.
+pub(super) struct KeyTasks {
+    entry: Arc<TableEntry>,
+    range: Option<FieldRange>,
+    /// Whole keys are read as ranges too, because child rows come along.
+    always_ranges: bool,
+    /// Keys must be answered in the order given, so points are not sorted.
+    ordered: bool,
+    source: Encoded,
+    points: TaskSize,
+    ranges: TaskSize,
+    /// The number of columns of the first key, when a range wants all keys alike.
+    columns: Option<usize>,
+    exhausted: bool,
+    failure: Option<Error>,
+}
+
+impl KeyTasks {
+    pub(super) fn new(
+        entry: Arc<TableEntry>,
+        range: Option<FieldRange>,
+        always_ranges: bool,
+        ordered: bool,
+        keys: KeySource,
+    ) -> Self {
+        Self {
+            entry,
+            range,
+            always_ranges,
+            ordered,
+            source: Encoded::new(keys),
+            points: TaskSize::new(POINTS_FIRST, POINTS_MOST),
+            ranges: TaskSize::new(RANGES_FIRST, RANGES_MOST),
+            columns: None,
+            exhausted: false,
+            failure: None,
+        }
+    }
+
+    fn is_point(&self, columns: usize) -> bool {
+        columns == self.entry.schema.key.len() && self.range.is_none() && !self.always_ranges
+    }
+
+    /// Takes the run of point reads, or of ranges, that comes next, up to the size of a task.
+    fn gather(&mut self) -> Result<Option<ReadTask>> {
+        let Some(columns) = self.source.peek(&self.entry)? else {
+            self.exhausted = true;
+            return Ok(None);
+        };
+        if self.is_point(columns) { self.gather_points().map(Some) } else { self.gather_ranges().map(Some) }
+    }
+
+    fn gather_points(&mut self) -> Result<ReadTask> {
+        let most = self.points.take();
+        let mut keys = Slices::new();
+        while keys.len() < most {
+            match self.source.peek(&self.entry) {
+                Ok(Some(columns)) if self.is_point(columns) => keys.push(self.source.take()),
+                Ok(Some(_)) => break,
+                Ok(None) => {
+                    self.exhausted = true;
+                    break;
+                }
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(ReadTask::Keys(if self.ordered { keys } else { sorted_and_distinct(&keys) }))
+    }
+
+    fn gather_ranges(&mut self) -> Result<ReadTask> {
+        let most = self.ranges.take();
+        let mut ranges = Ranges::new();
+        let (mut start, mut end) = (Vec::new(), Vec::new());
+        while ranges.len() < most {
+            match self.next_range(&mut start, &mut end) {
+                Ok(true) => ranges.push(&start, &end),
+                Ok(false) => break,
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(ReadTask::Ranges(ranges))
+    }
+
+    /// Takes the next key as a range, unless it is a point or there is none.
+    fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<bool> {
+        let Some(columns) = self.source.peek(&self.entry)? else {
+            self.exhausted = true;
+            return Ok(false);
+        };
+        if self.is_point(columns) {
+            return Ok(false);
+        }
+        let number = self.source.number();
+        let prefix = self.source.take();
+        match &self.range {
+            None => self.entry.codec.prefix_bounds(prefix, start, end),
+            Some(range) => {
+                let first = *self.columns.get_or_insert(columns);
+                if first != columns {
+                    return Err(Error::invalid(format!(
+                        "key {number}: it gives {columns} columns, the keys before it {first}: with a range all keys give the same columns"
+                    )));
+                }
+                let bounds = self.entry.codec.range_bounds(prefix, columns, range, start, end);
+                bounds.map_err(|error| error.at(format!("key {number}")))?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl TaskSource for KeyTasks {
+    fn next_task(&mut self) -> Result<Option<ReadTask>> {
+        if let Some(error) = self.failure.take() {
+            self.exhausted = true;
+            return Err(error);
+        }
+        if self.exhausted {
+            return Ok(None);
+        }
+        self.gather()
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.exhausted && self.failure.is_none()
+    }
+}
+
+/// Sorted keys are read faster, and the same key twice in a task is one row.
+pub(crate) fn sorted_and_distinct(keys: &Slices) -> Slices {
+    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+    order.sort_unstable_by_key(|index| keys.get(*index as usize));
+    order.dedup_by_key(|index| keys.get(*index as usize));
+    let mut sorted = Slices::with_capacity(order.len(), keys.bytes());
+    order.iter().for_each(|index| sorted.push(keys.get(*index as usize)));
+    sorted
+}
+
+/// The keys of a source, encoded, with one key of look-ahead.
+struct Encoded {
+    source: Source,
+    /// Keys that are encoded and not yet taken.
+    keys: Slices,
+    columns: Vec<u16>,
+    taken: usize,
+    /// How many keys were taken before those in `keys`.
+    before: u64,
+    buffer: Vec<u8>,
+}
+
+impl Encoded {
+    fn new(keys: KeySource) -> Self {
+        Self { source: keys.0, keys: Slices::new(), columns: Vec::new(), taken: 0, before: 0, buffer: Vec::new() }
+    }
+
+    /// The number of the key that comes next, from 0.
+    fn number(&self) -> u64 {
+        self.before + self.taken as u64
+    }
+
+    /// How many columns the next key gives, `None` at the end.
+    fn peek(&mut self, entry: &TableEntry) -> Result<Option<usize>> {
+        while self.taken == self.keys.len() {
+            if !self.refill(entry)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(usize::from(self.columns[self.taken])))
+    }
+
+    /// The bytes of the key that was peeked at.
+    fn take(&mut self) -> &[u8] {
+        self.taken += 1;
+        self.keys.get(self.taken - 1)
+    }
+
+    fn refill(&mut self, entry: &TableEntry) -> Result<bool> {
+        self.before += self.keys.len() as u64;
+        self.taken = 0;
+        self.keys.clear();
+        self.columns.clear();
+        let place = format_args!("key {}", self.before).to_string();
+        match &mut self.source {
+            Source::Keys(keys) => {
+                let Some(key) = keys.next().transpose()? else { return Ok(false) };
+                let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(place))?;
+                self.keys.push(&self.buffer);
+                self.columns.push(columns as u16);
+            }
+            Source::Batches(batches) => {
+                let Some(batch) = batches.next().transpose()? else { return Ok(false) };
+                let encoded = entry.codec.partial_keys(&batch, &mut self.keys, &mut self.columns);
+                if let Err(error) = encoded {
+                    self.keys.clear();
+                    return Err(error.at(format!("in the batch of keys that begins with {place}")));
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Encodes one key and tells how many columns it gives.
+fn encode_key(entry: &TableEntry, key: &BulkKey, buffer: &mut Vec<u8>) -> Result<usize> {
+    match key {
+        BulkKey::Values(values) => entry.codec.partial_key(values, buffer),
+        BulkKey::Row(row) => entry.codec.partial_key_row(row, buffer),
+        BulkKey::OfTable(table, row) => {
+            if !table.eq_ignore_ascii_case(&entry.schema.path) {
+                return Err(Error::invalid(format!(
+                    "it is a key of the table {table}, but the table {} is read: all keys of a bulk get are of one table",
+                    entry.schema.path
+                )));
+            }
+            entry.codec.partial_key_row(row, buffer)
+        }
+    }
+}

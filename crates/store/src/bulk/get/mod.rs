@@ -1,0 +1,28 @@
+//! Bulk get: many keys in, rows out, as record batches.
+//!
+//! 1. A dispatcher thread draws keys from their source, checks and encodes them, and cuts them into tasks: whole keys become
+//!    point reads, sorted and rid of duplicates; partial keys become ranges. Tasks are small at first, so that first
+//!    rows come soon, and grow.
+//! 2. [`BulkGetOptions::max_concurrent_requests`] workers each take a task, read it from the engine batch by batch, decode the
+//!    columns asked for, and hand the batches on. All queues between the threads are bounded, so the reader's pace is the
+//!    limit.
+//! 3. Unordered results come as they are ready. Ordered ones (`forward`, `reverse`) come in the order of the keys: each task
+//!    has a small queue of its own, and the queues are read one after another.
+//! 4. A failing key source, or a bad key, is reported after the rows of the keys before it.
+
+mod dispatch;
+mod keys;
+mod options;
+mod reading;
+mod relatives;
+mod result;
+mod table;
+mod worker;
+
+pub(crate) use keys::sorted_and_distinct;
+pub use keys::{BulkKey, KeySource};
+pub use options::{BulkGetOptions, Consistency};
+pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
+pub(crate) use relatives::Relatives;
+pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};
+pub(crate) use table::{bulk_get, scan};

@@ -1,0 +1,89 @@
+//! How to get in bulk.
+
+use std::time::Duration;
+
+use tonnage_engine::{Direction, Error, Result};
+
+use crate::codec::FieldRange;
+
+/// How fresh the rows must be. An embedded store always answers with what was acknowledged last, whatever is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consistency {
+    /// Whatever is at hand.
+    None,
+    /// Not older than this.
+    Time(Duration),
+    /// At least this version of each row.
+    Version(u64),
+    /// The latest.
+    #[default]
+    Absolute,
+}
+
+/// How to get in bulk. The defaults are good without tuning.
+#[derive(Clone, Debug)]
+pub struct BulkGetOptions {
+    /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of cores.
+    pub max_concurrent_requests: Option<usize>,
+    /// About how many rows one batch holds (1 to 1,048,576).
+    pub batch_rows_max: usize,
+    /// About how many bytes of keys and values one batch holds (1 KiB to 256 MiB).
+    pub batch_bytes_max: usize,
+    /// The order of rows: `Unordered` is fastest; with `Forward` and `Reverse` the keys are answered in the order given, and
+    /// the rows of each partial key come in ascending or descending key order.
+    pub direction: Direction,
+    /// The columns wanted; all without it. Names match whatever their case.
+    pub columns: Option<Vec<String>>,
+    /// A range on the first key column that the given keys leave open. All keys then have the same number of columns.
+    pub range: Option<FieldRange>,
+    /// Ancestor and child tables whose rows come along, by path.
+    pub relatives: Vec<String>,
+    /// At most this many rows for each given key, in the direction asked for; rows of relatives do not count.
+    pub limit_per_key: Option<u64>,
+    /// Only key columns are read and returned.
+    pub keys_only: bool,
+    /// How fresh the rows must be.
+    pub consistency: Consistency,
+}
+
+impl Default for BulkGetOptions {
+    fn default() -> Self {
+        Self {
+            max_concurrent_requests: None,
+            batch_rows_max: 8_192,
+            batch_bytes_max: 4 << 20,
+            direction: Direction::Unordered,
+            columns: None,
+            range: None,
+            relatives: Vec::new(),
+            limit_per_key: None,
+            keys_only: false,
+            consistency: Consistency::Absolute,
+        }
+    }
+}
+
+impl BulkGetOptions {
+    /// Refuses settings out of their range, each by name and with its limits.
+    pub(crate) fn check(&self) -> Result<()> {
+        within("max_concurrent_requests", self.workers(), 1, 1_024)?;
+        within("batch_rows_max", self.batch_rows_max, 1, 1 << 20)?;
+        within("batch_bytes_max", self.batch_bytes_max, 1 << 10, 256 << 20)?;
+        if self.limit_per_key == Some(0) {
+            return Err(Error::invalid("limit_per_key is 0: ask for at least one row a key"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(2, |cores| cores.get());
+        self.max_concurrent_requests.unwrap_or_else(cores)
+    }
+}
+
+fn within(name: &str, value: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{name} is {value}: it must lie between {least} and {most}")))
+}

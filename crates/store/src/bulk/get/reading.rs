@@ -1,0 +1,237 @@
+//! The machinery of a bulk read: tasks in, shaped batches out, whatever they are.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded, never};
+use tonnage_engine::{Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
+
+use super::dispatch::dispatch;
+use super::worker::{read_keys, work};
+
+/// Batches that may wait for the reader, for each queue.
+const QUEUED_BATCHES_MAX: usize = 4;
+
+/// A piece of work for one worker.
+pub(crate) enum ReadTask {
+    /// Look these keys up.
+    Keys(Slices),
+    /// Read these ranges.
+    Ranges(Ranges),
+}
+
+/// Where tasks come from.
+pub(crate) trait TaskSource: Send + 'static {
+    /// The next task, `None` at the end.
+    fn next_task(&mut self) -> Result<Option<ReadTask>>;
+
+    /// Whether it is known already that no further task will come.
+    fn is_exhausted(&self) -> bool;
+}
+
+/// Turns the rows that an engine gives into what the caller wants.
+pub(crate) trait Shaper: Send + Sync + 'static {
+    /// What the caller wants.
+    type Output: Send + 'static;
+
+    /// Shapes one batch of rows; hands each piece to `emit`, which answers false when nobody wants more.
+    fn shape(&self, engine: &dyn Engine, rows: &mut Rows, emit: &mut dyn FnMut(Self::Output) -> bool) -> Result<()>;
+}
+
+/// How to read.
+pub(crate) struct ReadPlan<S> {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) space: SpaceId,
+    pub(crate) projection: Projection,
+    pub(crate) scan: ScanOptions,
+    pub(crate) ordered: bool,
+    pub(crate) workers: usize,
+    pub(crate) shaper: S,
+}
+
+/// One task with the queue for its results.
+pub(super) struct Job<T> {
+    pub(super) task: ReadTask,
+    pub(super) results: Sender<Result<T>>,
+}
+
+/// A read under way: an iterator of what the shaper makes of the rows.
+///
+/// Dropping it stops the workers and waits for them. The dispatcher may be inside the caller's key source: it holds nothing of
+/// the store, and ends with the next key.
+pub(crate) struct Reading<S: Shaper> {
+    plan: Arc<ReadPlan<S>>,
+    state: State<S::Output>,
+}
+
+enum State<T> {
+    Fresh(Box<dyn TaskSource>),
+    /// Everything fitted into one small task, which was read without a thread.
+    Inline(std::vec::IntoIter<T>),
+    Running(Running<T>),
+    Over,
+}
+
+impl<S: Shaper> Reading<S> {
+    pub(crate) fn new(plan: ReadPlan<S>, source: impl TaskSource) -> Self {
+        Self { plan: Arc::new(plan), state: State::Fresh(Box::new(source)) }
+    }
+
+    /// Reads the first task; when it is all there is, and small, no thread is started.
+    fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
+        match source.next_task()? {
+            None => Ok(State::Over),
+            Some(ReadTask::Keys(keys)) if source.is_exhausted() => {
+                let mut read = Vec::new();
+                read_keys(&self.plan, &keys, &mut |batch| {
+                    read.push(batch);
+                    true
+                })?;
+                Ok(State::Inline(read.into_iter()))
+            }
+            Some(first) => Ok(State::Running(Running::start(&self.plan, first, source))),
+        }
+    }
+}
+
+impl<S: Shaper> Iterator for Reading<S> {
+    type Item = Result<S::Output>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let next = match &mut self.state {
+                State::Over => return None,
+                State::Inline(batches) => batches.next().map(Ok),
+                State::Running(running) => running.next(),
+                State::Fresh(_) => {
+                    let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over) else { unreachable!("just seen") };
+                    match self.start(source) {
+                        Ok(state) => {
+                            self.state = state;
+                            continue;
+                        }
+                        Err(error) => Some(Err(error)),
+                    }
+                }
+            };
+            if !matches!(next, Some(Ok(_))) {
+                // Dropping what ran stops its workers and joins them.
+                self.state = State::Over;
+            }
+            return next;
+        }
+    }
+}
+
+/// The threads of a read, and the queues to them.
+struct Running<T> {
+    /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all, once.
+    queues: Receiver<Receiver<Result<T>>>,
+    current: Receiver<Result<T>>,
+    failure: Arc<Mutex<Option<Error>>>,
+    stop: Option<Sender<()>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Running<T> {
+    fn start<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, first: ReadTask, source: Box<dyn TaskSource>) -> Self {
+        let (stop_sender, stop) = bounded::<()>(0);
+        let (jobs_sender, jobs) = bounded(plan.workers);
+        let (queues_sender, queues) = bounded(2 * plan.workers);
+        let failure = Arc::new(Mutex::new(None));
+        let single = source.is_exhausted();
+        let workers = (0..if single { 1 } else { plan.workers })
+            .map(|_| {
+                let (plan, jobs, stop) = (plan.clone(), jobs.clone(), stop.clone());
+                std::thread::spawn(move || work(&plan, &jobs, &stop))
+            })
+            .collect();
+        let ordered = plan.ordered;
+        let noted = failure.clone();
+        std::thread::spawn(move || {
+            let mut outlet = Outlet::new(ordered, jobs_sender, queues_sender);
+            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
+            let ended = ended.unwrap_or_else(|_| Err(Error::internal("the source of keys panicked")));
+            if let Err(error) = ended {
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+            // The outlet goes last: its end is what tells the reader to look at the failure.
+            drop(outlet);
+        });
+        Self { queues, current: never(), failure, stop: Some(stop_sender), workers }.with_first_queue()
+    }
+
+    fn with_first_queue(mut self) -> Self {
+        self.advance();
+        self
+    }
+
+    /// Goes on to the next queue; false when there is none.
+    fn advance(&mut self) -> bool {
+        match self.queues.recv() {
+            Ok(queue) => {
+                self.current = queue;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn next(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Ok(result) = self.current.recv() {
+                return Some(result);
+            }
+            if !self.advance() {
+                return self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map(Err);
+            }
+        }
+    }
+}
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        self.current = never();
+        // Workers that wait for room in a queue are freed when its receiver goes.
+        while self.queues.try_recv().is_ok() {}
+        let (_, empty) = bounded(0);
+        self.queues = empty;
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+/// Where the dispatcher puts tasks.
+pub(super) struct Outlet<T> {
+    ordered: bool,
+    jobs: Sender<Job<T>>,
+    queues: Sender<Receiver<Result<T>>>,
+    shared: Option<Sender<Result<T>>>,
+}
+
+impl<T> Outlet<T> {
+    fn new(ordered: bool, jobs: Sender<Job<T>>, queues: Sender<Receiver<Result<T>>>) -> Self {
+        Self { ordered, jobs, queues, shared: None }
+    }
+
+    /// Hands a task to the workers; false when nobody wants more.
+    pub(super) fn put(&mut self, task: ReadTask) -> bool {
+        let results = match &self.shared {
+            Some(shared) => shared.clone(),
+            None => {
+                let (results, queue) = bounded(QUEUED_BATCHES_MAX);
+                if self.queues.send(queue).is_err() {
+                    return false;
+                }
+                if !self.ordered {
+                    self.shared = Some(results.clone());
+                }
+                results
+            }
+        };
+        self.jobs.send(Job { task, results }).is_ok()
+    }
+}

@@ -1,0 +1,86 @@
+//! The ancestor and child tables whose rows come along.
+
+use std::sync::Arc;
+
+use tonnage_engine::{Error, KeyFilter, Result, Verdict};
+
+use crate::catalog::{Catalog, TableEntry};
+use crate::codec::{KeyClassifier, KeyOwner};
+
+/// A table with those of its relatives whose rows are wanted too.
+#[derive(Clone)]
+pub(crate) struct Relatives {
+    pub(crate) target: Arc<TableEntry>,
+    /// Wanted ancestors, the highest first.
+    pub(crate) ancestors: Vec<Arc<TableEntry>>,
+    /// Wanted tables below the target, parents first.
+    pub(crate) descendants: Vec<Arc<TableEntry>>,
+    /// Whether rows of tables that are not wanted may lie among those that are read.
+    pub(crate) has_strangers: bool,
+}
+
+impl Relatives {
+    /// Finds the tables of these paths among the relatives of the target.
+    pub(crate) fn find(catalog: &Catalog, target: Arc<TableEntry>, paths: &[String]) -> Result<Self> {
+        let (mut ancestors, mut descendants) = (Vec::new(), Vec::new());
+        for path in paths {
+            let entry = catalog.table(path)?;
+            if is_below(&target.schema.path, &entry.schema.path) {
+                ancestors.push(entry);
+            } else if is_below(&entry.schema.path, &target.schema.path) {
+                descendants.push(entry);
+            } else {
+                return Err(Error::invalid(format!(
+                    "{} is neither an ancestor nor a child table of {}: only relatives come along",
+                    entry.schema.path, target.schema.path
+                )));
+            }
+        }
+        for wanted in [&mut ancestors, &mut descendants] {
+            wanted.sort_by(|a, b| (depth(a), &a.schema.path).cmp(&(depth(b), &b.schema.path)));
+            wanted.dedup_by(|a, b| a.schema.path == b.schema.path);
+        }
+        let has_strangers = catalog.had_children(target.space);
+        Ok(Self { target, ancestors, descendants, has_strangers })
+    }
+
+    /// The filter that a scan needs, if it needs one.
+    pub(crate) fn filter(&self) -> Option<Arc<dyn KeyFilter>> {
+        if !self.has_strangers {
+            return None;
+        }
+        Some(Arc::new(TableFilter {
+            classifier: self.target.classifier.clone(),
+            target: self.target.schema.table_id,
+            along: self.descendants.iter().map(|entry| entry.schema.table_id).collect(),
+        }))
+    }
+}
+
+fn depth(entry: &TableEntry) -> usize {
+    entry.schema.path.matches('.').count()
+}
+
+/// Whether the table `path` stands below the table `above`.
+fn is_below(path: &str, above: &str) -> bool {
+    path.len() > above.len() && path.as_bytes()[above.len()] == b'.' && path[..above.len()].eq_ignore_ascii_case(above)
+}
+
+/// Lets the rows of the target count and those of wanted children come along.
+struct TableFilter {
+    classifier: Arc<KeyClassifier>,
+    target: u32,
+    along: Vec<u32>,
+}
+
+impl KeyFilter for TableFilter {
+    fn judge(&self, key: &[u8]) -> Verdict {
+        match self.classifier.classify(key) {
+            Ok(KeyOwner::Table(table)) if table == self.target => Verdict::Count,
+            Ok(KeyOwner::Table(table)) if self.along.contains(&table) => Verdict::Along,
+            Ok(_) => Verdict::Skip,
+            // A key that cannot be read must not vanish: the decoder meets it and says so.
+            Err(_) => Verdict::Count,
+        }
+    }
+}

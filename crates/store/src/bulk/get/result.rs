@@ -1,0 +1,124 @@
+//! What a bulk get gives back.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use tonnage_engine::Result;
+
+use super::reading::Reading;
+use super::table::TableShaper;
+use crate::row::Row;
+
+/// Rows of one table.
+#[derive(Clone, Debug)]
+pub struct TableBatch {
+    /// The path of the table.
+    pub table: Arc<str>,
+    /// Its rows.
+    pub rows: RecordBatch,
+    /// The version of each row.
+    pub versions: Vec<u64>,
+    /// When each row expires, in milliseconds since 1970; 0 for never.
+    pub expiries_ms: Vec<u64>,
+}
+
+/// What one batch of engine rows became.
+pub(super) struct Chunk {
+    pub(super) parts: Vec<TableBatch>,
+    /// For each row in key order the part that holds it; nothing when there is one part.
+    pub(super) order: Vec<u8>,
+}
+
+/// The rows of a bulk get, an iterator of record batches.
+///
+/// Where relatives come along, one batch of each table follows the other, ancestors first; together they hold whole stretches
+/// of rows in key order, and [`BulkGet::into_rows`] gives these rows interleaved, each parent followed by its children.
+pub struct BulkGet {
+    reading: Reading<TableShaper>,
+    waiting: std::vec::IntoIter<TableBatch>,
+}
+
+impl BulkGet {
+    pub(super) fn new(reading: Reading<TableShaper>) -> Self {
+        Self { reading, waiting: Vec::new().into_iter() }
+    }
+
+    /// The same rows one by one, in key order within each stretch: an ancestor before the rows below it, each parent followed
+    /// by its children (before it, when the direction is reverse).
+    pub fn into_rows(self) -> BulkGetRows {
+        BulkGetRows { reading: self.reading, chunk: Chunk { parts: Vec::new(), order: Vec::new() }, next: 0, cursors: Vec::new() }
+    }
+}
+
+impl Iterator for BulkGet {
+    type Item = Result<TableBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.waiting.next() {
+                return Some(Ok(batch));
+            }
+            match self.reading.next()? {
+                Ok(chunk) => self.waiting = chunk.parts.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// One row with the table that it is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RelatedRow {
+    /// The path of its table.
+    pub table: Arc<str>,
+    /// The row.
+    pub row: Row,
+    /// Its version.
+    pub version: u64,
+}
+
+/// The rows of a bulk get one by one.
+pub struct BulkGetRows {
+    reading: Reading<TableShaper>,
+    chunk: Chunk,
+    next: usize,
+    cursors: Vec<usize>,
+}
+
+impl BulkGetRows {
+    /// The part that holds the next row of the chunk, and the place of the row in it.
+    fn advance(&mut self) -> Option<(usize, usize)> {
+        let part = match self.chunk.parts.len() {
+            0 => return None,
+            1 if self.next < self.chunk.parts[0].rows.num_rows() => 0,
+            1 => return None,
+            _ => usize::from(*self.chunk.order.get(self.next)?),
+        };
+        self.next += 1;
+        self.cursors[part] += 1;
+        Some((part, self.cursors[part] - 1))
+    }
+}
+
+impl Iterator for BulkGetRows {
+    type Item = Result<RelatedRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((part, index)) = self.advance() {
+                let batch = &self.chunk.parts[part];
+                let version = batch.versions[index];
+                let row = Row::from_batch(&batch.rows, index);
+                return Some(row.map(|row| RelatedRow { table: batch.table.clone(), row, version }));
+            }
+            match self.reading.next()? {
+                Ok(chunk) => {
+                    self.cursors = vec![0; chunk.parts.len()];
+                    self.next = 0;
+                    self.chunk = chunk;
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

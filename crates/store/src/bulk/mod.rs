@@ -1,0 +1,5 @@
+//! Rows by the million: [`put`] takes streams in, [`get`] takes keys in and gives rows out.
+
+pub mod get;
+pub mod put;
+pub(crate) mod rate;

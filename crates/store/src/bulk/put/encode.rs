@@ -1,0 +1,155 @@
+//! From entries to keys and values.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use tonnage_engine::header::NEVER_MS;
+use tonnage_engine::{Entries, Error, SpaceId};
+
+use crate::catalog::TableEntry;
+use crate::kv::Pairs;
+use crate::row::Row;
+use crate::store::Inner;
+
+/// An entry that could not be encoded.
+pub(super) struct Refused {
+    pub(super) position: u64,
+    pub(super) column: Option<String>,
+    pub(super) reason: String,
+}
+
+/// Encodes the batches of one reader thread, over and over into the same memory.
+pub(super) struct Encoder<'a> {
+    store: &'a Inner,
+    bytes_max: usize,
+    tables: HashMap<Arc<str>, Arc<TableEntry>>,
+    space: SpaceId,
+    entries: Entries,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    /// What the last call could not encode.
+    pub(super) refused: Vec<Refused>,
+}
+
+impl<'a> Encoder<'a> {
+    pub(super) fn new(store: &'a Inner, bytes_max: usize) -> Self {
+        Self {
+            store,
+            bytes_max,
+            tables: HashMap::new(),
+            space: store.pairs,
+            entries: Entries::new(),
+            key: Vec::new(),
+            value: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// What the last call encoded, if anything.
+    pub(super) fn encoded(&self) -> Option<(SpaceId, &Entries)> {
+        (!self.entries.is_empty()).then_some((self.space, &self.entries))
+    }
+
+    /// Encodes rows of a table. `place` tells the position of a row in the stream.
+    pub(super) fn rows(&mut self, table: &Arc<str>, rows: &RecordBatch, ttl: Option<Duration>, place: impl Fn(usize) -> u64) {
+        self.entries.clear();
+        let encoded = self.table(table).and_then(|entry| {
+            let aligned = entry.codec.align(rows)?;
+            entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
+            Ok((entry, aligned))
+        });
+        let (entry, aligned) = match encoded {
+            Ok(encoded) => encoded,
+            Err(error) => return self.refuse_all(rows.num_rows(), &error, place),
+        };
+        match &aligned.kept {
+            None => self.entries.positions.extend((0..rows.num_rows()).map(&place)),
+            Some(kept) => self.entries.positions.extend(kept.iter().map(|row| place(*row as usize))),
+        }
+        for rejected in aligned.rejected {
+            let column = Some(rejected.column).filter(|column| !column.is_empty());
+            self.refused.push(Refused { position: place(rejected.row), column, reason: rejected.reason });
+        }
+        self.set_expiry(&entry, ttl);
+    }
+
+    /// Encodes leading rows of a table, at least one, and tells how many it took.
+    pub(super) fn single_rows(
+        &mut self,
+        table: &Arc<str>,
+        rows: &[Row],
+        ttl: Option<Duration>,
+        place: impl Fn(usize) -> u64,
+    ) -> usize {
+        self.entries.clear();
+        let entry = match self.table(table) {
+            Ok(entry) => entry,
+            Err(error) => {
+                self.refuse_all(rows.len(), &error, place);
+                return rows.len();
+            }
+        };
+        let mut taken = 0;
+        while taken < rows.len() && self.entries.bytes() < self.bytes_max {
+            match entry.codec.encode_row(&rows[taken], &mut self.key, &mut self.value) {
+                Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
+                Err(error) => self.refuse(place(taken), &error),
+            }
+            taken += 1;
+        }
+        self.set_expiry(&entry, ttl);
+        taken
+    }
+
+    /// Encodes pairs from `offset` on, at least one, and tells how many it took.
+    pub(super) fn pairs(&mut self, pairs: &Pairs, offset: usize, ttl: Option<Duration>, place: impl Fn(usize) -> u64) -> usize {
+        self.entries.clear();
+        self.space = self.store.pairs;
+        let capability = self.store.engine.capability();
+        let mut index = offset;
+        while index < pairs.len() && self.entries.bytes() < self.bytes_max {
+            let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
+            if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
+                let error = crate::kv::over_limits(key.len(), value.len(), capability);
+                self.refuse(place(index), &error);
+            } else {
+                self.entries.keys.push(key);
+                self.entries.values.push(value);
+                self.entries.positions.push(place(index));
+            }
+            index += 1;
+        }
+        if let Some(ttl) = ttl {
+            self.entries.expiries_ms.resize(self.entries.len(), self.store.expiry_ms(ttl));
+        }
+        index - offset
+    }
+
+    fn set_expiry(&mut self, entry: &TableEntry, ttl: Option<Duration>) {
+        self.space = entry.space;
+        let expires_at_ms = self.store.table_expiry_ms(entry, ttl);
+        if expires_at_ms != NEVER_MS {
+            self.entries.expiries_ms.resize(self.entries.len(), expires_at_ms);
+        }
+    }
+
+    fn table(&mut self, path: &Arc<str>) -> tonnage_engine::Result<Arc<TableEntry>> {
+        if let Some(entry) = self.tables.get(path) {
+            return Ok(entry.clone());
+        }
+        let entry = self.store.catalog.table(path)?;
+        self.tables.insert(path.clone(), entry.clone());
+        Ok(entry)
+    }
+
+    fn refuse(&mut self, position: u64, error: &Error) {
+        self.refused.push(Refused { position, column: None, reason: error.message().to_string() });
+    }
+
+    fn refuse_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
+        self.entries.clear();
+        (0..count).for_each(|row| self.refuse(place(row), error));
+    }
+}

@@ -1,0 +1,34 @@
+//! The error of a bulk put, which still carries what was done.
+
+use tonnage_engine::Error;
+
+use super::BulkPutReport;
+
+/// Why a bulk put stopped, and what it had done by then.
+#[derive(Debug)]
+pub struct BulkPutError {
+    /// Why it stopped.
+    pub error: Error,
+    /// What it had done. Everything counted as inserted or existing is durable.
+    pub report: BulkPutReport,
+    /// Whether it stopped because more entries failed than allowed.
+    pub too_many_errors: bool,
+}
+
+impl std::fmt::Display for BulkPutError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for BulkPutError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl From<BulkPutError> for Error {
+    fn from(stopped: BulkPutError) -> Self {
+        stopped.error
+    }
+}

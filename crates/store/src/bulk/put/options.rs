@@ -1,0 +1,171 @@
+//! How to put in bulk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tonnage_engine::{Durability, Error, OnExisting, Result};
+
+use super::{BulkPutCallbacks, NoCallbacks, Progress};
+
+/// How many entries may fail before a bulk put stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ErrorsMax {
+    /// Any number; they are in the report.
+    #[default]
+    Unlimited,
+    /// The load stops when more than this many entries have failed.
+    Count(u64),
+    /// The load stops when more than this share of the entries read has failed, in percent. Judged from the thousandth
+    /// entry on, and at the end.
+    Percent(f64),
+}
+
+impl ErrorsMax {
+    /// Entries that must be read before a share means anything.
+    const SHARE_FROM_ENTRIES: u64 = 1_000;
+
+    pub(crate) fn is_exceeded(self, failed: u64, read: u64, at_end: bool) -> bool {
+        match self {
+            ErrorsMax::Unlimited => false,
+            ErrorsMax::Count(limit) => failed > limit,
+            ErrorsMax::Percent(limit) => {
+                (at_end || read >= Self::SHARE_FROM_ENTRIES) && failed as f64 * 100.0 > limit * read as f64
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for ErrorsMax {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ErrorsMax::Unlimited => f.write_str("unlimited"),
+            ErrorsMax::Count(limit) => write!(f, "{limit}"),
+            ErrorsMax::Percent(limit) => write!(f, "{limit}%"),
+        }
+    }
+}
+
+/// Stops a bulk operation from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// A fresh, unused one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the operation to stop soon.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How to put in bulk. The defaults are good without tuning.
+#[derive(Clone)]
+pub struct BulkPutOptions {
+    /// How many streams are read side by side (1 to 1,024). Default: the number of cores, or of streams if there are fewer.
+    pub stream_parallelism: Option<usize>,
+    /// How many threads sort and write (1 to 1,024). Default: the number of cores.
+    pub per_shard_parallelism: Option<usize>,
+    /// The memory that entries and write buffers may take (1 MiB or more). Default: an eighth of the machine's memory, at
+    /// least 256 MiB and at most 4 GiB.
+    pub memory_bytes_max: Option<usize>,
+    /// About how many bytes are handed to the engine at once (4 KiB to 64 MiB).
+    pub request_bytes_max: usize,
+    /// When an entry counts as stored.
+    pub durability: Durability,
+    /// The longest that the load may take; what was read by then is stored, and the error says that time ran out.
+    pub timeout: Option<Duration>,
+    /// What happens to entries whose key exists.
+    pub on_existing: OnExisting,
+    /// How many entries may fail.
+    pub errors_max: ErrorsMax,
+    /// At most this many rows a second.
+    pub rows_per_second_max: Option<u64>,
+    /// At most this many bytes of keys and values a second.
+    pub bytes_per_second_max: Option<u64>,
+    /// Entries are made durable, and ended streams complete, when this many bytes are pending, even though other streams
+    /// still run (1 MiB or more). Larger is faster.
+    pub flush_bytes_max: u64,
+    /// Is told of existing keys, failures and completed streams.
+    pub callbacks: Arc<dyn BulkPutCallbacks>,
+    /// Shows the counts while the load runs.
+    pub progress: Progress,
+    /// Stops the load from outside.
+    pub cancel: Cancel,
+}
+
+impl Default for BulkPutOptions {
+    fn default() -> Self {
+        Self {
+            stream_parallelism: None,
+            per_shard_parallelism: None,
+            memory_bytes_max: None,
+            request_bytes_max: 4 << 20,
+            durability: Durability::Write,
+            timeout: None,
+            on_existing: OnExisting::Keep,
+            errors_max: ErrorsMax::Unlimited,
+            rows_per_second_max: None,
+            bytes_per_second_max: None,
+            flush_bytes_max: 16 << 30,
+            callbacks: Arc::new(NoCallbacks),
+            progress: Progress::default(),
+            cancel: Cancel::default(),
+        }
+    }
+}
+
+impl BulkPutOptions {
+    /// Refuses settings out of their range, each by name and with its limits.
+    pub(crate) fn check(&self) -> Result<()> {
+        within("stream_parallelism", self.stream_parallelism.unwrap_or(1) as u64, 1, 1_024)?;
+        within("per_shard_parallelism", self.per_shard_parallelism.unwrap_or(1) as u64, 1, 1_024)?;
+        within("memory_bytes_max", self.memory_bytes() as u64, 1 << 20, 1 << 50)?;
+        within("request_bytes_max", self.request_bytes_max as u64, 4 << 10, 64 << 20)?;
+        within("flush_bytes_max", self.flush_bytes_max, 1 << 20, u64::MAX)?;
+        within("rows_per_second_max", self.rows_per_second_max.unwrap_or(1), 1, u64::MAX)?;
+        within("bytes_per_second_max", self.bytes_per_second_max.unwrap_or(1), 1, u64::MAX)?;
+        if let Some(timeout) = self.timeout
+            && timeout.is_zero()
+        {
+            return Err(Error::invalid("timeout is 0: give a longer one, or none"));
+        }
+        match self.errors_max {
+            ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
+                Err(Error::invalid(format!("errors_max is {percent}%: it must lie between 0% and 100%")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes_max.unwrap_or_else(default_memory_bytes)
+    }
+}
+
+fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{name} is {value}: it must lie between {least} and {most}")))
+}
+
+/// An eighth of the machine's memory, between 256 MiB and 4 GiB.
+fn default_memory_bytes() -> usize {
+    (machine_memory_bytes().unwrap_or(2 << 30) / 8).clamp(256 << 20, 4 << 30)
+}
+
+fn machine_memory_bytes() -> Option<usize> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}

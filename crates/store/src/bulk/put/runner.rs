@@ -1,0 +1,364 @@
+//! The run of one bulk put.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use arrow::array::RecordBatch;
+use tonnage_engine::{Entries, Error, LoadObserver, LoadOptions, LoadSession, Result, SpaceId, StoredRun};
+
+use super::encode::{Encoder, Refused};
+use super::{
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream, ErrorsMax, ExistingEntry,
+    FailedEntry, Payload, Progress, StreamReport,
+};
+use crate::bulk::rate::RateLimit;
+use crate::store::Inner;
+
+/// Puts the entries of all streams into the store.
+pub(crate) fn run(
+    store: &Arc<Inner>,
+    streams: Vec<Box<dyn EntryStream>>,
+    options: &BulkPutOptions,
+) -> std::result::Result<BulkPutReport, BulkPutError> {
+    let started = Instant::now();
+    let refuse = |error| BulkPutError { error, report: BulkPutReport::default(), too_many_errors: false };
+    options.check().map_err(refuse)?;
+    if streams.is_empty() {
+        return Err(refuse(Error::invalid("a bulk put needs at least one stream")));
+    }
+    if !options.progress.begin(streams.iter().map(|stream| stream.name())) {
+        return Err(refuse(Error::invalid(
+            "the progress given in the options already watched another bulk put: give a fresh one",
+        )));
+    }
+    let outcomes = Arc::new(Outcomes::new(store, options, started));
+    let load_options = LoadOptions {
+        on_existing: options.on_existing,
+        durability: options.durability,
+        memory_bytes_max: options.memory_bytes(),
+        parallelism: options.per_shard_parallelism.unwrap_or_else(cores),
+        spill_directory: None,
+        observer: outcomes.clone(),
+    };
+    let session = store.engine.load(load_options).map_err(refuse)?;
+    let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
+    let run = Run {
+        store,
+        options,
+        outcomes: &outcomes,
+        session,
+        names: streams.iter().map(|stream| stream.name()).collect(),
+        streams: streams.into_iter().map(|stream| Mutex::new(Some(stream))).collect(),
+        next_stream: AtomicUsize::new(0),
+        ended: Mutex::new(Vec::new()),
+        rows_limit: options.rows_per_second_max.map(RateLimit::per_second),
+        bytes_limit: options.bytes_per_second_max.map(RateLimit::per_second),
+    };
+    run.read_streams(readers);
+    run.end(started)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, |cores| cores.get())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these mutexes guard is whole at every point where a callback could have panicked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One bulk put under way.
+struct Run<'a> {
+    store: &'a Arc<Inner>,
+    options: &'a BulkPutOptions,
+    outcomes: &'a Arc<Outcomes>,
+    session: Box<dyn LoadSession + 'a>,
+    names: Vec<String>,
+    streams: Vec<Mutex<Option<Box<dyn EntryStream>>>>,
+    next_stream: AtomicUsize,
+    /// Streams that were read to their end but are not complete yet.
+    ended: Mutex<Vec<usize>>,
+    rows_limit: Option<RateLimit>,
+    bytes_limit: Option<RateLimit>,
+}
+
+impl Run<'_> {
+    /// Reads all streams, `readers` at a time; one reader needs no thread of its own.
+    fn read_streams(&self, readers: usize) {
+        if readers <= 1 {
+            return self.read_from_queue();
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..readers {
+                scope.spawn(|| self.read_from_queue());
+            }
+        });
+    }
+
+    fn read_from_queue(&self) {
+        let mut encoder = Encoder::new(self.store, self.options.request_bytes_max);
+        while !self.outcomes.is_stopped() {
+            let number = self.next_stream.fetch_add(1, Ordering::Relaxed);
+            let Some(slot) = self.streams.get(number) else { return };
+            let Some(stream) = lock(slot).take() else { return };
+            let read = catch_unwind(AssertUnwindSafe(|| self.read_stream(number, stream, &mut encoder)));
+            let read = read.unwrap_or_else(|panic| Err(Error::internal(format!("it panicked: {}", panic_message(&panic)))));
+            match read {
+                Ok(()) if self.outcomes.is_stopped() => return,
+                Ok(()) => lock(&self.ended).push(number),
+                Err(error) => return self.outcomes.stop(error.at(self.place(number))),
+            }
+        }
+    }
+
+    /// `stream 3 (ships.csv), after 1200 entries`: where an error of a stream happened.
+    fn place(&self, number: usize) -> String {
+        let read = self.options.progress.report().get(number).map_or(0, |stream| stream.counts.read);
+        match self.names[number].as_str() {
+            "" => format!("stream {number}, after {read} entries"),
+            name => format!("stream {number} ({name}), after {read} entries"),
+        }
+    }
+
+    fn read_stream(&self, number: usize, mut stream: Box<dyn EntryStream>, encoder: &mut Encoder<'_>) -> Result<()> {
+        let mut next_position = 0;
+        while !self.outcomes.is_stopped() {
+            let Some(batch) = stream.next_batch()? else { return Ok(()) };
+            next_position = self.put_batch(number, next_position, batch, encoder)?;
+            self.outcomes.check_limits(self.options);
+            if self.session.pending_bytes() >= self.options.flush_bytes_max {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts one batch, slice by slice, and tells the position that follows it.
+    fn put_batch(&self, number: usize, first: u64, batch: EntryBatch, encoder: &mut Encoder<'_>) -> Result<u64> {
+        let EntryBatch { payload, ttl, positions, unread } = batch;
+        let entries = payload.len() as u64;
+        if let Some(positions) = &positions
+            && positions.len() as u64 != entries
+        {
+            return Err(Error::invalid(format!("a batch of {entries} entries comes with {} positions", positions.len())));
+        }
+        self.options.progress.add_read(number, entries + unread.len() as u64);
+        for entry in &unread {
+            self.outcomes.fail(number, &self.names[number], entry.position, entry.column.as_deref(), &entry.reason)?;
+        }
+        let last_unread = unread.iter().map(|entry| entry.position + 1).max().unwrap_or(0);
+        let places = Places { first, positions: positions.as_deref() };
+        let next = positions.as_ref().map_or(first + entries, |positions| positions.last().map_or(first, |last| last + 1));
+        match payload {
+            Payload::Batch { table, rows } => {
+                for slice in slices(&rows, self.options.request_bytes_max) {
+                    let offset = slice.start;
+                    encoder.rows(&table, &rows.slice(offset, slice.len()), ttl, |index| places.of(offset + index));
+                    self.push(number, encoder)?;
+                }
+            }
+            Payload::Rows { table, rows } => {
+                let mut offset = 0;
+                while offset < rows.len() {
+                    offset += encoder.single_rows(&table, &rows[offset..], ttl, |index| places.of(offset + index));
+                    self.push(number, encoder)?;
+                }
+            }
+            Payload::Pairs(pairs) => {
+                let mut offset = 0;
+                while offset < pairs.len() {
+                    offset += encoder.pairs(&pairs, offset, ttl, |index| places.of(index));
+                    self.push(number, encoder)?;
+                }
+            }
+        }
+        Ok(next.max(last_unread))
+    }
+
+    /// Hands what the encoder holds to the session, and reports what it refused.
+    fn push(&self, number: usize, encoder: &mut Encoder<'_>) -> Result<()> {
+        for Refused { position, column, reason } in encoder.refused.drain(..) {
+            self.outcomes.fail(number, &self.names[number], position, column.as_deref(), &reason)?;
+        }
+        let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
+        self.wait_for_rate(entries);
+        if self.outcomes.is_stopped() {
+            return Ok(());
+        }
+        self.session.push(space, number as u32, entries)?;
+        self.options.progress.add_bytes(number, entries.bytes() as u64);
+        Ok(())
+    }
+
+    fn wait_for_rate(&self, entries: &Entries) {
+        let give_up = || {
+            self.outcomes.check_limits(self.options);
+            self.outcomes.is_stopped()
+        };
+        if let Some(limit) = &self.rows_limit {
+            limit.take(entries.len() as u64, give_up);
+        }
+        if let Some(limit) = &self.bytes_limit {
+            limit.take(entries.bytes() as u64, give_up);
+        }
+    }
+
+    /// Makes everything durable that was pushed, then reports the streams complete that had ended before.
+    fn flush(&self) -> Result<()> {
+        let ended = std::mem::take(&mut *lock(&self.ended));
+        self.session.flush()?;
+        self.complete(ended);
+        Ok(())
+    }
+
+    fn complete(&self, mut ended: Vec<usize>) {
+        ended.sort_unstable();
+        for number in ended {
+            self.options.progress.complete(number);
+            if let Some(report) = self.options.progress.report().get(number) {
+                self.options.callbacks.completed(report);
+            }
+        }
+    }
+
+    /// Stores what was read, whatever ended the reading, and makes up the report.
+    fn end(self, started: Instant) -> std::result::Result<BulkPutReport, BulkPutError> {
+        let Run { session, ended, outcomes, options, .. } = &self;
+        let flushed = session.flush();
+        if flushed.is_ok() {
+            let ended = std::mem::take(&mut *lock(ended));
+            self.complete(ended);
+        }
+        outcomes.check_errors(options.errors_max, true);
+        let streams = options.progress.report();
+        let report = BulkPutReport { total: total_of(&streams), streams, seconds: started.elapsed().as_secs_f64() };
+        // What a callback or a stream said counts for more than what the session says after it was stopped by them.
+        let stopped = lock(&outcomes.stopped_by).take();
+        let too_many_errors = outcomes.too_many_errors.load(Ordering::Relaxed);
+        match stopped.map_or(flushed, Err) {
+            Ok(()) => Ok(report),
+            Err(error) => Err(BulkPutError { error, report, too_many_errors }),
+        }
+    }
+}
+
+fn total_of(streams: &[StreamReport]) -> Counts {
+    let mut total = Counts::default();
+    streams.iter().for_each(|stream| total.add(&stream.counts));
+    total
+}
+
+fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}
+
+/// Where the entries of a batch stand in their stream.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    first: u64,
+    positions: Option<&'a [u64]>,
+}
+
+impl Places<'_> {
+    fn of(self, index: usize) -> u64 {
+        self.positions.map_or(self.first + index as u64, |positions| positions[index])
+    }
+}
+
+/// Cuts a batch into row ranges of about `bytes_max` bytes each.
+fn slices(rows: &RecordBatch, bytes_max: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+    let bytes: usize = rows.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum();
+    let count = rows.num_rows();
+    let step = (count as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, 65_536) as usize;
+    (0..count).step_by(step).map(move |start| start..count.min(start + step))
+}
+
+/// What becomes of the entries: counts them, calls back, and knows what stopped the load.
+struct Outcomes {
+    store: Arc<Inner>,
+    progress: Progress,
+    callbacks: Arc<dyn BulkPutCallbacks>,
+    names: Vec<String>,
+    errors_max: ErrorsMax,
+    deadline: Option<Instant>,
+    stopped: AtomicBool,
+    stopped_by: Mutex<Option<Error>>,
+    too_many_errors: AtomicBool,
+}
+
+impl Outcomes {
+    fn new(store: &Arc<Inner>, options: &BulkPutOptions, started: Instant) -> Self {
+        Self {
+            store: store.clone(),
+            progress: options.progress.clone(),
+            callbacks: options.callbacks.clone(),
+            names: options.progress.report().into_iter().map(|stream| stream.name).collect(),
+            errors_max: options.errors_max,
+            deadline: options.timeout.map(|timeout| started + timeout),
+            stopped: AtomicBool::new(false),
+            stopped_by: Mutex::new(None),
+            too_many_errors: AtomicBool::new(false),
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Stops the load; of several causes the first one counts.
+    fn stop(&self, error: Error) {
+        lock(&self.stopped_by).get_or_insert(error);
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn check_limits(&self, options: &BulkPutOptions) {
+        if options.cancel.is_cancelled() {
+            self.stop(Error::unavailable("the bulk put was cancelled: what was read before is stored"));
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop(Error::unavailable("the bulk put ran out of time (option timeout): what was read before is stored"));
+        }
+        self.check_errors(options.errors_max, false);
+    }
+
+    fn check_errors(&self, errors_max: ErrorsMax, at_end: bool) {
+        let total = self.progress.total();
+        if errors_max.is_exceeded(total.failed, total.read, at_end) && !self.is_stopped() {
+            self.too_many_errors.store(true, Ordering::Relaxed);
+            self.stop(Error::invalid(format!(
+                "{} of {} entries failed, more than errors_max ({errors_max}) allows: mend the input, or allow more",
+                total.failed, total.read
+            )));
+        }
+    }
+
+    /// Reports a failed entry. The error is what the callback said, and stops the load.
+    fn fail(&self, stream: usize, stream_name: &str, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
+        self.progress.add_failed(stream);
+        let told = self.callbacks.failed(&FailedEntry { stream, stream_name, position, column, reason });
+        if let ErrorsMax::Count(_) = self.errors_max {
+            self.check_errors(self.errors_max, false);
+        }
+        told
+    }
+}
+
+impl LoadObserver for Outcomes {
+    fn stored(&self, run: StoredRun) {
+        self.progress.add_stored(run);
+    }
+
+    fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
+        let stream = stream as usize;
+        match self.callbacks.existing(&ExistingEntry { stream, position, space, key, store: &self.store }) {
+            Ok(()) => {
+                self.progress.add_existed(stream);
+                Ok(())
+            }
+            Err(error) => self.fail(stream, &self.names[stream], position, None, error.message()),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Streams: where the entries of a bulk put come from.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use tonnage_engine::Result;
+
+use crate::kv::Pairs;
+use crate::row::Row;
+
+/// One source of entries. Entries of one stream keep their order; streams run side by side.
+pub trait EntryStream: Send {
+    /// A name for reports and errors, such as a file name.
+    fn name(&self) -> String {
+        String::new()
+    }
+
+    /// The next entries, or `None` at the end, after which it is not asked again. An error stops the load.
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>>;
+}
+
+/// Consecutive entries of one stream, all for one table or all key/value pairs.
+#[derive(Clone, Debug)]
+pub struct EntryBatch {
+    /// What to store.
+    pub payload: Payload,
+    /// How long the rows live from now on; without it the table's own time to live holds.
+    pub ttl: Option<Duration>,
+    /// The place in the stream of each entry of the payload, ascending. Without it they follow what came before.
+    pub positions: Option<Vec<u64>>,
+    /// Entries that the source itself could not read: they are reported as failed.
+    pub unread: Vec<UnreadEntry>,
+}
+
+/// What a batch brings.
+#[derive(Clone, Debug)]
+pub enum Payload {
+    /// Rows of a table, column by column: the fast way. Columns are matched by name.
+    Batch {
+        /// The table's path.
+        table: Arc<str>,
+        /// Its rows.
+        rows: RecordBatch,
+    },
+    /// Rows of a table, one by one.
+    Rows {
+        /// The table's path.
+        table: Arc<str>,
+        /// Its rows.
+        rows: Vec<Row>,
+    },
+    /// Key/value pairs.
+    Pairs(Pairs),
+}
+
+impl Payload {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Payload::Batch { rows, .. } => rows.num_rows(),
+            Payload::Rows { rows, .. } => rows.len(),
+            Payload::Pairs(pairs) => pairs.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// An entry that its source could not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadEntry {
+    /// Its place in the stream, from 0.
+    pub position: u64,
+    /// The column at fault, when it is known.
+    pub column: Option<String>,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl EntryBatch {
+    /// Rows of a table, column by column.
+    pub fn rows(table: impl Into<Arc<str>>, rows: RecordBatch) -> Self {
+        Payload::Batch { table: table.into(), rows }.into()
+    }
+
+    /// Key/value pairs.
+    pub fn pairs(pairs: Pairs) -> Self {
+        Payload::Pairs(pairs).into()
+    }
+}
+
+impl From<Payload> for EntryBatch {
+    fn from(payload: Payload) -> Self {
+        Self { payload, ttl: None, positions: None, unread: Vec::new() }
+    }
+}
+
+/// A stream over an iterator of batches.
+struct IteratorStream<I> {
+    name: String,
+    batches: I,
+}
+
+impl<I: Iterator<Item = Result<EntryBatch>> + Send> EntryStream for IteratorStream<I> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        self.batches.next().transpose()
+    }
+}
+
+/// A stream of record batches for one table.
+pub fn record_batch_stream<I>(name: impl Into<String>, table: impl Into<Arc<str>>, batches: I) -> Box<dyn EntryStream>
+where
+    I: IntoIterator<Item = Result<RecordBatch>>,
+    I::IntoIter: Send + 'static,
+{
+    let table = table.into();
+    let batches = batches.into_iter().map(move |batch| Ok(EntryBatch::rows(table.clone(), batch?)));
+    Box::new(IteratorStream { name: name.into(), batches })
+}
+
+/// A stream of single rows, each with the path of its table: tables may alternate, parents and children mix.
+pub fn row_stream<I>(name: impl Into<String>, rows: I) -> Box<dyn EntryStream>
+where
+    I: IntoIterator<Item = Result<(Arc<str>, Row)>>,
+    I::IntoIter: Send + 'static,
+{
+    Box::new(IteratorStream { name: name.into(), batches: RowGroups { rows: rows.into_iter(), held: None, failed: None } })
+}
+
+/// A stream of key/value pairs.
+pub fn pair_stream<I>(name: impl Into<String>, batches: I) -> Box<dyn EntryStream>
+where
+    I: IntoIterator<Item = Result<Pairs>>,
+    I::IntoIter: Send + 'static,
+{
+    let batches = batches.into_iter().map(|pairs| Ok(EntryBatch::pairs(pairs?)));
+    Box::new(IteratorStream { name: name.into(), batches })
+}
+
+/// Gathers neighbouring rows of one table into batches.
+struct RowGroups<I> {
+    rows: I,
+    held: Option<(Arc<str>, Row)>,
+    failed: Option<tonnage_engine::Error>,
+}
+
+impl<I> RowGroups<I> {
+    const ROWS_MAX: usize = 1_024;
+}
+
+impl<I: Iterator<Item = Result<(Arc<str>, Row)>>> Iterator for RowGroups<I> {
+    type Item = Result<EntryBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.failed.take() {
+            return Some(Err(error));
+        }
+        let (table, first) = match self.held.take().map(Ok).or_else(|| self.rows.next())? {
+            Ok(held) => held,
+            Err(error) => return Some(Err(error)),
+        };
+        let mut rows = vec![first];
+        while rows.len() < Self::ROWS_MAX {
+            match self.rows.next() {
+                Some(Ok((next_table, row))) if next_table == table => rows.push(row),
+                Some(Ok(other)) => {
+                    self.held = Some(other);
+                    break;
+                }
+                Some(Err(error)) => {
+                    self.failed = Some(error);
+                    break;
+                }
+                None => break,
+            }
+        }
+        Some(Ok(Payload::Rows { table, rows }.into()))
+    }
+}

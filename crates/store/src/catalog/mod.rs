@@ -1,0 +1,238 @@
+//! The tables of a store, kept in the store itself.
+//!
+//! A space named `catalog` holds one row per table. DDL goes through in two steps where a space is made or dropped:
+//!
+//! 1. `CREATE TABLE` makes the space, then writes the row. A crash in between leaves a space that no row names.
+//! 2. `DROP TABLE` deletes the row, then drops the space. A crash in between leaves the same.
+//!
+//! So whatever space of a table no row names is dropped at the next open. The rows of a table and of all tables below it share a shard key:
+//! they change in one atomic write.
+//!
+//! Child tables live in the space of their top-level table. Dropping one deletes its row only: its number is never given again, so
+//! whatever rows it leaves are passed over by the [`KeyClassifier`] and go away with their parent rows or their space.
+
+mod rows;
+mod state;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use tonnage_engine::{Condition, Durability, Engine, Error, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome};
+
+use crate::codec::Limits;
+use crate::schema::Change;
+use crate::{KeyClassifier, TableCodec, TableDefinition, TableSchema};
+use rows::StoredTable;
+use state::State;
+
+/// What the names of the spaces of tables begin with.
+const TABLE_PREFIX: &str = "table:";
+
+/// A table that is open for use. A snapshot: DDL makes new entries and leaves old ones as they are.
+#[derive(Debug)]
+pub struct TableEntry {
+    /// What the table is.
+    pub schema: Arc<TableSchema>,
+    /// Its codec.
+    pub codec: Arc<TableCodec>,
+    /// Where its rows are.
+    pub space: SpaceId,
+    /// Tells the tables of the space apart.
+    pub classifier: Arc<KeyClassifier>,
+    /// The full names of the tables right below it.
+    pub children: Vec<String>,
+}
+
+/// The tables of a store. Readers never wait for DDL: they take the state as it is.
+pub struct Catalog {
+    engine: Arc<dyn Engine>,
+    space: SpaceId,
+    limits: Limits,
+    state: RwLock<Arc<State>>,
+    /// Held through each statement of DDL.
+    ddl: Mutex<()>,
+}
+
+impl Catalog {
+    /// Opens the catalog of a store, making it if need be, and clears away what a crash in the middle of DDL left.
+    ///
+    /// # Errors
+    /// `Unsupported` for a catalog of a newer format, `Corruption` for one that cannot be read; what the engine says.
+    pub fn open(engine: Arc<dyn Engine>) -> Result<Catalog> {
+        let space = rows::open_space(engine.as_ref())?;
+        let limits = Limits::from(engine.capability());
+        let state = State::new(rows::read(engine.as_ref(), space)?, limits);
+        for left in engine.spaces()? {
+            if left.name.starts_with(TABLE_PREFIX) && !state.knows_space(left.id) {
+                engine.drop_space(left.id)?;
+            }
+        }
+        Ok(Catalog { engine, space, limits, state: RwLock::new(Arc::new(state)), ddl: Mutex::new(()) })
+    }
+
+    fn state(&self) -> Arc<State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn publish(&self, state: State) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.ddl.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All tables, by path.
+    pub fn tables(&self) -> Vec<Arc<TableEntry>> {
+        self.state().tables()
+    }
+
+    /// A table by its full name.
+    ///
+    /// # Errors
+    /// `NotFound`, naming the table, the ones with a name like it, and the ones that there are.
+    pub fn table(&self, path: &str) -> Result<Arc<TableEntry>> {
+        self.state().table(path)
+    }
+
+    /// The tables of one space, the top-level one first, each before the ones below it.
+    pub fn family(&self, space: SpaceId) -> Vec<Arc<TableEntry>> {
+        self.state().family(space)
+    }
+
+    /// Whether a space has, or ever had, child tables: rows of dropped ones may still lie among the others.
+    pub(crate) fn had_children(&self, space: SpaceId) -> bool {
+        self.state().had_children(space)
+    }
+
+    /// Makes a table. The answer tells whether it was made now.
+    ///
+    /// # Errors
+    /// `Conflict` when there is one of that name and `if_not_exists` is off; `Invalid` for a definition that breaks a rule;
+    /// `NotFound` when the table above it does not exist.
+    pub fn create_table(&self, definition: &TableDefinition, if_not_exists: bool) -> Result<(Arc<TableEntry>, bool)> {
+        let _ddl = self.lock();
+        let state = self.state();
+        if let Some(entry) = state.find(&definition.path) {
+            return if if_not_exists {
+                Ok((entry, false))
+            } else {
+                Err(Error::conflict(format!("table {} exists already", entry.schema.path)))
+            };
+        }
+        match definition.path.rsplit_once('.') {
+            None => self.create_root(&state, definition)?,
+            Some((parent, _)) => {
+                let parent = state.table(parent).map_err(|error| error.at(format_args!("table {}", definition.path)))?;
+                self.create_child(&state, definition, &parent)?;
+            }
+        }
+        Ok((self.table(&definition.path)?, true))
+    }
+
+    fn create_root(&self, state: &State, definition: &TableDefinition) -> Result<()> {
+        let schema = Arc::new(TableSchema::define(definition, None, 0)?);
+        let name = format!("{TABLE_PREFIX}{}", schema.path.to_ascii_lowercase());
+        // A statement that failed half-way may have left a space of that name.
+        if let Some(left) = self.engine.spaces()?.into_iter().find(|space| space.name == name) {
+            self.engine.drop_space(left.id)?;
+        }
+        let space = self.engine.create_space(&name, &schema.key_shape())?;
+        let family = vec![StoredTable::root(space, schema)];
+        self.commit(&family, &[]).inspect_err(|error| {
+            if error.kind() != ErrorKind::Unavailable {
+                let _ = self.engine.drop_space(space);
+            }
+        })?;
+        self.publish(state.with_family(space, family, self.limits));
+        Ok(())
+    }
+
+    fn create_child(&self, state: &State, definition: &TableDefinition, parent: &TableEntry) -> Result<()> {
+        let mut family = state.stored(parent.space);
+        let root = family.first_mut().ok_or_else(|| lost_root(&parent.schema.path))?;
+        let table_id = root.next_table_id;
+        root.next_table_id =
+            table_id.checked_add(1).ok_or_else(|| Error::invalid("the top-level table has had too many child tables"))?;
+        let path = format!("{}.{}", parent.schema.path, definition.path.rsplit('.').next().unwrap_or_default());
+        let definition = TableDefinition { path, ..definition.clone() };
+        let schema = Arc::new(TableSchema::define(&definition, Some(&parent.schema), table_id)?);
+        let child = StoredTable::child(parent.space, schema);
+        self.commit(&[root.clone(), child.clone()], &[])?;
+        family.push(child);
+        self.publish(state.with_family(parent.space, family, self.limits));
+        Ok(())
+    }
+
+    /// Drops a table and its rows. The answer tells whether there was one.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none and `if_exists` is off; `Conflict` when it has child tables.
+    pub fn drop_table(&self, path: &str, if_exists: bool) -> Result<bool> {
+        let _ddl = self.lock();
+        let state = self.state();
+        let entry = match state.find(path) {
+            Some(entry) => entry,
+            None if if_exists => return Ok(false),
+            None => state.table(path)?,
+        };
+        if !entry.children.is_empty() {
+            let children = entry.children.join(", ");
+            return Err(Error::conflict(format!("table {} has child tables: drop {children} first", entry.schema.path)));
+        }
+        let (dropped, family): (Vec<_>, Vec<_>) =
+            state.stored(entry.space).into_iter().partition(|table| table.schema.table_id == entry.schema.table_id);
+        self.commit(&[], &dropped)?;
+        self.publish(state.with_family(entry.space, family, self.limits));
+        if entry.schema.ancestors.is_empty() {
+            self.engine.drop_space(entry.space)?;
+        }
+        Ok(true)
+    }
+
+    /// Changes a table.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for a change that breaks a rule.
+    pub fn alter_table(&self, path: &str, changes: &[Change]) -> Result<Arc<TableEntry>> {
+        let _ddl = self.lock();
+        let state = self.state();
+        let entry = state.table(path)?;
+        let schema = Arc::new(entry.schema.alter(changes)?);
+        let mut family = state.stored(entry.space);
+        let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
+        let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
+        table.schema = schema;
+        self.commit(&[table.clone()], &[])?;
+        self.publish(state.with_family(entry.space, family, self.limits));
+        self.table(path)
+    }
+
+    /// Writes and deletes rows of one family atomically. When it fails the state is read anew, for the write may have gone through.
+    fn commit(&self, put: &[StoredTable], delete: &[StoredTable]) -> Result<()> {
+        let mut batch = WriteBatch::new(self.space);
+        for table in put {
+            batch.put(&table.key(), &table.value()?, 0, Condition::Always);
+        }
+        for table in delete {
+            batch.delete(&table.key(), Condition::Always);
+        }
+        match self.engine.write(&batch, Durability::Fsync) {
+            Ok(WriteOutcome::Applied { .. }) => Ok(()),
+            Ok(WriteOutcome::Refused { .. }) => Err(Error::internal("the catalog refused a write without conditions")),
+            Err(error) => {
+                if let Ok(tables) = rows::read(self.engine.as_ref(), self.space) {
+                    self.publish(State::new(tables, self.limits));
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+#[cold]
+fn lost_root(path: &str) -> Error {
+    Error::internal(format!("the catalog has lost a row of the family of table {path}"))
+}
+
+#[cfg(test)]
+mod tests;

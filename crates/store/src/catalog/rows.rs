@@ -1,0 +1,109 @@
+//! The catalog's rows on disk.
+//!
+//! The key is the name of the top-level table and the full name of the table, both in lower case, each as an escaped part of a key; the
+//! first is the shard key. The value is JSON.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tonnage_engine::{Engine, Error, KeyPart, KeyShape, Ranges, Result, Rows, ScanOptions, SpaceId};
+
+use crate::TableSchema;
+use crate::codec::push_escaped;
+
+/// The name of the catalog's own space.
+pub(super) const SPACE_NAME: &str = "catalog";
+
+/// The newest format of rows, which is written, and the newest that can be read.
+const FORMAT: u32 = 1;
+
+/// A table as the catalog stores it.
+#[derive(Clone, Debug)]
+pub(super) struct StoredTable {
+    pub(super) space: SpaceId,
+    /// The number of the next child table of the space; kept with the top-level table.
+    pub(super) next_table_id: u32,
+    pub(super) schema: Arc<TableSchema>,
+}
+
+/// What can be read of a row of any format.
+#[derive(Deserialize)]
+struct AnyRow {
+    format: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row1 {
+    format: u32,
+    space: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    next_table_id: u32,
+    schema: TableSchema,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl StoredTable {
+    pub(super) fn root(space: SpaceId, schema: Arc<TableSchema>) -> Self {
+        Self { space, next_table_id: 1, schema }
+    }
+
+    pub(super) fn child(space: SpaceId, schema: Arc<TableSchema>) -> Self {
+        Self { space, next_table_id: 0, schema }
+    }
+
+    pub(super) fn key(&self) -> Vec<u8> {
+        let mut key = Vec::new();
+        push_escaped(self.schema.root_path().to_ascii_lowercase().as_bytes(), &mut key);
+        push_escaped(self.schema.path.to_ascii_lowercase().as_bytes(), &mut key);
+        key
+    }
+
+    pub(super) fn value(&self) -> Result<Vec<u8>> {
+        let row = Row1 { format: FORMAT, space: self.space.0, next_table_id: self.next_table_id, schema: (*self.schema).clone() };
+        serde_json::to_vec(&row).map_err(|error| {
+            Error::internal(format!("table {} cannot be written to the catalog", self.schema.path)).with_source(error)
+        })
+    }
+
+    fn read(value: &[u8]) -> Result<Self> {
+        let any: AnyRow = serde_json::from_slice(value).map_err(damaged)?;
+        if any.format > FORMAT {
+            return Err(Error::unsupported(format!(
+                "the catalog has format {}, this Tonnage reads formats up to {FORMAT}: use a newer Tonnage",
+                any.format
+            )));
+        }
+        let row: Row1 = serde_json::from_slice(value).map_err(damaged)?;
+        row.schema.check().map_err(damaged)?;
+        Ok(Self { space: SpaceId(row.space), next_table_id: row.next_table_id, schema: Arc::new(row.schema) })
+    }
+}
+
+fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    let error = error.into();
+    Error::corruption(format!("a row of the catalog cannot be read ({error}): restore the store from a copy")).with_source(error)
+}
+
+/// The catalog's space, made if need be.
+pub(super) fn open_space(engine: &dyn Engine) -> Result<SpaceId> {
+    match engine.spaces()?.into_iter().find(|space| space.name == SPACE_NAME) {
+        Some(space) => Ok(space.id),
+        None => engine.create_space(SPACE_NAME, &KeyShape::new([KeyPart::Terminated])),
+    }
+}
+
+/// All tables.
+pub(super) fn read(engine: &dyn Engine, space: SpaceId) -> Result<Vec<StoredTable>> {
+    let mut scanner = engine.scan(space, Ranges::whole_space(), ScanOptions::default())?;
+    let mut tables = Vec::new();
+    let mut rows = Rows::new();
+    while scanner.next_batch(&mut rows)? {
+        for value in rows.values.iter() {
+            tables.push(StoredTable::read(value)?);
+        }
+    }
+    Ok(tables)
+}

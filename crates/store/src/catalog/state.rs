@@ -1,0 +1,141 @@
+//! All tables at one moment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tonnage_engine::{Error, Result, SpaceId};
+
+use super::TableEntry;
+use super::rows::StoredTable;
+use crate::codec::Limits;
+use crate::{KeyClassifier, TableCodec};
+
+/// The tables of a store as of the last statement of DDL. Never changed, only replaced.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    /// By path in lower case.
+    tables: BTreeMap<String, Arc<TableEntry>>,
+    /// The stored rows of each space, the top-level table first.
+    families: BTreeMap<SpaceId, Arc<Vec<StoredTable>>>,
+}
+
+impl State {
+    pub(super) fn new(stored: Vec<StoredTable>, limits: Limits) -> Self {
+        let mut families: BTreeMap<SpaceId, Vec<StoredTable>> = BTreeMap::new();
+        for table in stored {
+            families.entry(table.space).or_default().push(table);
+        }
+        let mut state = Self::default();
+        for (space, family) in families {
+            state.put_family(space, family, limits);
+        }
+        state
+    }
+
+    /// The state with the tables of one space replaced.
+    pub(super) fn with_family(&self, space: SpaceId, family: Vec<StoredTable>, limits: Limits) -> Self {
+        let mut state = self.clone();
+        state.tables.retain(|_, entry| entry.space != space);
+        state.families.remove(&space);
+        state.put_family(space, family, limits);
+        state
+    }
+
+    /// Whether a space has, or ever had, child tables: rows of dropped ones may still lie among the others.
+    pub(super) fn had_children(&self, space: SpaceId) -> bool {
+        let root = self.families.get(&space).and_then(|family| family.first());
+        root.is_some_and(|root| root.next_table_id > 1)
+    }
+
+    fn put_family(&mut self, space: SpaceId, mut family: Vec<StoredTable>, limits: Limits) {
+        if family.is_empty() {
+            return;
+        }
+        // A table has a greater number than the one above it, which was there first.
+        family.sort_by_key(|table| table.schema.table_id);
+        let schemas: Vec<_> = family.iter().map(|table| table.schema.clone()).collect();
+        let classifier = Arc::new(KeyClassifier::new(&schemas));
+        for schema in &schemas {
+            let is_child =
+                |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent.eq_ignore_ascii_case(&schema.path));
+            let children = schemas.iter().map(|child| &child.path).filter(|path| is_child(path)).cloned().collect();
+            let codec = Arc::new(TableCodec::new(schema.clone(), limits));
+            let entry = TableEntry { schema: schema.clone(), codec, space, classifier: classifier.clone(), children };
+            self.tables.insert(schema.path.to_ascii_lowercase(), Arc::new(entry));
+        }
+        self.families.insert(space, Arc::new(family));
+    }
+
+    pub(super) fn knows_space(&self, space: SpaceId) -> bool {
+        self.families.contains_key(&space)
+    }
+
+    pub(super) fn tables(&self) -> Vec<Arc<TableEntry>> {
+        self.tables.values().cloned().collect()
+    }
+
+    /// The stored rows of a space, the top-level table first.
+    pub(super) fn stored(&self, space: SpaceId) -> Vec<StoredTable> {
+        self.families.get(&space).map_or_else(Vec::new, |family| family.to_vec())
+    }
+
+    pub(super) fn family(&self, space: SpaceId) -> Vec<Arc<TableEntry>> {
+        self.stored(space).iter().filter_map(|table| self.find(&table.schema.path)).collect()
+    }
+
+    pub(super) fn find(&self, path: &str) -> Option<Arc<TableEntry>> {
+        self.tables.get(path).or_else(|| self.tables.get(&path.to_ascii_lowercase())).cloned()
+    }
+
+    pub(super) fn table(&self, path: &str) -> Result<Arc<TableEntry>> {
+        self.find(path).ok_or_else(|| self.unknown(path))
+    }
+
+    #[cold]
+    fn unknown(&self, path: &str) -> Error {
+        const NAMES_MAX: usize = 20;
+        let wanted = path.to_ascii_lowercase();
+        let near = self
+            .tables
+            .iter()
+            .filter(|(name, _)| is_near(&wanted, name))
+            .map(|(_, entry)| entry.schema.path.as_str())
+            .collect::<Vec<_>>();
+        let mut message = format!("there is no table {path}");
+        if !near.is_empty() {
+            message.push_str(&format!("; did you mean {}?", near.join(" or ")));
+        }
+        let names: Vec<_> = self.tables.values().take(NAMES_MAX).map(|entry| entry.schema.path.as_str()).collect();
+        match self.tables.len() {
+            0 => message.push_str("; the store has no tables yet"),
+            count if count > NAMES_MAX => {
+                message.push_str(&format!("; the tables are {} and {} more", names.join(", "), count - NAMES_MAX))
+            }
+            _ => message.push_str(&format!("; the tables are {}", names.join(", "))),
+        }
+        Error::not_found(message)
+    }
+}
+
+/// Whether someone who wrote one name may have meant the other: at most two letters differ, or one begins with the other.
+fn is_near(wanted: &str, name: &str) -> bool {
+    let shorter = wanted.len().min(name.len());
+    if shorter >= 3 && (wanted.starts_with(name) || name.starts_with(wanted)) {
+        return true;
+    }
+    wanted.len().abs_diff(name.len()) <= 2 && edits(wanted.as_bytes(), name.as_bytes()) <= 2.min(shorter / 2)
+}
+
+/// How many letters must be put in, left out or replaced to make one name of the other.
+fn edits(left: &[u8], right: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (place, other) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[place + 1];
+            row[place + 1] = replaced.min(row[place] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}

@@ -1,0 +1,168 @@
+//! What DDL does to a store, reopened or not.
+
+use std::sync::Arc;
+
+use tonnage_engine::{Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, WriteBatch};
+
+use super::{Catalog, rows};
+use crate::ddl::{Statement, parse};
+use crate::{KeyOwner, Row};
+
+const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, PRIMARY KEY (SHARD(maker), price))";
+const IMAGES: &str = "CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
+
+fn engine() -> Arc<dyn Engine> {
+    Arc::new(MemoryEngine::new())
+}
+
+/// Runs statements; what they say, one line each.
+fn run(catalog: &Catalog, sql: &str) -> tonnage_engine::Result<()> {
+    for statement in parse(sql)? {
+        match statement {
+            Statement::CreateTable { definition, if_not_exists } => catalog.create_table(&definition, if_not_exists).map(drop)?,
+            Statement::DropTable { path, if_exists } => catalog.drop_table(&path, if_exists).map(drop)?,
+            Statement::AlterTable { path, changes } => catalog.alter_table(&path, &changes).map(drop)?,
+            other => panic!("{other:?}"),
+        }
+    }
+    Ok(())
+}
+
+fn paths(catalog: &Catalog) -> Vec<String> {
+    catalog.tables().iter().map(|entry| entry.schema.path.clone()).collect()
+}
+
+#[test]
+fn tables_are_there_after_reopening() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    run(&catalog, &format!("{PHONES} USING TTL 2 DAYS; {IMAGES}; ALTER TABLE phones ADD stock LONG DEFAULT 5")).unwrap();
+    let before: Vec<_> = catalog.tables().iter().map(|entry| entry.schema.clone()).collect();
+    let again = Catalog::open(engine).unwrap();
+    let after: Vec<_> = again.tables().iter().map(|entry| entry.schema.clone()).collect();
+    assert_eq!(before, after);
+    assert_eq!(paths(&again), ["phones", "phones.images"]);
+    assert_eq!(again.table("PHONES").unwrap().children, ["phones.images"]);
+}
+
+#[test]
+fn a_missing_table_is_named_with_the_ones_like_it() {
+    let catalog = Catalog::open(engine()).unwrap();
+    assert!(catalog.table("x").unwrap_err().message().contains("no tables yet"));
+    run(&catalog, &format!("{PHONES}; CREATE TABLE ships (id LONG, PRIMARY KEY (id))")).unwrap();
+    let error = catalog.table("fones").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.message().contains("fones; did you mean phones?; the tables are phones, ships"), "{error}");
+}
+
+#[test]
+fn names_are_taken_without_regard_to_case() {
+    let catalog = Catalog::open(engine()).unwrap();
+    run(&catalog, PHONES).unwrap();
+    let again = PHONES.replace("phones", "Phones");
+    assert_eq!(run(&catalog, &again).unwrap_err().kind(), ErrorKind::Conflict);
+    run(&catalog, &again.replace("TABLE", "TABLE IF NOT EXISTS")).unwrap();
+    assert_eq!(paths(&catalog), ["phones"]);
+    run(&catalog, &IMAGES.replace("phones", "PHONES")).unwrap();
+    assert_eq!(paths(&catalog), ["phones", "phones.images"]);
+}
+
+#[test]
+fn a_table_with_children_is_not_dropped() {
+    let catalog = Catalog::open(engine()).unwrap();
+    run(&catalog, &format!("{PHONES}; {IMAGES}")).unwrap();
+    let error = catalog.drop_table("phones", false).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.message().contains("phones.images"), "{error}");
+    assert!(catalog.drop_table("phones.images", false).unwrap());
+    assert!(catalog.drop_table("phones", false).unwrap());
+    assert!(!catalog.drop_table("phones", true).unwrap());
+    assert_eq!(catalog.drop_table("phones", false).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn dropping_a_top_level_table_drops_its_space() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    run(&catalog, PHONES).unwrap();
+    assert_eq!(engine.spaces().unwrap().len(), 2);
+    run(&catalog, "DROP TABLE phones").unwrap();
+    assert_eq!(engine.spaces().unwrap().len(), 1);
+}
+
+#[test]
+fn the_number_of_a_dropped_child_table_is_never_used_again() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    run(&catalog, &format!("{PHONES}; {IMAGES}")).unwrap();
+    let old = catalog.table("phones.images").unwrap();
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    let row = Row::new().with("maker", "Nokia").with("price", 300).with("image", 1);
+    old.codec.encode_row(&row, &mut key, &mut value).unwrap();
+    assert_eq!(old.classifier.classify(&key).unwrap(), KeyOwner::Table(1));
+
+    run(&catalog, "DROP TABLE phones.images").unwrap();
+    assert_eq!(catalog.table("phones").unwrap().classifier.classify(&key).unwrap(), KeyOwner::Other);
+    let catalog = Catalog::open(engine).unwrap();
+    run(&catalog, IMAGES).unwrap();
+    let new = catalog.table("phones.images").unwrap();
+    assert_eq!(new.schema.table_id, 2);
+    assert_eq!(new.classifier.classify(&key).unwrap(), KeyOwner::Other);
+}
+
+#[test]
+fn a_space_that_no_row_names_is_cleared_away() {
+    let engine = engine();
+    engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    engine.create_space("pairs", &KeyShape::new([KeyPart::Path])).unwrap();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    let names: Vec<_> = engine.spaces().unwrap().into_iter().map(|space| space.name).collect();
+    assert_eq!(names, ["pairs", "catalog"]);
+    engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    run(&catalog, PHONES).unwrap();
+    assert_eq!(engine.spaces().unwrap().last().unwrap().shape, catalog.table("phones").unwrap().schema.key_shape());
+}
+
+#[test]
+fn a_child_table_needs_its_parent() {
+    let catalog = Catalog::open(engine()).unwrap();
+    let error = run(&catalog, IMAGES).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.message().contains("phones.images") && error.message().contains("no table phones"), "{error}");
+}
+
+#[test]
+fn a_family_lists_parents_before_children() {
+    let catalog = Catalog::open(engine()).unwrap();
+    run(&catalog, &format!("{PHONES}; {IMAGES}; CREATE TABLE phones.images.marks (mark LONG, PRIMARY KEY (mark)); CREATE TABLE phones.a (a LONG, PRIMARY KEY (a))")).unwrap();
+    let family: Vec<_> =
+        catalog.family(catalog.table("phones").unwrap().space).iter().map(|entry| entry.schema.path.clone()).collect();
+    assert_eq!(family, ["phones", "phones.images", "phones.images.marks", "phones.a"]);
+    assert_eq!(catalog.table("phones").unwrap().children, ["phones.images", "phones.a"]);
+}
+
+#[test]
+fn an_entry_stays_as_it_was_when_its_table_changes() {
+    let catalog = Catalog::open(engine()).unwrap();
+    run(&catalog, PHONES).unwrap();
+    let before = catalog.table("phones").unwrap();
+    run(&catalog, "ALTER TABLE phones ADD stock LONG").unwrap();
+    assert_eq!(before.schema.columns.len(), 2);
+    assert_eq!(catalog.table("phones").unwrap().schema.columns.len(), 3);
+}
+
+#[test]
+fn a_catalog_that_cannot_be_read_is_refused() {
+    for (value, kind) in [
+        (&br#"{"format": 2, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (br#"{"format": 1}"#, ErrorKind::Corruption),
+        (b"\xff\xfe", ErrorKind::Corruption),
+    ] {
+        let engine = engine();
+        let space = rows::open_space(engine.as_ref()).unwrap();
+        let mut batch = WriteBatch::new(space);
+        batch.put(b"a\0\x01a\0\x01", value, 0, Condition::Always);
+        engine.write(&batch, Durability::Write).unwrap();
+        assert_eq!(Catalog::open(engine).err().unwrap().kind(), kind);
+    }
+}

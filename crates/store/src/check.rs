@@ -1,0 +1,136 @@
+//! Check: does everything that is stored hold together?
+//!
+//! 1. The engine reads all of its files and verifies their checksums.
+//! 2. Every key of every space is sorted out by table, and every row decoded with all of its columns.
+//! 3. The spaces are compared with the catalog: each table has its space.
+
+use std::collections::BTreeMap;
+
+use tonnage_engine::{Damage, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport};
+
+use crate::catalog::TableEntry;
+use crate::codec::KeyOwner;
+use crate::kv::Key;
+use crate::store::Inner;
+
+/// Damaged places that a report names; further ones are only counted.
+const DAMAGES_MAX: usize = 1_000;
+
+/// What a check read and found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Rows of each table, by path.
+    pub rows: BTreeMap<String, u64>,
+    /// Key/value pairs.
+    pub pairs: u64,
+    /// Rows of dropped child tables that are still stored and never read.
+    pub leftover_rows: u64,
+    /// What the engine read, itself included.
+    pub verified: VerifyReport,
+    /// What is damaged, at most a thousand places; empty when all is well.
+    pub damages: Vec<Damage>,
+    /// How many damaged places there are in all.
+    pub damage_count: u64,
+}
+
+impl CheckReport {
+    /// Whether all is well.
+    pub fn is_sound(&self) -> bool {
+        self.damage_count == 0
+    }
+
+    fn damage(&mut self, place: impl Into<String>, what: impl Into<String>) {
+        self.damage_count += 1;
+        if self.damages.len() < DAMAGES_MAX {
+            self.damages.push(Damage { place: place.into(), what: what.into() });
+        }
+    }
+}
+
+pub(crate) fn check(store: &Inner) -> Result<CheckReport> {
+    let mut report = CheckReport { verified: store.engine.verify()?, ..CheckReport::default() };
+    for damage in std::mem::take(&mut report.verified.damages) {
+        report.damage(damage.place, damage.what);
+    }
+    let spaces = store.engine.spaces()?;
+    let mut roots = Vec::new();
+    for table in store.catalog.tables() {
+        report.rows.insert(table.schema.path.clone(), 0);
+        if !spaces.iter().any(|space| space.id == table.space) {
+            report.damage(&table.schema.path, "the catalog has this table, the engine has no space for it: restore from a copy");
+        } else if table.schema.parent_path().is_none() {
+            roots.push(table);
+        }
+    }
+    for root in roots {
+        check_family(store, &root, &mut report);
+    }
+    check_pairs(store, &mut report);
+    Ok(report)
+}
+
+/// Reads one space to its end, or to the first error of the engine.
+fn read_space(
+    store: &Inner,
+    space: tonnage_engine::SpaceId,
+    place: &str,
+    report: &mut CheckReport,
+    mut visit: impl FnMut(&Rows, &mut CheckReport),
+) {
+    let options = ScanOptions { projection: Projection::KeysAndValues, fill_cache: false, ..ScanOptions::default() };
+    let mut scanner = match store.engine.scan(space, Ranges::whole_space(), options) {
+        Ok(scanner) => scanner,
+        Err(error) => return report.damage(place, error.message()),
+    };
+    let mut rows = Rows::new();
+    loop {
+        match scanner.next_batch(&mut rows) {
+            Ok(true) => visit(&rows, report),
+            Ok(false) => return,
+            Err(error) => return report.damage(place, error.message()),
+        }
+    }
+}
+
+fn check_family(store: &Inner, root: &TableEntry, report: &mut CheckReport) {
+    let family = store.catalog.family(root.space);
+    read_space(store, root.space, &root.schema.path, report, |rows, report| {
+        let mut which = vec![Vec::new(); family.len()];
+        for index in 0..rows.len() {
+            match root.classifier.classify(rows.keys.get(index)) {
+                Ok(KeyOwner::Table(id)) => match family.iter().position(|entry| entry.schema.table_id == id) {
+                    Some(table) => which[table].push(index as u32),
+                    None => report.leftover_rows += 1,
+                },
+                Ok(KeyOwner::Other) => report.leftover_rows += 1,
+                Err(error) => report.damage(&root.schema.path, error.message()),
+            }
+        }
+        for (entry, which) in family.iter().zip(&which) {
+            check_rows(entry, rows, which, report);
+        }
+    });
+}
+
+/// Decodes rows together and, when that fails, one by one, to name each that is damaged.
+fn check_rows(entry: &TableEntry, rows: &Rows, which: &[u32], report: &mut CheckReport) {
+    if entry.codec.decode(rows, Some(which), None).is_err() {
+        for index in which {
+            if let Err(error) = entry.codec.decode(rows, Some(&[*index]), None) {
+                report.damage(&entry.schema.path, error.message());
+            }
+        }
+    }
+    *report.rows.entry(entry.schema.path.clone()).or_default() += which.len() as u64;
+}
+
+fn check_pairs(store: &Inner, report: &mut CheckReport) {
+    read_space(store, store.pairs, "key/value pairs", report, |rows, report| {
+        report.pairs += rows.len() as u64;
+        for key in rows.keys.iter() {
+            if let Err(error) = Key::decode(key) {
+                report.damage("key/value pairs", error.message());
+            }
+        }
+    });
+}

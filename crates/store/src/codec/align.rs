@@ -1,0 +1,187 @@
+//! Record batches made to fit a table.
+//!
+//! 1. Find each column of the table in the batch by name; refuse columns that the table does not have.
+//! 2. Take columns of the right type as they are, cast the others, fill the missing ones with their default or NULL.
+//! 3. Note the rows with a cell that could not be cast, a NULL where none may be, or a key or value over the limits.
+//! 4. Leave those rows out.
+//!
+//! A batch that fits already passes with a copy of its pointers: step 3 looks at counts of NULLs and at the bytes of all rows together before it looks
+//! at any row.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::compute::take;
+use tonnage_engine::{Error, KeyPart, Result};
+
+use super::cast::cast_column;
+use super::encode::{add_lens, bytes_and_offsets};
+use super::layout::{MARKER_LEN, Place};
+use super::{TableCodec, cell};
+use crate::Column;
+
+/// A batch in the table's own columns and types.
+#[derive(Clone, Debug)]
+pub struct Aligned {
+    /// The rows that fit.
+    pub batch: RecordBatch,
+    /// The rows that do not, in ascending order.
+    pub rejected: Vec<Rejected>,
+    /// For each row of `batch` its place in the original; nothing when no row was rejected.
+    pub kept: Option<Vec<u32>>,
+}
+
+/// A row that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// Its place in the batch.
+    pub row: usize,
+    /// The column at fault; empty when it is the row as a whole.
+    pub column: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// The first fault of each row that has one.
+type Faults = BTreeMap<usize, (String, String)>;
+
+impl TableCodec {
+    /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that does not fit rejects its row only.
+    ///
+    /// # Errors
+    /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a type that cannot be cast.
+    pub fn align(&self, batch: &RecordBatch) -> Result<Aligned> {
+        let places = self.places_in(batch)?;
+        let mut faults = Faults::new();
+        let mut arrays = Vec::with_capacity(places.len());
+        for (column, place) in self.schema.columns.iter().zip(places) {
+            let array = match place {
+                Some(place) => self.cast_in(batch, place, column, &mut faults)?,
+                None => self.fill(column, batch.num_rows())?,
+            };
+            if !column.nullable && array.null_count() > 0 {
+                self.note_nulls(&array, column, &mut faults);
+            }
+            arrays.push(array);
+        }
+        self.note_oversize(&arrays, batch.num_rows(), &mut faults);
+        self.without_faulty(arrays, batch.num_rows(), faults)
+    }
+
+    /// For each column of the table its place in the batch.
+    fn places_in(&self, batch: &RecordBatch) -> Result<Vec<Option<usize>>> {
+        let mut places = vec![None; self.schema.columns.len()];
+        for (place, field) in batch.schema_ref().fields().iter().enumerate() {
+            let column = match self.find(field.name()) {
+                Some(column) => column,
+                None => self.schema.require_column(field.name())?,
+            };
+            if places[column].replace(place).is_some() {
+                return Err(Error::invalid(format!("table {}: the batch has column '{}' twice", self.schema.path, field.name())));
+            }
+        }
+        match self.key.iter().find(|step| places[step.column].is_none()) {
+            Some(step) => Err(self.missing_key_column(step)),
+            None => Ok(places),
+        }
+    }
+
+    fn cast_in(&self, batch: &RecordBatch, place: usize, column: &Column, faults: &mut Faults) -> Result<ArrayRef> {
+        let (array, failures) = cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
+            .map_err(|error| error.at(format_args!("table {}, column '{}'", self.schema.path, column.name)))?;
+        for (row, reason) in failures {
+            faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
+        }
+        Ok(array)
+    }
+
+    fn fill(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
+        match &column.default {
+            Some(default) => default.to_array(column.column_type, rows),
+            None if column.nullable => Ok(new_null_array(&column.column_type.data_type(), rows)),
+            None => Err(Error::invalid(format!(
+                "table {}: column '{}' is missing, and declared NOT NULL without DEFAULT",
+                self.schema.path, column.name
+            ))),
+        }
+    }
+
+    #[cold]
+    fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut Faults) {
+        let in_key = self.schema.key_columns().any(|key| key.id == column.id);
+        let reason = if in_key { "is NULL, but part of the primary key" } else { "is NULL, but declared NOT NULL" };
+        for row in (0..array.len()).filter(|row| array.is_null(*row)) {
+            faults.entry(row).or_insert_with(|| (column.name.clone(), reason.to_owned()));
+        }
+    }
+
+    fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut Faults) {
+        let value_columns = || {
+            self.value
+                .iter()
+                .filter(|column| matches!(column.slot.place, Place::Variable(_)))
+                .map(|column| &arrays[column.column])
+        };
+        let value_bytes: usize = value_columns().map(bytes_in).sum();
+        if self.layout().head_len + value_bytes > self.limits.value_bytes_max {
+            let mut lens = vec![self.layout().head_len; rows];
+            value_columns().for_each(|array| add_lens(array, &mut lens));
+            note_longer("value", &lens, self.limits.value_bytes_max, faults);
+        }
+        let key_columns = || self.key.iter().filter(|step| step.part == KeyPart::Terminated).map(|step| &arrays[step.column]);
+        let fixed: usize =
+            self.key.iter().map(|step| step.column_type.fixed_width().unwrap_or(2) + step.marker.map_or(0, |_| MARKER_LEN)).sum();
+        // At worst every byte is escaped.
+        let key_bytes: usize = key_columns().map(|array| 2 * longest(array)).sum();
+        if fixed + key_bytes > self.limits.key_bytes_max {
+            let mut lens = vec![fixed; rows];
+            key_columns().for_each(|array| add_escaped_lens(array, &mut lens));
+            note_longer("key", &lens, self.limits.key_bytes_max, faults);
+        }
+    }
+
+    fn without_faulty(&self, arrays: Vec<ArrayRef>, rows: usize, faults: Faults) -> Result<Aligned> {
+        if faults.is_empty() {
+            return Ok(Aligned { batch: self.batch(arrays, rows)?, rejected: Vec::new(), kept: None });
+        }
+        let mut next = faults.keys().copied().peekable();
+        let kept: Vec<u32> = (0..rows).filter(|row| next.next_if_eq(row).is_none()).map(|row| row as u32).collect();
+        let indices = UInt32Array::from(kept.clone());
+        let arrays = arrays.iter().map(|array| take(array, &indices, None)).collect::<std::result::Result<Vec<_>, _>>();
+        let arrays =
+            arrays.map_err(|error| Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error))?;
+        let rejected = faults.into_iter().map(|(row, (column, reason))| Rejected { row, column, reason }).collect();
+        Ok(Aligned { batch: self.batch(arrays, kept.len())?, rejected, kept: Some(kept) })
+    }
+
+    fn batch(&self, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.arrow.clone(), arrays, &options)
+            .map_err(|error| Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error))
+    }
+}
+
+/// The bytes of all cells together.
+fn bytes_in(array: &ArrayRef) -> usize {
+    let (_, offsets) = bytes_and_offsets(array);
+    (offsets[offsets.len() - 1] - offsets[0]) as usize
+}
+
+/// The bytes of the longest cell.
+fn longest(array: &ArrayRef) -> usize {
+    let (_, offsets) = bytes_and_offsets(array);
+    offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0)
+}
+
+fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize]) {
+    let (bytes, offsets) = bytes_and_offsets(array);
+    for (len, pair) in lens.iter_mut().zip(offsets.windows(2)) {
+        *len += cell::escaped_len(&bytes[pair[0] as usize..pair[1] as usize]) - cell::TERMINATOR.len();
+    }
+}
+
+fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut Faults) {
+    for (row, len) in lens.iter().enumerate().filter(|(_, len)| **len > limit) {
+        faults.entry(row).or_insert_with(|| (String::new(), format!("the {what} takes {len} bytes; the limit is {limit}")));
+    }
+}

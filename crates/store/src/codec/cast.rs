@@ -1,0 +1,215 @@
+//! Columns of other types made into columns of a table.
+//!
+//! What a cast does to one cell is what [`Value::convert_to`] does to one value. The casts that real files need by the million have
+//! loops of their own; all others go value by value.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
+    Int32Array, Int64Array, PrimitiveArray, StringArray, new_null_array,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, TimeUnit};
+use tonnage_engine::{Error, Result};
+
+use crate::schema::is_json;
+use crate::value::{self, Reason};
+use crate::{ColumnType, Value};
+
+/// An array of the column's own type, and the rows whose cells could not be cast; these are NULL in the array.
+pub(super) type Cast = (ArrayRef, Vec<(usize, Reason)>);
+
+/// Casts a column.
+///
+/// # Errors
+/// `Invalid` when the types have nothing to do with each other.
+pub(super) fn cast_column(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
+    if array.data_type() == &column_type.data_type() {
+        return Ok(if column_type == ColumnType::Json { check_json_cells(array) } else { (array.clone(), Vec::new()) });
+    }
+    let from = match array.data_type() {
+        DataType::Null => return Ok((new_null_array(&column_type.data_type(), array.len()), Vec::new())),
+        DataType::LargeUtf8 | DataType::Utf8View => return recast(array, field, &DataType::Utf8, column_type),
+        DataType::LargeBinary | DataType::BinaryView => return recast(array, field, &DataType::Binary, column_type),
+        DataType::FixedSizeBinary(_) if column_type == ColumnType::Binary => {
+            return recast(array, field, &DataType::Binary, column_type);
+        }
+        DataType::Dictionary(_, values) => return recast(array, field, values.as_ref(), column_type),
+        DataType::RunEndEncoded(_, values) => return recast(array, field, values.data_type(), column_type),
+        _ => {
+            ColumnType::of_arrow(field).filter(|from| related(*from, column_type)).ok_or_else(|| unrelated(field, column_type))?
+        }
+    };
+    if from == ColumnType::String {
+        return Ok(cast_text(array, column_type));
+    }
+    match (array.data_type(), column_type) {
+        (DataType::Timestamp(..) | DataType::Date32 | DataType::Date64, ColumnType::Timestamp(precision)) => {
+            cast_moments(array, precision)
+        }
+        (DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16, ColumnType::Integer)
+        | (
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 | DataType::UInt32,
+            ColumnType::Long,
+        )
+        | (
+            DataType::Int8
+            | DataType::Int16
+            | DataType::Int32
+            | DataType::Int64
+            | DataType::UInt8
+            | DataType::UInt16
+            | DataType::UInt32,
+            ColumnType::Double,
+        )
+        | (DataType::Float16 | DataType::Float32, ColumnType::Double) => {
+            plain_cast(array, &column_type.data_type()).map(|array| (array, Vec::new()))
+        }
+        (DataType::Int64, ColumnType::Integer) => Ok(narrow_longs(array)),
+        _ => cast_values(array, field, column_type),
+    }
+}
+
+/// Casts to a type that holds the same values, then on to the column's type.
+fn recast(array: &ArrayRef, field: &Field, data_type: &DataType, column_type: ColumnType) -> Result<Cast> {
+    let array = plain_cast(array, data_type)?;
+    let field = Field::new(field.name(), data_type.clone(), true).with_metadata(field.metadata().clone());
+    cast_column(&array, &field, column_type)
+}
+
+fn plain_cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    cast(array, data_type).map_err(|error| {
+        Error::invalid(format!("cannot turn {} into {data_type}: {error}", array.data_type())).with_source(error)
+    })
+}
+
+/// Whether values of one type can be values of another at all.
+fn related(from: ColumnType, to: ColumnType) -> bool {
+    use ColumnType::{Binary, Boolean, Double, Float, Integer, Json, Long, Number, String, Timestamp, Uuid};
+    match (from, to) {
+        (String, _) | (_, String) => from != Binary,
+        (Integer | Long | Float | Double | Number { .. }, Integer | Long | Float | Double | Number { .. }) => true,
+        (Timestamp(_), Timestamp(_)) | (Uuid | Binary, Uuid | Binary) | (Boolean | Integer | Long, Json) => true,
+        _ => from == to,
+    }
+}
+
+#[cold]
+fn unrelated(field: &Field, column_type: ColumnType) -> Error {
+    Error::invalid(format!("values of type {} cannot go into a {column_type} column", field.data_type()))
+}
+
+/// Gathers cells and the reasons of those that fail.
+fn gather<T>(rows: impl Iterator<Item = Option<std::result::Result<T, Reason>>>) -> (Vec<Option<T>>, Vec<(usize, Reason)>) {
+    let mut failures = Vec::new();
+    let keep = |(row, cell): (usize, Option<std::result::Result<T, Reason>>)| match cell {
+        Some(Ok(value)) => Some(value),
+        Some(Err(reason)) => {
+            failures.push((row, reason));
+            None
+        }
+        None => None,
+    };
+    let cells = rows.enumerate().map(keep).collect();
+    (cells, failures)
+}
+
+fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
+    let text = array.as_string::<i32>();
+    macro_rules! parse {
+        ($array:ty, $read:expr) => {{
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map($read)));
+            (Arc::new(<$array>::from_iter(cells)) as ArrayRef, failures)
+        }};
+    }
+    match column_type {
+        ColumnType::Integer => parse!(Int32Array, value::parse_integer),
+        ColumnType::Long => parse!(Int64Array, value::parse_long),
+        ColumnType::Float => parse!(Float32Array, value::parse_float),
+        ColumnType::Double => parse!(Float64Array, value::parse_double),
+        ColumnType::Boolean => parse!(BooleanArray, value::parse_boolean),
+        ColumnType::Binary => parse!(BinaryArray, value::parse_binary),
+        ColumnType::Number { precision, scale } => {
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map(|cell| value::parse_number(cell, precision, scale))));
+            (Arc::new(Decimal128Array::from_iter(cells).with_data_type(column_type.data_type())), failures)
+        }
+        ColumnType::Timestamp(precision) => {
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map(|cell| value::parse_timestamp(cell, precision))));
+            (value::timestamps(Int64Array::from_iter(cells), precision), failures)
+        }
+        ColumnType::Uuid => {
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map(value::parse_uuid)));
+            let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(cells.into_iter(), 16);
+            (Arc::new(array.expect("every UUID has 16 bytes")), failures)
+        }
+        ColumnType::Json => check_json_cells(array),
+        ColumnType::String => (array.clone(), Vec::new()),
+    }
+}
+
+/// Text that must be JSON: the array itself when all of it is.
+fn check_json_cells(array: &ArrayRef) -> Cast {
+    let text = array.as_string::<i32>();
+    let bad =
+        |(row, cell): (usize, Option<&str>)| cell.and_then(|cell| value::check_json(cell).err()).map(|reason| (row, reason));
+    let failures: Vec<_> = text.iter().enumerate().filter_map(bad).collect();
+    if failures.is_empty() {
+        return (array.clone(), failures);
+    }
+    let mut next = failures.iter().map(|(row, _)| *row).peekable();
+    let kept = text.iter().enumerate().map(|(row, cell)| if next.next_if_eq(&row).is_some() { None } else { cell });
+    (Arc::new(kept.collect::<StringArray>()), failures)
+}
+
+fn narrow_longs(array: &ArrayRef) -> Cast {
+    let narrow =
+        |value: i64| i32::try_from(value).map_err(|_| Value::Long(value).convert(ColumnType::Integer).err().unwrap_or_default());
+    let longs = array.as_primitive::<Int64Type>();
+    if let Some(whole) = narrow_all(longs) {
+        return (whole, Vec::new());
+    }
+    let (cells, failures) = gather(longs.iter().map(|cell| cell.map(narrow)));
+    (Arc::new(Int32Array::from_iter(cells)), failures)
+}
+
+/// All of them, when all fit.
+fn narrow_all(longs: &PrimitiveArray<Int64Type>) -> Option<ArrayRef> {
+    let narrowed: PrimitiveArray<Int32Type> = longs.try_unary(|value| i32::try_from(value).map_err(|_| ())).ok()?;
+    Some(Arc::new(narrowed))
+}
+
+fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
+    let (counted, unit) = match array.data_type() {
+        DataType::Date32 => (plain_cast(array, &DataType::Timestamp(TimeUnit::Second, None))?, 0),
+        DataType::Timestamp(TimeUnit::Second, _) => (array.clone(), 0),
+        DataType::Date64 | DataType::Timestamp(TimeUnit::Millisecond, _) => (array.clone(), 3),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => (array.clone(), 6),
+        _ => (array.clone(), 9),
+    };
+    // The count itself is in UTC whatever the time zone that it is shown in.
+    let counts = Int64Array::from(
+        counted.to_data().into_builder().data_type(DataType::Int64).build().map_err(|error| Error::invalid(error.to_string()))?,
+    );
+    if value::timestamp_units(unit) == value::timestamp_units(precision) {
+        return Ok((value::timestamps(counts, precision), Vec::new()));
+    }
+    let too_far = |count: i64| {
+        format!("{} is too far from 1970 for TIMESTAMP({precision})", Value::Timestamp { value: count, precision: unit })
+    };
+    let rescale = |count: i64| value::rescale_timestamp(count, unit, precision).ok_or_else(|| too_far(count));
+    let (cells, failures) = gather(counts.iter().map(|cell| cell.map(rescale)));
+    Ok((value::timestamps(Int64Array::from_iter(cells), precision), failures))
+}
+
+/// Value by value, for all other types.
+fn cast_values(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
+    debug_assert!(!is_json(field) || array.data_type() == &DataType::Utf8);
+    let cell = |row: usize| -> std::result::Result<Value, Reason> {
+        let value = Value::from_array(array.as_ref(), field, row).map_err(|error| error.message().to_owned())?;
+        value.convert(column_type)
+    };
+    let (cells, failures) = gather((0..array.len()).map(|row| Some(cell(row))));
+    let cells: Vec<Value> = cells.into_iter().map(|cell| cell.unwrap_or(Value::Null)).collect();
+    Ok((value::array_of(&cells, column_type), failures))
+}

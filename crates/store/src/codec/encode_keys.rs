@@ -1,0 +1,215 @@
+//! Batches of rows to keys.
+//!
+//! As with values: measure every key, take one buffer, write column after column. A cursor per row says where its next column
+//! goes, for keys need not be of one length.
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
+};
+use tonnage_engine::{Error, KeyPart, Result, Slices};
+
+use super::cast::cast_column;
+use super::encode::{bytes_and_offsets, running_sum};
+use super::layout::{KeyStep, MARKER_LEN};
+use super::{TableCodec, cell};
+use crate::ColumnType;
+use crate::schema::timestamp_unit;
+
+impl TableCodec {
+    /// Encodes the keys of a batch that holds the key columns by name (others are ignored); what `keys` held is replaced.
+    ///
+    /// # Errors
+    /// `Invalid` when a key column is missing, NULL or of another type, naming the column and the row.
+    pub fn encode_keys(&self, batch: &RecordBatch, keys: &mut Slices) -> Result<()> {
+        let mut arrays = Vec::with_capacity(self.key.len());
+        for step in &self.key {
+            arrays.push(self.key_column(batch, step)?);
+        }
+        let columns: Vec<&ArrayRef> = arrays.iter().collect();
+        *keys = self.encode_key_columns(&columns, batch.num_rows(), None)?;
+        Ok(())
+    }
+
+    fn key_column(&self, batch: &RecordBatch, step: &KeyStep) -> Result<ArrayRef> {
+        let column = &self.schema.columns[step.column];
+        let position = batch.schema_ref().fields().iter().position(|field| column.is_named(field.name()));
+        let position = position.ok_or_else(|| self.missing_key_column(step))?;
+        let (array, failures) = self.cast_key_column(batch, position, step)?;
+        if let Some((row, reason)) = failures.first() {
+            return Err(self.bad_key(*row, step, reason));
+        }
+        Ok(array)
+    }
+
+    pub(super) fn cast_key_column(&self, batch: &RecordBatch, position: usize, step: &KeyStep) -> Result<super::cast::Cast> {
+        let place = || format!("table {}, column '{}'", self.schema.path, self.schema.columns[step.column].name);
+        cast_column(batch.column(position), batch.schema_ref().field(position), step.column_type)
+            .map_err(|error| error.at(place()))
+    }
+
+    #[cold]
+    pub(super) fn missing_key_column(&self, step: &KeyStep) -> Error {
+        let names: Vec<_> = self.schema.key_columns().map(|column| column.name.as_str()).collect();
+        let column = &self.schema.columns[step.column].name;
+        Error::invalid(format!(
+            "key column '{column}' of table {} is missing; its primary key is ({})",
+            self.schema.path,
+            names.join(", ")
+        ))
+    }
+
+    #[cold]
+    pub(super) fn bad_key(&self, row: usize, step: &KeyStep, reason: &str) -> Error {
+        Error::invalid(format!(
+            "key {row} of table {}: column '{}': {reason}",
+            self.schema.path, self.schema.columns[step.column].name
+        ))
+    }
+
+    /// Encodes key columns given in key order, in the column's own types. With `given`, row `i` gives only its first `given[i]`
+    /// columns.
+    pub(super) fn encode_key_columns(&self, columns: &[&ArrayRef], rows: usize, given: Option<&[u16]>) -> Result<Slices> {
+        let steps = &self.key[..columns.len()];
+        if given.is_none() {
+            for (step, array) in steps.iter().zip(columns) {
+                if let Some(row) =
+                    array.nulls().filter(|nulls| nulls.null_count() > 0).and_then(|nulls| nulls.iter().position(|valid| !valid))
+                {
+                    return Err(self.bad_key(row, step, "is NULL, and a key column cannot be"));
+                }
+            }
+        }
+        let wants = |row: usize, position: usize| given.is_none_or(|given| usize::from(given[row]) > position);
+        let reaches = |row: usize, position: usize| given.is_none_or(|given| usize::from(given[row]) >= position);
+
+        let mut ends = vec![0_usize; rows];
+        for (position, step) in self.key.iter().enumerate().take(columns.len() + 1) {
+            if step.marker.is_some() && (given.is_some() || position < columns.len()) {
+                ends.iter_mut().enumerate().filter(|(row, _)| reaches(*row, position)).for_each(|(_, len)| *len += MARKER_LEN);
+            }
+            let Some(array) = columns.get(position) else { continue };
+            match step.part {
+                KeyPart::Fixed(width) if given.is_none() => ends.iter_mut().for_each(|len| *len += usize::from(width)),
+                KeyPart::Fixed(width) => {
+                    ends.iter_mut()
+                        .enumerate()
+                        .filter(|(row, _)| wants(*row, position))
+                        .for_each(|(_, len)| *len += usize::from(width));
+                }
+                _ => add_escaped_lens(array, &mut ends, |row| wants(row, position)),
+            }
+        }
+        running_sum(&mut ends);
+
+        let mut data = vec![0; ends.last().copied().unwrap_or(0)];
+        let mut cursors = Vec::with_capacity(rows);
+        cursors.extend([0].into_iter().chain(ends.iter().copied()).take(rows));
+        for (position, step) in self.key.iter().enumerate().take(columns.len() + 1) {
+            if let Some(marker) = step.marker.filter(|_| given.is_some() || position < columns.len()) {
+                write_cells(&mut data, &mut cursors, |row| reaches(row, position), |_| marker.to_be_bytes());
+            }
+            let Some(array) = columns.get(position) else { continue };
+            match given {
+                None => write_column(array, step.column_type, &mut data, &mut cursors, |_| true),
+                Some(_) => write_column(array, step.column_type, &mut data, &mut cursors, |row| wants(row, position)),
+            }
+        }
+        Ok(Slices::from_parts(data, ends))
+    }
+}
+
+/// Whether no cell can need escaping, seen at one glance over all of them.
+fn holds_no_zero(bytes: &[u8], offsets: &[i32]) -> bool {
+    let (start, end) = (offsets[0] as usize, offsets[offsets.len() - 1] as usize);
+    memchr::memchr(0, &bytes[start..end]).is_none()
+}
+
+fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize], wants: impl Fn(usize) -> bool) {
+    let (bytes, offsets) = bytes_and_offsets(array);
+    let plain = holds_no_zero(bytes, offsets);
+    for (row, (len, pair)) in lens.iter_mut().zip(offsets.windows(2)).enumerate() {
+        if wants(row) {
+            let cell = &bytes[pair[0] as usize..pair[1] as usize];
+            *len += if plain { cell.len() + cell::TERMINATOR.len() } else { cell::escaped_len(cell) };
+        }
+    }
+}
+
+fn write_column(
+    array: &ArrayRef,
+    column_type: ColumnType,
+    data: &mut [u8],
+    cursors: &mut [usize],
+    wants: impl Fn(usize) -> bool,
+) {
+    macro_rules! primitive {
+        ($arrow:ty, $encode:path) => {{
+            let values = array.as_primitive::<$arrow>().values();
+            write_cells(data, cursors, wants, |row| $encode(values[row]))
+        }};
+    }
+    match column_type {
+        ColumnType::Integer => primitive!(Int32Type, cell::key_i32),
+        ColumnType::Long => primitive!(Int64Type, cell::key_i64),
+        ColumnType::Float => primitive!(Float32Type, cell::key_f32),
+        ColumnType::Double => primitive!(Float64Type, cell::key_f64),
+        ColumnType::Number { .. } => primitive!(Decimal128Type, cell::key_i128),
+        ColumnType::Timestamp(precision) => match timestamp_unit(precision) {
+            TimeUnit::Second => primitive!(TimestampSecondType, cell::key_i64),
+            TimeUnit::Millisecond => primitive!(TimestampMillisecondType, cell::key_i64),
+            TimeUnit::Microsecond => primitive!(TimestampMicrosecondType, cell::key_i64),
+            TimeUnit::Nanosecond => primitive!(TimestampNanosecondType, cell::key_i64),
+        },
+        ColumnType::Boolean => {
+            let values = array.as_boolean().values();
+            write_cells(data, cursors, wants, |row| [u8::from(values.value(row))])
+        }
+        ColumnType::Uuid => {
+            let values = array.as_fixed_size_binary();
+            write_cells::<16>(data, cursors, wants, |row| {
+                values.value(row).try_into().expect("cells of a UUID array have 16 bytes")
+            })
+        }
+        ColumnType::String | ColumnType::Binary | ColumnType::Json => write_escaped(array, data, cursors, wants),
+    }
+}
+
+#[inline]
+fn write_cells<const N: usize>(
+    data: &mut [u8],
+    cursors: &mut [usize],
+    wants: impl Fn(usize) -> bool,
+    cell: impl Fn(usize) -> [u8; N],
+) {
+    for (row, cursor) in cursors.iter_mut().enumerate() {
+        if wants(row) {
+            data[*cursor..*cursor + N].copy_from_slice(&cell(row));
+            *cursor += N;
+        }
+    }
+}
+
+fn write_escaped(array: &ArrayRef, data: &mut [u8], cursors: &mut [usize], wants: impl Fn(usize) -> bool) {
+    let (bytes, offsets) = bytes_and_offsets(array);
+    let plain = holds_no_zero(bytes, offsets);
+    let mut escaped = Vec::new();
+    for (row, cursor) in cursors.iter_mut().enumerate() {
+        if !wants(row) {
+            continue;
+        }
+        let cell = &bytes[offsets[row] as usize..offsets[row + 1] as usize];
+        if plain {
+            data[*cursor..*cursor + cell.len()].copy_from_slice(cell);
+            *cursor += cell.len();
+            data[*cursor..*cursor + 2].copy_from_slice(&cell::TERMINATOR);
+            *cursor += 2;
+        } else {
+            escaped.clear();
+            cell::push_escaped(cell, &mut escaped);
+            data[*cursor..*cursor + escaped.len()].copy_from_slice(&escaped);
+            *cursor += escaped.len();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Rows to bytes and back, column by column over Arrow arrays.
+//!
+//! A batch goes through in three steps:
+//!
+//! 1. [`TableCodec::align`] brings the columns into the table's order and types, and sorts out the rows that do not fit.
+//! 2. [`TableCodec::encode`] makes a key and a value of every row. It measures all rows first, then takes two buffers of exactly
+//!    that size and writes one column after another into them: nothing is allocated per row.
+//! 3. [`TableCodec::decode`] makes arrays of keys and values, again one column after another, and only those asked for.
+//!
+//! Single rows ([`TableCodec::encode_row`], [`TableCodec::decode_row`]) take a way of their own to the same bytes. `docs/format.md`
+//! describes them byte by byte.
+
+mod align;
+mod cast;
+mod cell;
+mod classifier;
+mod decode;
+mod decode_keys;
+mod encode;
+mod encode_keys;
+mod layout;
+mod partial;
+mod range;
+mod single;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use tonnage_engine::{Capability, Error, Result};
+
+pub use align::{Aligned, Rejected};
+pub use classifier::{KeyClassifier, KeyOwner};
+pub use range::FieldRange;
+
+pub(crate) use cell::push_escaped;
+
+use crate::TableSchema;
+use layout::{KeyStep, Slot, ValueLayout, key_steps};
+
+/// The longest key and value that a codec lets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest key, in bytes.
+    pub key_bytes_max: usize,
+    /// The longest value, in bytes.
+    pub value_bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { key_bytes_max: 64 << 10, value_bytes_max: 1 << 30 }
+    }
+}
+
+impl From<&Capability> for Limits {
+    fn from(capability: &Capability) -> Self {
+        Self { key_bytes_max: capability.key_bytes_max, value_bytes_max: capability.value_bytes_max }
+    }
+}
+
+/// Turns the rows of one table into keys and values and back. Immutable; share it by `Arc`.
+#[derive(Debug)]
+pub struct TableCodec {
+    schema: Arc<TableSchema>,
+    arrow: SchemaRef,
+    limits: Limits,
+    /// Places of columns by their name in lower case.
+    by_name: HashMap<String, usize>,
+    /// The key columns in key order.
+    key: Vec<KeyStep>,
+    /// The layouts of all schema numbers; the one in force is the last.
+    layouts: Vec<ValueLayout>,
+    /// The columns outside the key in the order of the layout in force.
+    value: Vec<ValueColumn>,
+    /// For each column what a row holds that was written before the column was added, as bytes of a value.
+    default_bytes: Vec<Option<Vec<u8>>>,
+}
+
+/// A column outside the key, as it is written now.
+#[derive(Clone, Copy, Debug)]
+struct ValueColumn {
+    column: usize,
+    slot: Slot,
+}
+
+impl TableCodec {
+    /// The codec of a table.
+    pub fn new(schema: Arc<TableSchema>, limits: Limits) -> Self {
+        let current = ValueLayout::new(&schema.layout());
+        let value_column = |column: usize| current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot });
+        Self {
+            arrow: schema.arrow_schema(),
+            limits,
+            by_name: schema.columns.iter().enumerate().map(|(index, column)| (column.name.to_ascii_lowercase(), index)).collect(),
+            key: key_steps(&schema),
+            value: schema.value_columns().filter_map(value_column).collect(),
+            layouts: schema.history.iter().map(ValueLayout::new).chain([current.clone()]).collect(),
+            default_bytes: schema.columns.iter().map(default_bytes).collect(),
+            schema,
+        }
+    }
+
+    /// The table.
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.schema
+    }
+
+    /// The Arrow schema of aligned batches.
+    pub fn arrow_schema(&self) -> &SchemaRef {
+        &self.arrow
+    }
+
+    /// The Arrow schema of decoded batches: of all columns, or of those at these places in this order.
+    ///
+    /// # Errors
+    /// `Invalid` for a place that there is not.
+    pub fn projected_schema(&self, projection: Option<&[usize]>) -> Result<SchemaRef> {
+        match projection {
+            None => Ok(self.arrow.clone()),
+            Some(columns) => self.arrow.project(columns).map(Arc::new).map_err(|error| {
+                Error::invalid(format!("table {} has {} columns: {error}", self.schema.path, self.schema.columns.len()))
+                    .with_source(error)
+            }),
+        }
+    }
+
+    fn layout(&self) -> &ValueLayout {
+        self.layouts.last().expect("a codec always has the layout in force")
+    }
+
+    /// The place of a column of that name.
+    fn find(&self, name: &str) -> Option<usize> {
+        match self.by_name.get(name) {
+            Some(index) => Some(*index),
+            None => self.by_name.get(name.to_ascii_lowercase().as_str()).copied(),
+        }
+    }
+
+    /// The table's name and the key's bytes, for a message about a damaged row.
+    #[cold]
+    fn corruption(&self, key: &[u8], what: &str) -> Error {
+        Error::corruption(format!("table {}, key {}: {what}: run `check`, then restore from a copy", self.schema.path, hex(key)))
+    }
+}
+
+fn default_bytes(column: &crate::Column) -> Option<Vec<u8>> {
+    let mut bytes = None;
+    if let Some(default) = &column.default {
+        cell::with_value_bytes(default, column.column_type, |written| bytes = Some(written.to_vec()));
+    }
+    bytes
+}
+
+/// The bytes of a key for a message; long keys are cut.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::from("0x");
+    for byte in bytes.iter().take(64) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    if bytes.len() > 64 {
+        text.push_str("...");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Single rows to bytes and back: the same bytes as a batch gives, without arrays in between.
+
+use tonnage_engine::{Error, Result};
+
+use super::decode_keys::key_error;
+use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
+use super::{TableCodec, ValueColumn, cell};
+use crate::{Row, Value};
+
+impl TableCodec {
+    /// Encodes one row; `key` and `value` are cleared first. The bytes are those of [`TableCodec::encode`].
+    ///
+    /// # Errors
+    /// `Invalid`, naming the column and what is wrong with it.
+    pub fn encode_row(&self, row: &Row, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<()> {
+        self.encode_key(row, key)?;
+        let used = self.push_value(row, value)?;
+        if used + self.key.len() != row.len() {
+            self.check_names(row)?;
+        }
+        if value.len() > self.limits.value_bytes_max {
+            return Err(Error::invalid(format!(
+                "table {}: the row takes {} bytes; the limit is {}",
+                self.schema.path,
+                value.len(),
+                self.limits.value_bytes_max
+            )));
+        }
+        Ok(())
+    }
+
+    /// Encodes the whole primary key out of a row; `key` is cleared first. Other columns of the row are not looked at.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the column and what is wrong with it.
+    pub fn encode_key(&self, row: &Row, key: &mut Vec<u8>) -> Result<()> {
+        key.clear();
+        let mut hint = 0;
+        for step in &self.key {
+            let value = self.lookup(row, step.column, &mut hint).ok_or_else(|| self.missing_key_column(step))?;
+            self.push_key_step(step, value, key)?;
+        }
+        self.check_key_len(key)
+    }
+
+    /// Encodes a whole primary key given as values in key order; `key` is cleared first.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the column and what is wrong with it.
+    pub fn encode_key_values(&self, values: &[Value], key: &mut Vec<u8>) -> Result<()> {
+        key.clear();
+        if let Some(step) = self.key.get(values.len()) {
+            return Err(self.missing_key_column(step));
+        }
+        self.check_key_count(values.len())?;
+        for (step, value) in self.key.iter().zip(values) {
+            self.push_key_step(step, value, key)?;
+        }
+        self.check_key_len(key)
+    }
+
+    pub(super) fn check_key_count(&self, count: usize) -> Result<()> {
+        if count <= self.key.len() {
+            return Ok(());
+        }
+        let names: Vec<_> = self.schema.key_columns().map(|column| column.name.as_str()).collect();
+        Err(Error::invalid(format!(
+            "the key gives {count} values, but the primary key of table {} is ({})",
+            self.schema.path,
+            names.join(", ")
+        )))
+    }
+
+    fn check_key_len(&self, key: &[u8]) -> Result<()> {
+        if key.len() <= self.limits.key_bytes_max {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "table {}: the key takes {} bytes; the limit is {}",
+            self.schema.path,
+            key.len(),
+            self.limits.key_bytes_max
+        )))
+    }
+
+    /// Appends one column of a key, led by the number of the table that begins with it.
+    pub(super) fn push_key_step(&self, step: &KeyStep, value: &Value, key: &mut Vec<u8>) -> Result<()> {
+        if let Some(marker) = step.marker {
+            key.extend_from_slice(&marker.to_be_bytes());
+        }
+        if cell::push_key_value(value, step.column_type, key) {
+            return Ok(());
+        }
+        let name = || &self.schema.columns[step.column].name;
+        let converted = value.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
+        if converted.is_null() {
+            return Err(self.bad_cell(name(), "is NULL, and a key column cannot be"));
+        }
+        let pushed = cell::push_key_value(&converted, step.column_type, key);
+        debug_assert!(pushed, "a converted value is of the column's type");
+        Ok(())
+    }
+
+    #[cold]
+    fn bad_cell(&self, column: &str, reason: &str) -> Error {
+        Error::invalid(format!("table {}: column '{column}': {reason}", self.schema.path))
+    }
+
+    /// The value of a column in a row. `hint` is where it should be when the row is in the table's order.
+    #[inline]
+    fn lookup<'r>(&self, row: &'r Row, column: usize, hint: &mut usize) -> Option<&'r Value> {
+        let name = &self.schema.columns[column].name;
+        if let Some((found, value)) = row.at(*hint)
+            && found == name
+        {
+            *hint += 1;
+            return Some(value);
+        }
+        let (place, value) = row.find(name)?;
+        *hint = place + 1;
+        Some(value)
+    }
+
+    /// Fills `value` with the columns outside the key. The answer is how many of them the row names.
+    fn push_value(&self, row: &Row, value: &mut Vec<u8>) -> Result<usize> {
+        let layout = self.layout();
+        value.clear();
+        value.resize(layout.head_len, 0);
+        value[..NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes());
+        let (mut hint, mut used) = (0, 0);
+        for value_column in &self.value {
+            let given = self.lookup(row, value_column.column, &mut hint);
+            used += usize::from(given.is_some());
+            self.push_cell(value_column, given, value)?;
+        }
+        Ok(used)
+    }
+
+    fn push_cell(&self, value_column: &ValueColumn, given: Option<&Value>, value: &mut Vec<u8>) -> Result<()> {
+        let column = &self.schema.columns[value_column.column];
+        let written = match (given, &self.default_bytes[value_column.column]) {
+            (Some(given), _) => {
+                // A JSON value may hold any text until someone has looked.
+                let checked = !matches!(given, Value::Json(_))
+                    && cell::with_value_bytes(given, column.column_type, |bytes| self.place(value_column, bytes, value));
+                checked || {
+                    let converted = given.convert(column.column_type).map_err(|reason| self.bad_cell(&column.name, &reason))?;
+                    cell::with_value_bytes(&converted, column.column_type, |bytes| self.place(value_column, bytes, value))
+                }
+            }
+            (None, Some(default)) => {
+                self.place(value_column, default, value);
+                true
+            }
+            (None, None) => false,
+        };
+        if !written {
+            if !column.nullable {
+                return Err(self.bad_cell(
+                    &column.name,
+                    if given.is_some() {
+                        "is NULL, but declared NOT NULL"
+                    } else {
+                        "is missing, and declared NOT NULL without DEFAULT"
+                    },
+                ));
+            }
+            value[NUMBER_LEN + value_column.slot.bit / 8] |= 1 << (value_column.slot.bit % 8);
+            self.place(value_column, &[], value);
+        }
+        Ok(())
+    }
+
+    /// Puts the bytes of a column where they belong; none for NULL.
+    #[inline]
+    fn place(&self, value_column: &ValueColumn, bytes: &[u8], value: &mut Vec<u8>) {
+        match value_column.slot.place {
+            Place::Fixed(at, _) => value[at..at + bytes.len()].copy_from_slice(bytes),
+            Place::Variable(variable) => {
+                let layout = self.layout();
+                value.extend_from_slice(bytes);
+                let end = (value.len() - layout.head_len) as u32;
+                let at = layout.ends_at + variable * END_LEN;
+                value[at..at + END_LEN].copy_from_slice(&end.to_le_bytes());
+            }
+        }
+    }
+
+    #[cold]
+    fn check_names(&self, row: &Row) -> Result<()> {
+        for (name, _) in row.iter() {
+            self.schema.require_column(name)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes one row with all its columns.
+    ///
+    /// # Errors
+    /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key.
+    pub fn decode_row(&self, key: &[u8], value: &[u8]) -> Result<Row> {
+        let mut row = Row::with_capacity(self.schema.columns.len());
+        for column in &self.schema.columns {
+            row.push(column.name.clone(), Value::Null);
+        }
+        let mut at = 0;
+        for step in &self.key {
+            let part = self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
+            *row.value_mut(step.column) = cell::read_key_value(part, step.column_type).ok_or_else(|| key_error(self, key))?;
+        }
+        if at != key.len() {
+            return Err(key_error(self, key));
+        }
+        let layout = self.layout_of(key, value)?;
+        let layout = &self.layouts[layout];
+        for value_column in &self.value {
+            let column = &self.schema.columns[value_column.column];
+            let bytes = match layout.slot(column.id) {
+                Some(slot) => layout.cell(value, slot).ok_or_else(|| self.value_error(key))?,
+                None => self.default_bytes[value_column.column].as_deref(),
+            };
+            match bytes {
+                Some(bytes) => {
+                    let value = cell::read_value(bytes, column.column_type);
+                    *row.value_mut(value_column.column) = value.ok_or_else(|| self.value_error(key))?;
+                }
+                None if column.nullable => {}
+                None => return Err(self.value_error(key)),
+            }
+        }
+        Ok(row)
+    }
+}

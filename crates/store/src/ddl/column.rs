@@ -1,0 +1,120 @@
+//! Columns: names, types, and what may follow them.
+
+use sqlparser::tokenizer::Token;
+use tonnage_engine::Result;
+
+use super::cursor::Cursor;
+use crate::schema::ColumnDefinition;
+use crate::{ColumnType, Value};
+
+/// `name TYPE [NOT NULL | NULL] [DEFAULT literal]`, and whether `PRIMARY KEY` stood behind it.
+pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
+    let name = cursor.name("the name of a column")?;
+    let mut column = ColumnDefinition::new(name, column_type(cursor)?);
+    let mut is_key = false;
+    loop {
+        if cursor.word("NOT") {
+            cursor.expect_word("NULL")?;
+            column.nullable = false;
+        } else if cursor.word("NULL") {
+            column.nullable = true;
+        } else if cursor.word("DEFAULT") {
+            column.default = Some(literal(cursor, column.column_type)?);
+        } else if cursor.word("PRIMARY") {
+            cursor.expect_word("KEY")?;
+            is_key = true;
+        } else {
+            return Ok((column, is_key));
+        }
+    }
+}
+
+fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
+    const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, UUID or JSON";
+    let location = cursor.location();
+    let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
+    Ok(match word.to_ascii_uppercase().as_str() {
+        "INTEGER" | "INT" | "INT4" | "SMALLINT" | "TINYINT" => ColumnType::Integer,
+        "LONG" | "BIGINT" | "INT8" => ColumnType::Long,
+        "FLOAT" | "REAL" | "FLOAT4" => ColumnType::Float,
+        "DOUBLE" => {
+            cursor.word("PRECISION");
+            ColumnType::Double
+        }
+        "FLOAT8" => ColumnType::Double,
+        "NUMBER" | "DECIMAL" | "NUMERIC" => number(cursor)?,
+        "STRING" | "TEXT" | "VARCHAR" | "CHAR" | "CLOB" => {
+            length(cursor)?;
+            ColumnType::String
+        }
+        "BOOLEAN" | "BOOL" => ColumnType::Boolean,
+        "BINARY" | "VARBINARY" | "BYTES" | "BYTEA" | "BLOB" => {
+            length(cursor)?;
+            ColumnType::Binary
+        }
+        "TIMESTAMP" | "DATETIME" => timestamp(cursor)?,
+        "UUID" => ColumnType::Uuid,
+        "JSON" | "JSONB" => ColumnType::Json,
+        _ => return Err(cursor.error_at(location, &format!("unknown type {word}; the types are {TYPES}"))),
+    })
+}
+
+fn number(cursor: &mut Cursor) -> Result<ColumnType> {
+    if !cursor.token(&Token::LParen) {
+        return Ok(ColumnType::NUMBER);
+    }
+    let location = cursor.location();
+    let precision = cursor.whole("a precision of 1 to 38")?;
+    let scale = if cursor.token(&Token::Comma) { cursor.whole("a scale of 0 to the precision")? } else { 0 };
+    if !(1..=38).contains(&precision) || scale < 0 || scale as u8 > precision {
+        return Err(cursor.error_at(
+            location,
+            &format!("NUMBER takes a precision of 1 to 38 and a scale of 0 to the precision, not ({precision}, {scale})"),
+        ));
+    }
+    cursor.expect(&Token::RParen)?;
+    Ok(ColumnType::Number { precision, scale })
+}
+
+/// Without digits given a timestamp counts microseconds, as in standard SQL.
+fn timestamp(cursor: &mut Cursor) -> Result<ColumnType> {
+    if !cursor.token(&Token::LParen) {
+        return Ok(ColumnType::Timestamp(6));
+    }
+    let location = cursor.location();
+    let precision = cursor.whole("a precision of 0 to 9")?;
+    if precision > 9 {
+        return Err(cursor.error_at(location, &format!("TIMESTAMP takes a precision of 0 to 9, not {precision}")));
+    }
+    cursor.expect(&Token::RParen)?;
+    Ok(ColumnType::Timestamp(precision))
+}
+
+/// `(n)` behind text and bytes is read for the sake of other dialects; nothing is cut to it.
+fn length(cursor: &mut Cursor) -> Result<()> {
+    if cursor.token(&Token::LParen) {
+        cursor.whole::<u64>("a length")?;
+        cursor.expect(&Token::RParen)?;
+    }
+    Ok(())
+}
+
+/// A value for a column: NULL, TRUE, FALSE, a number with or without sign, or text in quotes for every type.
+fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
+    let location = cursor.location();
+    if cursor.word("NULL") {
+        return Ok(Value::Null);
+    }
+    let takes_text = matches!(column_type, ColumnType::String | ColumnType::Binary | ColumnType::Timestamp(_) | ColumnType::Uuid);
+    let text = match cursor.text() {
+        Some(text) => text,
+        None if takes_text => return Err(cursor.expected(&format!("text in single quotes for a {column_type}"))),
+        None if cursor.is_word("TRUE") || cursor.is_word("FALSE") => cursor.plain_word("a literal")?.to_ascii_lowercase(),
+        None => {
+            let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
+            cursor.token(&Token::Plus);
+            format!("{sign}{}", cursor.number("a literal")?)
+        }
+    };
+    Value::parse(&text, column_type).map_err(|error| cursor.error_at(location, error.message()))
+}

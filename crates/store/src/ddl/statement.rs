@@ -1,0 +1,153 @@
+//! Statements.
+
+use sqlparser::tokenizer::{Location, Token};
+use tonnage_engine::{Error, Result};
+
+use super::Statement;
+use super::column::column;
+use super::cursor::Cursor;
+use crate::TableDefinition;
+use crate::schema::Change;
+
+const QUERIES: [&str; 13] = [
+    "SELECT", "INSERT", "UPDATE", "DELETE", "UPSERT", "MERGE", "WITH", "VALUES", "EXPLAIN", "BEGIN", "COMMIT", "ROLLBACK",
+    "TRUNCATE",
+];
+
+pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
+    let location = cursor.location();
+    if cursor.word("CREATE") {
+        cursor.expect_word("TABLE")?;
+        create_table(cursor)
+    } else if cursor.word("DROP") {
+        cursor.expect_word("TABLE")?;
+        let if_exists = if_exists(cursor)?;
+        Ok(Statement::DropTable { path: cursor.path()?, if_exists })
+    } else if cursor.word("ALTER") {
+        cursor.expect_word("TABLE")?;
+        Ok(Statement::AlterTable { path: cursor.path()?, changes: changes(cursor)? })
+    } else if cursor.word("SHOW") {
+        cursor.expect_word("TABLES")?;
+        Ok(Statement::ShowTables)
+    } else if cursor.word("DESCRIBE") || cursor.word("DESC") {
+        cursor.word("TABLE");
+        Ok(Statement::DescribeTable { path: cursor.path()? })
+    } else if let Some(word) = QUERIES.iter().find(|word| cursor.is_word(word)) {
+        let place = format!("line {}, column {}", location.line, location.column);
+        Err(Error::unsupported(format!(
+            "{place}: {word}: queries come with a later release; until then use get, put, scan, load and unload"
+        )))
+    } else {
+        Err(cursor.expected("CREATE TABLE, DROP TABLE, ALTER TABLE, SHOW TABLES or DESCRIBE"))
+    }
+}
+
+fn if_exists(cursor: &mut Cursor) -> Result<bool> {
+    let found = cursor.word("IF");
+    if found {
+        cursor.expect_word("EXISTS")?;
+    }
+    Ok(found)
+}
+
+fn if_not_exists(cursor: &mut Cursor) -> Result<bool> {
+    let found = cursor.word("IF");
+    if found {
+        cursor.expect_word("NOT")?;
+        cursor.expect_word("EXISTS")?;
+    }
+    Ok(found)
+}
+
+fn create_table(cursor: &mut Cursor) -> Result<Statement> {
+    let if_not_exists = if_not_exists(cursor)?;
+    let path = cursor.path()?;
+    let mut definition = TableDefinition { path, columns: Vec::new(), key: Vec::new(), shard_key_len: None, ttl_ms: None };
+    cursor.list(|cursor| table_item(cursor, &mut definition))?;
+    if cursor.is_word("USING") {
+        definition.ttl_ms = Some(ttl(cursor)?);
+    }
+    Ok(Statement::CreateTable { definition, if_not_exists })
+}
+
+/// A column or the primary key.
+fn table_item(cursor: &mut Cursor, definition: &mut TableDefinition) -> Result<()> {
+    let location = cursor.location();
+    if !cursor.is_word("PRIMARY") {
+        let (column, is_key) = column(cursor)?;
+        if is_key {
+            check_no_key(cursor, location, definition)?;
+            definition.key.push(column.name.clone());
+        }
+        definition.columns.push(column);
+        return Ok(());
+    }
+    check_no_key(cursor, location, definition)?;
+    cursor.word("PRIMARY");
+    cursor.expect_word("KEY")?;
+    let mut is_first = true;
+    cursor.list(|cursor| {
+        if std::mem::take(&mut is_first) && cursor.is_call("SHARD") {
+            cursor.word("SHARD");
+            definition.key = cursor.list(|cursor| cursor.name("a key column"))?;
+            definition.shard_key_len = Some(definition.key.len());
+        } else {
+            definition.key.push(cursor.name("a key column")?);
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn check_no_key(cursor: &Cursor, location: Location, definition: &TableDefinition) -> Result<()> {
+    if definition.key.is_empty() {
+        return Ok(());
+    }
+    Err(cursor.error_at(location, "the table has more than one PRIMARY KEY; name all its columns in one"))
+}
+
+/// `USING TTL n HOURS | DAYS`, in milliseconds.
+fn ttl(cursor: &mut Cursor) -> Result<u64> {
+    cursor.expect_word("USING")?;
+    cursor.expect_word("TTL")?;
+    let location = cursor.location();
+    let count: u64 = cursor.whole("a number of hours or days")?;
+    let hours = match () {
+        () if cursor.word("HOURS") || cursor.word("HOUR") => Some(count),
+        () if cursor.word("DAYS") || cursor.word("DAY") => count.checked_mul(24),
+        () => return Err(cursor.expected("HOURS or DAYS")),
+    };
+    hours.and_then(|hours| hours.checked_mul(3_600_000)).ok_or_else(|| cursor.error_at(location, "the time to live is too long"))
+}
+
+fn changes(cursor: &mut Cursor) -> Result<Vec<Change>> {
+    if cursor.is_word("USING") {
+        return Ok(vec![Change::SetTtl(Some(ttl(cursor)?).filter(|ttl_ms| *ttl_ms > 0))]);
+    }
+    let in_parentheses = cursor.token(&Token::LParen);
+    let mut changes = vec![change(cursor)?];
+    while cursor.token(&Token::Comma) {
+        changes.push(change(cursor)?);
+    }
+    if in_parentheses {
+        cursor.expect(&Token::RParen)?;
+    }
+    Ok(changes)
+}
+
+fn change(cursor: &mut Cursor) -> Result<Change> {
+    if cursor.word("ADD") {
+        cursor.word("COLUMN");
+        let location = cursor.location();
+        let (column, is_key) = column(cursor)?;
+        if is_key {
+            return Err(cursor.error_at(location, "the primary key of a table cannot change"));
+        }
+        Ok(Change::AddColumn(column))
+    } else if cursor.word("DROP") {
+        cursor.word("COLUMN");
+        Ok(Change::DropColumn(cursor.name("the name of a column")?))
+    } else {
+        Err(cursor.expected("ADD, DROP or USING TTL"))
+    }
+}

@@ -1,0 +1,164 @@
+//! What the language accepts and what it says of the rest.
+
+use tonnage_engine::ErrorKind;
+
+use super::{Statement, parse};
+use crate::schema::{Change, ColumnDefinition, TableSchema};
+use crate::{ColumnType, TableDefinition, Value};
+
+const HOUR_MS: u64 = 3_600_000;
+
+fn one(sql: &str) -> Statement {
+    let mut statements = parse(sql).unwrap();
+    assert_eq!(statements.len(), 1, "{sql}");
+    statements.remove(0)
+}
+
+fn definition(sql: &str) -> TableDefinition {
+    match one(sql) {
+        Statement::CreateTable { definition, .. } => definition,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn message(sql: &str) -> String {
+    let error = parse(sql).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{sql}");
+    error.message().to_owned()
+}
+
+#[test]
+fn a_table_with_shard_key_defaults_and_ttl() {
+    let table = definition(
+        "-- the shop
+         create table if not exists phones (
+            maker STRING, price INT, id BIGINT, /* stock */ stock INTEGER NOT NULL DEFAULT -1, note VARCHAR(20) DEFAULT 'it''s',
+            PRIMARY KEY (SHARD(maker), price, id)
+         ) USING TTL 3 DAYS;",
+    );
+    assert_eq!(table.key, ["maker", "price", "id"]);
+    assert_eq!(table.shard_key_len, Some(1));
+    assert_eq!(table.ttl_ms, Some(72 * HOUR_MS));
+    let stock = ColumnDefinition {
+        nullable: false,
+        default: Some(Value::Integer(-1)),
+        ..ColumnDefinition::new("stock", ColumnType::Integer)
+    };
+    assert_eq!(table.columns[3], stock);
+    assert_eq!(table.columns[4].default, Some(Value::from("it's")));
+}
+
+#[test]
+fn a_primary_key_without_shard_leaves_the_shard_key_open() {
+    let table = definition("CREATE TABLE a.b (x LONG, y LONG, PRIMARY KEY (x, y))");
+    assert_eq!((table.path.as_str(), table.shard_key_len), ("a.b", None));
+    assert_eq!(definition("CREATE TABLE t (x LONG PRIMARY KEY, y UUID)").key, ["x"]);
+}
+
+#[test]
+fn every_type_and_its_synonyms() {
+    let cases = [
+        ("INTEGER", ColumnType::Integer),
+        ("int", ColumnType::Integer),
+        ("LONG", ColumnType::Long),
+        ("BIGINT", ColumnType::Long),
+        ("FLOAT", ColumnType::Float),
+        ("DOUBLE", ColumnType::Double),
+        ("DOUBLE PRECISION", ColumnType::Double),
+        ("NUMBER", ColumnType::NUMBER),
+        ("DECIMAL(10, 2)", ColumnType::Number { precision: 10, scale: 2 }),
+        ("NUMBER(10)", ColumnType::Number { precision: 10, scale: 0 }),
+        ("STRING", ColumnType::String),
+        ("TEXT", ColumnType::String),
+        ("VARCHAR(30)", ColumnType::String),
+        ("BOOLEAN", ColumnType::Boolean),
+        ("BOOL", ColumnType::Boolean),
+        ("BINARY", ColumnType::Binary),
+        ("BLOB", ColumnType::Binary),
+        ("BINARY(16)", ColumnType::Binary),
+        ("TIMESTAMP", ColumnType::Timestamp(6)),
+        ("TIMESTAMP(0)", ColumnType::Timestamp(0)),
+        ("UUID", ColumnType::Uuid),
+        ("JSON", ColumnType::Json),
+    ];
+    for (text, column_type) in cases {
+        let table = definition(&format!("CREATE TABLE t (c {text}, k LONG, PRIMARY KEY (k))"));
+        assert_eq!(table.columns[0].column_type, column_type, "{text}");
+    }
+}
+
+#[test]
+fn names_in_quotes_may_hold_anything_but_points() {
+    let table = definition(r#"CREATE TABLE "my table" ("sensor (C)" DOUBLE, "primary" LONG, PRIMARY KEY ("primary"))"#);
+    assert_eq!(table.path, "my table");
+    assert_eq!(table.columns[0].name, "sensor (C)");
+    assert_eq!(table.key, ["primary"]);
+    assert!(message(r#"CREATE TABLE "a.b" (x LONG, PRIMARY KEY (x))"#).contains("point"));
+}
+
+#[test]
+fn several_statements() {
+    let statements = parse(";DROP TABLE IF EXISTS a.b; show tables;; DESCRIBE TABLE a ; DROP TABLE c;").unwrap();
+    let expected = [
+        Statement::DropTable { path: "a.b".into(), if_exists: true },
+        Statement::ShowTables,
+        Statement::DescribeTable { path: "a".into() },
+        Statement::DropTable { path: "c".into(), if_exists: false },
+    ];
+    assert_eq!(statements, expected);
+    assert_eq!(parse(" -- nothing\n").unwrap(), []);
+}
+
+#[test]
+fn alter_table_in_all_its_forms() {
+    let add = |name: &str| Change::AddColumn(ColumnDefinition::new(name, ColumnType::Long));
+    let drop = |name: &str| Change::DropColumn(name.into());
+    for (sql, changes) in [
+        ("ALTER TABLE t ADD COLUMN x LONG", vec![add("x")]),
+        ("ALTER TABLE t ADD x LONG", vec![add("x")]),
+        ("ALTER TABLE t DROP COLUMN x", vec![drop("x")]),
+        ("ALTER TABLE t (ADD x LONG, DROP y)", vec![add("x"), drop("y")]),
+        ("ALTER TABLE t USING TTL 5 HOURS", vec![Change::SetTtl(Some(5 * HOUR_MS))]),
+        ("ALTER TABLE t USING TTL 0 DAYS", vec![Change::SetTtl(None)]),
+    ] {
+        assert_eq!(one(sql), Statement::AlterTable { path: "t".into(), changes }, "{sql}");
+    }
+}
+
+#[test]
+fn mistakes_name_their_place() {
+    for (sql, place, what) in [
+        ("CREATE TABLE t (\n  x LONGISH, PRIMARY KEY (x))", "line 2, column 5", "unknown type LONGISH"),
+        ("CREATE TABLE t (x LONG PRIMARY KEY", "line 1, column 35", "',' or ')', found the end"),
+        ("CREATE TABLE t (x LONG, PRIMARY KEY (x)) nonsense", "line 1, column 42", "nonsense"),
+        ("CREATE TABLE t (x INTEGER DEFAULT 3000000000, PRIMARY KEY (x))", "line 1, column 35", "-2147483648 to 2147483647"),
+        ("CREATE TABLE t (x NUMBER(40, 2))", "line 1, column 26", "precision of 1 to 38"),
+        ("CREATE TABLE t (x TIMESTAMP(12))", "line 1, column 29", "0 to 9"),
+        ("CREATE TABLE t (x LONG PRIMARY KEY, PRIMARY KEY (x))", "line 1, column 37", "more than one PRIMARY KEY"),
+        ("CREATE TABLE t (x STRING DEFAULT 5)", "line 1, column 34", "single quotes"),
+        ("CREATE TABLE t (x STRING DEFAULT 'abc)", "line 1, column 34", "Unterminated"),
+        ("FROB TABLE t", "line 1, column 1", "CREATE TABLE"),
+    ] {
+        let message = message(sql);
+        assert!(message.contains(place) && message.contains(what), "{sql}: {message}");
+    }
+}
+
+#[test]
+fn queries_are_not_offered_yet() {
+    let error = parse("SHOW TABLES; SELECT 1").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("queries come with a later release"), "{error}");
+}
+
+#[test]
+fn a_table_printed_as_ddl_reads_back_as_the_same_table() {
+    for sql in [
+        "CREATE TABLE phones (maker STRING, price INTEGER, \"a \"\"b\" NUMBER(9, 2) NOT NULL DEFAULT -1.5, PRIMARY KEY (SHARD(maker), price)) USING TTL 36 HOURS",
+        "CREATE TABLE t (a LONG, b TIMESTAMP(3) DEFAULT '2022-01-03T06:00:00.5', c BOOLEAN DEFAULT true, d JSON DEFAULT '{\"x\": 1}', e DOUBLE DEFAULT 2.5, PRIMARY KEY (a))",
+    ] {
+        let schema = TableSchema::define(&definition(sql), None, 0).unwrap();
+        let again = TableSchema::define(&definition(&schema.to_ddl()), None, 0).unwrap();
+        assert_eq!(schema, again, "{}", schema.to_ddl());
+    }
+}

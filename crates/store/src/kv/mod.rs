@@ -1,0 +1,260 @@
+//! The key/value interface: byte values under keys with a major and a minor path.
+//!
+//! All pairs under one major path live together: they can be written atomically and read as a range in the order of their
+//! minor paths.
+
+mod bulk;
+mod key;
+mod pairs;
+mod scope;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage_engine::{Capability, Condition, Durability, Error, Projection, Result, Rows, Slices, WriteBatch};
+
+pub use bulk::{BulkPairs, PairGetOptions};
+pub use key::Key;
+pub use pairs::{Pair, PairBatch, Pairs};
+pub use scope::{Depth, KeyRange};
+
+use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
+use crate::store::Inner;
+use crate::table::{WriteOptions, Written};
+
+/// A handle on the key/value pairs of a store.
+#[derive(Clone)]
+pub struct KeyValue {
+    store: Arc<Inner>,
+}
+
+/// One operation of an atomic batch of pairs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PairOperation {
+    /// Stores a value.
+    Put {
+        /// The key.
+        key: Key,
+        /// The value.
+        value: Vec<u8>,
+        /// What must hold of the stored pair.
+        condition: Condition,
+    },
+    /// Deletes a pair.
+    Delete {
+        /// The key.
+        key: Key,
+        /// What must hold of the stored pair.
+        condition: Condition,
+    },
+}
+
+impl KeyValue {
+    pub(crate) fn new(store: Arc<Inner>) -> Self {
+        Self { store }
+    }
+
+    /// Stores a value, over the one that is there. Gives its version.
+    ///
+    /// # Errors
+    /// `Invalid` for a key or a value over the store's limits.
+    pub fn put(&self, key: &Key, value: &[u8], options: &WriteOptions) -> Result<u64> {
+        let written = self.put_if(key, value, Condition::Always, options)?;
+        written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
+    }
+
+    /// Stores a value if there is none under the key.
+    ///
+    /// # Errors
+    /// As [`KeyValue::put`].
+    pub fn put_if_absent(&self, key: &Key, value: &[u8], options: &WriteOptions) -> Result<Written> {
+        self.put_if(key, value, Condition::IfAbsent, options)
+    }
+
+    /// Stores a value if there is one under the key.
+    ///
+    /// # Errors
+    /// As [`KeyValue::put`].
+    pub fn put_if_present(&self, key: &Key, value: &[u8], options: &WriteOptions) -> Result<Written> {
+        self.put_if(key, value, Condition::IfPresent, options)
+    }
+
+    /// Stores a value if the one under the key has this version.
+    ///
+    /// # Errors
+    /// As [`KeyValue::put`].
+    pub fn put_if_version(&self, key: &Key, value: &[u8], version: u64, options: &WriteOptions) -> Result<Written> {
+        self.put_if(key, value, Condition::IfVersion(version), options)
+    }
+
+    fn put_if(&self, key: &Key, value: &[u8], condition: Condition, options: &WriteOptions) -> Result<Written> {
+        let mut batch = WriteBatch::new(self.store.pairs);
+        self.add_put(&mut batch, key, value, condition, options.ttl)?;
+        Ok(self.store.engine.write(&batch, options.durability)?.into())
+    }
+
+    fn add_put(
+        &self,
+        batch: &mut WriteBatch,
+        key: &Key,
+        value: &[u8],
+        condition: Condition,
+        ttl: Option<Duration>,
+    ) -> Result<()> {
+        let mut bytes = Vec::new();
+        key.encode(&mut bytes)?;
+        let capability = self.store.engine.capability();
+        if bytes.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
+            return Err(over_limits(bytes.len(), value.len(), capability).at(key));
+        }
+        batch.put(&bytes, value, ttl.map_or(0, |ttl| self.store.expiry_ms(ttl)), condition);
+        Ok(())
+    }
+
+    /// Deletes the value under a key. Tells whether there was one.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn delete(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
+        Ok(self.delete_if(key, Condition::IfPresent, options)?.is_stored())
+    }
+
+    /// Deletes the value under a key if it has this version.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn delete_if_version(&self, key: &Key, version: u64, options: &WriteOptions) -> Result<Written> {
+        self.delete_if(key, Condition::IfVersion(version), options)
+    }
+
+    fn delete_if(&self, key: &Key, condition: Condition, options: &WriteOptions) -> Result<Written> {
+        self.write(&[PairOperation::Delete { key: key.clone(), condition }], options)
+    }
+
+    /// Carries out operations under one major path, all together or not at all.
+    ///
+    /// # Errors
+    /// `Invalid` when the keys are not all of one major path.
+    pub fn write(&self, operations: &[PairOperation], options: &WriteOptions) -> Result<Written> {
+        if operations.is_empty() {
+            return Err(Error::invalid("an atomic write needs at least one operation"));
+        }
+        let mut batch = WriteBatch::new(self.store.pairs);
+        let mut bytes = Vec::new();
+        for operation in operations {
+            match operation {
+                PairOperation::Put { key, value, condition } => self.add_put(&mut batch, key, value, *condition, options.ttl)?,
+                PairOperation::Delete { key, condition } => {
+                    bytes.clear();
+                    key.encode(&mut bytes)?;
+                    batch.delete(&bytes, *condition);
+                }
+            }
+        }
+        Ok(self.store.engine.write(&batch, options.durability)?.into())
+    }
+
+    /// The value under a key, with its version.
+    ///
+    /// # Errors
+    /// `Invalid` for a key without a major component.
+    pub fn get(&self, key: &Key) -> Result<Option<Pair>> {
+        let mut keys = Slices::new();
+        keys.push_with(|buffer| key.encode(buffer))?;
+        let mut rows = Rows::new();
+        self.store.engine.read(self.store.pairs, &keys, Projection::KeysAndValues, &mut rows)?;
+        let pair = || Pair { key: key.clone(), value: rows.values.get(0).to_vec(), version: rows.versions[0] };
+        Ok((!rows.is_empty()).then(pair))
+    }
+
+    /// The pairs at and below a key with a whole major path, as deep as asked for, in the order of their keys.
+    ///
+    /// # Errors
+    /// `Invalid` for a key without a major component.
+    pub fn multi_get(&self, parent: &Key, options: &PairGetOptions) -> Result<Vec<Pair>> {
+        let mut pairs = Vec::new();
+        for batch in self.bulk_get(std::iter::once(parent.clone()), options)? {
+            let batch = batch?;
+            for index in 0..batch.len() {
+                pairs.push(batch.pair(index)?);
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Deletes the pairs at and below a key, as deep as asked for. Tells how many went.
+    ///
+    /// # Errors
+    /// `Invalid` for a key without a major component.
+    pub fn multi_delete(&self, parent: &Key, depth: Depth, range: Option<&KeyRange>, durability: Durability) -> Result<u64> {
+        let options = PairGetOptions { depth, range: range.cloned(), keys_only: true, ..PairGetOptions::default() };
+        let mut deleted = 0;
+        for found in self.bulk_get(std::iter::once(parent.clone()), &options)? {
+            let found = found?;
+            let mut batch = WriteBatch::new(self.store.pairs);
+            found.rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
+            self.store.engine.write(&batch, durability)?;
+            deleted += found.len() as u64;
+        }
+        Ok(deleted)
+    }
+
+    /// Reads the pairs of many keys, or below them; see [`crate::bulk::get`] for how.
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range. What is wrong with a key comes out of the iterator.
+    pub fn bulk_get<I>(&self, keys: I, options: &PairGetOptions) -> Result<BulkPairs>
+    where
+        I: IntoIterator<Item = Key>,
+        I::IntoIter: Send + 'static,
+    {
+        bulk::bulk_get(&self.store, keys.into_iter().map(Ok), options)
+    }
+
+    /// Reads the pairs of many keys given in contiguous memory: the values of `keys` are not looked at.
+    ///
+    /// # Errors
+    /// As [`KeyValue::bulk_get`].
+    pub fn bulk_get_batches<I>(&self, keys: I, options: &PairGetOptions) -> Result<BulkPairs>
+    where
+        I: IntoIterator<Item = Pairs>,
+        I::IntoIter: Send + 'static,
+    {
+        bulk::bulk_get_batches(&self.store, keys.into_iter(), options)
+    }
+
+    /// Puts one stream of pairs into the store; [`crate::Store::bulk_put`] takes many.
+    ///
+    /// # Errors
+    /// Whatever stopped the load, with the report so far.
+    pub fn bulk_put<I>(&self, pairs: I, options: &BulkPutOptions) -> std::result::Result<BulkPutReport, BulkPutError>
+    where
+        I: IntoIterator<Item = Result<Pairs>>,
+        I::IntoIter: Send + 'static,
+    {
+        crate::bulk::put::run(&self.store, vec![pair_stream("pairs", pairs)], options)
+    }
+
+    /// Counts all pairs, by reading their keys.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn count(&self) -> Result<u64> {
+        bulk::count(&self.store)
+    }
+
+    /// Reads all pairs, in the order of their keys within each shard.
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range.
+    pub fn scan(&self, options: &PairGetOptions) -> Result<BulkPairs> {
+        bulk::scan(&self.store, options)
+    }
+}
+
+pub(crate) fn over_limits(key_bytes: usize, value_bytes: usize, capability: &Capability) -> Error {
+    Error::invalid(format!(
+        "a key of {key_bytes} and a value of {value_bytes} bytes: this store takes keys up to {} and values up to {} bytes",
+        capability.key_bytes_max, capability.value_bytes_max
+    ))
+}

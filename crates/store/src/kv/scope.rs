@@ -1,0 +1,119 @@
+//! How much below a key is wanted.
+
+use tonnage_engine::range::append_successor;
+use tonnage_engine::{KeyFilter, KeyPart, Ranges, Verdict};
+
+use super::key::{append_component, append_escaped, count_components};
+
+/// How deep below a parent key to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// The pair with exactly this key.
+    #[default]
+    ParentOnly,
+    /// Pairs with one more minor component.
+    ChildrenOnly,
+    /// Pairs with any number of further minor components.
+    DescendantsOnly,
+    /// The pair itself and those with one more minor component.
+    ParentAndChildren,
+    /// The pair itself and all below it.
+    ParentAndDescendants,
+}
+
+impl Depth {
+    pub(super) fn has_parent(self) -> bool {
+        matches!(self, Depth::ParentOnly | Depth::ParentAndChildren | Depth::ParentAndDescendants)
+    }
+
+    pub(super) fn is_children(self) -> bool {
+        matches!(self, Depth::ChildrenOnly | Depth::ParentAndChildren)
+    }
+}
+
+/// A range of the minor component right below the parent key. The parent itself is not judged by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyRange {
+    /// The low end, and whether it belongs to the range.
+    pub start: Option<(String, bool)>,
+    /// The high end, and whether it belongs to the range.
+    pub end: Option<(String, bool)>,
+    /// What the component must begin with.
+    pub prefix: String,
+}
+
+/// Appends the ranges that hold the pairs below `parent` (and itself) that are wanted; a [`ComponentLimit`] must still take
+/// out those that lie too deep.
+pub(super) fn push_ranges(parent: &[u8], depth: Depth, range: Option<&KeyRange>, ranges: &mut Ranges) {
+    let just_past = |key: &[u8]| [key, &[0]].concat();
+    if depth.has_parent() {
+        ranges.push(parent, &just_past(parent));
+    }
+    if depth == Depth::ParentOnly {
+        return;
+    }
+    let (mut start, mut end) = (just_past(parent), Vec::new());
+    append_successor(parent, &mut end);
+    if let Some(range) = range {
+        narrow(parent, range, &mut start, &mut end);
+    }
+    if end.is_empty() || start < end {
+        ranges.push(&start, &end);
+    }
+}
+
+/// Narrows bounds to the components that lie in the range.
+fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8>) {
+    let component = |text: &str| {
+        let mut key = parent.to_vec();
+        append_component(text.as_bytes(), &mut key);
+        key
+    };
+    let past = |key: &[u8]| {
+        let mut past = Vec::new();
+        append_successor(key, &mut past);
+        past
+    };
+    let mut raise = |bound: Vec<u8>| {
+        if bound > *start {
+            *start = bound;
+        }
+    };
+    match &range.start {
+        Some((text, true)) => raise(component(text)),
+        Some((text, false)) => raise(past(&component(text))),
+        None => {}
+    }
+    let mut lower = |bound: Vec<u8>| {
+        if end.is_empty() || bound < *end {
+            *end = bound;
+        }
+    };
+    match &range.end {
+        Some((text, true)) => lower(past(&component(text))),
+        Some((text, false)) => lower(component(text)),
+        None => {}
+    }
+    if !range.prefix.is_empty() {
+        let mut key = parent.to_vec();
+        append_escaped(range.prefix.as_bytes(), &mut key);
+        lower(past(&key));
+        raise(key);
+    }
+}
+
+/// Passes over pairs with more minor components than wanted.
+pub(super) struct ComponentLimit {
+    pub(super) minor_max: usize,
+}
+
+impl KeyFilter for ComponentLimit {
+    fn judge(&self, key: &[u8]) -> Verdict {
+        let minor = KeyPart::Path.end(key, 0).and_then(|end| count_components(&key[end..]));
+        match minor {
+            Some(count) if count > self.minor_max => Verdict::Skip,
+            // A key that cannot be read must not vanish: who decodes it says so.
+            _ => Verdict::Count,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! One column.
+
+use arrow::datatypes::Field;
+use serde::{Deserialize, Serialize};
+
+use crate::{ColumnType, Value};
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its number in its table, never given to another column: rows on disk know columns by it.
+    pub id: u16,
+    /// Its name as it was declared; matched without regard to ASCII case.
+    pub name: String,
+    /// What it holds.
+    pub column_type: ColumnType,
+    /// Whether it may be NULL. Key columns never are.
+    pub nullable: bool,
+    /// What a row holds that does not name the column; NULL without it.
+    pub default: Option<Value>,
+}
+
+impl Column {
+    /// The Arrow field of the column.
+    pub fn to_arrow(&self) -> Field {
+        self.column_type.to_arrow(&self.name, self.nullable)
+    }
+
+    /// Whether the column is called that.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+}

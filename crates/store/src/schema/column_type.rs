@@ -1,0 +1,161 @@
+//! The types of columns, and the Arrow types that carry them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use arrow::datatypes::{DataType, Field, TimeUnit};
+use serde::{Deserialize, Serialize};
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnType {
+    /// A whole number of 32 bits.
+    Integer,
+    /// A whole number of 64 bits.
+    Long,
+    /// A floating-point number of 32 bits.
+    Float,
+    /// A floating-point number of 64 bits.
+    Double,
+    /// A decimal number.
+    Number {
+        /// How many digits it has in all, 1 to 38.
+        precision: u8,
+        /// How many of them stand behind the point.
+        scale: i8,
+    },
+    /// Text.
+    String,
+    /// True or false.
+    Boolean,
+    /// Bytes.
+    Binary,
+    /// A moment, with this many digits behind the second (0 to 9).
+    Timestamp(u8),
+    /// A universally unique identifier.
+    Uuid,
+    /// JSON text.
+    Json,
+}
+
+/// The unit in which a timestamp of this many digits behind the second is counted.
+pub fn timestamp_unit(precision: u8) -> TimeUnit {
+    match precision {
+        0 => TimeUnit::Second,
+        1..=3 => TimeUnit::Millisecond,
+        4..=6 => TimeUnit::Microsecond,
+        _ => TimeUnit::Nanosecond,
+    }
+}
+
+/// Arrow's name for the key under which a field says what its bytes mean.
+const EXTENSION: &str = "ARROW:extension:name";
+const EXTENSION_JSON: &str = "arrow.json";
+const EXTENSION_UUID: &str = "arrow.uuid";
+
+/// Whether an Arrow field is marked as JSON text.
+pub fn is_json(field: &Field) -> bool {
+    field.metadata().get(EXTENSION).is_some_and(|name| name == EXTENSION_JSON)
+}
+
+impl ColumnType {
+    /// `NUMBER` without digits given.
+    pub const NUMBER: ColumnType = ColumnType::Number { precision: 38, scale: 9 };
+
+    /// The Arrow type of this column's arrays.
+    pub fn data_type(&self) -> DataType {
+        match *self {
+            ColumnType::Integer => DataType::Int32,
+            ColumnType::Long => DataType::Int64,
+            ColumnType::Float => DataType::Float32,
+            ColumnType::Double => DataType::Float64,
+            ColumnType::Number { precision, scale } => DataType::Decimal128(precision, scale),
+            ColumnType::String | ColumnType::Json => DataType::Utf8,
+            ColumnType::Boolean => DataType::Boolean,
+            ColumnType::Binary => DataType::Binary,
+            ColumnType::Timestamp(precision) => DataType::Timestamp(timestamp_unit(precision), None),
+            ColumnType::Uuid => DataType::FixedSizeBinary(16),
+        }
+    }
+
+    /// The Arrow field of a column of this type. JSON and UUID carry Arrow's own extension names, so that JSON text can be told
+    /// from other text.
+    pub fn to_arrow(&self, name: &str, nullable: bool) -> Field {
+        let field = Field::new(name, self.data_type(), nullable);
+        let extension = match self {
+            ColumnType::Json => EXTENSION_JSON,
+            ColumnType::Uuid => EXTENSION_UUID,
+            _ => return field,
+        };
+        field.with_metadata(HashMap::from([(EXTENSION.to_owned(), extension.to_owned())]))
+    }
+
+    /// The column type that holds every value of an Arrow field, if there is one.
+    pub fn of_arrow(field: &Field) -> Option<ColumnType> {
+        match field.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_json(field) => Some(ColumnType::Json),
+            data_type => ColumnType::of_data_type(data_type),
+        }
+    }
+
+    fn of_data_type(data_type: &DataType) -> Option<ColumnType> {
+        Some(match data_type {
+            DataType::Boolean => ColumnType::Boolean,
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => ColumnType::Integer,
+            DataType::Int64 | DataType::UInt32 => ColumnType::Long,
+            DataType::UInt64 => ColumnType::Number { precision: 20, scale: 0 },
+            DataType::Float16 | DataType::Float32 => ColumnType::Float,
+            DataType::Float64 => ColumnType::Double,
+            DataType::Decimal32(precision, scale)
+            | DataType::Decimal64(precision, scale)
+            | DataType::Decimal128(precision, scale)
+                if *scale >= 0 =>
+            {
+                ColumnType::Number { precision: *precision, scale: *scale }
+            }
+            DataType::Decimal256(precision, scale) if *precision <= 38 && *scale >= 0 => {
+                ColumnType::Number { precision: *precision, scale: *scale }
+            }
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::String,
+            DataType::FixedSizeBinary(16) => ColumnType::Uuid,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => ColumnType::Binary,
+            DataType::Timestamp(TimeUnit::Second, _) | DataType::Date32 => ColumnType::Timestamp(0),
+            DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Date64 => ColumnType::Timestamp(3),
+            DataType::Timestamp(TimeUnit::Microsecond, _) => ColumnType::Timestamp(6),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => ColumnType::Timestamp(9),
+            DataType::Dictionary(_, values) => return ColumnType::of_data_type(values),
+            _ => return None,
+        })
+    }
+
+    /// The bytes of a value in the fixed-width part of a row; nothing for types of variable width.
+    pub(crate) fn fixed_width(&self) -> Option<usize> {
+        match self {
+            ColumnType::Boolean => Some(1),
+            ColumnType::Integer | ColumnType::Float => Some(4),
+            ColumnType::Long | ColumnType::Double | ColumnType::Timestamp(_) => Some(8),
+            ColumnType::Number { .. } | ColumnType::Uuid => Some(16),
+            ColumnType::String | ColumnType::Binary | ColumnType::Json => None,
+        }
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnType::Integer => f.write_str("INTEGER"),
+            ColumnType::Long => f.write_str("LONG"),
+            ColumnType::Float => f.write_str("FLOAT"),
+            ColumnType::Double => f.write_str("DOUBLE"),
+            number if *number == ColumnType::NUMBER => f.write_str("NUMBER"),
+            ColumnType::Number { precision, scale } => write!(f, "NUMBER({precision}, {scale})"),
+            ColumnType::String => f.write_str("STRING"),
+            ColumnType::Boolean => f.write_str("BOOLEAN"),
+            ColumnType::Binary => f.write_str("BINARY"),
+            ColumnType::Timestamp(precision) => write!(f, "TIMESTAMP({precision})"),
+            ColumnType::Uuid => f.write_str("UUID"),
+            ColumnType::Json => f.write_str("JSON"),
+        }
+    }
+}

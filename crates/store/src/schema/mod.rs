@@ -1,0 +1,23 @@
+//! What a table is: its columns, its key, its place among its relatives.
+
+mod build;
+mod column;
+mod column_type;
+mod layout;
+mod show;
+mod table;
+
+pub use build::{Change, ColumnDefinition, TableDefinition};
+pub use column::Column;
+pub use column_type::{ColumnType, is_json, timestamp_unit};
+pub use layout::{Layout, LayoutColumn};
+pub use table::{Ancestor, TableSchema};
+
+/// The most columns that one table can have, inherited key columns included.
+pub const COLUMNS_MAX: usize = 4_096;
+/// The longest name of a table or column, in bytes.
+pub const NAME_BYTES_MAX: usize = 128;
+/// The most generations: a top-level table and its descendants.
+pub const DEPTH_MAX: usize = 16;
+/// The most columns of a primary key, inherited ones included.
+pub const KEY_COLUMNS_MAX: usize = 64;

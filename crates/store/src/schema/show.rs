@@ -1,0 +1,68 @@
+//! Schemas as DDL text.
+
+use std::fmt::Write;
+
+use super::{Column, TableSchema};
+use crate::{ColumnType, Value};
+
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+impl TableSchema {
+    /// The statement that makes this table.
+    pub fn to_ddl(&self) -> String {
+        let path: Vec<_> = self.path.split('.').map(quoted_name).collect();
+        let mut ddl = format!("CREATE TABLE {} (\n", path.join("."));
+        for column in &self.columns[self.inherited_key_len()..] {
+            ddl.push_str("  ");
+            self.write_column(column, &mut ddl);
+            ddl.push_str(",\n");
+        }
+        let own_key: Vec<_> = self.key_columns().map(|column| quoted_name(&column.name)).skip(self.inherited_key_len()).collect();
+        match own_key.split_at_checked(self.shard_key_len) {
+            Some((shard, minor)) if self.ancestors.is_empty() && !minor.is_empty() => {
+                let _ = write!(ddl, "  PRIMARY KEY (SHARD({}), {})\n)", shard.join(", "), minor.join(", "));
+            }
+            _ => {
+                let _ = write!(ddl, "  PRIMARY KEY ({})\n)", own_key.join(", "));
+            }
+        }
+        match self.ttl_ms {
+            Some(ttl_ms) if ttl_ms % DAY_MS == 0 => ddl.push_str(&format!(" USING TTL {} DAYS", ttl_ms / DAY_MS)),
+            Some(ttl_ms) => ddl.push_str(&format!(" USING TTL {} HOURS", ttl_ms.div_ceil(HOUR_MS))),
+            None => {}
+        }
+        ddl
+    }
+
+    fn write_column(&self, column: &Column, ddl: &mut String) {
+        let _ = write!(ddl, "{} {}", quoted_name(&column.name), column.column_type);
+        let in_key = self.key_columns().any(|key| key.id == column.id);
+        if !column.nullable && !in_key {
+            ddl.push_str(" NOT NULL");
+        }
+        if let Some(default) = &column.default {
+            let _ = write!(ddl, " DEFAULT {}", literal(default, column.column_type));
+        }
+    }
+}
+
+/// The name as DDL reads it back, in double quotes where it needs them.
+fn quoted_name(name: &str) -> String {
+    let mut chars = name.chars();
+    let plain = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && chars.all(|char| char.is_ascii_alphanumeric() || char == '_');
+    if plain && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name)) {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+}
+
+/// Words that a list of columns or a list of changes would take for something else.
+const RESERVED: [&str; 6] = ["PRIMARY", "SHARD", "USING", "COLUMN", "IF", "TABLE"];
+
+fn literal(value: &Value, column_type: ColumnType) -> String {
+    let bare = matches!(column_type, ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. } | ColumnType::Boolean);
+    if bare { value.to_string() } else { format!("'{}'", value.to_string().replace('\'', "''")) }
+}

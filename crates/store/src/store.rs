@@ -1,0 +1,287 @@
+//! The store: what is opened, and what everything else hangs on.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage_engine::header::NEVER_MS;
+use tonnage_engine::{
+    Clock, Engine, Error, ErrorKind, KeyPart, KeyShape, MemoryEngine, Result, SpaceId, Statistics, SystemClock,
+};
+use tonnage_rocksdb::{RocksEngine, Settings};
+
+use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream};
+use crate::catalog::{Catalog, TableEntry};
+use crate::check::{CheckReport, check};
+use crate::codec::KeyOwner;
+use crate::ddl::{Outcome, execute};
+use crate::kv::{Key, KeyValue};
+use crate::multi_put::{MultiPutReport, TableRows, multi_put};
+use crate::row::Row;
+use crate::table::{RowOperation, Table, WriteOptions, Written, atomic_write};
+use crate::url::StoreUrl;
+
+/// The name of the space that holds the key/value pairs.
+const PAIRS_SPACE: &str = "pairs";
+
+/// A store: tables and key/value pairs over one engine.
+///
+/// Cloning is cheap, and all clones are the same store. It closes when the last of them, and of the tables and results made
+/// from it, is gone.
+///
+/// ```
+/// # fn main() -> tonnage::Result<()> {
+/// use tonnage::{Row, Store, WriteOptions};
+///
+/// let store = Store::open("memory:")?;
+/// store.execute("CREATE TABLE phones (maker STRING, price INTEGER, id LONG, PRIMARY KEY (SHARD(maker), price, id))")?;
+/// let phones = store.table("phones")?;
+/// phones.put(&Row::new().with("maker", "Nokia").with("price", 300).with("id", 1), &WriteOptions::default())?;
+/// assert_eq!(phones.count()?, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+/// What a store is made of.
+pub(crate) struct Inner {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) catalog: Catalog,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) pairs: SpaceId,
+}
+
+/// How to open a store.
+#[derive(Clone)]
+pub struct StoreBuilder {
+    url: String,
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+}
+
+impl StoreBuilder {
+    /// Spreads the shards of a new store over these directories, one on each disk. An existing store knows its own.
+    pub fn data_directories(mut self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.settings.data_directories = directories.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Whether a store that does not exist is made (it is, by default) or is an error.
+    pub fn create_if_missing(mut self, create: bool) -> Self {
+        self.settings.create_if_missing = create;
+        self
+    }
+
+    /// How much memory caches blocks of data files.
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.settings.cache_bytes = bytes;
+        self
+    }
+
+    /// All settings of the embedded engine.
+    pub fn rocksdb_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The clock that decides what has expired.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// `Unavailable` when it is open elsewhere or its directory cannot be used, `NotFound` when it does not exist and must not
+    /// be made, `Unsupported` when a newer Tonnage wrote it, `Corruption` when it is damaged.
+    pub fn open(self) -> Result<Store> {
+        let engine: Arc<dyn Engine> = match StoreUrl::parse(&self.url)? {
+            StoreUrl::Memory => Arc::new(MemoryEngine::with_clock(self.clock.clone())),
+            StoreUrl::RocksDb(path) => Arc::new(RocksEngine::open_with_clock(&path, self.settings, self.clock.clone())?),
+        };
+        Store::over(engine, self.clock)
+    }
+}
+
+impl Store {
+    /// Opens the store with this URL (`memory:`, `rocksdb:PATH` or a bare path), making it if need be.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::open`].
+    pub fn open(url: impl AsRef<str>) -> Result<Store> {
+        Self::builder(url).open()
+    }
+
+    /// Opens a store with other settings than the default ones.
+    pub fn builder(url: impl AsRef<str>) -> StoreBuilder {
+        StoreBuilder { url: url.as_ref().to_string(), settings: Settings::default(), clock: Arc::new(SystemClock) }
+    }
+
+    /// A store over an engine that is open already.
+    ///
+    /// # Errors
+    /// What the engine says, and `Corruption` or `Unsupported` for a catalog that cannot be read.
+    pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
+        let catalog = Catalog::open(engine.clone())?;
+        let pairs = pairs_space(&*engine)?;
+        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs }) })
+    }
+
+    /// Carries out DDL statements, separated by semicolons, one after another.
+    ///
+    /// # Errors
+    /// The first statement that fails; those before it stay carried out.
+    pub fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
+        execute(&self.inner.catalog, sql)
+    }
+
+    /// A table by its path, such as `phones` or `phones.images`.
+    ///
+    /// # Errors
+    /// `NotFound`, naming tables with a name like it.
+    pub fn table(&self, path: &str) -> Result<Table> {
+        Ok(Table::new(self.inner.clone(), self.inner.catalog.table(path)?))
+    }
+
+    /// All tables, by path.
+    pub fn tables(&self) -> Vec<Table> {
+        self.inner.catalog.tables().into_iter().map(|entry| Table::new(self.inner.clone(), entry)).collect()
+    }
+
+    /// The catalog, for callers that make tables from definitions rather than from text.
+    pub fn catalog(&self) -> &Catalog {
+        &self.inner.catalog
+    }
+
+    /// The key/value pairs.
+    pub fn kv(&self) -> KeyValue {
+        KeyValue::new(self.inner.clone())
+    }
+
+    /// Puts the entries of many streams into the store; see [`crate::bulk::put`] for how and for every rule.
+    ///
+    /// # Errors
+    /// Whatever stopped the load, with the report so far.
+    pub fn bulk_put(
+        &self,
+        streams: Vec<Box<dyn EntryStream>>,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError> {
+        crate::bulk::put::run(&self.inner, streams, options)
+    }
+
+    /// Puts rows into many tables in one call. All names are checked first: when a table does not exist, nothing is written.
+    ///
+    /// # Errors
+    /// `NotFound` naming the missing table; whatever stopped the load. Rows that do not fit are in the report.
+    pub fn multi_put<T, R>(&self, rows: impl IntoIterator<Item = (T, R)>, options: &BulkPutOptions) -> Result<MultiPutReport>
+    where
+        T: AsRef<str>,
+        R: Into<TableRows>,
+    {
+        let rows = rows.into_iter().map(|(table, rows)| (table.as_ref().to_string(), rows.into())).collect();
+        multi_put(self, rows, options)
+    }
+
+    /// Carries out operations on rows of one shard key, of a table and its relatives, all together or not at all.
+    ///
+    /// # Errors
+    /// `Invalid` when the rows are not all of one shard key; what [`Table::put`] says of a single row.
+    pub fn atomic_write(&self, operations: &[RowOperation], options: &WriteOptions) -> Result<Written> {
+        atomic_write(&self.inner, operations, options)
+    }
+
+    /// Makes everything acknowledged so far durable, whatever durability it was written with.
+    ///
+    /// # Errors
+    /// `Unavailable` when the disk refuses.
+    pub fn sync(&self) -> Result<()> {
+        self.inner.engine.sync()
+    }
+
+    /// Waits until background work (compaction) has nothing left to do.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn settle(&self) -> Result<()> {
+        self.inner.engine.settle()
+    }
+
+    /// Writes a consistent copy to a directory that does not exist yet; it opens as a store.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine cannot; `Unavailable` when the disk refuses.
+    pub fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.inner.engine.checkpoint(directory)
+    }
+
+    /// Reads everything: verifies every checksum, decodes every row, and compares the spaces with the catalog. Damage is in the
+    /// report.
+    ///
+    /// # Errors
+    /// When the store could not be read at all.
+    pub fn check(&self) -> Result<CheckReport> {
+        check(&self.inner)
+    }
+
+    /// A reading of the engine's state.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn statistics(&self) -> Result<Statistics> {
+        self.inner.engine.statistics()
+    }
+
+    /// The engine underneath.
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.inner.engine
+    }
+}
+
+impl Inner {
+    /// When a row put now ceases to exist that lives this long.
+    pub(crate) fn expiry_ms(&self, ttl: Duration) -> u64 {
+        // A row with the shortest life still expires: 0 would mean never.
+        self.clock.now_ms().saturating_add(ttl.as_millis().try_into().unwrap_or(u64::MAX)).max(1)
+    }
+
+    /// The same for a row of a table, whose own time to live holds when the put gives none.
+    pub(crate) fn table_expiry_ms(&self, entry: &TableEntry, ttl: Option<Duration>) -> u64 {
+        let ttl = ttl.or_else(|| entry.schema.ttl_ms.map(Duration::from_millis));
+        ttl.map_or(NEVER_MS, |ttl| self.expiry_ms(ttl))
+    }
+
+    /// The path of the table that a key belongs to and its key columns; the pair's key for a key/value pair.
+    pub(crate) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
+        if space == self.pairs {
+            return Ok((String::new(), Row::new().with("key", Key::decode(key)?.to_string())));
+        }
+        let family = self.catalog.family(space);
+        let root = family.first().ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let owner = root.classifier.classify(key)?;
+        let entry = family.iter().find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
+        let entry = entry.ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let mut rows = tonnage_engine::Rows::new();
+        rows.push(key, &[], 0, NEVER_MS, 0);
+        let batch = entry.codec.decode(&rows, None, Some(&entry.schema.key))?;
+        Ok((entry.schema.path.clone(), Row::from_batch(&batch, 0)?))
+    }
+}
+
+/// Finds or makes the space of the key/value pairs.
+fn pairs_space(engine: &dyn Engine) -> Result<SpaceId> {
+    let find = || -> Result<Option<SpaceId>> {
+        Ok(engine.spaces()?.into_iter().find(|space| space.name == PAIRS_SPACE).map(|space| space.id))
+    };
+    if let Some(space) = find()? {
+        return Ok(space);
+    }
+    match engine.create_space(PAIRS_SPACE, &KeyShape::new([KeyPart::Path])) {
+        Err(error) if error.kind() == ErrorKind::Conflict => find()?.ok_or(error),
+        made => made,
+    }
+}

@@ -1,0 +1,217 @@
+//! A table: single rows, atomic groups of rows, and the way to bulk reads.
+
+mod options;
+mod write;
+
+use std::sync::Arc;
+
+use tonnage_engine::{Condition, Direction, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
+
+pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
+pub use write::RowOperation;
+pub(crate) use write::atomic_write;
+
+use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, Relatives};
+use crate::catalog::TableEntry;
+use crate::codec::FieldRange;
+use crate::row::Row;
+use crate::schema::TableSchema;
+use crate::store::Inner;
+
+/// Rows deleted by one atomic batch of a [`Table::multi_delete`].
+const DELETE_ROWS_MAX: usize = 10_000;
+
+/// A handle on a table. It keeps to the schema that the table had when the handle was made; rows written through an older
+/// handle stay readable.
+#[derive(Clone)]
+pub struct Table {
+    store: Arc<Inner>,
+    entry: Arc<TableEntry>,
+}
+
+impl Table {
+    pub(crate) fn new(store: Arc<Inner>, entry: Arc<TableEntry>) -> Self {
+        Self { store, entry }
+    }
+
+    /// The table's path, such as `phones.images`.
+    pub fn path(&self) -> &str {
+        &self.entry.schema.path
+    }
+
+    /// The table's columns and keys.
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.entry.schema
+    }
+
+    /// Schema, codec and space of the table.
+    pub fn entry(&self) -> &Arc<TableEntry> {
+        &self.entry
+    }
+
+    /// Stores a row, over one with the same key if there is one. Gives its version.
+    ///
+    /// # Errors
+    /// `Invalid` for a row that does not fit, naming the column.
+    pub fn put(&self, row: &Row, options: &WriteOptions) -> Result<u64> {
+        let written = self.put_if(row, Condition::Always, options)?;
+        written.version().ok_or_else(|| tonnage_engine::Error::internal("a put without a condition was refused"))
+    }
+
+    /// Stores a row if there is none with its key.
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn put_if_absent(&self, row: &Row, options: &WriteOptions) -> Result<Written> {
+        self.put_if(row, Condition::IfAbsent, options)
+    }
+
+    /// Stores a row if there is one with its key.
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn put_if_present(&self, row: &Row, options: &WriteOptions) -> Result<Written> {
+        self.put_if(row, Condition::IfPresent, options)
+    }
+
+    /// Stores a row if the one with its key has this version.
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn put_if_version(&self, row: &Row, version: u64, options: &WriteOptions) -> Result<Written> {
+        self.put_if(row, Condition::IfVersion(version), options)
+    }
+
+    fn put_if(&self, row: &Row, condition: Condition, options: &WriteOptions) -> Result<Written> {
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        self.entry.codec.encode_row(row, &mut key, &mut value)?;
+        let mut batch = WriteBatch::new(self.entry.space);
+        batch.put(&key, &value, self.store.table_expiry_ms(&self.entry, options.ttl), condition);
+        Ok(self.store.engine.write(&batch, options.durability)?.into())
+    }
+
+    /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
+    ///
+    /// # Errors
+    /// `Invalid` for a key that is not whole, naming the column.
+    pub fn delete(&self, key: &Row, options: &WriteOptions) -> Result<bool> {
+        Ok(self.delete_if(key, Condition::IfPresent, options)?.version().is_some())
+    }
+
+    /// Deletes the row with this key if it has this version.
+    ///
+    /// # Errors
+    /// As [`Table::delete`].
+    pub fn delete_if_version(&self, key: &Row, version: u64, options: &WriteOptions) -> Result<Written> {
+        self.delete_if(key, Condition::IfVersion(version), options)
+    }
+
+    fn delete_if(&self, key: &Row, condition: Condition, options: &WriteOptions) -> Result<Written> {
+        let mut bytes = Vec::new();
+        self.entry.codec.encode_key(key, &mut bytes)?;
+        let mut batch = WriteBatch::new(self.entry.space);
+        batch.delete(&bytes, condition);
+        Ok(self.store.engine.write(&batch, options.durability)?.into())
+    }
+
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// `Invalid` for a key that is not whole, naming the column.
+    pub fn get(&self, key: &Row) -> Result<Option<StoredRow>> {
+        let mut keys = Slices::new();
+        keys.push_with(|buffer| self.entry.codec.encode_key(key, buffer))?;
+        let mut rows = Rows::new();
+        self.store.engine.read(self.entry.space, &keys, Projection::KeysAndValues, &mut rows)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let row = self.entry.codec.decode_row(rows.keys.get(0), rows.values.get(0))?;
+        Ok(Some(StoredRow { row, version: rows.versions[0], expires_at_ms: rows.expiries_ms[0] }))
+    }
+
+    /// Deletes all rows under a partial key, within a range of its first open column if one is given, and with them the rows of
+    /// the child tables named. Tells how many rows went. Atomic up to ten thousand rows.
+    ///
+    /// # Errors
+    /// `Invalid` for a key without its whole shard key, naming the column.
+    pub fn multi_delete(
+        &self,
+        partial_key: &Row,
+        range: Option<&FieldRange>,
+        children: &[String],
+        durability: Durability,
+    ) -> Result<u64> {
+        let relatives = Relatives::find(&self.store.catalog, self.entry.clone(), children)?;
+        let mut ranges = Ranges::new();
+        let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
+        let columns = self.entry.codec.partial_key_row(partial_key, &mut prefix)?;
+        match range {
+            Some(range) => self.entry.codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?,
+            None => self.entry.codec.prefix_bounds(&prefix, &mut start, &mut end),
+        }
+        ranges.push(&start, &end);
+        let options = ScanOptions {
+            projection: Projection::KeysOnly,
+            filter: relatives.filter(),
+            batch_rows_max: DELETE_ROWS_MAX,
+            ..ScanOptions::default()
+        };
+        let mut scanner = self.store.engine.scan(self.entry.space, ranges, options)?;
+        let (mut rows, mut deleted) = (Rows::new(), 0);
+        while scanner.next_batch(&mut rows)? {
+            let mut batch = WriteBatch::new(self.entry.space);
+            rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
+            self.store.engine.write(&batch, durability)?;
+            deleted += rows.len() as u64;
+        }
+        Ok(deleted)
+    }
+
+    /// Reads the rows of many whole or partial keys; see [`crate::bulk::get`] for how and for every rule.
+    ///
+    /// # Errors
+    /// `Invalid` for options that do not fit the table. What is wrong with a key comes out of the iterator.
+    pub fn bulk_get(&self, keys: KeySource, options: &BulkGetOptions) -> Result<BulkGet> {
+        crate::bulk::get::bulk_get(&self.store, self.entry.clone(), keys, options)
+    }
+
+    /// Reads all rows.
+    ///
+    /// # Errors
+    /// `Invalid` for options that do not fit the table.
+    pub fn scan(&self, options: &TableScanOptions) -> Result<BulkGet> {
+        let get = BulkGetOptions {
+            direction: options.direction,
+            columns: options.columns.clone(),
+            relatives: options.relatives.clone(),
+            keys_only: options.keys_only,
+            limit_per_key: options.limit,
+            batch_rows_max: options.batch_rows_max,
+            ..BulkGetOptions::default()
+        };
+        crate::bulk::get::scan(&self.store, self.entry.clone(), options.limit_per_shard_key, &get)
+    }
+
+    /// Counts the rows, by reading their keys.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn count(&self) -> Result<u64> {
+        let relatives = Relatives::find(&self.store.catalog, self.entry.clone(), &[])?;
+        let options = ScanOptions {
+            direction: Direction::Unordered,
+            projection: Projection::KeysOnly,
+            filter: relatives.filter(),
+            batch_rows_max: 65_536,
+            fill_cache: false,
+            ..ScanOptions::default()
+        };
+        let mut scanner = self.store.engine.scan(self.entry.space, Ranges::whole_space(), options)?;
+        let (mut rows, mut count) = (Rows::new(), 0);
+        while scanner.next_batch(&mut rows)? {
+            count += rows.len() as u64;
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,102 @@
+//! How to write and scan, and what comes back.
+
+use std::time::Duration;
+
+use tonnage_engine::{Direction, Durability, WriteOutcome};
+
+use crate::row::Row;
+
+/// How to write single rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// When the write is acknowledged.
+    pub durability: Durability,
+    /// How long the row lives; without it the table's own time to live holds.
+    pub ttl: Option<Duration>,
+}
+
+/// What became of a conditional write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It was carried out; rows put have this version.
+    Stored {
+        /// The version.
+        version: u64,
+    },
+    /// Its condition did not hold, and nothing was carried out.
+    Refused {
+        /// The number of the operation whose condition did not hold, 0 for a single one.
+        operation: usize,
+        /// The version of the stored row, if there is one.
+        current: Option<u64>,
+    },
+}
+
+impl Written {
+    /// The version of what was written, if it was.
+    pub fn version(self) -> Option<u64> {
+        match self {
+            Written::Stored { version } => Some(version),
+            Written::Refused { .. } => None,
+        }
+    }
+
+    /// Whether it was carried out.
+    pub fn is_stored(self) -> bool {
+        self.version().is_some()
+    }
+}
+
+impl From<WriteOutcome> for Written {
+    fn from(outcome: WriteOutcome) -> Self {
+        match outcome {
+            WriteOutcome::Applied { version } => Written::Stored { version },
+            WriteOutcome::Refused { operation, current } => Written::Refused { operation, current },
+        }
+    }
+}
+
+/// A row as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRow {
+    /// The row.
+    pub row: Row,
+    /// Its version.
+    pub version: u64,
+    /// When it expires, in milliseconds since 1970; 0 for never.
+    pub expires_at_ms: u64,
+}
+
+/// How to scan a table.
+#[derive(Clone, Debug)]
+pub struct TableScanOptions {
+    /// The order of rows. Ascending and descending hold for the whole table as long as the store has one data directory, and
+    /// under each shard key always.
+    pub direction: Direction,
+    /// The columns wanted; all without it.
+    pub columns: Option<Vec<String>>,
+    /// Ancestor and child tables whose rows come along, by path.
+    pub relatives: Vec<String>,
+    /// Only key columns are read and returned.
+    pub keys_only: bool,
+    /// At most this many rows in all.
+    pub limit: Option<u64>,
+    /// At most this many rows under each shard key: descending and 1 is the latest of each.
+    pub limit_per_shard_key: Option<u64>,
+    /// About how many rows one batch holds.
+    pub batch_rows_max: usize,
+}
+
+impl Default for TableScanOptions {
+    fn default() -> Self {
+        Self {
+            direction: Direction::Unordered,
+            columns: None,
+            relatives: Vec::new(),
+            keys_only: false,
+            limit: None,
+            limit_per_shard_key: None,
+            batch_rows_max: 8_192,
+        }
+    }
+}

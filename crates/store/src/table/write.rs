@@ -1,0 +1,93 @@
+//! Several operations on one shard key, of a table and its relatives, as one atomic write.
+
+use std::sync::Arc;
+
+use tonnage_engine::{Condition, Error, Result, WriteBatch};
+
+use super::{WriteOptions, Written};
+use crate::catalog::TableEntry;
+use crate::row::Row;
+use crate::store::Inner;
+
+/// One operation of an atomic write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowOperation {
+    /// Stores a row.
+    Put {
+        /// The path of its table.
+        table: Arc<str>,
+        /// The row.
+        row: Row,
+        /// What must hold of the stored row.
+        condition: Condition,
+    },
+    /// Deletes a row.
+    Delete {
+        /// The path of its table.
+        table: Arc<str>,
+        /// Its key columns.
+        key: Row,
+        /// What must hold of the stored row.
+        condition: Condition,
+    },
+}
+
+impl RowOperation {
+    /// Stores a row, whatever is there.
+    pub fn put(table: impl Into<Arc<str>>, row: Row) -> Self {
+        RowOperation::Put { table: table.into(), row, condition: Condition::Always }
+    }
+
+    /// Deletes a row, if there is one.
+    pub fn delete(table: impl Into<Arc<str>>, key: Row) -> Self {
+        RowOperation::Delete { table: table.into(), key, condition: Condition::Always }
+    }
+
+    /// The same operation under a condition.
+    pub fn when(mut self, required: Condition) -> Self {
+        match &mut self {
+            RowOperation::Put { condition, .. } | RowOperation::Delete { condition, .. } => *condition = required,
+        }
+        self
+    }
+
+    fn table(&self) -> &str {
+        match self {
+            RowOperation::Put { table, .. } | RowOperation::Delete { table, .. } => table,
+        }
+    }
+}
+
+pub(crate) fn atomic_write(store: &Inner, operations: &[RowOperation], options: &WriteOptions) -> Result<Written> {
+    let Some(first) = operations.first() else { return Err(Error::invalid("an atomic write needs at least one operation")) };
+    let family = store.catalog.table(first.table())?;
+    let mut batch = WriteBatch::new(family.space);
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    for (number, operation) in operations.iter().enumerate() {
+        let entry = store.catalog.table(operation.table())?;
+        check_family(&family, &entry)?;
+        match operation {
+            RowOperation::Put { row, condition, .. } => {
+                let encoded = entry.codec.encode_row(row, &mut key, &mut value);
+                encoded.map_err(|error| error.at(format!("operation {number}")))?;
+                batch.put(&key, &value, store.table_expiry_ms(&entry, options.ttl), *condition);
+            }
+            RowOperation::Delete { key: row, condition, .. } => {
+                let encoded = entry.codec.encode_key(row, &mut key);
+                encoded.map_err(|error| error.at(format!("operation {number}")))?;
+                batch.delete(&key, *condition);
+            }
+        }
+    }
+    Ok(store.engine.write(&batch, options.durability)?.into())
+}
+
+fn check_family(first: &TableEntry, other: &TableEntry) -> Result<()> {
+    if first.space == other.space {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{} and {} are not relatives: an atomic write holds rows of one shard key, of a table and its parents and children",
+        first.schema.path, other.schema.path
+    )))
+}

@@ -1,0 +1,52 @@
+//! Which store to open: `memory:`, `rocksdb:PATH`, or a bare path.
+
+use std::path::PathBuf;
+
+use tonnage_engine::{Error, Result};
+
+/// A parsed store URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StoreUrl {
+    Memory,
+    RocksDb(PathBuf),
+}
+
+impl StoreUrl {
+    pub(crate) fn parse(url: &str) -> Result<Self> {
+        if url.is_empty() {
+            return Err(Error::invalid("the store has no name: give a path, rocksdb:PATH or memory:"));
+        }
+        let Some((scheme, rest)) = url.split_once(':') else { return Ok(StoreUrl::RocksDb(url.into())) };
+        match scheme {
+            "memory" => Ok(StoreUrl::Memory),
+            "rocksdb" if rest.is_empty() => Err(Error::invalid("rocksdb: names no path: write rocksdb:PATH")),
+            "rocksdb" => Ok(StoreUrl::RocksDb(rest.strip_prefix("//").unwrap_or(rest).into())),
+            "cassandra" | "scylla" => {
+                Err(Error::unsupported(format!("{url}: this Tonnage has no cluster engine yet: use rocksdb:PATH or memory:")))
+            }
+            _ if scheme.contains(['/', '.', '\\']) => Ok(StoreUrl::RocksDb(url.into())),
+            _ => Err(Error::invalid(format!("{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH or memory:"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_path_is_a_rocksdb_store() {
+        for url in ["data", "./data", "/var/data", "rocksdb:data", "./a:b"] {
+            assert!(matches!(StoreUrl::parse(url), Ok(StoreUrl::RocksDb(_))), "{url}");
+        }
+        assert_eq!(StoreUrl::parse("rocksdb:x/y").unwrap(), StoreUrl::RocksDb("x/y".into()));
+        assert_eq!(StoreUrl::parse("memory:").unwrap(), StoreUrl::Memory);
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_refused_with_the_remedy() {
+        for url in ["", "rocksdb:", "redis:here", "cassandra://host/keyspace"] {
+            assert!(StoreUrl::parse(url).unwrap_err().message().contains("rocksdb:PATH"), "{url}");
+        }
+    }
+}

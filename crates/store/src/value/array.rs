@@ -1,0 +1,152 @@
+//! Values out of Arrow arrays, and arrays out of values.
+
+use std::iter::repeat_n;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
+    Int32Array, Int64Array, StringArray, new_null_array,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+};
+use tonnage_engine::{Error, Result};
+
+use super::Value;
+use crate::ColumnType;
+use crate::schema::timestamp_unit;
+
+impl Value {
+    /// The value at `row` of an Arrow array.
+    ///
+    /// # Errors
+    /// `Invalid` when the field is of a type that Tonnage does not know.
+    ///
+    /// # Panics
+    /// If the array has no such row.
+    pub fn from_array(array: &dyn Array, field: &Field, row: usize) -> Result<Value> {
+        let Some(column_type) = ColumnType::of_arrow(field) else {
+            return Err(Error::invalid(format!(
+                "column '{}' is of type {}, which Tonnage does not know",
+                field.name(),
+                field.data_type()
+            )));
+        };
+        if array.is_null(row) {
+            return Ok(Value::Null);
+        }
+        if array.data_type() == &column_type.data_type() {
+            return Ok(Value::of_cell(array, column_type, row));
+        }
+        let cell = cast(&array.slice(row, 1), &column_type.data_type());
+        match cell {
+            Ok(cell) if cell.is_valid(0) => Ok(Value::of_cell(cell.as_ref(), column_type, 0)),
+            _ => Err(Error::invalid(format!(
+                "column '{}': a value of type {} does not fit {column_type}",
+                field.name(),
+                field.data_type()
+            ))),
+        }
+    }
+
+    /// A cell that is not NULL, of an array of the column type's own Arrow type.
+    pub(crate) fn of_cell(array: &dyn Array, column_type: ColumnType, row: usize) -> Value {
+        match column_type {
+            ColumnType::Integer => Value::Integer(array.as_primitive::<Int32Type>().value(row)),
+            ColumnType::Long => Value::Long(array.as_primitive::<Int64Type>().value(row)),
+            ColumnType::Float => Value::Float(array.as_primitive::<Float32Type>().value(row)),
+            ColumnType::Double => Value::Double(array.as_primitive::<Float64Type>().value(row)),
+            ColumnType::Number { scale, .. } => {
+                Value::Number { unscaled: array.as_primitive::<Decimal128Type>().value(row), scale }
+            }
+            ColumnType::String => Value::String(array.as_string::<i32>().value(row).to_owned()),
+            ColumnType::Json => Value::Json(array.as_string::<i32>().value(row).to_owned()),
+            ColumnType::Boolean => Value::Boolean(array.as_boolean().value(row)),
+            ColumnType::Binary => Value::Binary(array.as_binary::<i32>().value(row).to_owned()),
+            ColumnType::Timestamp(precision) => {
+                let value = match timestamp_unit(precision) {
+                    TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row),
+                    TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().value(row),
+                    TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(row),
+                    TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().value(row),
+                };
+                Value::Timestamp { value, precision }
+            }
+            ColumnType::Uuid => {
+                Value::Uuid(array.as_fixed_size_binary().value(row).try_into().expect("a UUID array has cells of 16 bytes"))
+            }
+        }
+    }
+
+    /// An array that holds this value `count` times, as a column of that type.
+    ///
+    /// # Errors
+    /// `Invalid` when the value does not fit the type.
+    pub fn to_array(&self, column_type: ColumnType, count: usize) -> Result<ArrayRef> {
+        let data_type = column_type.data_type();
+        Ok(match self.convert_to(column_type)? {
+            Value::Null => new_null_array(&data_type, count),
+            Value::Boolean(value) => Arc::new(BooleanArray::from(vec![value; count])),
+            Value::Integer(value) => Arc::new(Int32Array::from_value(value, count)),
+            Value::Long(value) => Arc::new(Int64Array::from_value(value, count)),
+            Value::Float(value) => Arc::new(Float32Array::from_value(value, count)),
+            Value::Double(value) => Arc::new(Float64Array::from_value(value, count)),
+            Value::Number { unscaled, .. } => Arc::new(Decimal128Array::from_value(unscaled, count).with_data_type(data_type)),
+            Value::String(text) | Value::Json(text) => Arc::new(StringArray::from_iter_values(repeat_n(text, count))),
+            Value::Binary(bytes) => Arc::new(BinaryArray::from_iter_values(repeat_n(bytes, count))),
+            Value::Timestamp { value, precision } => timestamps(Int64Array::from_value(value, count), precision),
+            Value::Uuid(bytes) => {
+                Arc::new(FixedSizeBinaryArray::try_new(16, bytes.repeat(count).into(), None).expect("whole cells of 16 bytes"))
+            }
+        })
+    }
+}
+
+/// An array of values that are each NULL or of the column type exactly.
+pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
+    macro_rules! collect {
+        ($array:ty, $variant:ident) => {
+            Arc::new(
+                values
+                    .iter()
+                    .map(|value| if let Value::$variant(value) = value { Some(value.clone()) } else { None })
+                    .collect::<$array>(),
+            )
+        };
+    }
+    match column_type {
+        ColumnType::Boolean => collect!(BooleanArray, Boolean),
+        ColumnType::Integer => collect!(Int32Array, Integer),
+        ColumnType::Long => collect!(Int64Array, Long),
+        ColumnType::Float => collect!(Float32Array, Float),
+        ColumnType::Double => collect!(Float64Array, Double),
+        ColumnType::String => collect!(StringArray, String),
+        ColumnType::Json => collect!(StringArray, Json),
+        ColumnType::Binary => collect!(BinaryArray, Binary),
+        ColumnType::Number { .. } => {
+            let digits = |value: &Value| if let Value::Number { unscaled, .. } = value { Some(*unscaled) } else { None };
+            Arc::new(values.iter().map(digits).collect::<Decimal128Array>().with_data_type(column_type.data_type()))
+        }
+        ColumnType::Timestamp(precision) => {
+            let units = |value: &Value| if let Value::Timestamp { value, .. } = value { Some(*value) } else { None };
+            timestamps(values.iter().map(units).collect(), precision)
+        }
+        ColumnType::Uuid => {
+            let bytes = |value: &Value| if let Value::Uuid(bytes) = value { Some(*bytes) } else { None };
+            let cells = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.iter().map(bytes), 16);
+            Arc::new(cells.expect("every UUID has 16 bytes"))
+        }
+    }
+}
+
+/// An array of moments in the unit of a precision.
+pub(crate) fn timestamps(values: Int64Array, precision: u8) -> ArrayRef {
+    match timestamp_unit(precision) {
+        TimeUnit::Second => Arc::new(values.reinterpret_cast::<TimestampSecondType>()),
+        TimeUnit::Millisecond => Arc::new(values.reinterpret_cast::<TimestampMillisecondType>()),
+        TimeUnit::Microsecond => Arc::new(values.reinterpret_cast::<TimestampMicrosecondType>()),
+        TimeUnit::Nanosecond => Arc::new(values.reinterpret_cast::<TimestampNanosecondType>()),
+    }
+}

@@ -1,0 +1,110 @@
+//! One value of a column.
+//!
+//! Bulk paths never see a [`Value`]: they move Arrow arrays. Values serve single rows, keys given by hand, defaults in DDL and
+//! the ends of field ranges.
+
+mod array;
+mod convert;
+mod parse;
+mod show;
+mod time;
+
+pub(crate) use array::{array_of, timestamps};
+pub(crate) use parse::{
+    Reason, check_json, parse_binary, parse_boolean, parse_double, parse_float, parse_integer, parse_long, parse_number,
+    parse_timestamp, parse_uuid,
+};
+pub(crate) use time::{rescale as rescale_timestamp, units_per_second as timestamp_units};
+
+use serde::{Deserialize, Serialize};
+
+/// One value of a column, or the absence of one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Value {
+    /// No value.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A whole number of 32 bits.
+    Integer(i32),
+    /// A whole number of 64 bits.
+    Long(i64),
+    /// A floating-point number of 32 bits.
+    Float(f32),
+    /// A floating-point number of 64 bits.
+    Double(f64),
+    /// A decimal number: `unscaled / 10^scale`.
+    Number {
+        /// The digits.
+        unscaled: i128,
+        /// How many of them stand behind the point.
+        scale: i8,
+    },
+    /// Text.
+    String(String),
+    /// Bytes.
+    Binary(Vec<u8>),
+    /// A moment, counted from 1970-01-01T00:00:00Z.
+    Timestamp {
+        /// How many units.
+        value: i64,
+        /// Digits behind the second (0 to 9); they choose the unit as [`crate::schema::timestamp_unit`] says.
+        precision: u8,
+    },
+    /// A universally unique identifier.
+    Uuid([u8; 16]),
+    /// JSON text.
+    Json(String),
+}
+
+impl Value {
+    /// Whether there is no value.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// What kind of value it is, as DDL names it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "NULL",
+            Value::Boolean(_) => "BOOLEAN",
+            Value::Integer(_) => "INTEGER",
+            Value::Long(_) => "LONG",
+            Value::Float(_) => "FLOAT",
+            Value::Double(_) => "DOUBLE",
+            Value::Number { .. } => "NUMBER",
+            Value::String(_) => "STRING",
+            Value::Binary(_) => "BINARY",
+            Value::Timestamp { .. } => "TIMESTAMP",
+            Value::Uuid(_) => "UUID",
+            Value::Json(_) => "JSON",
+        }
+    }
+}
+
+macro_rules! value_from {
+    ($($from:ty => $variant:ident),* $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                Value::$variant(value.into())
+            }
+        })*
+    };
+}
+
+value_from! {
+    bool => Boolean, i32 => Integer, i16 => Integer, i8 => Integer, u8 => Integer, u16 => Integer, i64 => Long, u32 => Long,
+    f32 => Float, f64 => Double, String => String, &str => String, Vec<u8> => Binary, &[u8] => Binary, [u8; 16] => Uuid,
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        Value::Json(value.to_string())
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}

@@ -1,0 +1,52 @@
+//! Values as text.
+
+use std::fmt::{self, Write};
+
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use super::{Value, time};
+
+/// Timestamps as ISO 8601, UUIDs with hyphens, bytes as base64, everything else as it is.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("NULL"),
+            Value::Boolean(value) => write!(f, "{value}"),
+            Value::Integer(value) => write!(f, "{value}"),
+            Value::Long(value) => write!(f, "{value}"),
+            Value::Float(value) => write!(f, "{value}"),
+            Value::Double(value) => write!(f, "{value}"),
+            Value::Number { unscaled, scale } => write_number(*unscaled, *scale, f),
+            Value::String(text) | Value::Json(text) => f.write_str(text),
+            Value::Binary(bytes) => write!(f, "{}", Base64Display::new(bytes, &BASE64)),
+            Value::Timestamp { value, precision } => time::write(*value, *precision, f),
+            Value::Uuid(bytes) => write_uuid(bytes, f),
+        }
+    }
+}
+
+fn write_number(unscaled: i128, scale: i8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if scale <= 0 {
+        write!(f, "{unscaled}")?;
+        return (0..if unscaled == 0 { 0 } else { scale.unsigned_abs() }).try_for_each(|_| f.write_char('0'));
+    }
+    let scale = scale.unsigned_abs() as usize;
+    let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - scale);
+    let sign = if unscaled < 0 { "-" } else { "" };
+    match fraction.trim_end_matches('0') {
+        "" => write!(f, "{sign}{whole}"),
+        fraction => write!(f, "{sign}{whole}.{fraction}"),
+    }
+}
+
+fn write_uuid(bytes: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (place, byte) in bytes.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            f.write_char('-')?;
+        }
+        write!(f, "{byte:02x}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! Moments as text, in the proleptic Gregorian calendar and without leap seconds.
+
+use std::fmt::{self, Write};
+
+/// How many units of this precision make a second: 1, a thousand, a million or a milliard.
+pub(crate) fn units_per_second(precision: u8) -> i64 {
+    match precision {
+        0 => 1,
+        1..=3 => 1_000,
+        4..=6 => 1_000_000,
+        _ => 1_000_000_000,
+    }
+}
+
+/// The moment counted in another unit; finer digits are cut off towards the past. Nothing when it does not fit.
+pub(crate) fn rescale(value: i64, from: u8, to: u8) -> Option<i64> {
+    let (from, to) = (units_per_second(from), units_per_second(to));
+    if from >= to { Some(value.div_euclid(from / to)) } else { value.checked_mul(to / from) }
+}
+
+/// Reads `2022-01-03`, `2022-01-03T06:00`, `2022-01-03 06:00:00.123456Z`, `2022-01-03T06:00:00+02:00`; without an offset
+/// it is UTC. Digits beyond the precision are cut off.
+pub(crate) fn parse(text: &str, precision: u8) -> Result<i64, &'static str> {
+    let (seconds, nanoseconds) = Cursor { rest: text.trim().as_bytes() }.moment().ok_or(SHAPE)?;
+    let units = units_per_second(precision);
+    let fraction = i64::from(nanoseconds) / (1_000_000_000 / units);
+    let value = i128::from(seconds) * i128::from(units) + i128::from(fraction);
+    i64::try_from(value).map_err(|_| "it is too far from 1970 for this precision")
+}
+
+const SHAPE: &str = "a moment like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
+
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl Cursor<'_> {
+    /// Seconds since 1970 and nanoseconds within the second.
+    fn moment(mut self) -> Option<(i64, u32)> {
+        let negative_year = self.eat(b'-');
+        let year = if negative_year || self.eat(b'+') { self.number(4, 6)? } else { self.number(4, 4)? };
+        let year = if negative_year { -year } else { year };
+        self.expect(b'-')?;
+        let month = self.number(2, 2)?;
+        self.expect(b'-')?;
+        let day = self.number(2, 2)?;
+        if !(1..=12).contains(&month) || day < 1 || day > days_of_month(year, month) {
+            return None;
+        }
+        let midnight = days_since_1970(year, month, day) * 86_400;
+        if self.rest.is_empty() {
+            return Some((midnight, 0));
+        }
+        if !(self.eat(b'T') || self.eat(b't') || self.eat(b' ')) {
+            return None;
+        }
+        let (seconds, nanoseconds) = self.time_of_day()?;
+        let offset = self.offset()?;
+        self.rest.is_empty().then_some((midnight + seconds - offset, nanoseconds))
+    }
+
+    fn time_of_day(&mut self) -> Option<(i64, u32)> {
+        let hour = self.number(2, 2)?;
+        self.expect(b':')?;
+        let minute = self.number(2, 2)?;
+        let second = if self.eat(b':') { self.number(2, 2)? } else { 0 };
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        let nanoseconds = if self.eat(b'.') || self.eat(b',') { self.fraction()? } else { 0 };
+        Some((hour * 3_600 + minute * 60 + second, nanoseconds))
+    }
+
+    /// Seconds east of Greenwich.
+    fn offset(&mut self) -> Option<i64> {
+        if self.rest.first() == Some(&b' ') && self.rest.len() > 1 {
+            self.rest = &self.rest[1..];
+        }
+        if self.rest.is_empty() || self.eat(b'Z') || self.eat(b'z') {
+            return Some(0);
+        }
+        let sign = if self.eat(b'-') { -1 } else { self.expect(b'+').map(|()| 1)? };
+        let hours = self.number(2, 2)?;
+        self.eat(b':');
+        let minutes = if self.rest.is_empty() { 0 } else { self.number(2, 2)? };
+        (hours <= 18 && minutes <= 59).then_some(sign * (hours * 3_600 + minutes * 60))
+    }
+
+    /// One to any number of digits; those after the ninth are cut off.
+    fn fraction(&mut self) -> Option<u32> {
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let kept = &self.rest[..digits.min(9)];
+        let value = kept.iter().fold(0, |value, byte| value * 10 + u32::from(byte - b'0'));
+        self.rest = &self.rest[digits..];
+        (digits > 0).then(|| value * 10_u32.pow(9 - kept.len() as u32))
+    }
+
+    fn number(&mut self, digits_min: usize, digits_max: usize) -> Option<i64> {
+        let digits = self.rest.iter().take(digits_max).take_while(|byte| byte.is_ascii_digit()).count();
+        if digits < digits_min {
+            return None;
+        }
+        let value = self.rest[..digits].iter().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+        self.rest = &self.rest[digits..];
+        Some(value)
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.rest.first() == Some(&byte);
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        self.eat(byte).then_some(())
+    }
+}
+
+/// Writes the moment as ISO 8601 without offset, with all digits of its unit.
+pub(crate) fn write(value: i64, precision: u8, out: &mut impl Write) -> fmt::Result {
+    let units = units_per_second(precision);
+    let (seconds, fraction) = (value.div_euclid(units), value.rem_euclid(units));
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = date_of(days);
+    match year {
+        0..=9_999 => write!(out, "{year:04}")?,
+        _ => write!(out, "{year:+05}")?,
+    }
+    write!(out, "-{month:02}-{day:02}T{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)?;
+    match units {
+        1 => Ok(()),
+        1_000 => write!(out, ".{fraction:03}"),
+        1_000_000 => write!(out, ".{fraction:06}"),
+        _ => write!(out, ".{fraction:09}"),
+    }
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_of_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+// Both directions count years from March, so that the leap day is the last of its year, and in eras of 400 years.
+
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day)
+}
