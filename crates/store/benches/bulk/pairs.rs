@@ -10,7 +10,7 @@ const STREAMS: u64 = 2;
 const BATCH_ROWS: u64 = 8_192;
 const ROUNDS: usize = 3;
 
-pub fn run(plan: &Plan) -> Outcome {
+pub(crate) fn run(plan: &Plan) -> Outcome {
     println!("pairs: {} of 16-byte random keys and {VALUE_LEN}-byte values, memory limit {} MiB", plan.pairs, plan.memory_mib);
     let gets: Vec<u64> = (0..plan.gets).map(|number| mix(number ^ 0xABCD) % plan.pairs).collect();
     let path = plan.root.join("pairs");

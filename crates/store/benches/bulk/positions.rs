@@ -15,7 +15,7 @@ use crate::{Outcome, Plan};
 const STREAMS: u64 = 2;
 const BATCH_ROWS: u64 = 8_192;
 
-pub fn run(plan: &Plan) -> Outcome {
+pub(crate) fn run(plan: &Plan) -> Outcome {
     println!("positions: {} rows of 8 columns, memory limit {} MiB", plan.positions, plan.memory_mib);
     put(plan, "bulk put of record batches, two streams", batch_streams(plan))?;
     for (format, name) in [(Format::Parquet, "from Parquet"), (Format::Csv, "from CSV")] {

@@ -12,7 +12,7 @@ const THREADS: u64 = 2;
 const BATCH_ROWS: u64 = 1_000;
 const CACHE_BYTES: usize = 6 << 30;
 
-pub fn open(path: &Path) -> Outcome<DB> {
+pub(crate) fn open(path: &Path) -> Outcome<DB> {
     let mut table = BlockBasedOptions::default();
     table.set_bloom_filter(10.0, false);
     table.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
@@ -23,11 +23,12 @@ pub fn open(path: &Path) -> Outcome<DB> {
     options.increase_parallelism(THREADS as i32);
     options.set_write_buffer_size(64 << 20);
     options.set_max_write_buffer_number(4);
-    Ok(DB::open(&options, path)?)
+    // Multi-get wants a handle, and a handle a family that was opened by name.
+    Ok(DB::open_cf_with_opts(&options, path, [("default", options.clone())])?)
 }
 
 /// Puts rows with write batches from two threads and makes them durable.
-pub fn put(db: &DB, rows: u64, values: &Values) -> Outcome {
+pub(crate) fn put(db: &DB, rows: u64, values: &Values) -> Outcome {
     thread::scope(|scope| {
         let writers: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || put_part(db, thread, rows, values))).collect();
         writers.into_iter().try_for_each(|writer| writer.join().expect("a writer panicked"))
@@ -50,13 +51,13 @@ fn put_part(db: &DB, thread: u64, rows: u64, values: &Values) -> Outcome {
     Ok(())
 }
 
-pub fn settle(db: &DB) -> Outcome {
+pub(crate) fn settle(db: &DB) -> Outcome {
     db.flush()?;
     Ok(db.wait_for_compact(&WaitForCompactOptions::default())?)
 }
 
 /// Gets rows with batched multi-get from two threads, each batch sorted. Tells how many were found.
-pub fn get(db: &DB, rows: &[u64]) -> Outcome<u64> {
+pub(crate) fn get(db: &DB, rows: &[u64]) -> Outcome<u64> {
     let families: Vec<u64> = thread::scope(|scope| {
         let half = rows.len().div_ceil(THREADS as usize);
         let readers: Vec<_> = rows.chunks(half).map(|rows| scope.spawn(move || get_part(db, rows))).collect();

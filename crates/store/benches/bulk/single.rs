@@ -7,7 +7,7 @@ use tonnage::{Durability, Key, Row, Store, Value, WriteOptions};
 use crate::data::{POSITIONS_DDL, SHIPS, Values, mix};
 use crate::{Outcome, Plan};
 
-pub fn run(plan: &Plan) -> Outcome {
+pub(crate) fn run(plan: &Plan) -> Outcome {
     println!("single: {} puts without sync and warm gets, one after another", plan.singles);
     let path = plan.root.join("single");
     let store = Store::open(path.to_str().ok_or("the path is not text")?)?;

@@ -2,6 +2,7 @@
 
 mod align;
 mod families;
+mod format;
 mod keys;
 mod rows;
 mod support;
