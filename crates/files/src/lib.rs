@@ -14,6 +14,25 @@
 //!
 //! Inside, both text formats go one way: a splitter cuts blocks of bytes into records and cells without copying them, and a
 //! converter turns one column of cells at a time into an Arrow array.
+//!
+//! ```
+//! use tonnage_files::{Compression, Format, ReadOptions, RecordReader, RecordWriter, Source, infer_schema};
+//!
+//! let source = Source::memory("ships.csv", *b"MMSI,LAT\n338148873,33.6\nnobody,0\n");
+//! let schema = infer_schema(&source, &ReadOptions::default(), 1)?;
+//! let options = ReadOptions { schema: Some(schema.into()), ..ReadOptions::default() };
+//!
+//! let reader = RecordReader::open(&source, &options)?;
+//! let mut writer = RecordWriter::new(Format::JsonLines, Vec::new(), reader.schema(), Compression::None)?;
+//! for batch in reader {
+//!     let batch = batch?;
+//!     writer.write(&batch.batch)?;
+//!     assert_eq!(batch.rejected[0].line, Some(3));
+//!     assert_eq!(batch.rejected[0].reason, "`nobody` is not a whole number");
+//! }
+//! assert_eq!(writer.finish()?, b"{\"MMSI\":338148873,\"LAT\":33.6}\n");
+//! # Ok::<(), tonnage_engine::Error>(())
+//! ```
 
 mod batch;
 mod columnar;
