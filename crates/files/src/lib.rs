@@ -58,8 +58,9 @@ pub use reader::RecordReader;
 pub use source::Source;
 pub use writer::RecordWriter;
 
-/// The key in a field's metadata that names a Tonnage type which Arrow has no type for.
-pub const TYPE_KEY: &str = "tonnage.type";
+/// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for extension types, so that
+/// the schemas of tables say the same.
+pub const TYPE_KEY: &str = "ARROW:extension:name";
 
 /// The value of [`TYPE_KEY`] for a text column that holds JSON.
-pub const TYPE_JSON: &str = "JSON";
+pub const TYPE_JSON: &str = "arrow.json";
