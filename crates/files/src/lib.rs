@@ -14,6 +14,25 @@
 //!
 //! Inside, both text formats go one way: a splitter cuts blocks of bytes into records and cells without copying them, and a
 //! converter turns one column of cells at a time into an Arrow array.
+//!
+//! ```
+//! use tonnage_files::{Compression, Format, ReadOptions, RecordReader, RecordWriter, Source, infer_schema};
+//!
+//! let source = Source::memory("ships.csv", *b"MMSI,LAT\n338148873,33.6\nnobody,0\n");
+//! let schema = infer_schema(&source, &ReadOptions::default(), 1)?;
+//! let options = ReadOptions { schema: Some(schema.into()), ..ReadOptions::default() };
+//!
+//! let reader = RecordReader::open(&source, &options)?;
+//! let mut writer = RecordWriter::new(Format::JsonLines, Vec::new(), reader.schema(), Compression::None)?;
+//! for batch in reader {
+//!     let batch = batch?;
+//!     writer.write(&batch.batch)?;
+//!     assert_eq!(batch.rejected[0].line, Some(3));
+//!     assert_eq!(batch.rejected[0].reason, "`nobody` is not a whole number");
+//! }
+//! assert_eq!(writer.finish()?, b"{\"MMSI\":338148873,\"LAT\":33.6}\n");
+//! # Ok::<(), tonnage_engine::Error>(())
+//! ```
 
 mod batch;
 mod columnar;
@@ -39,8 +58,9 @@ pub use reader::RecordReader;
 pub use source::Source;
 pub use writer::RecordWriter;
 
-/// The key in a field's metadata that names a Tonnage type which Arrow has no type for.
-pub const TYPE_KEY: &str = "tonnage.type";
+/// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for extension types, so that
+/// the schemas of tables say the same.
+pub const TYPE_KEY: &str = "ARROW:extension:name";
 
 /// The value of [`TYPE_KEY`] for a text column that holds JSON.
-pub const TYPE_JSON: &str = "JSON";
+pub const TYPE_JSON: &str = "arrow.json";

@@ -13,7 +13,13 @@ fn open<'g>(ground: &'g Ground, on_existing: OnExisting, recorder: &Arc<Recorder
 }
 
 fn push(ground: &Ground, session: &dyn LoadSession, stream: u32, key: &[u8], value: &[u8]) {
-    session.push(ground.space, stream, &entries(&[(key, value)])).unwrap();
+    push_at(ground, session, stream, 0, key, value);
+}
+
+fn push_at(ground: &Ground, session: &dyn LoadSession, stream: u32, position: u64, key: &[u8], value: &[u8]) {
+    let mut batch = Entries::new();
+    batch.push(key, value, position, 0);
+    session.push(ground.space, stream, &batch).unwrap();
 }
 
 /// Keep: the stored row stays, with its version; the entry is reported.
@@ -83,10 +89,10 @@ pub fn keep_stores_the_first_of_a_stream(harness: &mut dyn Harness) {
     let recorder = Arc::new(Recorder::default());
     let session = open(&ground, OnExisting::Keep, &recorder);
     session.push(ground.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")])).unwrap();
-    push(&ground, &*session, 0, &two, b"second");
-    push(&ground, &*session, 0, &one, b"third");
+    push_at(&ground, &*session, 0, 3, &two, b"second");
+    push_at(&ground, &*session, 0, 4, &one, b"third");
     session.flush().unwrap();
-    push(&ground, &*session, 0, &one, b"fourth");
+    push_at(&ground, &*session, 0, 5, &one, b"fourth");
     session.finish().unwrap();
     assert_eq!(recorder.counts(), (2, 0, 4));
     assert!(ground.read(&[&one, &two]).values.iter().all(|value| value == b"first"));
@@ -100,11 +106,11 @@ pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
     let recorder = Arc::new(Recorder::default());
     let session = open(&ground, OnExisting::Replace, &recorder);
     session.push(ground.space, 0, &entries(&[(&new, b"1"), (&old, b"1"), (&new, b"2")])).unwrap();
-    push(&ground, &*session, 0, &old, b"2");
+    push_at(&ground, &*session, 0, 3, &old, b"2");
     session.flush().unwrap();
     assert_eq!(recorder.counts(), (1, 3, 0));
-    push(&ground, &*session, 0, &new, b"last");
-    push(&ground, &*session, 0, &old, b"last");
+    push_at(&ground, &*session, 0, 4, &new, b"last");
+    push_at(&ground, &*session, 0, 5, &old, b"last");
     session.finish().unwrap();
     assert_eq!(recorder.counts(), (1, 5, 0));
     assert!(ground.read(&[&new, &old]).values.iter().all(|value| value == b"last"));

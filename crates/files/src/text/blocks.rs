@@ -1,6 +1,6 @@
 //! Reads a source of text in blocks of whole records.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use memchr::memchr;
 use tonnage_engine::{Error, Result};
@@ -39,7 +39,7 @@ pub(crate) struct Blocks {
     /// Nothing more will come.
     at_end: bool,
     /// Why nothing more will come, if it is not the end of the file.
-    failure: Option<Error>,
+    failure: Option<io::Error>,
     /// The rest of the current line belongs to a record that was rejected for its length.
     inside_refused_line: bool,
     next_record: u64,
@@ -84,9 +84,10 @@ impl Blocks {
         self.at_end
     }
 
-    /// The failure of the source, if it struck in what was looked at.
+    /// The failure of the source, if there was one, told with how far the records came.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
-        self.failure.take()
+        let place = format!("record {} (line {}) or later cannot be read", self.next_record, self.next_line);
+        self.failure.take().map(|error| self.source.io_error(place, error))
     }
 
     /// Steps over the header: `bytes` bytes with `lines` line ends.
@@ -116,7 +117,7 @@ impl Blocks {
             }
             self.ahead.drain(..used);
             if self.at_end {
-                return self.failure.take().map_or(Ok(None), Err);
+                return self.take_failure().map_or(Ok(None), Err);
             }
             bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
         }
@@ -132,8 +133,7 @@ impl Blocks {
             Ok(_) => self.at_end = self.ahead.len() < bytes_wanted,
             Err(error) => {
                 self.at_end = true;
-                let place = format!("record {} (line {}) or later cannot be read", self.next_record, self.next_line);
-                self.failure = Some(self.source.io_error(place, error));
+                self.failure = Some(error);
             }
         }
     }

@@ -27,7 +27,7 @@ use super::layout::Layout;
 use super::scalar::{self, Reason};
 use super::timestamp;
 use crate::batch::{Origin, ReadBatch, RejectedRecord};
-use crate::{TYPE_JSON, TYPE_KEY};
+use crate::render::is_json_field;
 
 /// How many bytes of a value a message quotes.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -57,7 +57,8 @@ impl Converter {
         let mut faults = Faults::new();
         let mut columns = Vec::with_capacity(self.layout.places.len());
         for (column, (field, place)) in self.layout.schema.fields().iter().zip(&self.layout.places).enumerate() {
-            let cells = Cells { block: &block, place: *place, nulls: &self.nulls };
+            let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary) && !is_json_field(field);
+            let cells = Cells { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
             columns.push(cells.array(field, &mut |row, reason| {
                 faults.entry(row).or_insert_with(|| (column, reason));
             })?);
@@ -143,6 +144,8 @@ struct Cells<'a> {
     block: &'a Block,
     place: usize,
     nulls: &'a [Vec<u8>],
+    /// Whether quotes around nothing are an empty value (of text and bytes) or NULL (of everything else).
+    empty_is_value: bool,
 }
 
 /// Told of every value that does not fit: the row and why.
@@ -166,8 +169,8 @@ impl Cells<'_> {
             DataType::Timestamp(unit, zone) => self.timestamps(*unit, zone.clone(), faults),
             DataType::Binary => self.binaries(faults)?,
             DataType::FixedSizeBinary(16) => self.uuids(faults)?,
-            DataType::Utf8 if field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_JSON) => self.json(faults)?,
-            DataType::Utf8 => self.texts(faults)?,
+            DataType::Utf8 if is_json_field(field) => self.json(faults)?,
+            DataType::Utf8 => self.texts()?,
             other => self.cast(other, faults)?,
         })
     }
@@ -181,13 +184,12 @@ impl Cells<'_> {
         self.block.cells[row * self.block.columns + self.place]
     }
 
-    /// Whether a cell means NULL in a column of any type but text, where quotes around nothing are an empty text.
     #[inline]
     fn is_null(&self, cell: Cell, text: &[u8]) -> bool {
         match cell.kind() {
             CellKind::Missing => true,
             CellKind::Plain => self.nulls.iter().any(|null| null == text),
-            CellKind::Quoted => text.is_empty(),
+            CellKind::Quoted => text.is_empty() && !self.empty_is_value,
             _ => false,
         }
     }
@@ -289,16 +291,7 @@ impl Cells<'_> {
         Ok(Arc::new(BinaryArray::try_new(OffsetBuffer::from_lengths(lengths), values.into(), nulls).map_err(internal)?))
     }
 
-    fn texts(&self, _: OnFault<'_>) -> Result<ArrayRef> {
-        self.strings(|cell, text, nulls| match cell.kind() {
-            CellKind::Missing => false,
-            CellKind::Plain => !nulls.iter().any(|null| null == text),
-            _ => true,
-        })
-    }
-
-    /// A text array of all cells that `present` lets through.
-    fn strings(&self, present: impl Fn(Cell, &[u8], &[Vec<u8>]) -> bool) -> Result<ArrayRef> {
+    fn texts(&self) -> Result<ArrayRef> {
         let mut values = Vec::with_capacity(self.rows() * 8);
         let mut offsets = Vec::with_capacity(self.rows() + 1);
         let mut valid = Validity::new(self.rows());
@@ -306,7 +299,7 @@ impl Cells<'_> {
         for row in 0..self.rows() {
             let cell = self.cell(row);
             let text = cell.bytes(&self.block.bytes);
-            if !present(cell, text, self.nulls) {
+            if self.is_null(cell, text) {
                 valid.clear(row);
             } else if matches!(cell.kind(), CellKind::QuotedEscaped | CellKind::StringEscaped) {
                 values.extend_from_slice(&plain_text(cell, text));
@@ -351,7 +344,7 @@ impl Cells<'_> {
 
     /// Any other type (decimals, dates, times): by way of text and Arrow's own casts.
     fn cast(&self, data_type: &DataType, faults: OnFault<'_>) -> Result<ArrayRef> {
-        let texts = self.strings(|cell, text, _| !self.is_null(cell, text))?;
+        let texts = self.texts()?;
         let options = CastOptions { safe: true, ..CastOptions::default() };
         let values = cast_with_options(&texts, data_type, &options)
             .map_err(|error| Error::unsupported(format!("text cannot be read as {data_type}")).with_source(error))?;

@@ -202,7 +202,7 @@ impl Catalog {
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
         table.schema = schema;
-        self.commit(&[table.clone()], &[])?;
+        self.commit(std::slice::from_ref(table), &[])?;
         self.publish(state.with_family(entry.space, family, self.limits));
         self.table(path)
     }

@@ -13,7 +13,6 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, TimeUnit};
 use tonnage_engine::{Error, Result};
 
-use crate::schema::is_json;
 use crate::value::{self, Reason};
 use crate::{ColumnType, Value};
 
@@ -97,7 +96,7 @@ fn related(from: ColumnType, to: ColumnType) -> bool {
 
 #[cold]
 fn unrelated(field: &Field, column_type: ColumnType) -> Error {
-    Error::invalid(format!("values of type {} cannot go into a {column_type} column", field.data_type()))
+    Error::invalid(format!("values of type {} cannot go into a column of type {column_type}", field.data_type()))
 }
 
 /// Gathers cells and the reasons of those that fail.
@@ -204,7 +203,6 @@ fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
 
 /// Value by value, for all other types.
 fn cast_values(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
-    debug_assert!(!is_json(field) || array.data_type() == &DataType::Utf8);
     let cell = |row: usize| -> std::result::Result<Value, Reason> {
         let value = Value::from_array(array.as_ref(), field, row).map_err(|error| error.message().to_owned())?;
         value.convert(column_type)

@@ -100,7 +100,11 @@ impl TableCodec {
     /// Values are not looked at when only key columns are asked for.
     ///
     /// # Errors
-    /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key.
+    /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key; `Conflict` for
+    /// a row written after the table was altered, when this codec is older: take the table's codec anew.
+    ///
+    /// # Panics
+    /// If `which` names a row that there is not.
     pub fn decode(&self, rows: &Rows, which: Option<&[u32]>, projection: Option<&[usize]>) -> Result<RecordBatch> {
         let schema = self.projected_schema(projection)?;
         let picked = Picked { rows, which };

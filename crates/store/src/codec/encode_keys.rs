@@ -68,56 +68,61 @@ impl TableCodec {
         ))
     }
 
-    /// Encodes key columns given in key order, in the column's own types. With `given`, row `i` gives only its first `given[i]`
+    /// Encodes key columns given in key order, in the columns' own types. With `given`, row `i` gives only its first `given[i]`
     /// columns.
     pub(super) fn encode_key_columns(&self, columns: &[&ArrayRef], rows: usize, given: Option<&[u16]>) -> Result<Slices> {
-        let steps = &self.key[..columns.len()];
-        if given.is_none() {
-            for (step, array) in steps.iter().zip(columns) {
-                if let Some(row) =
-                    array.nulls().filter(|nulls| nulls.null_count() > 0).and_then(|nulls| nulls.iter().position(|valid| !valid))
-                {
-                    return Err(self.bad_key(row, step, "is NULL, and a key column cannot be"));
-                }
+        let Some(given) = given else {
+            self.check_no_nulls(columns)?;
+            return Ok(self.encode_given(columns, rows, |_| columns.len(), columns.len()));
+        };
+        // A partial key goes on with the number of the table whose columns would come next.
+        Ok(self.encode_given(columns, rows, |row| usize::from(given[row]), columns.len() + 1))
+    }
+
+    fn check_no_nulls(&self, columns: &[&ArrayRef]) -> Result<()> {
+        for (step, array) in self.key.iter().zip(columns) {
+            let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+            if let Some(row) = nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)) {
+                return Err(self.bad_key(row, step, "is NULL, and a key column cannot be"));
             }
         }
-        let wants = |row: usize, position: usize| given.is_none_or(|given| usize::from(given[row]) > position);
-        let reaches = |row: usize, position: usize| given.is_none_or(|given| usize::from(given[row]) >= position);
+        Ok(())
+    }
 
+    /// Encodes the first `given(row)` columns of each row. Table numbers are written before the first `steps` columns.
+    #[inline]
+    fn encode_given(&self, columns: &[&ArrayRef], rows: usize, given: impl Fn(usize) -> usize + Copy, steps: usize) -> Slices {
+        let steps = || self.key.iter().enumerate().take(steps);
         let mut ends = vec![0_usize; rows];
-        for (position, step) in self.key.iter().enumerate().take(columns.len() + 1) {
-            if step.marker.is_some() && (given.is_some() || position < columns.len()) {
-                ends.iter_mut().enumerate().filter(|(row, _)| reaches(*row, position)).for_each(|(_, len)| *len += MARKER_LEN);
+        for (position, step) in steps() {
+            if step.marker.is_some() {
+                add_width(MARKER_LEN, &mut ends, |row| given(row) >= position);
             }
-            let Some(array) = columns.get(position) else { continue };
-            match step.part {
-                KeyPart::Fixed(width) if given.is_none() => ends.iter_mut().for_each(|len| *len += usize::from(width)),
-                KeyPart::Fixed(width) => {
-                    ends.iter_mut()
-                        .enumerate()
-                        .filter(|(row, _)| wants(*row, position))
-                        .for_each(|(_, len)| *len += usize::from(width));
-                }
-                _ => add_escaped_lens(array, &mut ends, |row| wants(row, position)),
+            match (columns.get(position), step.part) {
+                (Some(_), KeyPart::Fixed(width)) => add_width(width.into(), &mut ends, |row| given(row) > position),
+                (Some(array), _) => add_escaped_lens(array, &mut ends, |row| given(row) > position),
+                (None, _) => {}
             }
         }
         running_sum(&mut ends);
 
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
-        let mut cursors = Vec::with_capacity(rows);
-        cursors.extend([0].into_iter().chain(ends.iter().copied()).take(rows));
-        for (position, step) in self.key.iter().enumerate().take(columns.len() + 1) {
-            if let Some(marker) = step.marker.filter(|_| given.is_some() || position < columns.len()) {
-                write_cells(&mut data, &mut cursors, |row| reaches(row, position), |_| marker.to_be_bytes());
+        let mut cursors: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(rows).collect();
+        for (position, step) in steps() {
+            if let Some(marker) = step.marker {
+                write_cells(&mut data, &mut cursors, |row| given(row) >= position, |_| marker.to_be_bytes());
             }
-            let Some(array) = columns.get(position) else { continue };
-            match given {
-                None => write_column(array, step.column_type, &mut data, &mut cursors, |_| true),
-                Some(_) => write_column(array, step.column_type, &mut data, &mut cursors, |row| wants(row, position)),
+            if let Some(array) = columns.get(position) {
+                write_column(array, step.column_type, &mut data, &mut cursors, |row| given(row) > position);
             }
         }
-        Ok(Slices::from_parts(data, ends))
+        Slices::from_parts(data, ends)
     }
+}
+
+#[inline]
+fn add_width(width: usize, lens: &mut [usize], wants: impl Fn(usize) -> bool) {
+    lens.iter_mut().enumerate().filter(|(row, _)| wants(*row)).for_each(|(_, len)| *len += width);
 }
 
 /// Whether no cell can need escaping, seen at one glance over all of them.

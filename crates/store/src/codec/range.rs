@@ -85,10 +85,9 @@ impl TableCodec {
             end.clear();
             end.extend_from_slice(prefix);
             push_key_value(&high, column_type, end);
-            if position == Ordering::Less || (position == Ordering::Equal && *inclusive) {
-                if !step_past(end) {
-                    end.clear();
-                }
+            let up_to_here = position == Ordering::Less || (position == Ordering::Equal && *inclusive);
+            if up_to_here && !step_past(end) {
+                end.clear();
             }
         }
         if !end.is_empty() && end < start {

@@ -219,9 +219,13 @@ impl TableCodec {
                 Some(slot) => layout.cell(value, slot).ok_or_else(|| self.value_error(key))?,
                 None => self.default_bytes[value_column.column].as_deref(),
             };
-            if let Some(bytes) = bytes {
-                *row.value_mut(value_column.column) =
-                    cell::read_value(bytes, column.column_type).ok_or_else(|| self.value_error(key))?;
+            match bytes {
+                Some(bytes) => {
+                    let value = cell::read_value(bytes, column.column_type);
+                    *row.value_mut(value_column.column) = value.ok_or_else(|| self.value_error(key))?;
+                }
+                None if column.nullable => {}
+                None => return Err(self.value_error(key)),
             }
         }
         Ok(row)

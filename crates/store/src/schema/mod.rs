@@ -21,3 +21,6 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const DEPTH_MAX: usize = 16;
 /// The most columns of a primary key, inherited ones included.
 pub const KEY_COLUMNS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -50,7 +50,7 @@ impl Value {
             (Value::Boolean(_) | Value::Integer(_) | Value::Long(_), ColumnType::Json) => Some(Value::Json(self.to_string())),
             _ => None,
         };
-        converted.ok_or_else(|| format!("a {} value does not fit a {column_type} column", self.type_name()))
+        converted.ok_or_else(|| format!("a value of type {} does not fit a column of type {column_type}", self.type_name()))
     }
 
     /// A whole number between two bounds; nothing when the value is of no numeric type.

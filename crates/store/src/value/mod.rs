@@ -108,3 +108,6 @@ impl<T: Into<Value>> From<Option<T>> for Value {
         value.map_or(Value::Null, Into::into)
     }
 }
+
+#[cfg(test)]
+mod tests;

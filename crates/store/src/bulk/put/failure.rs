@@ -13,6 +13,8 @@ pub struct BulkPutError {
     pub report: BulkPutReport,
     /// Whether it stopped because more entries failed than allowed.
     pub too_many_errors: bool,
+    /// Whether everything that was handed to the engine is stored, as durable as was asked for.
+    pub flushed: bool,
 }
 
 impl std::fmt::Display for BulkPutError {

@@ -23,7 +23,7 @@ pub(crate) fn run(
     options: &BulkPutOptions,
 ) -> std::result::Result<BulkPutReport, BulkPutError> {
     let started = Instant::now();
-    let refuse = |error| BulkPutError { error, report: BulkPutReport::default(), too_many_errors: false };
+    let refuse = |error| BulkPutError { error, report: BulkPutReport::default(), too_many_errors: false, flushed: true };
     options.check().map_err(refuse)?;
     if streams.is_empty() {
         return Err(refuse(Error::invalid("a bulk put needs at least one stream")));
@@ -248,9 +248,10 @@ impl Run<'_> {
         // What a callback or a stream said counts for more than what the session says after it was stopped by them.
         let stopped = lock(&outcomes.stopped_by).take();
         let too_many_errors = outcomes.too_many_errors.load(Ordering::Relaxed);
+        let is_flushed = flushed.is_ok();
         match stopped.map_or(flushed, Err) {
             Ok(()) => Ok(report),
-            Err(error) => Err(BulkPutError { error, report, too_many_errors }),
+            Err(error) => Err(BulkPutError { error, report, too_many_errors, flushed: is_flushed }),
         }
     }
 }

@@ -1,0 +1,56 @@
+# One list of verbs. Everything is built with one profile: a second one would build RocksDB again.
+CARGO_TARGET_DIR ?= $(HOME)/.cache/tonnage-target
+export CARGO_TARGET_DIR
+# A toolchain that `make setup` has just put in place is found without a new shell.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+CARGO ?= cargo
+TONNAGE = $(CARGO_TARGET_DIR)/release/tonnage
+PACKAGES = clang libclang-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench doc clean
+
+help: ## This list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
+
+setup: ## Installs what the build needs and this machine lacks: clang, libclang, the Rust toolchain
+	@if ! command -v clang++ >/dev/null || ! ls /usr/lib/llvm-*/lib/libclang*.so* /usr/lib/*/libclang*.so* >/dev/null 2>&1; then \
+	  command -v apt-get >/dev/null || { echo "install clang and libclang (with headers) with the package manager of this machine, then try again" >&2; exit 1; }; \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  echo "installing $(PACKAGES)"; \
+	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $(PACKAGES); \
+	fi
+	@if ! command -v $(CARGO) >/dev/null; then \
+	  command -v curl >/dev/null || { echo "install Rust 1.90 or newer (https://rustup.rs), then try again" >&2; exit 1; }; \
+	  echo "installing the Rust toolchain"; \
+	  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --no-modify-path --profile minimal --component clippy --component rustfmt; \
+	fi
+	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \
+	  || rustup component add clippy rustfmt \
+	  || { echo "install rustfmt and clippy for this toolchain, then try again" >&2; exit 1; }
+
+build: setup ## Builds the program and the libraries
+	$(CARGO) build --release --workspace
+
+demo: build ## Runs the story of a fleet on data that it makes itself
+	$(TONNAGE) demo
+
+test: setup ## Everything that CI checks: format, lints, all tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	@log=$$(mktemp) && status=0 && \
+	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; echo "exit $$?"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
+	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
+	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
+	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \
+	rm -f "$$log"; exit "$${status:-1}"
+
+bench: setup ## Measures; CONTRIBUTING says what and how
+	$(CARGO) bench --workspace
+
+doc: setup ## Builds the documentation of the libraries
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps
+
+clean: ## Deletes everything that was built, RocksDB too
+	$(CARGO) clean

@@ -1,0 +1,66 @@
+//! The command line as a whole: the options that all verbs share.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+use tonnage::Store;
+
+use crate::exit::{EXIT_CODES, Outcome};
+use crate::verbs::Verb;
+
+/// A bulk-first store of tables and key/value pairs.
+#[derive(Parser)]
+#[command(name = "tonnage", version, after_help = EXIT_CODES, max_term_width = 120)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Options of every verb.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Globals {
+    /// The store: a path, rocksdb:PATH, or memory:
+    #[arg(long, global = true, env = "TONNAGE_STORE", default_value = "./tonnage-data", value_name = "URL")]
+    pub(crate) store: String,
+    /// Spreads a new store over these directories, one on each disk; an existing store knows its own
+    #[arg(long = "data-dir", global = true, value_name = "DIR")]
+    pub(crate) data_directories: Vec<PathBuf>,
+    /// Says nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+impl Globals {
+    /// Opens a store that must be there.
+    pub(crate) fn open(&self) -> Outcome<Store> {
+        self.open_or_create(false)
+    }
+
+    /// Opens the store; whether it may be made when there is none is up to the verb.
+    pub(crate) fn open_or_create(&self, create: bool) -> Outcome<Store> {
+        let mut builder = Store::builder(&self.store).create_if_missing(create);
+        if !self.data_directories.is_empty() {
+            builder = builder.data_directories(self.data_directories.clone());
+        }
+        Ok(builder.open()?)
+    }
+
+    /// Tells something on standard error.
+    pub(crate) fn tell(&self, text: impl std::fmt::Display) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_of_all_verbs_fit_together() {
+        super::Cli::command().debug_assert();
+    }
+}

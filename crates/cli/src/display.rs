@@ -1,0 +1,107 @@
+//! What is shown while something long is under way: a bar on a terminal, else a line every few seconds.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::args::Globals;
+
+/// How often a bar moves.
+const BAR_EVERY: Duration = Duration::from_millis(150);
+/// How often a line is written where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// One look at work under way.
+pub(crate) struct Glimpse {
+    /// How much is done, in whatever unit the total is given.
+    pub(crate) done: u64,
+    /// How much there is in all, if that is known.
+    pub(crate) total: Option<u64>,
+    /// What to say beside it.
+    pub(crate) text: String,
+}
+
+/// Lines on standard error that do not tear a bar apart.
+#[derive(Clone)]
+pub(crate) struct Console {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Console {
+    pub(crate) fn new(globals: &Globals) -> Self {
+        let bar = (!globals.quiet && std::io::stderr().is_terminal()).then(ProgressBar::no_length);
+        Self { quiet: globals.quiet, bar }
+    }
+
+    /// Writes a line, quiet or not.
+    pub(crate) fn warn(&self, text: impl std::fmt::Display) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Shows how the work goes until the answer is dropped.
+    pub(crate) fn watch(&self, look: impl Fn() -> Glimpse + Send + 'static) -> Option<Watch> {
+        if self.quiet {
+            return None;
+        }
+        let (stop, stopped) = mpsc::channel::<()>();
+        let bar = self.bar.clone();
+        let started = Instant::now();
+        let thread = std::thread::spawn(move || {
+            let every = if bar.is_some() { BAR_EVERY } else { LINE_EVERY };
+            while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                let glimpse = look();
+                match &bar {
+                    Some(bar) => show(bar, &glimpse),
+                    None => eprintln!("{}", line(&glimpse, started.elapsed())),
+                }
+            }
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        });
+        Some(Watch { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+fn show(bar: &ProgressBar, glimpse: &Glimpse) {
+    let template = match glimpse.total {
+        Some(_) => "{bar:30} {percent:>3}%  {msg}  {elapsed}",
+        None => "{spinner} {msg}  {elapsed}",
+    };
+    if let Some(total) = glimpse.total {
+        bar.set_length(total);
+    }
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_position(glimpse.done);
+    bar.set_message(glimpse.text.clone());
+}
+
+fn line(glimpse: &Glimpse, elapsed: Duration) -> String {
+    let share = glimpse.total.filter(|total| *total > 0);
+    let share = share.map(|total| format!("{:.0}%, ", 100.0 * glimpse.done as f64 / total as f64)).unwrap_or_default();
+    format!("{share}{}, {:.0} s", glimpse.text, elapsed.as_secs_f64())
+}
+
+/// Work that is being watched; the display goes away with it.
+pub(crate) struct Watch {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How a run ends: exit codes, and failures on their way to the user.
+
+use std::error::Error as _;
+use std::io;
+use std::process::ExitCode;
+
+use tonnage::{Error, ErrorKind};
+
+/// What the exit codes mean, as the help of the program says it.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  all went well
+  1  finished, but entries were rejected (or a condition did not hold, a key was not found, damage was found)
+  2  stopped on the way: too many errors, an input that ends too early, a full disk
+  3  nothing was done: wrong usage, or something that was needed is not there
+  4  interrupted; what was read before is stored
+  5  internal error";
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Well = 0,
+    Rejected = 1,
+    Stopped = 2,
+    SetUp = 3,
+    Interrupted = 4,
+    Internal = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// An error with the exit code that it leads to.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) error: Error,
+}
+
+/// The answer of everything that can end a run early.
+pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, error: Error) -> Self {
+        Self { exit, error }
+    }
+
+    /// A failure of somebody who asked for something impossible.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::SetUp, Error::invalid(message))
+    }
+
+    /// Ctrl-C in a verb that has nothing to report.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, Error::unavailable("interrupted"))
+    }
+
+    /// Prints the error with its causes, and tells the exit code. A reader of standard output that has seen enough
+    /// (`tonnage scan ... | head`) is no failure, and nothing is printed.
+    pub(crate) fn report(&self) -> Exit {
+        if self.is_broken_pipe() {
+            return Exit::Well;
+        }
+        eprintln!("tonnage: {}", with_causes(&self.error));
+        self.exit
+    }
+
+    fn is_broken_pipe(&self) -> bool {
+        let mut source = self.error.source();
+        while let Some(error) = source {
+            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+                return true;
+            }
+            // Arrow and Parquet keep the text of the error, but not always the error.
+            if error.source().is_none() && error.to_string().contains("Broken pipe") {
+                return true;
+            }
+            source = error.source();
+        }
+        false
+    }
+}
+
+/// The message, and behind it what caused it, unless the message says so already.
+pub(crate) fn with_causes(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = match error.kind() {
+            ErrorKind::Internal => Exit::Internal,
+            ErrorKind::Corruption => Exit::Stopped,
+            _ => Exit::SetUp,
+        };
+        Self { exit, error }
+    }
+}
+
+/// Files that the program itself reads or writes, and standard output.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::new(Exit::Stopped, Error::unavailable(format!("the output cannot be written: {error}")).with_source(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = Error::unavailable("a.csv: cannot be opened").with_source(io::Error::other("no such luck"));
+        assert_eq!(with_causes(&error), "a.csv: cannot be opened: no such luck");
+        let error = Error::unavailable("a.csv: no such luck").with_source(io::Error::other("no such luck"));
+        assert_eq!(with_causes(&error), "a.csv: no such luck");
+    }
+
+    #[test]
+    fn a_reader_that_has_seen_enough_is_no_failure() {
+        assert_eq!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).report(), Exit::Well);
+    }
+}

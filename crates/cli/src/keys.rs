@@ -1,0 +1,126 @@
+//! Keys out of arguments and files.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
+use tonnage_files::{ReadOptions, RecordReader, Source, Unmentioned};
+
+/// Reads keys given as arguments: the leading key columns of each, parted by commas, in double quotes where they hold commas.
+pub(crate) fn from_arguments(schema: &TableSchema, arguments: &[String]) -> Result<Vec<Vec<Value>>> {
+    arguments.iter().map(|argument| key(schema, argument).map_err(|error| error.at(format!("key '{argument}'")))).collect()
+}
+
+fn key(schema: &TableSchema, argument: &str) -> Result<Vec<Value>> {
+    let texts = fields(argument)?;
+    let columns: Vec<_> = schema.key_columns().collect();
+    if texts.len() > columns.len() {
+        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+        return Err(Error::invalid(format!(
+            "it has {} fields, the key of {} has {}: {} (put fields that hold commas in double quotes)",
+            texts.len(),
+            schema.path,
+            columns.len(),
+            names.join(", ")
+        )));
+    }
+    let values = texts.iter().zip(&columns);
+    values
+        .map(|(text, column)| {
+            Value::parse(text, column.column_type).map_err(|error| error.at(format!("key column {}", column.name)))
+        })
+        .collect()
+}
+
+/// Parts an argument at its commas.
+fn fields(argument: &str) -> Result<Vec<String>> {
+    let mut fields = vec![String::new()];
+    let mut in_quotes = false;
+    let mut characters = argument.chars().peekable();
+    while let Some(character) = characters.next() {
+        let is_new = fields.last().is_some_and(String::is_empty);
+        match character {
+            '"' if in_quotes && characters.peek() == Some(&'"') => {
+                characters.next();
+                push(&mut fields, '"');
+            }
+            '"' if in_quotes || is_new => in_quotes = !in_quotes,
+            ',' if !in_quotes => fields.push(String::new()),
+            other => push(&mut fields, other),
+        }
+    }
+    if in_quotes {
+        return Err(Error::invalid("a double quote is never closed"));
+    }
+    Ok(fields)
+}
+
+fn push(fields: &mut [String], character: char) {
+    if let Some(field) = fields.last_mut() {
+        field.push(character);
+    }
+}
+
+/// Keys as arguments gave them.
+pub(crate) fn source(keys: Vec<Vec<Value>>) -> KeySource {
+    KeySource::keys(keys.into_iter().map(BulkKey::Values))
+}
+
+/// Keys in a file: its leading key columns by name, all other columns are passed over. The answer tells how many key columns
+/// the file has.
+pub(crate) fn from_file(schema: &TableSchema, file: &Source, options: &ReadOptions) -> Result<(KeySource, usize)> {
+    let wanted = Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
+    let options = ReadOptions { schema: Some(Arc::new(wanted.clone())), unmentioned: Unmentioned::Skip, ..options.clone() };
+    let reader = RecordReader::open(file, &options)?;
+    let found = reader.schema();
+    for field in found.fields() {
+        let column = wanted.field_with_name(field.name()).ok();
+        if let Some(column) = column.filter(|column| column.data_type() != field.data_type()) {
+            return Err(Error::invalid(format!(
+                "{}: column {} holds {}, which does not fit the key column of type {}",
+                file.name(),
+                field.name(),
+                field.data_type(),
+                column.data_type()
+            )));
+        }
+    }
+    let Some(first) = wanted.fields().first() else { return Err(Error::internal("a table without a key")) };
+    if found.column_with_name(first.name()).is_none() {
+        return Err(Error::invalid(format!(
+            "{}: it has no column {}, the first key column of {}: name the key columns in its header",
+            file.name(),
+            first.name(),
+            schema.path
+        )));
+    }
+    let columns = wanted.fields().iter().take_while(|field| found.column_with_name(field.name()).is_some()).count();
+    Ok((KeySource::batches(reader.map(|batch| batch.and_then(keys_of))), columns))
+}
+
+/// The keys of one batch; a record that cannot be read is an error, for nobody could tell which rows are missing.
+fn keys_of(read: tonnage_files::ReadBatch) -> Result<RecordBatch> {
+    match read.rejected.first() {
+        None => Ok(read.batch),
+        Some(rejected) => {
+            let line = rejected.line.map(|line| format!(", line {line}")).unwrap_or_default();
+            let column = rejected.column.as_ref().map(|column| format!(", column {column}")).unwrap_or_default();
+            Err(Error::invalid(format!("{}{line}{column}: {}", rejected.source, rejected.reason)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_parted_by_commas_outside_quotes() {
+        assert_eq!(fields("367379190").unwrap(), ["367379190"]);
+        assert_eq!(fields("a,b").unwrap(), ["a", "b"]);
+        assert_eq!(fields(r#""a,b",c"#).unwrap(), ["a,b", "c"]);
+        assert_eq!(fields(r#""say ""hi""",5""#).unwrap(), [r#"say "hi""#, "5\""]);
+        assert!(fields(r#""open"#).is_err());
+    }
+}

@@ -1,1 +1,0 @@
-//! tonnage-cli

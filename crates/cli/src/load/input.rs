@@ -1,0 +1,57 @@
+//! The files of a load, each looked at before anything is written.
+
+use arrow::datatypes::{Schema, SchemaRef};
+use tonnage_files::{Format, ReadOptions, RecordReader, Source, Unmentioned};
+
+use crate::exit::Outcome;
+
+/// One file to load.
+pub(crate) struct Input {
+    pub(super) source: Source,
+    pub(super) options: ReadOptions,
+    pub(super) format: Format,
+    /// All columns of the file, for the header of rejected records.
+    pub(super) columns: SchemaRef,
+    /// Standard input is open already: it can be read only once.
+    pub(super) reader: Option<RecordReader>,
+    /// The size of the file, if it is one.
+    pub(super) bytes: Option<u64>,
+}
+
+impl Input {
+    /// Opens every source and lets `check` judge its columns. With `ignore_unknown`, columns that are not wanted are not even
+    /// read.
+    pub(crate) fn prepare(
+        sources: Vec<Source>,
+        options: &ReadOptions,
+        ignore_unknown: bool,
+        check: impl Fn(&Source, &Schema) -> Outcome<()>,
+    ) -> Outcome<Vec<Input>> {
+        let prepare = |source: Source| {
+            let skip = ReadOptions { unmentioned: Unmentioned::Skip, ..options.clone() };
+            let first_look = if source.is_stdin() && ignore_unknown { &skip } else { options };
+            let reader = RecordReader::open(&source, first_look)?;
+            let columns = reader.schema();
+            check(&source, &columns)?;
+            Ok(Input {
+                format: reader.format(),
+                bytes: reader.progress().bytes_total(),
+                reader: source.is_stdin().then_some(reader),
+                options: if ignore_unknown { skip } else { options.clone() },
+                columns,
+                source,
+            })
+        };
+        sources.into_iter().map(prepare).collect()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// The byte between fields, if this is CSV.
+    pub(super) fn delimiter(&self) -> u8 {
+        let by_name = || if self.name().to_ascii_lowercase().contains(".tsv") { b'\t' } else { b',' };
+        self.options.csv.delimiter.unwrap_or_else(by_name)
+    }
+}

@@ -1,0 +1,217 @@
+//! A load from its options to its report.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress, Store};
+use tonnage_files::{CsvOptions, Format, ReadOptions, Source};
+
+use super::resume::ResumeFile;
+use super::stream::StreamState;
+use super::{Failures, FileStream, Input, Summary, Target};
+use crate::args::Globals;
+use crate::display::{Console, Glimpse, Watch};
+use crate::exit::{Exit, Failure, Outcome, with_causes};
+use crate::interrupt;
+use crate::values::{self, Durability, Existing, grouped};
+
+/// Options of every load.
+#[derive(Args, Clone)]
+pub(crate) struct JobArgs {
+    /// Files or patterns such as 'data/*.csv.gz'; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// What happens to entries whose key exists
+    #[arg(long, value_enum, default_value_t)]
+    on_existing: Existing,
+    /// How many entries may fail before the load stops: a number, or a share such as 2% [default: any number]
+    #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
+    errors_max: Option<ErrorsMax>,
+    /// Keeps rejected records in this directory: as they stood, and with their reasons
+    #[arg(long, value_name = "DIR")]
+    pub(crate) rejects: Option<PathBuf>,
+    /// Keeps notes of what is stored in this file, and goes on where an earlier run ended
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// At most this many rows a second
+    #[arg(long, value_name = "ROWS_PER_SECOND")]
+    rate: Option<u64>,
+    /// When entries count as stored
+    #[arg(long, value_enum, default_value_t)]
+    durability: Durability,
+    /// How many files are read side by side [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    stream_parallelism: Option<usize>,
+    /// The memory that the load may take, such as 512M or 2G [default: an eighth of the machine's]
+    #[arg(long, value_parser = values::bytes, value_name = "SIZE")]
+    memory: Option<usize>,
+    /// Writes a report as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+    /// How long the entries live, such as 12h or 30d [default: as the table says]
+    #[arg(long, value_parser = values::duration, value_name = "TIME")]
+    pub(crate) ttl: Option<Duration>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// How the files are to be read.
+#[derive(Args, Clone)]
+pub(crate) struct InputArgs {
+    /// csv, jsonl, parquet, arrow or arrow-stream [default: by name, then by content]
+    #[arg(long, value_parser = |text: &str| text.parse::<Format>().map_err(|error| error.to_string()), value_name = "FORMAT")]
+    input_format: Option<Format>,
+    /// The character between the fields of CSV; tab for a tab [default: a comma; a tab for .tsv]
+    #[arg(long, value_parser = values::delimiter, value_name = "CHARACTER")]
+    delimiter: Option<u8>,
+    /// The first line of CSV is a record: columns are those of the table in order, or those of --columns
+    #[arg(long)]
+    no_header: bool,
+    /// The names of the columns of CSV without a header, parted by commas (goes with --no-header)
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS", requires = "no_header")]
+    columns: Option<Vec<String>>,
+    /// A text that means NULL where it is not in quotes; may be given more than once [default: nothing between commas]
+    #[arg(long = "null", value_name = "TEXT")]
+    nulls: Vec<String>,
+}
+
+impl JobArgs {
+    /// Refuses what only the options together can tell.
+    pub(crate) fn check(&self) -> Outcome<()> {
+        if self.resume.is_some() && self.files.iter().any(|file| file == "-") {
+            return Err(Failure::usage("--resume reads files again from where it stopped, which standard input cannot be"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn sources(&self) -> Outcome<Vec<Source>> {
+        let sources = Source::expand(&self.files)?;
+        if sources.iter().filter(|source| source.is_stdin()).count() > 1 {
+            return Err(Failure::usage("standard input (-) is given twice, but can be read only once"));
+        }
+        Ok(sources)
+    }
+
+    /// How files are read, without a schema.
+    pub(crate) fn read_options(&self) -> Outcome<ReadOptions> {
+        let input = &self.input;
+        let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+        let streams = self.stream_parallelism.unwrap_or(cores).clamp(1, self.files.len());
+        let mut nulls = vec![String::new()];
+        nulls.extend(input.nulls.iter().cloned());
+        nulls.dedup();
+        Ok(ReadOptions {
+            format: input.input_format,
+            parallelism: (cores / streams).max(1),
+            csv: CsvOptions { delimiter: input.delimiter, has_header: !input.no_header, columns: input.columns.clone(), nulls },
+            ..ReadOptions::default()
+        })
+    }
+
+    /// Puts the inputs into the store, and says what became of them.
+    pub(crate) fn run(&self, globals: &Globals, store: &Store, mut inputs: Vec<Input>, target: &Target) -> Outcome {
+        let resume = match &self.resume {
+            Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
+            None => None,
+        };
+        let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
+        let resumed = resume.as_ref().map_or(0, |resume| resume.skip(&mut inputs));
+        let earlier: Vec<_> =
+            names.into_iter().filter(|name| !inputs.iter().any(|input| input.name() == name.as_str())).collect();
+        let console = Console::new(globals);
+        let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, target)).collect();
+        let states: Vec<_> = streams.iter().map(FileStream::state).collect();
+        let failures = Failures::new(&console, self.rejects.as_deref(), states.clone()).noting(resume.clone());
+        let failures = Arc::new(failures);
+        let options = self.options(failures.clone());
+        let watch = watch(&console, &states, options.progress.clone());
+        let put = put(store, streams, &options);
+        drop(watch);
+        failures.finish()?;
+        if let (Some(resume), Err(stopped)) = (&resume, &put) {
+            note_partial(resume, &states, stopped)?;
+        }
+        let (report, failure) = ended(put);
+        let exit = match &failure {
+            Some(failure) => failure.exit,
+            None if report.total.failed > 0 => Exit::Rejected,
+            None => Exit::Well,
+        };
+        let error = failure.as_ref().map(|failure| with_causes(&failure.error));
+        let summary = Summary::new(target.name(), &report, &earlier, exit, error).with_resumed(resumed);
+        globals.tell(&summary);
+        summary.write(self.summary.as_deref())?;
+        failure.map_or(Ok(exit), Err)
+    }
+
+    fn options(&self, callbacks: Arc<Failures>) -> BulkPutOptions {
+        BulkPutOptions {
+            stream_parallelism: self.stream_parallelism,
+            memory_bytes_max: self.memory,
+            durability: self.durability.into(),
+            on_existing: self.on_existing.into(),
+            errors_max: self.errors_max.unwrap_or_default(),
+            rows_per_second_max: self.rate,
+            callbacks,
+            cancel: interrupt::cancel(),
+            ..BulkPutOptions::default()
+        }
+    }
+}
+
+fn put(store: &Store, streams: Vec<FileStream>, options: &BulkPutOptions) -> Result<BulkPutReport, BulkPutError> {
+    // Everything was stored by an earlier run.
+    if streams.is_empty() {
+        return Ok(BulkPutReport::default());
+    }
+    let streams = streams.into_iter().map(|stream| Box::new(stream) as Box<dyn EntryStream>).collect();
+    store.bulk_put(streams, options)
+}
+
+/// Notes how far each stream came, if that is stored.
+fn note_partial(resume: &ResumeFile, states: &[Arc<StreamState>], stopped: &BulkPutError) -> Outcome<()> {
+    if !stopped.flushed {
+        return Ok(());
+    }
+    for (state, stream) in states.iter().zip(&stopped.report.streams) {
+        if !stream.completed && stream.counts.read > 0 {
+            resume.note(state, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// The report, and why the load ended early, if it did.
+fn ended(put: Result<BulkPutReport, BulkPutError>) -> (BulkPutReport, Option<Failure>) {
+    match put {
+        Ok(report) => (report, None),
+        Err(BulkPutError { error, report, too_many_errors, .. }) => {
+            let exit = match error.kind() {
+                _ if too_many_errors => Exit::Stopped,
+                _ if interrupt::is_interrupted() => Exit::Interrupted,
+                ErrorKind::Internal => Exit::Internal,
+                // Refused before it began: an option out of its range.
+                ErrorKind::Invalid if report.streams.is_empty() => Exit::SetUp,
+                _ => Exit::Stopped,
+            };
+            (report, Some(Failure::new(exit, error)))
+        }
+    }
+}
+
+/// Shows how the load goes: by bytes of the files, for nobody knows how many records they hold.
+fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> Option<Watch> {
+    let states = states.to_vec();
+    let total: Option<u64> = states.iter().map(|state| state.bytes).sum();
+    console.watch(move || {
+        let counts = progress.total();
+        let failed = if counts.failed > 0 { format!(", {} failed", grouped(counts.failed)) } else { String::new() };
+        Glimpse {
+            done: states.iter().map(|state| state.bytes_read()).sum(),
+            total,
+            text: format!("{} read, {} stored{failed}", grouped(counts.read), grouped(counts.inserted + counts.existed)),
+        }
+    })
+}

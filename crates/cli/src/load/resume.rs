@@ -1,0 +1,104 @@
+//! `--resume FILE`: which records of which files are stored.
+//!
+//! 1. A file whose stream is complete is noted at once.
+//! 2. When a load ends early in good order, everything that was read is stored, and for each file the number of the record is
+//!    noted from which to go on.
+//! 3. When the program dies, what the file says is too little, never too much: records that are loaded twice exist already.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tonnage::{Error, Result};
+
+use super::Input;
+use super::stream::StreamState;
+
+/// What the file holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Noted {
+    /// The store and the table, so that a note of another load is not taken for this one.
+    store: String,
+    table: String,
+    files: BTreeMap<String, FileNote>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct FileNote {
+    /// The size of the file: another size is another file.
+    bytes: Option<u64>,
+    /// Records from the first on that are stored (or were rejected).
+    records: u64,
+    /// Whether these are all.
+    complete: bool,
+}
+
+/// The state of a load on disk.
+pub(crate) struct ResumeFile {
+    path: PathBuf,
+    noted: Mutex<Noted>,
+}
+
+impl ResumeFile {
+    /// Reads the notes of an earlier run; a missing file is a fresh start.
+    pub(super) fn open(path: &Path, store: &str, table: &str) -> Result<Self> {
+        let fresh = Noted { store: store.to_owned(), table: table.to_owned(), files: BTreeMap::new() };
+        let noted = match std::fs::read(path) {
+            Ok(bytes) => serde_json::from_slice::<Noted>(&bytes).map_err(|error| {
+                Error::invalid(format!(
+                    "--resume {}: not a note of an earlier load: {error}: delete it to start anew",
+                    path.display()
+                ))
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => fresh.clone(),
+            Err(error) => return Err(Error::unavailable(format!("--resume {}: cannot be read: {error}", path.display()))),
+        };
+        if (noted.store.as_str(), noted.table.as_str()) != (store, table) {
+            return Err(Error::invalid(format!(
+                "--resume {}: it is the note of a load of {} into {}: give each load its own",
+                path.display(),
+                noted.table,
+                noted.store
+            )));
+        }
+        Ok(Self { path: path.to_owned(), noted: Mutex::new(noted) })
+    }
+
+    /// Takes out the files that are stored already and lets the others begin where their notes end. Tells how many records are
+    /// passed over.
+    pub(super) fn skip(&self, inputs: &mut Vec<Input>) -> u64 {
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut skipped = 0;
+        inputs.retain_mut(|input| {
+            let Some(note) = noted.files.get(input.name()).filter(|note| note.bytes == input.bytes) else { return true };
+            skipped += note.records;
+            input.options.start_record = note.records;
+            !note.complete
+        });
+        skipped
+    }
+
+    /// Notes how far a stream is stored.
+    pub(super) fn note(&self, stream: &StreamState, complete: bool) -> Result<()> {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let note = FileNote { bytes: stream.bytes, records: stream.taken.load(Relaxed), complete };
+        noted.files.insert(stream.name.clone(), note);
+        self.write(&noted).map_err(|error| {
+            Error::unavailable(format!("--resume {}: cannot be written: {error}", self.path.display())).with_source(error)
+        })
+    }
+
+    /// The new note takes the place of the old one whole, or not at all.
+    fn write(&self, noted: &Noted) -> std::io::Result<()> {
+        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        serde_json::to_writer_pretty(&mut file, noted)?;
+        file.write_all(b"\n")?;
+        file.as_file().sync_data()?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}

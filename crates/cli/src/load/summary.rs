@@ -1,0 +1,122 @@
+//! What a load did, for people and for programs.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+use tonnage::{BulkPutReport, Counts, Error, Result};
+
+use crate::exit::Exit;
+use crate::values::grouped;
+
+/// The report of a load as `--summary` writes it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Summary {
+    /// The table, or what else was loaded.
+    table: String,
+    /// `complete`, `rejected`, `stopped` or `interrupted`.
+    outcome: &'static str,
+    /// Why it stopped.
+    error: Option<String>,
+    dry_run: bool,
+    read: u64,
+    inserted: u64,
+    existed: u64,
+    failed: u64,
+    bytes: u64,
+    /// Records passed over because an earlier run stored them.
+    resumed: u64,
+    seconds: f64,
+    rows_per_second: f64,
+    files: Vec<FileSummary>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct FileSummary {
+    file: String,
+    read: u64,
+    inserted: u64,
+    existed: u64,
+    failed: u64,
+    bytes: u64,
+    complete: bool,
+}
+
+impl Summary {
+    /// `resumed` are the names of files that an earlier run stored.
+    pub(crate) fn new(table: &str, report: &BulkPutReport, resumed: &[String], exit: Exit, error: Option<String>) -> Self {
+        let Counts { read, inserted, existed, failed, bytes } = report.total;
+        let files = report.streams.iter().map(|stream| FileSummary {
+            file: stream.name.clone(),
+            read: stream.counts.read,
+            inserted: stream.counts.inserted,
+            existed: stream.counts.existed,
+            failed: stream.counts.failed,
+            bytes: stream.counts.bytes,
+            complete: stream.completed,
+        });
+        let earlier = resumed.iter().map(|file| FileSummary {
+            file: file.clone(),
+            read: 0,
+            inserted: 0,
+            existed: 0,
+            failed: 0,
+            bytes: 0,
+            complete: true,
+        });
+        Self {
+            table: table.to_owned(),
+            outcome: match exit {
+                Exit::Well => "complete",
+                Exit::Rejected => "rejected",
+                Exit::Interrupted => "interrupted",
+                Exit::Stopped | Exit::SetUp | Exit::Internal => "stopped",
+            },
+            error,
+            dry_run: false,
+            read,
+            inserted,
+            existed,
+            failed,
+            bytes,
+            resumed: 0,
+            seconds: report.seconds,
+            rows_per_second: report.rows_per_second(),
+            files: earlier.chain(files).collect(),
+        }
+    }
+
+    pub(crate) fn of_dry_run(self) -> Self {
+        Self { dry_run: true, ..self }
+    }
+
+    pub(super) fn with_resumed(self, resumed: u64) -> Self {
+        Self { resumed, ..self }
+    }
+
+    /// Writes it as JSON, if a file was asked for.
+    pub(crate) fn write(&self, path: Option<&Path>) -> Result<()> {
+        let Some(path) = path else { return Ok(()) };
+        let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
+        std::fs::write(path, text).map_err(|error| {
+            Error::unavailable(format!("--summary {}: cannot be written: {error}", path.display())).with_source(error)
+        })
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.table)?;
+        if self.resumed > 0 {
+            write!(f, "{} stored by an earlier run, ", grouped(self.resumed))?;
+        }
+        write!(f, "{} read, ", grouped(self.read))?;
+        if self.dry_run {
+            write!(f, "{} would fail (dry run, nothing was written)", grouped(self.failed))?;
+        } else {
+            let (inserted, existed, failed) = (grouped(self.inserted), grouped(self.existed), grouped(self.failed));
+            write!(f, "{inserted} inserted, {existed} existed, {failed} failed")?;
+        }
+        write!(f, ", in {:.1} s ({} rows/s)", self.seconds, grouped(self.rows_per_second as u64))
+    }
+}

@@ -1,0 +1,46 @@
+//! The `tonnage` program.
+//!
+//! - `verbs/` has one file for each verb: its options, and what it does with the library.
+//! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a resumable state.
+//! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to signals.
+//!
+//! Data goes to standard output, everything else to standard error. How a run ended is told by its exit code, see [`exit`].
+
+mod args;
+mod display;
+mod exit;
+mod interrupt;
+mod keys;
+mod load;
+mod output;
+mod values;
+mod verbs;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    interrupt::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Help and version go to standard output and are no failure; that nobody reads them is none either.
+            let _ = usage.print();
+            return if usage.use_stderr() { Exit::SetUp.into() } else { Exit::Well.into() };
+        }
+    };
+    let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals)));
+    match run {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(failure)) => failure.report().into(),
+        Err(_) => {
+            eprintln!("tonnage: internal error: this is a defect, please report it with the lines above");
+            Exit::Internal.into()
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Standard output, or a file that appears when it is whole.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use tonnage::Error;
+
+use crate::exit::{Exit, Failure, Outcome};
+
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Where bytes go.
+pub(super) enum Target {
+    Stdout(BufWriter<Stdout>),
+    /// A file under another name beside the one that is asked for; it goes away when it is dropped unfinished.
+    File {
+        partial: BufWriter<NamedTempFile>,
+        path: PathBuf,
+    },
+    /// Something that is no plain file, such as a pipe or `/dev/null`: written in place.
+    Special(BufWriter<File>),
+}
+
+impl Target {
+    pub(super) fn stdout() -> Self {
+        Target::Stdout(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()))
+    }
+
+    pub(super) fn file(path: &Path) -> Outcome<Self> {
+        let failed = |error: io::Error| {
+            let message = format!("{}: cannot be written: {error}: give another --output", path.display());
+            Failure::new(Exit::SetUp, Error::unavailable(message).with_source(error))
+        };
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            return Ok(Target::Special(BufWriter::with_capacity(BUFFER_BYTES, file)));
+        }
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        // A file of one's own that others may read, as if it had been made in place.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let partial = builder.prefix(".tonnage-").suffix(".partial").tempfile_in(directory).map_err(failed)?;
+        Ok(Target::File { partial: BufWriter::with_capacity(BUFFER_BYTES, partial), path: path.to_owned() })
+    }
+
+    /// Hands on what is buffered, and gives a file its name.
+    pub(super) fn finish(self) -> Outcome<()> {
+        match self {
+            Target::Stdout(mut stdout) => Ok(stdout.flush()?),
+            Target::Special(mut file) => Ok(file.flush()?),
+            Target::File { partial, path } => {
+                let partial = partial.into_inner().map_err(io::IntoInnerError::into_error)?;
+                partial.persist(&path).map_err(|error| error.error)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Stdout(stdout) => stdout.write(bytes),
+            Target::Special(file) => file.write(bytes),
+            Target::File { partial, .. } => partial.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::Stdout(stdout) => stdout.flush(),
+            Target::Special(file) => file.flush(),
+            Target::File { partial, .. } => partial.flush(),
+        }
+    }
+}

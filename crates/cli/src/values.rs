@@ -1,0 +1,187 @@
+//! Values of options: sizes, shares, times, and names of choices.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use tonnage::{ErrorsMax, OnExisting};
+
+/// `--durability`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    /// Lost when the process dies
+    None,
+    /// Survives the process, not the machine
+    #[default]
+    Write,
+    /// On the disk
+    Fsync,
+}
+
+impl From<Durability> for tonnage::Durability {
+    fn from(durability: Durability) -> Self {
+        match durability {
+            Durability::None => tonnage::Durability::None,
+            Durability::Write => tonnage::Durability::Write,
+            Durability::Fsync => tonnage::Durability::Fsync,
+        }
+    }
+}
+
+/// `--direction`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    /// Whatever order is fastest
+    #[default]
+    Unordered,
+    /// Keys in the order given, rows ascending
+    Forward,
+    /// Keys in the order given, rows descending
+    Reverse,
+}
+
+impl From<Direction> for tonnage::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Unordered => tonnage::Direction::Unordered,
+            Direction::Forward => tonnage::Direction::Forward,
+            Direction::Reverse => tonnage::Direction::Reverse,
+        }
+    }
+}
+
+/// `--on-existing`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Existing {
+    /// The stored row stays
+    #[default]
+    Keep,
+    /// The new row takes its place
+    Replace,
+    /// The load stops
+    Fail,
+}
+
+impl From<Existing> for OnExisting {
+    fn from(existing: Existing) -> Self {
+        match existing {
+            Existing::Keep => OnExisting::Keep,
+            Existing::Replace => OnExisting::Replace,
+            Existing::Fail => OnExisting::Fail,
+        }
+    }
+}
+
+/// How bytes stand in text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BytesAs {
+    /// As they are: UTF-8
+    #[default]
+    Text,
+    /// In base64
+    Base64,
+}
+
+/// `1000` or `2%`.
+pub(crate) fn errors_max(text: &str) -> Result<ErrorsMax, String> {
+    let wrong = || format!("'{text}' is neither a number of entries, such as 1000, nor a share of them, such as 2%");
+    match text.strip_suffix('%') {
+        Some(share) => {
+            let percent = share.trim().parse().map_err(|_| wrong())?;
+            if (0.0..=100.0).contains(&percent) { Ok(ErrorsMax::Percent(percent)) } else { Err(wrong()) }
+        }
+        None => text.parse().map(ErrorsMax::Count).map_err(|_| wrong()),
+    }
+}
+
+/// `512M`, `2G`, `64KiB` or a plain number of bytes; all units are powers of 1,024.
+pub(crate) fn bytes(text: &str) -> Result<usize, String> {
+    let wrong = || format!("'{text}' is no size: write a number of bytes, or one with K, M, G or T behind it, such as 512M");
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let count: usize = text[..digits].parse().map_err(|_| wrong())?;
+    let shift = match text[digits..].trim().to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(wrong()),
+    };
+    count.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// `90s`, `15m`, `12h`, `30d` or a plain number of seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("'{text}' is no time: write a number with s, m, h or d behind it, such as 30d");
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let count: u64 = text[..digits].parse().map_err(|_| wrong())?;
+    let seconds = match text[digits..].trim() {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = count.checked_mul(seconds).filter(|seconds| *seconds > 0).ok_or_else(wrong)?;
+    Ok(Duration::from_secs(seconds))
+}
+
+/// One ASCII character, or `tab` (also as `\t`).
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if text.eq_ignore_ascii_case("tab") || text == "\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err(format!("'{text}' is no delimiter: give one ASCII character, or tab")),
+    }
+}
+
+/// A count with thousands set apart: `1,234,567`.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(bytes("512M"), Ok(512 << 20));
+        assert_eq!(bytes("2g"), Ok(2 << 30));
+        assert_eq!(bytes("64KiB"), Ok(64 << 10));
+        assert_eq!(bytes("4096"), Ok(4096));
+        for wrong in ["", "G", "5x", "-1", "99999999999999999999", "9999999999999G"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_shares_of_errors() {
+        assert_eq!(errors_max("0"), Ok(ErrorsMax::Count(0)));
+        assert_eq!(errors_max("2.5%"), Ok(ErrorsMax::Percent(2.5)));
+        for wrong in ["", "%", "101%", "-1", "x"] {
+            assert!(errors_max(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        for wrong in ["", "d", "0s", "3w", "99999999999999999999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(["0", "999", "1,000", "12,345,678"], [0, 999, 1_000, 12_345_678].map(grouped).each_ref().map(String::as_str));
+    }
+}

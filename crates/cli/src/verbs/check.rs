@@ -1,0 +1,67 @@
+//! `tonnage check`: does everything that is stored hold together?
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use clap::Args;
+use tonnage::{CheckReport, Error, ErrorKind};
+
+use crate::args::Globals;
+use crate::display::{Console, Glimpse};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output::OutputArgs;
+use crate::values::grouped;
+
+/// Reads everything, verifies every checksum and decodes every row (exit code 1 when damage is found)
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl CheckArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let started = Instant::now();
+        let store = globals.open().map_err(damage_is_a_finding)?;
+        let watch = Console::new(globals).watch(|| Glimpse { done: 0, total: None, text: "checking".to_owned() });
+        let report = store.check().map_err(|error| damage_is_a_finding(error.into()))?;
+        drop(watch);
+        self.write(&report)?;
+        for damage in &report.damages {
+            eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
+        }
+        globals.tell(format_args!(
+            "checked {} entries, {} bytes in {:.1} s: {}",
+            grouped(report.verified.rows),
+            grouped(report.verified.bytes),
+            started.elapsed().as_secs_f64(),
+            match report.damage_count {
+                0 => "sound".to_owned(),
+                count => format!("{} damaged places: restore from a copy", grouped(count)),
+            }
+        ));
+        Ok(if report.is_sound() { Exit::Well } else { Exit::Rejected })
+    }
+
+    fn write(&self, report: &CheckReport) -> Outcome<()> {
+        let tables = report.rows.iter().map(|(table, rows)| (table.as_str(), *rows));
+        let (names, rows): (Vec<_>, Vec<_>) = tables.chain([("(key/value pairs)", report.pairs)]).unzip();
+        let columns: [(&str, ArrayRef); 2] =
+            [("table", Arc::new(StringArray::from(names))), ("rows", Arc::new(UInt64Array::from(rows)))];
+        let batch = RecordBatch::try_from_iter(columns)
+            .map_err(|error| Error::internal("the counts cannot be put together").with_source(error))?;
+        let mut output = self.output.open(batch.schema())?;
+        output.write(&batch)?;
+        output.finish()?;
+        Ok(())
+    }
+}
+
+/// Whoever checks a store asks for damage: that there is some is an answer, not a stop.
+fn damage_is_a_finding(failure: Failure) -> Failure {
+    match failure.error.kind() {
+        ErrorKind::Corruption => Failure { exit: Exit::Rejected, ..failure },
+        _ => failure,
+    }
+}

@@ -1,0 +1,110 @@
+//! The same work one record at a time, for comparison: on samples, since all of it would take too long.
+
+use std::time::Instant;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, TimestampSecondArray};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::sync::Arc;
+use tonnage::{BulkGetOptions, Direction, KeySource, Result, Row, Store, Table, Value, WriteOptions};
+
+use super::fleet::{self, Fleet};
+use super::{Rates, STREAMS, gather, rows};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output::say;
+use crate::values::grouped;
+
+/// Rows put one by one.
+const PUTS: usize = 50_000;
+/// Ships asked for one by one.
+const LATEST: u32 = 2_000;
+/// Rows got by their whole keys, in bulk and one by one.
+const BULK_GETS: usize = 500_000;
+const GETS: usize = 20_000;
+
+pub(super) fn run(store: &Store, positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+    say("\nThe same work one record at a time, on samples:")?;
+    puts(store, fleet, rates)?;
+    latest(positions, fleet, rates)?;
+    gets(positions, fleet, rates)
+}
+
+fn puts(store: &Store, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+    store.execute(&fleet::TABLE.replace("positions", "sample"))?;
+    let sample = store.table("sample")?;
+    let mut sources = Vec::new();
+    for batch in fleet.stream(0, STREAMS) {
+        let batch = batch?;
+        sources.extend((0..batch.num_rows()).map(|row| Row::from_batch(&batch, row)).collect::<Result<Vec<_>>>()?);
+        if sources.len() >= PUTS {
+            sources.truncate(PUTS);
+            break;
+        }
+    }
+    let started = Instant::now();
+    for row in &sources {
+        sample.put(row, &WriteOptions::default())?;
+    }
+    report("store positions", "positions put, one write each", sources.len() as u64, started, rates)
+}
+
+fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+    let ships = LATEST.min(fleet.ships);
+    let options = BulkGetOptions {
+        direction: Direction::Reverse,
+        limit_per_key: Some(1),
+        max_concurrent_requests: Some(1),
+        ..BulkGetOptions::default()
+    };
+    let started = Instant::now();
+    for ship in (0..fleet.ships).step_by((fleet.ships / ships) as usize).take(ships as usize) {
+        let key = Row::new().with("ship", Value::Long(fleet.ship_number(ship)));
+        let (found, _) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
+        expect(rows(&found), 1)?;
+    }
+    report("latest position of each ship", "ships asked for, one bulk get each", ships.into(), started, rates)
+}
+
+fn gets(positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+    let mut chance = SmallRng::seed_from_u64(fleet.seed);
+    let mut random = |count: usize| -> Vec<(i64, i64)> {
+        let one = |_| {
+            let (ship, step) = (chance.random_range(0..fleet.ships), chance.random_range(0..fleet.positions_per_ship));
+            (fleet.ship_number(ship), fleet.time(ship, step))
+        };
+        (0..count).map(one).collect()
+    };
+    let keys = random(BULK_GETS);
+    let batches: Vec<Result<RecordBatch>> = keys.chunks(16_384).map(key_batch).collect();
+    let (found, seconds) = gather(|| positions.bulk_get(KeySource::batches(batches), &BulkGetOptions::default()))?;
+    drop(found);
+    rates.bulk("get positions by whole key", keys.len() as u64, seconds);
+
+    let sample = random(GETS);
+    let started = Instant::now();
+    for (ship, at) in &sample {
+        let at = Value::Timestamp { value: *at, precision: 0 };
+        let found = positions.get(&Row::new().with("ship", Value::Long(*ship)).with("at", at))?;
+        expect(u64::from(found.is_some()), 1)?;
+    }
+    report("get positions by whole key", "positions got, one read each", sample.len() as u64, started, rates)
+}
+
+fn key_batch(keys: &[(i64, i64)]) -> Result<RecordBatch> {
+    let ships: Int64Array = keys.iter().map(|(ship, _)| *ship).collect();
+    let times: TimestampSecondArray = keys.iter().map(|(_, at)| Some(*at)).collect();
+    fleet::batch([("ship", Arc::new(ships) as ArrayRef), ("at", Arc::new(times))])
+}
+
+fn expect(found: u64, wanted: u64) -> Outcome<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Internal, tonnage::Error::internal(format!("{found} rows were found where {wanted} are stored"))))
+}
+
+fn report(work: &'static str, what: &str, count: u64, started: Instant, rates: &mut Rates) -> Outcome<()> {
+    let seconds = started.elapsed().as_secs_f64();
+    rates.single(work, count, seconds);
+    say(format_args!("  {} {what} in {seconds:.2} s", grouped(count)))
+}

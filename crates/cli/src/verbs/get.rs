@@ -1,0 +1,225 @@
+//! `tonnage get`: the rows of keys.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use tonnage::{BulkGet, BulkGetOptions, FieldRange, KeySource, Row, Store, Table, TableSchema, Value};
+use tonnage_files::{ReadOptions, Source};
+
+use crate::args::Globals;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output::{OutputArgs, RowFormat, RowOutput};
+use crate::values::Direction;
+use crate::verbs::put::json_of;
+use crate::verbs::unload::columns_of;
+use crate::{interrupt, keys};
+
+/// Reads the rows of whole or partial keys
+#[derive(Args)]
+pub(crate) struct GetArgs {
+    /// The table
+    table: String,
+    /// Keys: the leading key columns of each parted by commas, in double quotes where they hold commas
+    #[arg(value_name = "KEY", required_unless_present = "keys", conflicts_with = "keys")]
+    key: Vec<String>,
+    /// Reads the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by name
+    #[arg(long, value_name = "FILE")]
+    keys: Option<String>,
+    /// The low end of the first key column that the keys leave open, itself included
+    #[arg(long, value_name = "VALUE")]
+    from: Option<String>,
+    /// The high end of that column, itself included
+    #[arg(long, value_name = "VALUE")]
+    to: Option<String>,
+    /// Ancestor and child tables whose rows come along, parted by commas
+    #[arg(long, value_delimiter = ',', value_name = "TABLES")]
+    with: Vec<String>,
+    /// At most this many rows for each key: with --direction reverse and 1 the latest of each
+    #[arg(long, value_name = "N")]
+    limit_per_key: Option<u64>,
+    /// The order of rows
+    #[arg(long, value_enum, default_value_t)]
+    direction: Direction,
+    /// The columns wanted, parted by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    columns: Option<Vec<String>>,
+    /// Key columns only
+    #[arg(long)]
+    keys_only: bool,
+    /// Writes one file for each table into this directory: for --with in a format that holds one table
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    output_dir: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl GetArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        self.check_output()?;
+        let store = globals.open()?;
+        let table = store.table(&self.table)?;
+        let (source, given) = self.keys(table.schema())?;
+        let options = BulkGetOptions {
+            direction: self.direction.into(),
+            columns: self.columns.clone(),
+            range: self.range(table.schema(), given)?,
+            relatives: self.with.clone(),
+            limit_per_key: self.limit_per_key,
+            keys_only: self.keys_only,
+            ..BulkGetOptions::default()
+        };
+        let rows = table.bulk_get(source, &options)?;
+        match &self.output_dir {
+            Some(directory) => self.write_directory(&store, &table, rows, directory)?,
+            None if self.with.is_empty() => self.write_rows(&table, rows)?,
+            None if self.output.row_format() == RowFormat::Table => self.write_tables(&store, &table, rows)?,
+            None => self.write_labelled(rows)?,
+        }
+        Ok(Exit::Well)
+    }
+
+    /// Rows of several tables do not fit into one file of a format with one set of columns.
+    fn check_output(&self) -> Outcome<()> {
+        let format = self.output.row_format();
+        let holds_one_table = matches!(format, RowFormat::Csv | RowFormat::Parquet | RowFormat::Arrow);
+        if self.with.is_empty() || self.output_dir.is_some() || !holds_one_table {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} holds rows of one table, but --with asks for several: use --format jsonl, json or table, or --output-dir",
+            format.ending()
+        )))
+    }
+
+    /// The keys, and how many columns each gives.
+    fn keys(&self, schema: &TableSchema) -> Outcome<(KeySource, usize)> {
+        if let Some(file) = &self.keys {
+            let sources = Source::expand(std::slice::from_ref(file))?;
+            let [source] = sources.as_slice() else {
+                return Err(Failure::usage(format!("--keys {file}: it stands for {} files, give one", sources.len())));
+            };
+            return Ok(keys::from_file(schema, source, &ReadOptions::default())?);
+        }
+        let keys = keys::from_arguments(schema, &self.key)?;
+        let given = keys.first().map_or(0, Vec::len);
+        Ok((keys::source(keys), given))
+    }
+
+    /// The range of the first key column that is left open.
+    fn range(&self, schema: &TableSchema, given: usize) -> Outcome<Option<FieldRange>> {
+        if self.from.is_none() && self.to.is_none() {
+            return Ok(None);
+        }
+        let Some(column) = schema.key_columns().nth(given) else {
+            return Err(Failure::usage(format!(
+                "--from and --to choose among the rows of a partial key, but the keys give all {given} key columns of {}",
+                schema.path
+            )));
+        };
+        let end = |option: &str, text: &Option<String>| match text {
+            None => Ok(None),
+            Some(text) => Value::parse(text, column.column_type)
+                .map(|value| Some((value, true)))
+                .map_err(|error| error.at(format!("{option}, for key column {}", column.name))),
+        };
+        let (low, high) = (end("--from", &self.from)?, end("--to", &self.to)?);
+        Ok(Some(FieldRange { column: column.name.clone(), low, high }))
+    }
+
+    fn write_rows(&self, table: &Table, rows: BulkGet) -> Outcome<()> {
+        let cancel = interrupt::cancel();
+        let mut output = self.output.open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
+        for batch in rows {
+            interrupt::check(&cancel)?;
+            output.write(&batch?.rows)?;
+        }
+        output.finish()?;
+        Ok(())
+    }
+
+    /// One file for each table.
+    fn write_directory(&self, store: &Store, table: &Table, rows: BulkGet, directory: &PathBuf) -> Outcome<()> {
+        let cancel = interrupt::cancel();
+        std::fs::create_dir_all(directory).map_err(|error| {
+            tonnage::Error::unavailable(format!("--output-dir {}: cannot be made: {error}", directory.display()))
+        })?;
+        let format = self.output.format.unwrap_or(RowFormat::Csv);
+        let mut outputs = self.outputs(store, table, |path| OutputArgs {
+            format: Some(format),
+            output: Some(directory.join(format!("{path}.{}", format.ending()))),
+        })?;
+        for batch in rows {
+            interrupt::check(&cancel)?;
+            let batch = batch?;
+            if let Some(output) = outputs.get_mut(&*batch.table) {
+                output.write(&batch.rows)?;
+            }
+        }
+        outputs.into_values().try_for_each(|output| output.finish().map(drop))
+    }
+
+    fn outputs(&self, store: &Store, table: &Table, place: impl Fn(&str) -> OutputArgs) -> Outcome<BTreeMap<String, RowOutput>> {
+        let mut outputs = BTreeMap::new();
+        let own = place(table.path()).open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
+        outputs.insert(table.path().to_owned(), own);
+        for path in &self.with {
+            let relative = store.table(path)?;
+            let output = place(relative.path()).open(columns_of(&relative, None, self.keys_only)?)?;
+            outputs.insert(relative.path().to_owned(), output);
+        }
+        Ok(outputs)
+    }
+
+    /// A table for people for each stretch of rows of one table.
+    fn write_tables(&self, store: &Store, table: &Table, rows: BulkGet) -> Outcome<()> {
+        let cancel = interrupt::cancel();
+        let mut by_table: BTreeMap<String, Vec<arrow::array::RecordBatch>> = BTreeMap::new();
+        for batch in rows {
+            interrupt::check(&cancel)?;
+            let batch = batch?;
+            by_table.entry(batch.table.to_string()).or_default().push(batch.rows);
+        }
+        let paths = std::iter::once(table.path().to_owned()).chain(self.with.iter().cloned());
+        for path in paths {
+            let path = store.table(&path)?.path().to_owned();
+            let Some(batches) = by_table.remove(&path) else { continue };
+            crate::output::say(&path)?;
+            let mut output = self.output.open(batches[0].schema())?;
+            batches.iter().try_for_each(|batch| output.write(batch))?;
+            output.finish()?;
+        }
+        Ok(())
+    }
+
+    /// JSON objects that say which table each row is of, parents before their children.
+    fn write_labelled(&self, rows: BulkGet) -> Outcome<()> {
+        let cancel = interrupt::cancel();
+        let is_array = self.output.row_format() == RowFormat::Json;
+        let mut output = self.output.open_lines()?;
+        let mut count = 0_u64;
+        for related in rows.into_rows() {
+            interrupt::check(&cancel)?;
+            let related = related?;
+            let separator = match (is_array, count) {
+                (false, _) => "",
+                (true, 0) => "[\n",
+                (true, _) => ",\n",
+            };
+            output.bytes(separator.as_bytes())?;
+            output.bytes(labelled(&related.table, &related.row).as_bytes())?;
+            if !is_array {
+                output.bytes(b"\n")?;
+            }
+            count += 1;
+        }
+        if is_array {
+            output.bytes(if count == 0 { b"[]\n" } else { b"\n]\n" })?;
+        }
+        output.finish()
+    }
+}
+
+fn labelled(table: &str, row: &Row) -> String {
+    format!("{{\"table\":{},\"row\":{}}}", serde_json::Value::from(table), json_of(row))
+}

@@ -1,0 +1,222 @@
+//! Pairs out.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use clap::{Args, ValueEnum};
+use tonnage::kv::BulkPairs;
+use tonnage::{Depth, Error, Key, KeyRange, PairBatch, PairGetOptions, Result};
+
+use crate::args::Globals;
+use crate::exit::{Exit, Outcome};
+use crate::interrupt;
+use crate::output::{LineOutput, OutputArgs};
+use crate::values::{BytesAs, Direction};
+
+/// `--depth`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// The pair itself
+    #[default]
+    Parent,
+    /// Pairs with one more minor component
+    Children,
+    /// Pairs with any number of further minor components
+    Descendants,
+    /// The pair itself and those with one more minor component
+    ParentAndChildren,
+    /// The pair itself and all below it
+    ParentAndDescendants,
+}
+
+impl From<Scope> for Depth {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Parent => Depth::ParentOnly,
+            Scope::Children => Depth::ChildrenOnly,
+            Scope::Descendants => Depth::DescendantsOnly,
+            Scope::ParentAndChildren => Depth::ParentAndChildren,
+            Scope::ParentAndDescendants => Depth::ParentAndDescendants,
+        }
+    }
+}
+
+/// A range of the minor component right below the key.
+#[derive(Args)]
+pub(crate) struct RangeArgs {
+    /// The low end of the minor component right below the key, itself included
+    #[arg(long, value_name = "COMPONENT")]
+    from: Option<String>,
+    /// The high end of that component, itself included
+    #[arg(long, value_name = "COMPONENT")]
+    to: Option<String>,
+    /// What that component must begin with
+    #[arg(long, value_name = "TEXT")]
+    prefix: Option<String>,
+}
+
+impl RangeArgs {
+    pub(crate) fn range(&self) -> Option<KeyRange> {
+        let is_given = self.from.is_some() || self.to.is_some() || self.prefix.is_some();
+        let end = |text: &Option<String>| text.clone().map(|text| (text, true));
+        is_given.then(|| KeyRange { start: end(&self.from), end: end(&self.to), prefix: self.prefix.clone().unwrap_or_default() })
+    }
+}
+
+/// Writes the value of a key to standard output, byte for byte
+#[derive(Args)]
+pub(crate) struct GetArgs {
+    /// The key: /major/-/minor
+    key: Key,
+}
+
+impl GetArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let Some(pair) = globals.open()?.kv().get(&self.key)? else {
+            eprintln!("tonnage: {}: there is no such pair", self.key);
+            return Ok(Exit::Rejected);
+        };
+        let mut output = LineOutput::stdout();
+        output.bytes(&pair.value)?;
+        if std::io::stdout().is_terminal() {
+            output.bytes(b"\n")?;
+        }
+        output.finish()?;
+        Ok(Exit::Well)
+    }
+}
+
+/// How pairs are written.
+#[derive(Args)]
+struct PairOutputArgs {
+    /// Keys only
+    #[arg(long)]
+    keys_only: bool,
+    /// How values are written
+    #[arg(long, value_enum, default_value_t)]
+    values: BytesAs,
+    /// The order of pairs
+    #[arg(long, value_enum, default_value_t)]
+    direction: Direction,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Reads the pairs at and below keys
+#[derive(Args)]
+pub(crate) struct MultiGetArgs {
+    /// The keys: /major/-/minor
+    #[arg(required = true, value_name = "KEY")]
+    keys: Vec<Key>,
+    /// How deep below each key
+    #[arg(long, value_enum, default_value_t)]
+    depth: Scope,
+    #[command(flatten)]
+    range: RangeArgs,
+    /// At most this many pairs below each key
+    #[arg(long, value_name = "N")]
+    limit_per_key: Option<u64>,
+    #[command(flatten)]
+    pairs: PairOutputArgs,
+}
+
+impl MultiGetArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let options = PairGetOptions {
+            depth: self.depth.into(),
+            range: self.range.range(),
+            limit_per_key: self.limit_per_key,
+            ..self.pairs.options()
+        };
+        let pairs = globals.open()?.kv().bulk_get(self.keys.clone(), &options)?;
+        self.pairs.write(pairs, None)
+    }
+}
+
+/// Reads all pairs
+#[derive(Args)]
+pub(crate) struct ScanArgs {
+    /// At most this many pairs
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    #[command(flatten)]
+    pairs: PairOutputArgs,
+}
+
+impl ScanArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let pairs = globals.open()?.kv().scan(&self.pairs.options())?;
+        self.pairs.write(pairs, self.limit)
+    }
+}
+
+impl PairOutputArgs {
+    fn options(&self) -> PairGetOptions {
+        PairGetOptions { keys_only: self.keys_only, direction: self.direction.into(), ..PairGetOptions::default() }
+    }
+
+    fn write(&self, pairs: BulkPairs, limit: Option<u64>) -> Outcome {
+        let cancel = interrupt::cancel();
+        let schema = self.schema();
+        let mut output = self.output.open(schema.clone())?;
+        let mut left = limit.unwrap_or(u64::MAX);
+        for batch in pairs {
+            interrupt::check(&cancel)?;
+            let batch = batch?;
+            let count = left.min(batch.len() as u64);
+            output.write(&self.rows(&schema, &batch, count as usize)?)?;
+            left -= count;
+            if left == 0 {
+                break;
+            }
+        }
+        output.finish()?;
+        Ok(Exit::Well)
+    }
+
+    fn schema(&self) -> SchemaRef {
+        let mut fields = vec![Field::new("key", DataType::Utf8, false), Field::new("version", DataType::UInt64, false)];
+        let value_type = match self.values {
+            BytesAs::Text => DataType::Utf8,
+            BytesAs::Base64 => DataType::Binary,
+        };
+        if !self.keys_only {
+            fields.push(Field::new("value", value_type, false));
+        }
+        Arc::new(Schema::new(fields))
+    }
+
+    fn rows(&self, schema: &SchemaRef, batch: &PairBatch, count: usize) -> Result<RecordBatch> {
+        let mut keys = StringBuilder::new();
+        for index in 0..count {
+            keys.append_value(batch.key(index)?.to_string());
+        }
+        let versions: UInt64Array = (0..count).map(|index| batch.version(index)).collect();
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(keys.finish()), Arc::new(versions)];
+        match self.values {
+            _ if self.keys_only => {}
+            BytesAs::Base64 => {
+                let mut values = BinaryBuilder::new();
+                (0..count).for_each(|index| values.append_value(batch.value(index)));
+                columns.push(Arc::new(values.finish()));
+            }
+            BytesAs::Text => columns.push(Arc::new(texts(batch, count)?.finish())),
+        }
+        RecordBatch::try_new(schema.clone(), columns)
+            .map_err(|error| Error::internal("pairs cannot be put together").with_source(error))
+    }
+}
+
+fn texts(batch: &PairBatch, count: usize) -> Result<StringBuilder> {
+    let mut values = StringBuilder::new();
+    for index in 0..count {
+        let text = std::str::from_utf8(batch.value(index));
+        let key = batch.key(index)?;
+        values.append_value(text.map_err(|_| {
+            Error::invalid(format!("the value of {key} is no text: use --values base64, or `kv get` for its bytes"))
+        })?);
+    }
+    Ok(values)
+}

@@ -1,0 +1,132 @@
+//! Pairs in.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema};
+use clap::Args;
+use tonnage::{Error, Key, Result, Written};
+use tonnage_files::{ReadOptions, Source};
+
+use super::read::{RangeArgs, Scope};
+use crate::args::Globals;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::load::{Input, JobArgs, Target};
+use crate::output::say;
+use crate::values::{BytesAs, Durability};
+use crate::verbs::put::{WriteArgs, told};
+
+/// Stores a value under a key
+#[derive(Args)]
+pub(crate) struct PutArgs {
+    /// The key: /major/-/minor
+    key: Key,
+    /// The value [default: standard input]
+    #[arg(conflicts_with = "file")]
+    value: Option<String>,
+    /// Reads the value from a file
+    #[arg(long, short, value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+impl PutArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let value = self.value()?;
+        let pairs = globals.open_or_create(true)?.kv();
+        let options = self.write.options();
+        let written = match (self.write.if_absent, self.write.if_present, self.write.if_version) {
+            (true, _, _) => pairs.put_if_absent(&self.key, &value, &options)?,
+            (_, true, _) => pairs.put_if_present(&self.key, &value, &options)?,
+            (_, _, Some(version)) => pairs.put_if_version(&self.key, &value, version, &options)?,
+            _ => Written::Stored { version: pairs.put(&self.key, &value, &options)? },
+        };
+        Ok(if told(&self.key.to_string(), written)? { Exit::Well } else { Exit::Rejected })
+    }
+
+    fn value(&self) -> Result<Vec<u8>> {
+        let read = match (&self.value, &self.file) {
+            (Some(text), _) => return Ok(text.clone().into_bytes()),
+            (None, Some(path)) if path.as_os_str() != "-" => {
+                std::fs::read(path).map_err(|error| (path.display().to_string(), error))
+            }
+            _ => {
+                let mut bytes = Vec::new();
+                let read = std::io::stdin().read_to_end(&mut bytes);
+                read.map(|_| bytes).map_err(|error| ("standard input".to_owned(), error))
+            }
+        };
+        read.map_err(|(place, error)| Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error))
+    }
+}
+
+/// Deletes the pair of a key, or those below it
+#[derive(Args)]
+pub(crate) struct DeleteArgs {
+    /// The key: /major/-/minor
+    key: Key,
+    /// How deep below the key
+    #[arg(long, value_enum, default_value_t)]
+    depth: Scope,
+    #[command(flatten)]
+    range: RangeArgs,
+    /// When it counts as deleted
+    #[arg(long, value_enum, default_value_t)]
+    durability: Durability,
+}
+
+impl DeleteArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let pairs = globals.open()?.kv();
+        let range = self.range.range();
+        let deleted = pairs.multi_delete(&self.key, self.depth.into(), range.as_ref(), self.durability.into())?;
+        if deleted == 0 {
+            eprintln!("tonnage: {}: nothing to delete", self.key);
+            return Ok(Exit::Rejected);
+        }
+        say(format_args!("{}: {deleted} deleted", self.key))?;
+        Ok(Exit::Well)
+    }
+}
+
+/// Loads pairs from files with the columns key and value
+#[derive(Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    job: JobArgs,
+    /// How the files hold values
+    #[arg(long, value_enum, default_value_t)]
+    values: BytesAs,
+}
+
+impl LoadArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        self.job.check()?;
+        let value_type = match self.values {
+            BytesAs::Text => DataType::Utf8,
+            BytesAs::Base64 => DataType::Binary,
+        };
+        let wanted = Schema::new(vec![Field::new("key", DataType::Utf8, false), Field::new("value", value_type, true)]);
+        let options = ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
+        let check = |source: &Source, found: &Schema| check_columns(&wanted, source.name(), found);
+        let inputs = Input::prepare(self.job.sources()?, &options, true, check)?;
+        let store = globals.open_or_create(true)?;
+        self.job.run(globals, &store, inputs, &Target::Pairs { ttl: self.job.ttl })
+    }
+}
+
+/// Both columns must be there, and of a type that can be read as such; Parquet may hold values as bytes.
+fn check_columns(wanted: &Schema, source: &str, found: &Schema) -> Outcome<()> {
+    for field in wanted.fields() {
+        let found = found.fields().iter().find(|found| found.name() == field.name());
+        let Some(found) = found else {
+            return Err(Failure::usage(format!("{source}: it has no column {}: pairs need key and value", field.name())));
+        };
+        if found.data_type() != field.data_type() {
+            return Err(Failure::usage(format!("{source}: column {} holds {}, not text", field.name(), found.data_type())));
+        }
+    }
+    Ok(())
+}

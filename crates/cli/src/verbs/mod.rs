@@ -1,0 +1,52 @@
+//! One file for each verb: its options and what it does.
+
+mod check;
+mod count;
+mod demo;
+mod get;
+mod kv;
+mod load;
+mod put;
+mod scan;
+mod sql;
+mod stats;
+mod unload;
+
+use clap::Subcommand;
+
+use crate::args::Globals;
+use crate::exit::Outcome;
+
+/// What the program can do.
+#[derive(Subcommand)]
+pub(crate) enum Verb {
+    Load(load::LoadArgs),
+    Unload(unload::UnloadArgs),
+    Get(get::GetArgs),
+    Put(put::PutArgs),
+    Scan(scan::ScanArgs),
+    Count(count::CountArgs),
+    Kv(kv::KvArgs),
+    Sql(sql::SqlArgs),
+    Stats(stats::StatsArgs),
+    Check(check::CheckArgs),
+    Demo(demo::DemoArgs),
+}
+
+impl Verb {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        match self {
+            Verb::Load(args) => args.run(globals),
+            Verb::Unload(args) => args.run(globals),
+            Verb::Get(args) => args.run(globals),
+            Verb::Put(args) => args.run(globals),
+            Verb::Scan(args) => args.run(globals),
+            Verb::Count(args) => args.run(globals),
+            Verb::Kv(args) => args.run(globals),
+            Verb::Sql(args) => args.run(globals),
+            Verb::Stats(args) => args.run(globals),
+            Verb::Check(args) => args.run(globals),
+            Verb::Demo(args) => args.run(globals),
+        }
+    }
+}

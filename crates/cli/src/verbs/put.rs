@@ -1,0 +1,191 @@
+//! `tonnage put`: single rows as JSON.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value as Json;
+use tonnage::{ColumnType, Error, Result, Row, Table, TableSchema, Value, WriteOptions, Written};
+
+use crate::args::Globals;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output::say;
+use crate::values::{self, Durability};
+
+/// Stores single rows given as JSON objects (for many rows use load)
+#[derive(Args)]
+pub(crate) struct PutArgs {
+    /// The table
+    table: String,
+    /// Rows, each a JSON object: '{"maker": "Nokia", "price": 300}'
+    #[arg(value_name = "JSON", required_unless_present = "file", conflicts_with = "file")]
+    rows: Vec<String>,
+    /// Reads the rows from a file of JSON lines; - is standard input
+    #[arg(long, short, value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+/// Under which conditions and how durably single entries are written.
+#[derive(Args)]
+pub(crate) struct WriteArgs {
+    /// Only where there is none yet
+    #[arg(long, conflicts_with_all = ["if_present", "if_version"])]
+    pub(crate) if_absent: bool,
+    /// Only where there is one
+    #[arg(long, conflicts_with = "if_version")]
+    pub(crate) if_present: bool,
+    /// Only over the one of this version
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<u64>,
+    /// How long it lives, such as 90s, 12h or 30d
+    #[arg(long, value_parser = values::duration, value_name = "TIME")]
+    pub(crate) ttl: Option<Duration>,
+    /// When it counts as stored
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) durability: Durability,
+}
+
+impl WriteArgs {
+    pub(crate) fn options(&self) -> WriteOptions {
+        WriteOptions { durability: self.durability.into(), ttl: self.ttl }
+    }
+}
+
+impl PutArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let table = globals.open()?.table(&self.table)?;
+        let mut exit = Exit::Well;
+        for (place, text) in self.texts()? {
+            let row = row_of(table.schema(), &text).map_err(|error| error.at(&place))?;
+            let written = self.put(&table, &row).map_err(|error| error.at(&place))?;
+            if !told(&place, written)? {
+                exit = Exit::Rejected;
+            }
+        }
+        Ok(exit)
+    }
+
+    /// The texts of the rows, each with a name for messages.
+    fn texts(&self) -> Outcome<Vec<(String, String)>> {
+        let Some(path) = &self.file else {
+            return Ok(self.rows.iter().enumerate().map(|(number, text)| (format!("row {number}"), text.clone())).collect());
+        };
+        let cannot = |error: std::io::Error| {
+            Failure::from(Error::invalid(format!("{}: cannot be read: {error}", path.display())).with_source(error))
+        };
+        let reader: Box<dyn BufRead> = match path.as_os_str() == "-" {
+            true => Box::new(std::io::stdin().lock()),
+            false => Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?)),
+        };
+        let mut texts = Vec::new();
+        for (number, line) in reader.lines().enumerate() {
+            let line = line.map_err(cannot)?;
+            if !line.trim().is_empty() {
+                texts.push((format!("{}, line {}", path.display(), number + 1), line));
+            }
+        }
+        Ok(texts)
+    }
+
+    fn put(&self, table: &Table, row: &Row) -> Result<Written> {
+        let options = self.write.options();
+        match (self.write.if_absent, self.write.if_present, self.write.if_version) {
+            (true, _, _) => table.put_if_absent(row, &options),
+            (_, true, _) => table.put_if_present(row, &options),
+            (_, _, Some(version)) => table.put_if_version(row, version, &options),
+            _ => table.put(row, &options).map(|version| Written::Stored { version }),
+        }
+    }
+}
+
+/// Says what became of a conditional write. Answers whether it was carried out.
+pub(crate) fn told(place: &str, written: Written) -> Outcome<bool> {
+    match written {
+        Written::Stored { version } => say(format_args!("{place}: stored as version {version}"))?,
+        Written::Refused { current: Some(version), .. } => {
+            eprintln!("tonnage: {place}: not stored: there is one, of version {version}");
+        }
+        Written::Refused { current: None, .. } => eprintln!("tonnage: {place}: not stored: there is none"),
+    }
+    Ok(written.is_stored())
+}
+
+/// A JSON object as a row of a table.
+pub(crate) fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
+    let json: Json = serde_json::from_str(text).map_err(|error| Error::invalid(format!("not JSON: {error}")))?;
+    let Json::Object(members) = json else {
+        return Err(Error::invalid("a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}"));
+    };
+    let mut row = Row::with_capacity(members.len());
+    for (name, member) in &members {
+        let column = &schema.columns[schema.require_column(name)?];
+        let value = value_of(member, column.column_type).map_err(|error| error.at(format!("column {}", column.name)))?;
+        row.set(&column.name, value);
+    }
+    Ok(row)
+}
+
+fn value_of(json: &Json, column_type: ColumnType) -> Result<Value> {
+    let is_number = matches!(
+        column_type,
+        ColumnType::Integer | ColumnType::Long | ColumnType::Float | ColumnType::Double | ColumnType::Number { .. }
+    );
+    match json {
+        Json::Null => Ok(Value::Null),
+        _ if column_type == ColumnType::Json => Ok(Value::Json(json.to_string())),
+        Json::String(text) => Value::parse(text, column_type),
+        Json::Number(number) if is_number => Value::parse(&number.to_string(), column_type),
+        Json::Bool(value) if column_type == ColumnType::Boolean => Ok(Value::Boolean(*value)),
+        other => Err(Error::invalid(format!("{other} does not fit {column_type}"))),
+    }
+}
+
+/// A row as a JSON object.
+pub(crate) fn json_of(row: &Row) -> String {
+    let mut text = String::from("{");
+    for (place, (name, value)) in row.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        text.push_str(&Json::from(name).to_string());
+        text.push(':');
+        text.push_str(&json_value(value));
+    }
+    text.push('}');
+    text
+}
+
+fn json_value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Boolean(_) | Value::Integer(_) | Value::Long(_) | Value::Number { .. } => value.to_string(),
+        Value::Float(number) if number.is_finite() => format!("{number:?}"),
+        Value::Double(number) if number.is_finite() => format!("{number:?}"),
+        // JSON text is passed on as it is, on one line: line ends in it can only be space between its tokens.
+        Value::Json(text) => text.replace(['\n', '\r'], " "),
+        other => Json::from(other.to_string()).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_take_the_type_of_their_column() {
+        assert_eq!(value_of(&Json::from(5), ColumnType::Long).unwrap(), Value::Long(5));
+        assert_eq!(value_of(&Json::from("5"), ColumnType::Integer).unwrap(), Value::Integer(5));
+        assert_eq!(value_of(&Json::from(vec![1, 2]), ColumnType::Json).unwrap(), Value::Json("[1,2]".into()));
+        assert!(value_of(&Json::from(5), ColumnType::String).is_err());
+        assert!(value_of(&Json::from("x"), ColumnType::Integer).is_err());
+    }
+
+    #[test]
+    fn a_row_as_json() {
+        let row = Row::new().with("a", 1).with("b", "x\"y").with("c", 2.5).with("d", Value::Json("{\"e\": 1}".into()));
+        assert_eq!(json_of(&row), r#"{"a":1,"b":"x\"y","c":2.5,"d":{"e": 1}}"#);
+    }
+}

@@ -1,0 +1,58 @@
+//! `tonnage scan`: all rows of a table, or some of each shard key.
+
+use clap::Args;
+use tonnage::TableScanOptions;
+
+use crate::args::Globals;
+use crate::exit::{Exit, Outcome};
+use crate::interrupt;
+use crate::output::OutputArgs;
+use crate::values::Direction;
+use crate::verbs::unload::columns_of;
+
+/// Reads the rows of a table
+#[derive(Args)]
+pub(crate) struct ScanArgs {
+    /// The table
+    table: String,
+    /// At most this many rows
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// At most this many rows under each shard key: with --direction reverse and 1 the latest of each
+    #[arg(long, value_name = "N")]
+    limit_per_shard_key: Option<u64>,
+    /// The order of rows under each shard key
+    #[arg(long, value_enum, default_value_t)]
+    direction: Direction,
+    /// The columns wanted, parted by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    columns: Option<Vec<String>>,
+    /// Key columns only
+    #[arg(long)]
+    keys_only: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl ScanArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let cancel = interrupt::cancel();
+        let table = globals.open()?.table(&self.table)?;
+        let schema = columns_of(&table, self.columns.as_deref(), self.keys_only)?;
+        let options = TableScanOptions {
+            direction: self.direction.into(),
+            columns: self.columns.clone(),
+            keys_only: self.keys_only,
+            limit: self.limit,
+            limit_per_shard_key: self.limit_per_shard_key,
+            ..TableScanOptions::default()
+        };
+        let mut output = self.output.open(schema)?;
+        for batch in table.scan(&options)? {
+            interrupt::check(&cancel)?;
+            output.write(&batch?.rows)?;
+        }
+        output.finish()?;
+        Ok(Exit::Well)
+    }
+}

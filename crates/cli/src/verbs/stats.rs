@@ -1,0 +1,51 @@
+//! `tonnage stats`: what the engine tells of itself.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use clap::Args;
+use tonnage::Error;
+
+use crate::args::Globals;
+use crate::exit::{Exit, Outcome};
+use crate::output::OutputArgs;
+
+/// Shows figures of the store: rows (estimated), bytes, files, work that is pending
+#[derive(Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl StatsArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let store = globals.open()?;
+        let (mut places, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut add = |place: &str, name: &str, value: u64| {
+            places.push(place.to_owned());
+            names.push(name.to_owned());
+            values.push(value);
+        };
+        add("store", "tables", store.tables().len() as u64);
+        for shard in store.statistics()?.shards {
+            add(&shard.place, "rows_estimate", shard.rows_estimate);
+            add(&shard.place, "disk_bytes", shard.disk_bytes);
+            add(&shard.place, "files", shard.files);
+            add(&shard.place, "memtable_bytes", shard.memtable_bytes);
+            add(&shard.place, "cache_bytes", shard.cache_bytes);
+            add(&shard.place, "compaction_pending_bytes", shard.compaction_pending_bytes);
+            shard.details.iter().for_each(|(name, value)| add(&shard.place, name, *value));
+        }
+        let columns: [(&str, ArrayRef); 3] = [
+            ("place", Arc::new(StringArray::from(places))),
+            ("figure", Arc::new(StringArray::from(names))),
+            ("value", Arc::new(UInt64Array::from(values))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns)
+            .map_err(|error| Error::internal("the figures cannot be put together").with_source(error))?;
+        let mut output = self.output.open(batch.schema())?;
+        output.write(&batch)?;
+        output.finish()?;
+        Ok(Exit::Well)
+    }
+}

@@ -1,0 +1,71 @@
+//! What is a JSON record, and what is not.
+
+mod support;
+
+use arrow::array::AsArray;
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use rstest::rstest;
+use support::{jsonl, lines, read, schema, small_schema, wanting};
+use tonnage_files::{ReadOptions, RecordReader, TYPE_JSON, TYPE_KEY, Unmentioned};
+
+#[test]
+fn members_come_in_any_order_and_may_be_missing() {
+    let text = "{\"id\":1,\"name\":\"a\",\"at\":\"2022-01-03T00:00:00Z\"}\n\n{\"AT\":null,\"Name\":\"\\u00e9\\n\"}\r\n{\"id\":3}";
+    let (batch, rejected) = read(&jsonl(text), &wanting(small_schema()));
+    assert_eq!(rejected, vec![]);
+    assert_eq!(batch.num_rows(), 3);
+    assert_eq!(batch.column(1).as_string::<i32>().value(1), "é\n");
+    assert!(batch.column(0).is_null(1) && batch.column(2).is_null(1) && batch.column(1).is_null(2));
+}
+
+#[rstest]
+#[case::broken("{\"id\":2,", None, "a member name in quotes is missing")]
+#[case::no_object("[1]", None, "the line is not a JSON object")]
+#[case::wrong_type("{\"id\":\"two\"}", Some("id"), "`two` is not a whole number")]
+#[case::out_of_range("{\"id\":3000000000}", Some("id"), "`3000000000` is out of the range of a 32-bit integer")]
+#[case::nested("{\"id\":{\"a\":1}}", Some("id"), "`{\"a\":1}` is a nested value")]
+#[case::twice("{\"id\":1,\"ID\":2}", Some("id"), "the member appears twice")]
+fn only_the_bad_line_is_rejected(#[case] bad: &str, #[case] column: Option<&str>, #[case] reason: &str) {
+    let (batch, rejected) = read(&jsonl(&format!("{{\"id\":1}}\n{bad}\n{{\"id\":3}}\n")), &wanting(small_schema()));
+    assert_eq!(lines(&batch), ["1,,", "3,,"]);
+    assert_eq!(rejected.len(), 1);
+    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].column.as_deref()), (1, Some(2), column));
+    assert_eq!(rejected[0].reason, reason);
+    assert_eq!(rejected[0].original, bad.as_bytes());
+}
+
+#[test]
+fn without_a_schema_the_first_records_tell_the_columns() {
+    let text = "{\"a\":1,\"b\":{\"c\": [1, 2]}}\n{\"d\":2.5,\"a\":7}\n";
+    let (batch, rejected) = read(&jsonl(text), &ReadOptions::default());
+    assert_eq!(rejected, vec![]);
+    assert_eq!(batch.column_by_name("a").unwrap().as_primitive::<Int64Type>().values(), &[1, 7]);
+    assert_eq!(batch.column_by_name("b").unwrap().as_string::<i32>().value(0), "{\"c\": [1, 2]}");
+    assert_eq!(batch.column_by_name("d").unwrap().as_primitive::<Float64Type>().value(1), 2.5);
+    assert_eq!(batch.schema().field_with_name("b").unwrap().metadata()[TYPE_KEY], TYPE_JSON);
+}
+
+#[test]
+fn unmentioned_members_are_kept_or_passed_over() {
+    let source = jsonl("{\"id\":1,\"extra\":\"x\"}\n");
+    let (kept, _) = read(&source, &wanting(schema(&[("id", DataType::Int64)])));
+    assert_eq!(kept.num_columns(), 2);
+    let options = ReadOptions { unmentioned: Unmentioned::Skip, ..wanting(schema(&[("id", DataType::Int64)])) };
+    let (passed_over, rejected) = read(&source, &options);
+    assert_eq!((passed_over.num_columns(), rejected.len()), (1, 0));
+}
+
+#[test]
+fn a_member_that_turns_up_late_rejects_its_record_rather_than_being_lost() {
+    let early = format!("{{\"id\":1,\"pad\":\"{}\"}}\n", "x".repeat(100)).repeat(20_000);
+    let (batch, rejected) = read(&jsonl(&format!("{early}{{\"id\":2,\"late\":true}}\n")), &ReadOptions::default());
+    assert_eq!(batch.num_rows(), 20_000);
+    assert_eq!(rejected.len(), 1);
+    assert_eq!((rejected[0].record, rejected[0].column.as_deref()), (20_000, Some("late")));
+}
+
+#[test]
+fn an_array_is_an_error_with_a_remedy() {
+    let error = RecordReader::open(&jsonl("[{\"id\":1}]"), &ReadOptions::default()).err().expect("an error");
+    assert!(error.message().starts_with("test.jsonl: is a JSON array; JSON lines are one object per line"), "{error}");
+}

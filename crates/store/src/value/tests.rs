@@ -1,0 +1,157 @@
+//! Values as text and back, and from one type to another.
+
+use proptest::prelude::*;
+
+use super::Value;
+use crate::ColumnType;
+
+fn number(unscaled: i128, scale: i8) -> Value {
+    Value::Number { unscaled, scale }
+}
+
+fn at(value: i64, precision: u8) -> Value {
+    Value::Timestamp { value, precision }
+}
+
+#[test]
+fn values_show_as_people_write_them() {
+    for (value, text) in [
+        (Value::Null, "NULL"),
+        (Value::Boolean(true), "true"),
+        (Value::Long(-5), "-5"),
+        (Value::Double(0.1), "0.1"),
+        (number(-1_250_000, 6), "-1.25"),
+        (number(5, 3), "0.005"),
+        (number(7_000, 3), "7"),
+        (at(1_641_189_600, 0), "2022-01-03T06:00:00"),
+        (at(1_641_189_600_005, 3), "2022-01-03T06:00:00.005"),
+        (at(-1, 9), "1969-12-31T23:59:59.999999999"),
+        (Value::Uuid(*b"0123456789abcdef"), "30313233-3435-3637-3839-616263646566"),
+        (Value::Binary(vec![0, 1, 2, 3]), "AAECAw=="),
+        (Value::Json("[1]".into()), "[1]"),
+    ] {
+        assert_eq!(value.to_string(), text);
+    }
+}
+
+#[test]
+fn text_is_read_as_each_type() {
+    let decimal = ColumnType::Number { precision: 5, scale: 2 };
+    for (text, column_type, value) in [
+        (" 42 ", ColumnType::Integer, Value::Integer(42)),
+        ("-9223372036854775808", ColumnType::Long, Value::Long(i64::MIN)),
+        ("1e40", ColumnType::Double, Value::Double(1e40)),
+        ("inf", ColumnType::Float, Value::Float(f32::INFINITY)),
+        ("12.345", decimal, number(1_235, 2)),
+        ("-12.345", decimal, number(-1_235, 2)),
+        ("1.2e2", decimal, number(12_000, 2)),
+        (".5", decimal, number(50, 2)),
+        ("0.000000000000000000000000000000000000000000000000000001", decimal, number(0, 2)),
+        ("1.00000000000000000000000000000000000000000000000000000009", decimal, number(100, 2)),
+        ("T", ColumnType::Boolean, Value::Boolean(true)),
+        ("0x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
+        ("2022-01-03", ColumnType::Timestamp(3), at(1_641_168_000_000, 3)),
+        ("2022-01-03T06:00Z", ColumnType::Timestamp(0), at(1_641_189_600, 0)),
+        ("2022-01-03 06:00:00 -01:30", ColumnType::Timestamp(0), at(1_641_195_000, 0)),
+        ("1969-12-31T23:59:59.5", ColumnType::Timestamp(1), at(-500, 1)),
+        ("2024-02-29", ColumnType::Timestamp(0), at(1_709_164_800, 0)),
+        ("{303132333435363738396162-63646566}", ColumnType::Uuid, Value::Uuid(*b"0123456789abcdef")),
+        (" x ", ColumnType::String, " x ".into()),
+    ] {
+        assert_eq!(Value::parse(text, column_type).unwrap(), value, "{text} as {column_type}");
+    }
+}
+
+#[test]
+fn text_that_is_no_value_is_refused_with_the_reason() {
+    let decimal = ColumnType::Number { precision: 5, scale: 2 };
+    for (text, column_type, reason) in [
+        ("abc", ColumnType::Integer, "'abc' is not an INTEGER: a whole number is needed"),
+        ("1.5", ColumnType::Integer, "'1.5' is not an INTEGER"),
+        ("3000000000", ColumnType::Integer, "'3000000000' is out of range for INTEGER (-2147483648 to 2147483647)"),
+        ("9999999999999999999999", ColumnType::Long, "out of range for LONG (-9223372036854775808 to 9223372036854775807)"),
+        ("1e40", ColumnType::Float, "out of range for FLOAT"),
+        ("1e400", ColumnType::Double, "out of range for DOUBLE"),
+        ("1000", decimal, "'1000' is out of range for NUMBER(5, 2): at most 3 digits may stand before the point"),
+        ("99999999999999999999999999999999999999999999", ColumnType::NUMBER, "out of range for NUMBER"),
+        ("1.2.3", decimal, "is not a NUMBER"),
+        ("", decimal, "'' is not a NUMBER"),
+        ("e5", decimal, "is not a NUMBER"),
+        ("maybe", ColumnType::Boolean, "true or false is needed"),
+        ("0x1", ColumnType::Binary, "hexadecimal"),
+        ("2022-02-29", ColumnType::Timestamp(0), "'2022-02-29' is not a TIMESTAMP(0)"),
+        ("2022-01-03T25:00:00", ColumnType::Timestamp(0), "is not a TIMESTAMP"),
+        ("2022-01-03T06:00:00é", ColumnType::Timestamp(0), "is not a TIMESTAMP"),
+        ("9999-01-01", ColumnType::Timestamp(9), "too far from 1970"),
+        ("00", ColumnType::Uuid, "32 hexadecimal digits"),
+        ("[1, 2", ColumnType::Json, "is not JSON"),
+    ] {
+        let error = Value::parse(text, column_type).unwrap_err();
+        assert!(error.message().contains(reason), "{error} should say {reason}");
+    }
+    let long = Value::parse(&"x".repeat(500), ColumnType::Integer).unwrap_err();
+    assert!(long.message().len() < 150, "{long}");
+}
+
+#[test]
+fn values_are_converted_where_nothing_is_lost_and_refused_where_it_would_be() {
+    for (value, column_type, expected) in [
+        (Value::Long(7), ColumnType::Integer, Ok(Value::Integer(7))),
+        (Value::Double(7.0), ColumnType::Long, Ok(Value::Long(7))),
+        (Value::Double(7.5), ColumnType::Long, Err("a whole number is needed")),
+        (number(700, 2), ColumnType::Integer, Ok(Value::Integer(7))),
+        (number(125, 2), ColumnType::Double, Ok(Value::Double(1.25))),
+        (Value::Integer(7), ColumnType::Number { precision: 3, scale: 2 }, Ok(number(700, 2))),
+        (Value::Integer(70), ColumnType::Number { precision: 3, scale: 2 }, Err("out of range for NUMBER(3, 2)")),
+        (Value::Double(1e300), ColumnType::Float, Err("out of range for FLOAT")),
+        (at(-1_500, 3), ColumnType::Timestamp(0), Ok(at(-2, 0))),
+        (at(i64::MAX, 0), ColumnType::Timestamp(9), Err("too far from 1970")),
+        (Value::Integer(5), ColumnType::String, Ok("5".into())),
+        (Value::Binary(vec![7; 16]), ColumnType::Uuid, Ok(Value::Uuid([7; 16]))),
+        (Value::Binary(vec![7]), ColumnType::Uuid, Err("a value of type BINARY does not fit a column of type UUID")),
+        (Value::Boolean(true), ColumnType::Integer, Err("a value of type BOOLEAN does not fit a column of type INTEGER")),
+        (Value::Long(5), ColumnType::Timestamp(3), Err("a value of type LONG does not fit a column of type TIMESTAMP(3)")),
+        (Value::Null, ColumnType::Json, Ok(Value::Null)),
+    ] {
+        match (value.convert_to(column_type), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+            (Err(error), Err(reason)) => assert!(error.message().contains(reason), "{error} should say {reason}"),
+            (found, expected) => panic!("{value:?} as {column_type}: {found:?} should be {expected:?}"),
+        }
+    }
+}
+
+#[test]
+fn json_holds_numbers_as_numbers_and_the_rest_as_text() {
+    let json = |value: Value| value.to_json().to_string();
+    assert_eq!(json(Value::Float(0.1)), "0.1");
+    assert_eq!(json(Value::Long(i64::MAX)), "9223372036854775807");
+    assert_eq!(json(Value::Double(f64::NAN)), "\"NaN\"");
+    assert_eq!(json(Value::Json("{\"b\": [1], \"a\": 2}".into())), "{\"b\":[1],\"a\":2}");
+    assert_eq!(json(at(0, 0)), "\"1970-01-01T00:00:00\"");
+    assert_eq!(json(Value::Null), "null");
+}
+
+proptest! {
+    #[test]
+    fn moments_read_back_as_they_show(value in any::<i64>(), precision in 0_u8..=9) {
+        // Years of more than six digits are not read.
+        let years = value / super::timestamp_units(precision) / 31_556_952;
+        prop_assume!(years.abs() < 990_000);
+        let value = at(value, precision);
+        prop_assert_eq!(Value::parse(&value.to_string(), ColumnType::Timestamp(precision)).unwrap(), value);
+    }
+
+    #[test]
+    fn numbers_read_back_as_they_show(unscaled in -10_i128.pow(38) + 1..10_i128.pow(38), scale in 0_i8..=38) {
+        let value = number(unscaled, scale);
+        prop_assert_eq!(Value::parse(&value.to_string(), ColumnType::Number { precision: 38, scale }).unwrap(), value);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[-+0-9eE.:TZ ,xé{}]{0,40}", precision in 0_u8..=9) {
+        for column_type in [ColumnType::NUMBER, ColumnType::Timestamp(precision), ColumnType::Uuid, ColumnType::Binary, ColumnType::Double, ColumnType::Long] {
+            let _ = Value::parse(&text, column_type);
+        }
+    }
+}
