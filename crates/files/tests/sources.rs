@@ -145,7 +145,7 @@ fn an_arrow_file_that_is_cut_short_is_an_error(#[case] format: Format) {
         let source = Source::memory("x.arrow", whole[..bytes].to_vec());
         let outcome =
             RecordReader::open(&source, &ReadOptions::default()).and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
-        let error = outcome.err().expect("an error");
+        let error = outcome.expect_err("an error");
         assert_eq!(error.kind(), ErrorKind::Corruption);
         assert!(error.message().starts_with("x.arrow: "), "{error}");
     }
