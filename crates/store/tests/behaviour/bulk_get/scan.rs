@@ -5,7 +5,7 @@ use tonnage::{Direction, Row, TableScanOptions};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, image, phone, price_of};
-use crate::common::{TestStore, row};
+use crate::common::{TestStore, assert_error, failure, row};
 
 fn scan(store: &TestStore, table: &str, options: &TableScanOptions) -> Vec<Row> {
     store.table(table).unwrap().scan(options).unwrap().into_rows().map(|row| row.unwrap().row).collect()
@@ -93,4 +93,15 @@ fn a_scan_over_several_directories_gives_all_rows_ordered_under_each_shard_key()
     let expected: Vec<Row> = all_phones(100).chunks(100).map(|of_maker| of_maker[99].clone()).collect();
     assert_eq!(found, expected);
     assert_eq!(store.table("phones").unwrap().count().unwrap(), 400);
+}
+
+#[rstest]
+#[case(TableScanOptions { limit: Some(0), ..Default::default() }, "limit is 0")]
+#[case(TableScanOptions { limit_per_shard_key: Some(0), ..Default::default() }, "limit_per_shard_key is 0")]
+#[case(TableScanOptions { batch_rows_max: 0, ..Default::default() }, "batch_rows_max")]
+#[case(TableScanOptions { columns: Some(vec!["colour".into()]), ..Default::default() }, "colour")]
+fn an_option_that_does_not_fit_is_refused_by_name(#[case] options: TableScanOptions, #[case] named: &str) {
+    let store = shop::empty(Memory);
+    let scan = store.table("phones").unwrap().scan(&options);
+    assert_error(failure(scan), tonnage::ErrorKind::Invalid, &[named]);
 }
