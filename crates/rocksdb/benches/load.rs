@@ -9,8 +9,8 @@ use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -38,11 +38,19 @@ struct Plan {
 
 impl Plan {
     fn from_arguments() -> Outcome<Self> {
-        let mut plan =
-            Self { rows: 1_000_000, raw_rows: 1_000_000, memory_mib: 1024, threads: 2, sequential: false, replace: false, again: false };
+        let mut plan = Self {
+            rows: 1_000_000,
+            raw_rows: 1_000_000,
+            memory_mib: 1024,
+            threads: 2,
+            sequential: false,
+            replace: false,
+            again: false,
+        };
         let mut arguments = env::args().skip(1);
         while let Some(argument) = arguments.next() {
-            let mut number = || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
+            let mut number =
+                || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
             match argument.as_str() {
                 "--rows" => plan.rows = number()?,
                 "--raw-rows" => plan.raw_rows = number()?,
@@ -125,7 +133,9 @@ impl LoadObserver for Counts {
 
 fn main() -> Outcome<()> {
     let plan = Plan::from_arguments()?;
-    let root = env::var_os("TONNAGE_BENCH_DIR").map_or_else(env::temp_dir, PathBuf::from).join(format!("tonnage-load-{}", std::process::id()));
+    let root = env::var_os("TONNAGE_BENCH_DIR")
+        .map_or_else(env::temp_dir, PathBuf::from)
+        .join(format!("tonnage-load-{}", std::process::id()));
     fs::create_dir_all(&root)?;
     let outcome = run(&plan, &root);
     fs::remove_dir_all(&root)?;
@@ -198,7 +208,8 @@ fn load(plan: &Plan, engine: &RocksEngine, space: SpaceId, data: &[u8], name: &s
     println!("  settled          {settled:8.2} s  {:6.3} M rows/s", rate(settled));
     println!("  written          {:8} MB", (written_bytes() - written_before) / 1_000_000);
     println!("  peak memory      {:8} MiB, {} MiB before", status_kib("VmHWM:") >> 10, memory_before >> 10);
-    let [inserted, replaced, existed] = [&counts.inserted, &counts.replaced, &counts.existed].map(|count| count.load(Ordering::Relaxed));
+    let [inserted, replaced, existed] =
+        [&counts.inserted, &counts.replaced, &counts.existed].map(|count| count.load(Ordering::Relaxed));
     println!("  inserted {inserted}, replaced {replaced}, existed {existed}");
     assert_eq!(inserted + replaced + existed, plan.rows, "every entry is reported once");
     Ok(())

@@ -4,6 +4,8 @@
 //! dropped at once too. That is only right while nobody writes, since a file may hold rows that are newer than the
 //! tombstone: so it happens with the gate held exclusively.
 //!
+//! What is removed is what is stored: entries of a load under way that are not stored yet come after it.
+//!
 //! A space is dropped in these steps; the next opening takes up where a crash cut in.
 //!
 //! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is told that it is gone.

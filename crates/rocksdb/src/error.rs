@@ -19,11 +19,15 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
         (ErrorKind::Unavailable, "give this user the right to write there")
     } else {
         match error.kind() {
-            Kind::Corruption | Kind::CompactionTooLarge => (ErrorKind::Corruption, "run `check`, then restore the store from a copy"),
+            Kind::Corruption | Kind::CompactionTooLarge => {
+                (ErrorKind::Corruption, "run `check`, then restore the store from a copy")
+            }
             Kind::NotFound => (ErrorKind::NotFound, "it does not exist"),
             Kind::NotSupported => (ErrorKind::Unsupported, "this build of RocksDB does not offer it"),
             Kind::InvalidArgument => (ErrorKind::Internal, "report it"),
-            Kind::IOError if lower.contains("no such file") => (ErrorKind::Corruption, "a file of the store is missing: restore the store from a copy"),
+            Kind::IOError if lower.contains("no such file") => {
+                (ErrorKind::Corruption, "a file of the store is missing: restore the store from a copy")
+            }
             Kind::IOError => (ErrorKind::Unavailable, "the disk failed: writes stop until the store is opened again"),
             Kind::Incomplete | Kind::ShutdownInProgress | Kind::TimedOut | Kind::Aborted | Kind::Busy | Kind::TryAgain => {
                 (ErrorKind::Unavailable, "try again later")

@@ -81,7 +81,9 @@ impl RocksEngine {
         let mut details: Vec<(String, u64)> = (0..levels)
             .map(|level| (format!("files_at_level_{level}"), files.iter().filter(|file| file.level == level).count() as u64))
             .collect();
-        for name in ["num-running-compactions", "num-running-flushes", "estimate-table-readers-mem", "num-deletes-active-mem-table"] {
+        for name in
+            ["num-running-compactions", "num-running-flushes", "estimate-table-readers-mem", "num-deletes-active-mem-table"]
+        {
             details.push((name.replace('-', "_"), property(&format!("rocksdb.{name}"))?));
         }
         Ok(ShardStatistics {

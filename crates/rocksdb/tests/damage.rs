@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Ranges, Rows, ScanOptions, SpaceId,
+    WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -65,7 +66,11 @@ fn copy(source: &Path, target: &Path) {
     for entry in fs::read_dir(source).unwrap() {
         let path = entry.unwrap().path();
         let target = target.join(path.file_name().unwrap());
-        if path.is_dir() { copy(&path, &target) } else { drop(fs::copy(&path, &target).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
     }
 }
 
@@ -107,8 +112,10 @@ fn a_flipped_bit_in_a_data_file_is_reported_or_harmless() {
     let anywhere = (0..50).map(|_| random.random_range(0..bytes * 8)).collect::<Vec<_>>();
     let late = (0..50).map(|_| random.random_range((bytes - 8_000) * 8..bytes * 8)).collect::<Vec<_>>();
     let noticed = anywhere.iter().filter(|bit| is_noticed(&root, space, &file, **bit)).count();
-    assert_eq!(noticed, anywhere.len().min(noticed.max(45)), "of {} flips in data", anywhere.len());
-    late.iter().for_each(|bit| drop(is_noticed(&root, space, &file, *bit)));
+    assert!(noticed * 10 >= anywhere.len() * 9, "only {noticed} of {} flips were noticed", anywhere.len());
+    for bit in late {
+        is_noticed(&root, space, &file, bit);
+    }
 }
 
 #[test]

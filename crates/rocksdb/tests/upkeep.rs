@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Ranges, Rows, ScanOptions, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+};
 use tonnage_rocksdb::RocksEngine;
 
 fn shape() -> KeyShape {
@@ -65,14 +67,17 @@ fn expired_rows_leave_the_disk_with_compaction() {
     let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..common::settings() };
     let engine = RocksEngine::open_with_clock(place.path().join("store"), settings, Arc::clone(&clock) as _).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
-    (0..20_000).for_each(|key| drop(put(&engine, space, key, 2_000)));
-    (20_000..20_100).for_each(|key| drop(put(&engine, space, key, 0)));
+    for key in 0..20_100 {
+        put(&engine, space, key, if key < 20_000 { 2_000 } else { 0 });
+    }
     assert_eq!(rows(&engine, space), 20_100);
     clock.set_ms(2_000);
     assert_eq!(rows(&engine, space), 100);
     // New rows over the same keys make compaction read the old ones.
     for round in 0..6 {
-        (0..20_000).filter(|key| key % 6 == round).for_each(|key| drop(put(&engine, space, key, 2_001)));
+        for key in (round..20_000).step_by(6) {
+            put(&engine, space, key, 2_001);
+        }
         clock.set_ms(2_001 + u64::from(round));
     }
     engine.settle().unwrap();

@@ -63,7 +63,7 @@ impl RunCursor<'_> {
     #[inline]
     fn advance(&mut self) -> bool {
         let Some(offset) = self.offsets.get(self.next) else { return false };
-        if self.next % TOUCH_AHEAD == 0 {
+        if self.next.is_multiple_of(TOUCH_AHEAD) {
             self.touch_ahead();
         }
         self.span = RecordSpan::read(self.arena, *offset as usize).expect("offsets of a run point at records");

@@ -1,12 +1,13 @@
 //! Decides what becomes of each entry of a merge.
 
-use rocksdb::{DBRawIterator, ReadOptions};
+use rocksdb::DBRawIterator;
 use tonnage_engine::header::Header;
 use tonnage_engine::{OnExisting, Result};
 
 use super::record::Record;
 use super::versions::OwnVersions;
 use crate::error::translate;
+use crate::settings::read_options;
 use crate::shard::Shard;
 
 /// How many rows a look-up walks over before it seeks instead.
@@ -126,7 +127,7 @@ enum State {
 
 impl<'a> StoredRows<'a> {
     fn new(shard: &'a Shard, now_ms: u64) -> Self {
-        let mut options = ReadOptions::default();
+        let mut options = read_options();
         options.set_total_order_seek(true);
         options.fill_cache(false);
         let iterator = shard.db().raw_iterator_cf_opt(shard.rows(), options);

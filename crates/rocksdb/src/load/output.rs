@@ -58,22 +58,48 @@ impl Output<'_> {
     pub(super) fn store(&self) -> Result<()> {
         let window = OpenWindow::open(self.shard);
         let mut draft = self.write_draft()?;
-        {
-            let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-            for space in &draft.spaces {
-                self.context.engine.space(*space)?;
-            }
-            if draft.file.is_some() && self.shard.windows.any_touched(window.id) && self.yield_to_later_writes(&window, &mut draft)? {
-                self.rewrite(&mut draft)?;
-            }
-            if let Some(file) = &draft.file {
-                self.ingest(file)?;
-            }
-        }
+        self.land(&window, &mut draft)?;
         drop(window);
         let Draft { fates, tally, reports_left, .. } = draft;
         tally.report(self.context.options.observer.as_ref());
         if reports_left { self.report_repeated(&fates) } else { Ok(()) }
+    }
+
+    /// Has the file ingested while nobody writes. Writers wait meanwhile, so what takes long is done before: where somebody
+    /// wrote at all, the hashes of our keys are gathered, to see at a glance whether any of those is ours.
+    fn land(&self, window: &OpenWindow<'_>, draft: &mut Draft) -> Result<()> {
+        let mut hashes = None;
+        loop {
+            if hashes.is_none() && window.is_touched() {
+                hashes = Some(self.key_hashes(&draft.fates)?);
+            }
+            let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+            if hashes.is_none() && window.is_touched() {
+                continue;
+            }
+            for space in &draft.spaces {
+                self.context.engine.space(*space)?;
+            }
+            let in_doubt = hashes.is_some_and(|ours| window.is_touched_by(&ours));
+            if in_doubt && self.yield_to_later_writes(window, draft)? {
+                self.rewrite(draft)?;
+            }
+            return draft.file.as_ref().map_or(Ok(()), |file| self.ingest(file));
+        }
+    }
+
+    /// The hashes of all keys that are in the file, ascending.
+    fn key_hashes(&self, fates: &[Fate]) -> Result<Vec<u64>> {
+        let mut hashes = Vec::with_capacity(fates.len());
+        let mut merge = self.merge()?;
+        for fate in fates {
+            let Some(record) = merge.next()? else { break };
+            if fate.is_stored() {
+                hashes.push(LoadWindows::key_hash(record.key));
+            }
+        }
+        hashes.sort_unstable();
+        Ok(hashes)
     }
 
     fn merge(&self) -> Result<Merge<'_>> {
@@ -99,7 +125,7 @@ impl Output<'_> {
             }
             draft.tally.add(&record, fate);
             draft.fates.push(fate);
-            if draft.fates.len() % CHECK_EVERY == 0 {
+            if draft.fates.len().is_multiple_of(CHECK_EVERY) {
                 self.context.check()?;
             }
         }
@@ -195,6 +221,16 @@ struct OpenWindow<'a> {
 impl<'a> OpenWindow<'a> {
     fn open(shard: &'a Shard) -> Self {
         Self { shard, id: shard.open_window() }
+    }
+
+    /// Whether anything was written since.
+    fn is_touched(&self) -> bool {
+        self.shard.windows.any_touched(self.id)
+    }
+
+    /// Whether any of these keys may have been written since.
+    fn is_touched_by(&self, hashes: &[u64]) -> bool {
+        self.shard.windows.touched_any(self.id, |hash| hashes.binary_search(&hash).is_ok())
     }
 }
 

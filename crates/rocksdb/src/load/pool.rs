@@ -16,11 +16,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tonnage_engine::{Error, ErrorKind, Result};
 
+use super::range::KeyRange;
 use super::record::Precedence;
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
 use super::spill::{SpillFile, SpillPlace, SpillWriter};
-use super::range::KeyRange;
 
 /// With this many spill files in a shard they are merged into one.
 const FILES_MAX: usize = 128;

@@ -207,7 +207,9 @@ mod tests {
     fn a_record_is_read_back_as_it_was_pushed() {
         let header = Header { version: 7, expires_at_ms: 9 };
         let mut arena = Vec::new();
-        for (key, payload, position) in [(&b""[..], &b""[..], 0), (b"key", b"value", u64::MAX), (&[9; 300], &[1; 70_000], 1 << 40)] {
+        for (key, payload, position) in
+            [(&b""[..], &b""[..], 0), (b"key", b"value", u64::MAX), (&[9; 300], &[1; 70_000], 1 << 40)]
+        {
             let start = arena.len();
             NewRecord { space: SpaceId(258), key, header, payload, stream: u32::MAX, position }.append_to(&mut arena);
             let record = Record::at(&arena, start);

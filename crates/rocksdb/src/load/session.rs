@@ -71,7 +71,14 @@ impl<'a> Session<'a> {
     }
 
     /// Copies the entries of one shard, into one run after another.
-    fn push_to(&self, shard: usize, space: SpaceId, stream: u32, entries: &Entries, mut indexes: impl Iterator<Item = usize>) -> Result<()> {
+    fn push_to(
+        &self,
+        shard: usize,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        mut indexes: impl Iterator<Item = usize>,
+    ) -> Result<()> {
         let mut index = indexes.next();
         while index.is_some() {
             let mut run = self.check_out(shard)?;

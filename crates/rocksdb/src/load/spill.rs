@@ -114,7 +114,8 @@ fn failed(place: &Path, error: io::Error) -> Error {
 
 #[cold]
 fn damaged(place: &Path, offset: u64) -> Error {
-    let text = format!("{}: what was written at byte {offset} reads back differently: load again, and check the disk", place.display());
+    let text =
+        format!("{}: what was written at byte {offset} reads back differently: load again, and check the disk", place.display());
     Error::corruption(text)
 }
 
@@ -238,5 +239,15 @@ impl SparseIndex {
             }
         }
         self.offsets.get(low.saturating_sub(1)).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl SpillFile {
+    /// Damages the file.
+    pub(super) fn flip_bit(&self, offset: u64) {
+        let mut byte = [0];
+        self.file.read_exact_at(&mut byte, offset).unwrap();
+        self.file.write_all_at(&[byte[0] ^ 1], offset).unwrap();
     }
 }

@@ -7,7 +7,7 @@ use tonnage_engine::{Direction, Engine, Error, KeyPart, Projection, Ranges, Resu
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
-use crate::bulk::get::{BulkGetOptions, ReadPlan, ReadTask, Reading, Shaper, TaskSource, sorted_and_distinct};
+use crate::bulk::get::{BulkGetOptions, ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of, sorted_and_distinct};
 use crate::store::Inner;
 
 /// How to get pairs.
@@ -45,8 +45,15 @@ pub(super) struct PairShaper;
 
 impl Shaper for PairShaper {
     type Output = PairBatch;
+    type Memory = ();
 
-    fn shape(&self, _engine: &dyn Engine, rows: &mut Rows, emit: &mut dyn FnMut(PairBatch) -> bool) -> Result<()> {
+    fn shape(
+        &self,
+        _engine: &dyn Engine,
+        rows: &mut Rows,
+        _memory: &mut (),
+        emit: &mut dyn FnMut(PairBatch) -> bool,
+    ) -> Result<()> {
         emit(PairBatch { rows: std::mem::take(rows) });
         Ok(())
     }
@@ -153,7 +160,7 @@ impl<I: Iterator<Item = Result<Key>>> Iterator for KeyBatches<I> {
     type Item = Result<Slices>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let key = match self.keys.next()? {
+        let key = match next_of(&mut self.keys).transpose()? {
             Ok(key) => key,
             Err(error) => return Some(Err(error)),
         };

@@ -5,7 +5,7 @@ mod write;
 
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Direction, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
+use tonnage_engine::{Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
 
 pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
 pub use write::RowOperation;
@@ -55,7 +55,7 @@ impl Table {
     /// `Invalid` for a row that does not fit, naming the column.
     pub fn put(&self, row: &Row, options: &WriteOptions) -> Result<u64> {
         let written = self.put_if(row, Condition::Always, options)?;
-        written.version().ok_or_else(|| tonnage_engine::Error::internal("a put without a condition was refused"))
+        written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
     }
 
     /// Stores a row if there is none with its key.
@@ -143,6 +143,13 @@ impl Table {
         durability: Durability,
     ) -> Result<u64> {
         let relatives = Relatives::find(&self.store.catalog, self.entry.clone(), children)?;
+        if let Some(ancestor) = relatives.ancestors.first() {
+            return Err(Error::invalid(format!(
+                "{} is not a child table of {}: only rows of child tables go along",
+                ancestor.schema.path,
+                self.path()
+            )));
+        }
         let mut ranges = Ranges::new();
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
         let columns = self.entry.codec.partial_key_row(partial_key, &mut prefix)?;
@@ -181,6 +188,7 @@ impl Table {
     /// # Errors
     /// `Invalid` for options that do not fit the table.
     pub fn scan(&self, options: &TableScanOptions) -> Result<BulkGet> {
+        options.check()?;
         let get = BulkGetOptions {
             direction: options.direction,
             columns: options.columns.clone(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Durability, WriteOutcome};
+use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
 
 use crate::row::Row;
 
@@ -98,5 +98,17 @@ impl Default for TableScanOptions {
             limit_per_shard_key: None,
             batch_rows_max: 8_192,
         }
+    }
+}
+
+impl TableScanOptions {
+    /// Refuses limits that let nothing through.
+    pub(super) fn check(&self) -> Result<()> {
+        for (name, limit) in [("limit", self.limit), ("limit_per_shard_key", self.limit_per_shard_key)] {
+            if limit == Some(0) {
+                return Err(Error::invalid(format!("{name} is 0: ask for at least one row")));
+            }
+        }
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Ranges, Result, Slices};
 
+use super::dispatch::next_of;
 use super::reading::{ReadTask, TaskSource};
 use crate::catalog::TableEntry;
 use crate::codec::FieldRange;
@@ -289,13 +290,13 @@ impl Encoded {
         let place = format_args!("key {}", self.before).to_string();
         match &mut self.source {
             Source::Keys(keys) => {
-                let Some(key) = keys.next().transpose()? else { return Ok(false) };
+                let Some(key) = next_of(keys)? else { return Ok(false) };
                 let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(place))?;
                 self.keys.push(&self.buffer);
                 self.columns.push(columns as u16);
             }
             Source::Batches(batches) => {
-                let Some(batch) = batches.next().transpose()? else { return Ok(false) };
+                let Some(batch) = next_of(batches)? else { return Ok(false) };
                 let encoded = entry.codec.partial_keys(&batch, &mut self.keys, &mut self.columns);
                 if let Err(error) = encoded {
                     self.keys.clear();

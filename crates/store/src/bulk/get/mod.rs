@@ -19,6 +19,7 @@ mod result;
 mod table;
 mod worker;
 
+pub(crate) use dispatch::next_of;
 pub(crate) use keys::sorted_and_distinct;
 pub use keys::{BulkKey, KeySource};
 pub use options::{BulkGetOptions, Consistency};

@@ -35,8 +35,17 @@ pub(crate) trait Shaper: Send + Sync + 'static {
     /// What the caller wants.
     type Output: Send + 'static;
 
+    /// What is kept from batch to batch of one task.
+    type Memory: Default;
+
     /// Shapes one batch of rows; hands each piece to `emit`, which answers false when nobody wants more.
-    fn shape(&self, engine: &dyn Engine, rows: &mut Rows, emit: &mut dyn FnMut(Self::Output) -> bool) -> Result<()>;
+    fn shape(
+        &self,
+        engine: &dyn Engine,
+        rows: &mut Rows,
+        memory: &mut Self::Memory,
+        emit: &mut dyn FnMut(Self::Output) -> bool,
+    ) -> Result<()>;
 }
 
 /// How to read.

@@ -162,13 +162,14 @@ impl TableShaper {
     }
 
     /// Reads the ancestors of the target's rows, one for each run of rows that share it, and puts them before these rows.
-    fn with_ancestors(&self, engine: &dyn Engine, rows: &Rows, chunk: Chunk) -> Result<Chunk> {
+    fn with_ancestors(&self, engine: &dyn Engine, rows: &Rows, last: &mut LastAncestors, chunk: Chunk) -> Result<Chunk> {
         let targets = if self.has_strangers { self.sort_out(rows)?.0.swap_remove(0) } else { (0..rows.len() as u32).collect() };
         let mut parts = Vec::new();
         // For each ancestor, the row of the target before which each of its rows stands.
         let mut before: Vec<Vec<usize>> = Vec::new();
-        for part in &self.ancestors {
-            let (keys, firsts) = self.ancestor_keys(part, rows, &targets)?;
+        last.resize_with(self.ancestors.len(), Vec::new);
+        for (part, last) in self.ancestors.iter().zip(last) {
+            let (keys, firsts) = self.ancestor_keys(part, rows, &targets, last)?;
             let mut found = Rows::new();
             engine.read(self.space, &keys, self.projection, &mut found)?;
             before.push(found.origins.iter().map(|origin| firsts[*origin as usize]).collect());
@@ -179,14 +180,17 @@ impl TableShaper {
         Ok(Chunk { parts, order })
     }
 
-    /// The key of the ancestor of each run of rows, and the number of the first target row of the run.
-    fn ancestor_keys(&self, part: &Part, rows: &Rows, targets: &[u32]) -> Result<(Slices, Vec<usize>)> {
+    /// The key of the ancestor of each run of rows that begins here, and the number of the first target row of the run. `last`
+    /// is the ancestor of the run before.
+    fn ancestor_keys(&self, part: &Part, rows: &Rows, targets: &[u32], last: &mut Vec<u8>) -> Result<(Slices, Vec<usize>)> {
         let classifier = &self.below[0].entry.classifier;
         let (mut keys, mut firsts) = (Slices::new(), Vec::new());
         for (number, index) in targets.iter().enumerate() {
             let key = rows.keys.get(*index as usize);
             let ancestor = &key[..classifier.ancestor_key_len(key, part.entry.schema.table_id)?];
-            if keys.last() != Some(ancestor) {
+            if last != ancestor {
+                last.clear();
+                last.extend_from_slice(ancestor);
                 keys.push(ancestor);
                 firsts.push(number);
             }
@@ -233,10 +237,20 @@ fn interleave(before: &[Vec<usize>], chunk: &Chunk) -> Vec<u8> {
     order
 }
 
+/// For each ancestor table the key of the row that came last, so that a run over several batches gets it once.
+type LastAncestors = Vec<Vec<u8>>;
+
 impl Shaper for TableShaper {
     type Output = Chunk;
+    type Memory = LastAncestors;
 
-    fn shape(&self, engine: &dyn Engine, rows: &mut Rows, emit: &mut dyn FnMut(Chunk) -> bool) -> Result<()> {
+    fn shape(
+        &self,
+        engine: &dyn Engine,
+        rows: &mut Rows,
+        last: &mut LastAncestors,
+        emit: &mut dyn FnMut(Chunk) -> bool,
+    ) -> Result<()> {
         let chunk = if self.has_strangers && self.below.len() > 1 {
             let (which, order) = self.sort_out(rows)?;
             let parts = self.below.iter().zip(&which).map(|(part, which)| part.decode(rows, Some(which)));
@@ -244,7 +258,7 @@ impl Shaper for TableShaper {
         } else {
             Chunk { parts: vec![self.below[0].decode(rows, None)?], order: Vec::new() }
         };
-        let chunk = if self.ancestors.is_empty() { chunk } else { self.with_ancestors(engine, rows, chunk)? };
+        let chunk = if self.ancestors.is_empty() { chunk } else { self.with_ancestors(engine, rows, last, chunk)? };
         emit(chunk);
         Ok(())
     }

@@ -35,15 +35,15 @@ pub(super) fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut
     if rows.is_empty() {
         return Ok(());
     }
-    plan.shaper.shape(&*plan.engine, &mut rows, emit)
+    plan.shaper.shape(&*plan.engine, &mut rows, &mut S::Memory::default(), emit)
 }
 
 fn read_ranges<S: Shaper>(plan: &ReadPlan<S>, ranges: Ranges, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
     let mut scanner = plan.engine.scan(plan.space, ranges, plan.scan.clone())?;
     let mut rows = Rows::new();
-    let mut wanted = true;
+    let (mut memory, mut wanted) = (S::Memory::default(), true);
     while wanted && scanner.next_batch(&mut rows)? {
-        plan.shaper.shape(&*plan.engine, &mut rows, &mut |batch| {
+        plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
             wanted = emit(batch);
             wanted
         })?;

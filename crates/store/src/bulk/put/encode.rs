@@ -24,6 +24,7 @@ pub(super) struct Refused {
 pub(super) struct Encoder<'a> {
     store: &'a Inner,
     bytes_max: usize,
+    rows_max: usize,
     tables: HashMap<Arc<str>, Arc<TableEntry>>,
     space: SpaceId,
     entries: Entries,
@@ -34,10 +35,11 @@ pub(super) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(super) fn new(store: &'a Inner, bytes_max: usize) -> Self {
+    pub(super) fn new(store: &'a Inner, bytes_max: usize, rows_max: usize) -> Self {
         Self {
             store,
             bytes_max,
+            rows_max,
             tables: HashMap::new(),
             space: store.pairs,
             entries: Entries::new(),
@@ -92,7 +94,7 @@ impl<'a> Encoder<'a> {
             }
         };
         let mut taken = 0;
-        while taken < rows.len() && self.entries.bytes() < self.bytes_max {
+        while taken < rows.len().min(self.rows_max) && self.entries.bytes() < self.bytes_max {
             match entry.codec.encode_row(&rows[taken], &mut self.key, &mut self.value) {
                 Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
                 Err(error) => self.refuse(place(taken), &error),
@@ -109,7 +111,7 @@ impl<'a> Encoder<'a> {
         self.space = self.store.pairs;
         let capability = self.store.engine.capability();
         let mut index = offset;
-        while index < pairs.len() && self.entries.bytes() < self.bytes_max {
+        while index < pairs.len().min(offset.saturating_add(self.rows_max)) && self.entries.bytes() < self.bytes_max {
             let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
             if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
                 let error = crate::kv::over_limits(key.len(), value.len(), capability);

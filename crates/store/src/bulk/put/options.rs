@@ -67,6 +67,9 @@ impl Cancel {
     }
 }
 
+/// Entries that go to the engine at once, however small they are.
+const SLICE_ROWS_MAX: usize = 65_536;
+
 /// How to put in bulk. The defaults are good without tuning.
 #[derive(Clone)]
 pub struct BulkPutOptions {
@@ -144,6 +147,17 @@ impl BulkPutOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The bytes that go to the engine at once: where a rate is set, no more than a tenth of a second's worth.
+    pub(super) fn slice_bytes_max(&self) -> usize {
+        let paced = self.bytes_per_second_max.map_or(usize::MAX, |bytes| usize::try_from(bytes / 10).unwrap_or(usize::MAX));
+        self.request_bytes_max.min(paced.max(1))
+    }
+
+    /// The entries that go to the engine at once, likewise.
+    pub(super) fn slice_rows_max(&self) -> usize {
+        self.rows_per_second_max.map_or(SLICE_ROWS_MAX as u64, |rows| (rows / 10).clamp(1, SLICE_ROWS_MAX as u64)) as usize
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

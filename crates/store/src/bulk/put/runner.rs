@@ -98,7 +98,7 @@ impl Run<'_> {
     }
 
     fn read_from_queue(&self) {
-        let mut encoder = Encoder::new(self.store, self.options.request_bytes_max);
+        let mut encoder = Encoder::new(self.store, self.options.slice_bytes_max(), self.options.slice_rows_max());
         while !self.outcomes.is_stopped() {
             let number = self.next_stream.fetch_add(1, Ordering::Relaxed);
             let Some(slot) = self.streams.get(number) else { return };
@@ -144,7 +144,7 @@ impl Run<'_> {
         {
             return Err(Error::invalid(format!("a batch of {entries} entries comes with {} positions", positions.len())));
         }
-        self.options.progress.add_read(number, entries + unread.len() as u64);
+        self.options.progress.add_read(number, unread.len() as u64);
         for entry in &unread {
             self.outcomes.fail(number, &self.names[number], entry.position, entry.column.as_deref(), &entry.reason)?;
         }
@@ -153,45 +153,56 @@ impl Run<'_> {
         let next = positions.as_ref().map_or(first + entries, |positions| positions.last().map_or(first, |last| last + 1));
         match payload {
             Payload::Batch { table, rows } => {
-                for slice in slices(&rows, self.options.request_bytes_max) {
-                    let offset = slice.start;
-                    encoder.rows(&table, &rows.slice(offset, slice.len()), ttl, |index| places.of(offset + index));
-                    self.push(number, encoder)?;
+                for slice in slices(&rows, self.options.slice_bytes_max(), self.options.slice_rows_max()) {
+                    let (offset, taken) = (slice.start, slice.len());
+                    encoder.rows(&table, &rows.slice(offset, taken), ttl, |index| places.of(offset + index));
+                    if !self.push(number, taken, encoder)? {
+                        break;
+                    }
                 }
             }
             Payload::Rows { table, rows } => {
                 let mut offset = 0;
                 while offset < rows.len() {
-                    offset += encoder.single_rows(&table, &rows[offset..], ttl, |index| places.of(offset + index));
-                    self.push(number, encoder)?;
+                    let taken = encoder.single_rows(&table, &rows[offset..], ttl, |index| places.of(offset + index));
+                    offset += taken;
+                    if !self.push(number, taken, encoder)? {
+                        break;
+                    }
                 }
             }
             Payload::Pairs(pairs) => {
                 let mut offset = 0;
                 while offset < pairs.len() {
-                    offset += encoder.pairs(&pairs, offset, ttl, |index| places.of(index));
-                    self.push(number, encoder)?;
+                    let taken = encoder.pairs(&pairs, offset, ttl, |index| places.of(index));
+                    offset += taken;
+                    if !self.push(number, taken, encoder)? {
+                        break;
+                    }
                 }
             }
         }
         Ok(next.max(last_unread))
     }
 
-    /// Hands what the encoder holds to the session, and reports what it refused.
-    fn push(&self, number: usize, encoder: &mut Encoder<'_>) -> Result<()> {
+    /// Hands what the encoder made of `taken` entries to the session, and reports what it refused. False when the load was
+    /// stopped: what follows is not wanted.
+    fn push(&self, number: usize, taken: usize, encoder: &mut Encoder<'_>) -> Result<bool> {
+        self.options.progress.add_read(number, taken as u64);
+        if let Some((space, entries)) = encoder.encoded() {
+            self.session.push(space, number as u32, entries)?;
+            self.options.progress.add_bytes(number, entries.bytes() as u64);
+        }
         for Refused { position, column, reason } in encoder.refused.drain(..) {
             self.outcomes.fail(number, &self.names[number], position, column.as_deref(), &reason)?;
         }
-        let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
-        self.wait_for_rate(entries);
-        if self.outcomes.is_stopped() {
-            return Ok(());
+        if let Some((_, entries)) = encoder.encoded() {
+            self.wait_for_rate(entries);
         }
-        self.session.push(space, number as u32, entries)?;
-        self.options.progress.add_bytes(number, entries.bytes() as u64);
-        Ok(())
+        Ok(!self.outcomes.is_stopped())
     }
 
+    /// Slices are small where a rate is set, so what is waited for is what was just stored, and it is soon over.
     fn wait_for_rate(&self, entries: &Entries) {
         let give_up = || {
             self.outcomes.check_limits(self.options);
@@ -269,11 +280,11 @@ impl Places<'_> {
     }
 }
 
-/// Cuts a batch into row ranges of about `bytes_max` bytes each.
-fn slices(rows: &RecordBatch, bytes_max: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+/// Cuts a batch into row ranges of about `bytes_max` bytes and at most `rows_max` rows each.
+fn slices(rows: &RecordBatch, bytes_max: usize, rows_max: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
     let bytes: usize = rows.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum();
     let count = rows.num_rows();
-    let step = (count as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, 65_536) as usize;
+    let step = (count as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, rows_max as u128) as usize;
     (0..count).step_by(step).map(move |start| start..count.min(start + step))
 }
 

@@ -1,0 +1,170 @@
+//! Small writes that race with a load of the same keys.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use common::settings;
+use rstest::rstest;
+use tonnage_engine::{
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, Projection, Result, Rows,
+    Slices, SpaceId, StoredRun, WriteBatch, WriteOutcome,
+};
+use tonnage_rocksdb::RocksEngine;
+
+const KEYS: u64 = 400;
+const WRITERS: u64 = 2;
+
+#[derive(Default)]
+struct Counts {
+    stored: AtomicU64,
+    existed: AtomicU64,
+}
+
+impl LoadObserver for Counts {
+    fn stored(&self, run: StoredRun) {
+        self.stored.fetch_add(run.inserted + run.replaced, Ordering::Relaxed);
+    }
+
+    fn existed(&self, _stream: u32, _position: u64, _space: SpaceId, _key: &[u8]) -> Result<()> {
+        self.existed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn put(engine: &RocksEngine, space: SpaceId, key: u64, value: u64, condition: Condition) -> WriteOutcome {
+    let mut batch = WriteBatch::new(space);
+    batch.put(&key.to_be_bytes(), &value.to_le_bytes(), 0, condition);
+    engine.write(&batch, Durability::None).unwrap()
+}
+
+fn get(engine: &RocksEngine, space: SpaceId, key: u64) -> Option<(Vec<u8>, u64)> {
+    let mut rows = Rows::new();
+    let keys: Slices = [&key.to_be_bytes()[..]].into_iter().collect();
+    engine.read(space, &keys, Projection::default(), &mut rows).unwrap();
+    (!rows.is_empty()).then(|| (rows.values.get(0).to_vec(), rows.versions[0]))
+}
+
+/// Pads values so that a round does not fit into the memory of the session: it then stores files.
+fn round_of_entries(round: u64, padding: usize) -> Entries {
+    let mut entries = Entries::new();
+    let value = vec![b'L'; padding];
+    (0..KEYS).for_each(|key| entries.push(&key.to_be_bytes(), &value, round * KEYS + key, 0));
+    entries
+}
+
+/// Each writer owns the keys that are its number modulo [`WRITERS`]; what it wrote last must be there in the end, whatever the
+/// load did meanwhile.
+#[rstest]
+fn no_acknowledged_write_is_lost(
+    #[values(OnExisting::Keep, OnExisting::Replace)] on_existing: OnExisting,
+    #[values(10, 2_000)] padding: usize,
+    #[values(0, 2)] directories: usize,
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let data_directories = (0..directories).map(|disk| directory.path().join(format!("disk-{disk}"))).collect();
+    let settings = tonnage_rocksdb::Settings { data_directories, ..settings() };
+    let engine = RocksEngine::open(directory.path().join("store"), settings).unwrap();
+    let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    let counts = Arc::new(Counts::default());
+    let observer = Arc::clone(&counts) as Arc<dyn LoadObserver>;
+    let options = LoadOptions { on_existing, memory_bytes_max: 256 << 10, parallelism: 2, observer, ..LoadOptions::default() };
+    let session = engine.load(options).unwrap();
+
+    let done = AtomicBool::new(false);
+    let mut pushed = 0;
+    let ledgers = thread::scope(|threads| {
+        let (engine, done) = (&engine, &done);
+        let writers = [0, 1].map(|writer| {
+            threads.spawn(move || {
+                let mut ledger = vec![None; KEYS as usize];
+                let mut value = 0;
+                while !done.load(Ordering::Relaxed) {
+                    value += 1;
+                    let key = value * 31 % KEYS / WRITERS * WRITERS + writer;
+                    put(engine, space, key, value, Condition::Always);
+                    ledger[key as usize] = Some(value);
+                    thread::yield_now();
+                }
+                ledger
+            })
+        });
+        for round in 0..12 {
+            session.push(space, 0, &round_of_entries(round, padding)).unwrap();
+            pushed += KEYS;
+            if round % 3 == 2 {
+                session.flush().unwrap();
+            }
+        }
+        session.finish().unwrap();
+        done.store(true, Ordering::Relaxed);
+        writers.map(|writer| writer.join().unwrap())
+    });
+
+    let mut written = 0;
+    for key in 0..KEYS {
+        if let Some(value) = ledgers[(key % WRITERS) as usize][key as usize] {
+            assert_eq!(get(&engine, space, key).map(|row| row.0), Some(value.to_le_bytes().to_vec()), "key {key}");
+            written += 1;
+        } else {
+            assert_eq!(get(&engine, space, key).map(|row| row.0.len()), Some(padding), "key {key}");
+        }
+    }
+    assert!(written > 0, "somebody wrote");
+    let (stored, existed) = (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
+    assert_eq!(stored + existed, pushed, "every entry is reported once");
+    assert_eq!(existed == 0, on_existing == OnExisting::Replace);
+}
+
+/// A counter that is only raised from the version that was read never loses a step to a load that keeps what is there.
+#[test]
+fn conditional_writes_hold_beside_a_load() {
+    const STEPS: u64 = 300;
+    let directory = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    put(&engine, space, 1, 0, Condition::Always);
+    let done = AtomicBool::new(false);
+    thread::scope(|threads| {
+        threads.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let session = engine.load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() }).unwrap();
+                session.push(space, 0, &round_of_entries(0, 1_000)).unwrap();
+                session.finish().unwrap();
+            }
+        });
+        for step in 0..STEPS {
+            let (value, version) = get(&engine, space, 1).unwrap();
+            assert_eq!(value, step.to_le_bytes());
+            let outcome = put(&engine, space, 1, step + 1, Condition::IfVersion(version));
+            assert!(matches!(outcome, WriteOutcome::Applied { .. }), "step {step}");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(get(&engine, space, 1).unwrap().0, STEPS.to_le_bytes());
+}
+
+/// Two sessions that load the same keys at once leave one of the two values under each, and count each key as new once.
+#[test]
+fn two_loads_of_the_same_keys_insert_each_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    let counts = [Arc::new(Counts::default()), Arc::new(Counts::default())];
+    thread::scope(|threads| {
+        for counts in &counts {
+            let observer = Arc::clone(counts) as Arc<dyn LoadObserver>;
+            let engine = &engine;
+            threads.spawn(move || {
+                let session =
+                    engine.load(LoadOptions { memory_bytes_max: 64 << 10, observer, ..LoadOptions::default() }).unwrap();
+                session.push(space, 0, &round_of_entries(0, 1_000)).unwrap();
+                session.finish().unwrap();
+            });
+        }
+    });
+    let sum = |of: fn(&Counts) -> &AtomicU64| counts.iter().map(|counts| of(counts).load(Ordering::Relaxed)).sum::<u64>();
+    assert_eq!((sum(|counts| &counts.stored), sum(|counts| &counts.existed)), (KEYS, KEYS));
+}

@@ -1,0 +1,11 @@
+//! What the store does, as its users see it, on every engine.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bulk_get;
+mod bulk_put;
+mod kv;
+mod multi_put;
+mod store;
+mod table;

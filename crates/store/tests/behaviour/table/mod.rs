@@ -1,0 +1,8 @@
+//! Tables: single rows, atomic writes, deletes, lives of rows, and DDL.
+
+mod atomic;
+mod ddl;
+mod delete;
+mod ttl;
+mod types;
+mod writes;

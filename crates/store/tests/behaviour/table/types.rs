@@ -1,0 +1,91 @@
+//! Rows of every type in and out.
+
+use rstest::rstest;
+use tonnage::{BulkPutOptions, Direction, Row, TableScanOptions, Value, WriteOptions};
+
+use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::row;
+use crate::common::shop::rows_of;
+
+const COLUMNS: &str = "i INTEGER, l LONG, f FLOAT, d DOUBLE, n NUMBER(12, 3), s STRING, b BOOLEAN, x BINARY, t0 TIMESTAMP(0),
+    t9 TIMESTAMP(9), u UUID, j JSON";
+
+fn moment(value: i64, precision: u8) -> Value {
+    Value::Timestamp { value, precision }
+}
+
+fn number(unscaled: i128) -> Value {
+    Value::Number { unscaled, scale: 3 }
+}
+
+/// Rows of ordinary, extreme and missing values.
+fn samples() -> Vec<Row> {
+    let ordinary = row! {
+        "i" => 5, "l" => -7_i64, "f" => 1.5_f32, "d" => -2.25, "n" => number(123_456), "s" => "text ü 船", "b" => true,
+        "x" => vec![0_u8, 255, 1], "t0" => moment(1_641_168_000, 0), "t9" => moment(1_641_168_000_123_456_789, 9),
+        "u" => [7_u8; 16], "j" => Value::Json(r#"{"a":[1,null,"x"]}"#.into()),
+    };
+    let low = row! {
+        "i" => i32::MIN, "l" => i64::MIN, "f" => f32::MIN, "d" => f64::MIN, "n" => number(-999_999_999_999), "s" => "",
+        "b" => false, "x" => Vec::<u8>::new(), "t0" => moment(-1, 0), "t9" => moment(i64::MIN, 9), "u" => [0_u8; 16],
+        "j" => Value::Json("null".into()),
+    };
+    let high = row! {
+        "i" => i32::MAX, "l" => i64::MAX, "f" => f32::INFINITY, "d" => f64::NEG_INFINITY, "n" => number(999_999_999_999),
+        "s" => "\0\u{1}\u{10ffff}", "b" => true, "x" => vec![0_u8; 70_000], "t0" => moment(253_402_300_799, 0),
+        "t9" => moment(i64::MAX, 9), "u" => [255_u8; 16], "j" => Value::Json("[]".into()),
+    };
+    let missing = low.iter().map(|(name, _)| (name.to_string(), Value::Null)).collect();
+    vec![ordinary, low, high, missing]
+}
+
+fn numbered(number: usize, sample: &Row) -> Row {
+    let mut row = row! { "id" => number as i64 };
+    sample.iter().for_each(|(name, value)| row.set(name, value.clone()));
+    row
+}
+
+#[rstest]
+fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Ground) {
+    let mut store = on.with_tables(&format!("CREATE TABLE t (id LONG, {COLUMNS}, PRIMARY KEY (id))"));
+    let rows: Vec<Row> = samples().iter().enumerate().map(|(number, sample)| numbered(number, sample)).collect();
+    for row in &rows[..2] {
+        store.table("t").unwrap().put(row, &WriteOptions::default()).unwrap();
+    }
+    store.bulk_put(vec![rows_of("t", rows[2..].to_vec())], &BulkPutOptions::default()).unwrap();
+    store.reopen();
+    let table = store.table("t").unwrap();
+    for (number, row) in rows.iter().enumerate() {
+        assert_eq!(table.get(&row! { "id" => number as i64 }).unwrap().unwrap().row, *row);
+    }
+    assert_eq!(crate::common::all_rows(&store, "t"), rows);
+}
+
+/// For each type that a key may be of, values in ascending order.
+#[rstest]
+#[case("INTEGER", &[Value::from(i32::MIN), (-1).into(), 0.into(), 1.into(), i32::MAX.into()])]
+#[case("LONG", &[Value::from(i64::MIN), (-1_i64).into(), 0_i64.into(), 1_i64.into(), i64::MAX.into()])]
+#[case("FLOAT", &[Value::from(f32::NEG_INFINITY), (-1.5_f32).into(), 0.0_f32.into(), 1e-20_f32.into(), f32::INFINITY.into()])]
+#[case("DOUBLE", &[Value::from(f64::NEG_INFINITY), (-1.5).into(), 0.0.into(), 1e-200.into(), f64::INFINITY.into()])]
+#[case("NUMBER(12, 3)", &[number(-999_999_999_999), number(-1), number(0), number(1), number(999_999_999_999)])]
+#[case("STRING", &[Value::from(""), "\0".into(), "\0\0".into(), "\0a".into(), "\u{1}".into(), "a".into(), "aa".into(), "船".into()])]
+#[case("BINARY", &[Value::from(vec![]), vec![0_u8].into(), vec![0_u8, 0].into(), vec![0_u8, 255].into(), vec![1_u8].into(), vec![255_u8].into(), vec![255_u8, 255].into()])]
+#[case("BOOLEAN", &[Value::from(false), true.into()])]
+#[case("TIMESTAMP(0)", &[moment(-1, 0), moment(0, 0), moment(1_641_168_000, 0)])]
+#[case("TIMESTAMP(9)", &[moment(i64::MIN, 9), moment(-1, 9), moment(0, 9), moment(i64::MAX, 9)])]
+#[case("UUID", &[Value::from([0_u8; 16]), [7_u8; 16].into(), [255_u8; 16].into()])]
+fn keys_of_every_type_are_found_and_come_in_order(#[values(Memory, RocksDb)] on: Ground, #[case] key_type: &str, #[case] ascending: &[Value]) {
+    let store = on.with_tables(&format!("CREATE TABLE t (g LONG, k {key_type}, v LONG, PRIMARY KEY (SHARD(g), k))"));
+    let table = store.table("t").unwrap();
+    let row = |number: usize| row! { "g" => 1_i64, "k" => ascending[number].clone(), "v" => number as i64 };
+    for number in (0..ascending.len()).rev() {
+        table.put(&row(number), &WriteOptions::default()).unwrap();
+    }
+    for number in 0..ascending.len() {
+        let key = row! { "g" => 1_i64, "k" => ascending[number].clone() };
+        assert_eq!(table.get(&key).unwrap().unwrap().row, row(number));
+    }
+    let options = TableScanOptions { direction: Direction::Forward, ..Default::default() };
+    let found: Vec<Row> = table.scan(&options).unwrap().into_rows().map(|row| row.unwrap().row).collect();
+    assert_eq!(found, (0..ascending.len()).map(row).collect::<Vec<_>>());
+}

@@ -1,0 +1,145 @@
+//! What the tests of the store share.
+#![allow(dead_code, reason = "each test program uses its part")]
+
+pub(crate) mod recorder;
+pub(crate) mod shop;
+
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tonnage::{Clock, Error, ErrorKind, RocksDbSettings, Row, Store, SystemClock};
+
+/// A row: `row! { "maker" => "Nokia", "price" => 300 }`.
+macro_rules! row {
+    ($($name:expr => $value:expr),* $(,)?) => {
+        tonnage::Row::new()$(.with($name, $value))*
+    };
+}
+pub(crate) use row;
+
+/// What a store stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ground {
+    Memory,
+    RocksDb,
+}
+
+impl Ground {
+    /// A fresh store.
+    pub(crate) fn open(self) -> TestStore {
+        self.open_with_clock(Arc::new(SystemClock))
+    }
+
+    /// A fresh store that goes by this clock.
+    pub(crate) fn open_with_clock(self, clock: Arc<dyn Clock>) -> TestStore {
+        let directory = (self == Ground::RocksDb).then(|| tempfile::tempdir().unwrap());
+        let url = directory.as_ref().map_or("memory:".to_string(), |directory| store_path(directory));
+        let store = builder(&url).clock(clock.clone()).open().unwrap();
+        TestStore { store: Some(store), directory, clock }
+    }
+
+    /// A fresh store with tables.
+    pub(crate) fn with_tables(self, ddl: &str) -> TestStore {
+        let store = self.open();
+        store.execute(ddl).unwrap();
+        store
+    }
+}
+
+/// Settings that are kind to a machine that runs many tests.
+pub(crate) fn settings() -> RocksDbSettings {
+    RocksDbSettings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, background_threads: 2, ..RocksDbSettings::default() }
+}
+
+pub(crate) fn builder(url: &str) -> tonnage::StoreBuilder {
+    Store::builder(url).rocksdb_settings(settings())
+}
+
+fn store_path(directory: &TempDir) -> String {
+    directory.path().join("store").display().to_string()
+}
+
+/// A store that goes with the test.
+pub(crate) struct TestStore {
+    store: Option<Store>,
+    directory: Option<TempDir>,
+    clock: Arc<dyn Clock>,
+}
+
+impl TestStore {
+    /// Closes the store and opens it again. In memory a new store is laid over the same engine.
+    pub(crate) fn reopen(&mut self) {
+        let store = self.store.take().unwrap();
+        let reopened = match &self.directory {
+            None => Store::over(store.engine().clone(), self.clock.clone()),
+            Some(directory) => {
+                drop(store);
+                builder(&store_path(directory)).clock(self.clock.clone()).open()
+            }
+        };
+        self.store = Some(reopened.unwrap());
+    }
+
+    /// Where a store on disk is.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        self.directory.as_ref().map(|directory| directory.path().join("store"))
+    }
+}
+
+impl Deref for TestStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+}
+
+/// Asserts the kind of an error, and that its message names these things.
+#[track_caller]
+pub(crate) fn assert_error(error: impl Into<Error>, kind: ErrorKind, named: &[&str]) {
+    let error = error.into();
+    assert_eq!(error.kind(), kind, "{error:?}");
+    for name in named {
+        assert!(error.message().contains(name), "'{name}' is not named in: {error}");
+    }
+}
+
+/// The error of something that must fail, whatever it would have given.
+#[track_caller]
+pub(crate) fn failure<T, E>(result: Result<T, E>) -> E {
+    match result {
+        Ok(_) => panic!("this should have failed"),
+        Err(error) => error,
+    }
+}
+
+/// All rows of a table in key order.
+pub(crate) fn all_rows(store: &Store, table: &str) -> Vec<Row> {
+    let options = tonnage::TableScanOptions { direction: tonnage::Direction::Forward, ..Default::default() };
+    let rows = store.table(table).unwrap().scan(&options).unwrap().into_rows();
+    rows.map(|row| row.unwrap().row).collect()
+}
+
+/// Numbers that look random and are the same in each run.
+#[derive(Clone)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+}
