@@ -1,16 +1,19 @@
 //! Reads Parquet and Arrow IPC, which hold columns already.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{Read, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
 use tonnage_engine::{Error, Result};
 
+use crate::arrow_stream::ArrowBatches;
 use crate::batch::ReadBatch;
 use crate::fit::Fit;
 use crate::format::{Compression, Format};
@@ -21,7 +24,7 @@ use crate::source::Source;
 use crate::text::layout::Layout;
 
 /// The batches of a file in its own types.
-type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, arrow::error::ArrowError>> + Send>;
+type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
 
 /// A reader of one source of columns.
 pub(crate) struct ColumnarReader {
@@ -54,11 +57,10 @@ impl ColumnarReader {
     pub(crate) fn open(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<ColumnarReader> {
         let progress = input.progress.clone();
         let opened = match format {
-            Format::ArrowStream => open_stream(source, input, options)?,
             Format::Parquet => open_parquet(source, seekable(source, input)?, options)?,
-            _ => open_file(source, seekable(source, input)?, options)?,
+            _ => open_arrow(source, input, format, options)?,
         };
-        // A stream is counted as it is read; in a file the reader jumps to and fro, so its rows tell how far it is.
+        // Arrow is counted as it is read; in a Parquet file the reader jumps to and fro, so its rows tell how far it is.
         if opened.rows_total.is_some() {
             progress.set(0);
         }
@@ -98,7 +100,7 @@ impl ColumnarReader {
         let batch = match self.rest.take() {
             Some(batch) => batch,
             None if self.failed => return Ok(None),
-            None => match self.batches.next() {
+            None => match unharmed(|| self.batches.next().transpose()).transpose() {
                 None => return Ok(None),
                 Some(Ok(batch)) => batch,
                 Some(Err(error)) => {
@@ -127,7 +129,7 @@ fn damaged(source: &Source, what: &str, error: impl std::error::Error + Send + S
 }
 
 /// A file that can be read from any place: the source itself if it is a plain file, else a copy in an unnamed file that
-/// vanishes with the reader. Parquet and Arrow files have their directory at the end.
+/// vanishes with the reader. A Parquet file has its directory at the end.
 fn seekable(source: &Source, mut input: Input) -> Result<File> {
     if let (Some(path), Compression::None) = (source.path(), input.compression) {
         let file = File::open(path).map_err(|error| source.io_error("cannot be opened", error))?;
@@ -150,19 +152,16 @@ fn seekable(source: &Source, mut input: Input) -> Result<File> {
 }
 
 fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Opened> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
-        .map_err(|error| damaged(source, "is no readable Parquet file", error))?;
+    let no_parquet = |error: ParquetError| damaged(source, "is no readable Parquet file", error);
+    let builder = unharmed(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new()))
+        .map_err(no_parquet)?;
     let schema = Arc::clone(builder.schema());
     let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
-    let reader = builder
-        .with_projection(mask)
-        .with_batch_size(options.batch_rows.max(1))
-        .with_offset(skipped as usize)
-        .build()
-        .map_err(|error| damaged(source, "is no readable Parquet file", error))?;
+    let builder = builder.with_projection(mask).with_batch_size(options.batch_rows.max(1)).with_offset(skipped as usize);
+    let reader = unharmed(|| builder.build()).map_err(no_parquet)?;
     Ok(Opened {
         file_schema: project(&schema, &layout),
         layout,
@@ -172,23 +171,21 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     })
 }
 
-fn open_file(source: &Source, file: File, options: &ReadOptions) -> Result<Opened> {
-    let not_arrow = |error| damaged(source, "is no readable Arrow file", error);
-    let schema = FileReader::try_new(BufReader::new(&file), None).map_err(not_arrow)?.schema();
-    let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
-    let reader = FileReader::try_new(BufReader::new(file), Some(layout.places.clone())).map_err(not_arrow)?;
-    Ok(Opened { file_schema: project(&schema, &layout), layout, batches: Box::new(reader), rows_total: None, first_record: 0 })
-}
-
-fn open_stream(source: &Source, input: Input, options: &ReadOptions) -> Result<Opened> {
-    let not_arrow = |error| damaged(source, "is no readable Arrow stream", error);
-    let reader: BufReader<Box<dyn Read + Send>> = BufReader::with_capacity(256 << 10, input.reader);
-    let reader = StreamReader::try_new(reader, None).map_err(not_arrow)?;
-    let schema = reader.schema();
+fn open_arrow(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<Opened> {
+    let opened = unharmed(|| ArrowBatches::open(input.reader, format == Format::ArrowFile));
+    let (batches, schema) = opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
     let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
-    let batches = reader.map(move |batch| batch.and_then(|batch| batch.project(&places)));
+    let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&places)));
     Ok(Opened { file_schema: project(&schema, &layout), layout, batches: Box::new(batches), rows_total: None, first_record: 0 })
+}
+
+/// Runs code of the decoders, which panic on some damaged files, and makes an error of a panic.
+fn unharmed<T, E: From<ArrowError>>(work: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+        Err(ArrowError::ExternalError(text.unwrap_or_else(|| "the decoder gave up".into()).into()).into())
+    })
 }
 
 fn project(schema: &Schema, layout: &Layout) -> SchemaRef {

@@ -27,6 +27,9 @@ pub(crate) struct Fit {
     steps: Vec<Step>,
 }
 
+/// The rows that are left, the place in the file's batch of each, and the rows that were rejected.
+type Sifted = (RecordBatch, Option<Vec<u32>>, Vec<RejectedRecord>);
+
 /// What is to be done with one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -82,14 +85,13 @@ impl Fit {
     }
 
     /// Takes rows out, each with its first fault.
-    #[allow(clippy::type_complexity)]
     fn reject(
         &self,
         batch: &RecordBatch,
         fitted: RecordBatch,
         mut faults: Vec<(usize, usize)>,
         first_record: u64,
-    ) -> Result<(RecordBatch, Option<Vec<u32>>, Vec<RejectedRecord>)> {
+    ) -> Result<Sifted> {
         faults.sort_unstable();
         faults.dedup_by_key(|(row, _)| *row);
         let mut good = vec![true; fitted.num_rows()];

@@ -34,6 +34,7 @@
 //! # Ok::<(), tonnage_engine::Error>(())
 //! ```
 
+mod arrow_stream;
 mod batch;
 mod columnar;
 mod fit;

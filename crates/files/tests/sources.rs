@@ -38,7 +38,7 @@ fn patterns_become_files_in_order() {
 fn a_pattern_that_leads_nowhere_is_named(#[case] name: &str, #[case] kind: ErrorKind) {
     let folder = tempfile::tempdir().unwrap();
     let pattern = folder.path().join(name).display().to_string();
-    let error = Source::expand(&[pattern.clone()]).unwrap_err();
+    let error = Source::expand(std::slice::from_ref(&pattern)).unwrap_err();
     assert_eq!(error.kind(), kind);
     assert!(error.message().starts_with(&pattern), "{error}");
 }
@@ -133,6 +133,32 @@ fn damage_inside_a_parquet_file_is_an_error_and_no_panic() {
     let error = outcome.last().unwrap().as_ref().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
     assert!(error.message().starts_with("x.parquet: the file is damaged at record 0 or behind it"), "{error}");
+}
+
+#[rstest]
+#[case(Format::ArrowFile)]
+#[case(Format::ArrowStream)]
+fn an_arrow_file_that_is_cut_short_is_an_error(#[case] format: Format) {
+    let (batch, _) = read(&csv(TEXT), &wanting(small_schema()));
+    let whole = written(format, Compression::None, &batch);
+    for bytes in [whole.len() - 9, whole.len() / 2] {
+        let source = Source::memory("x.arrow", whole[..bytes].to_vec());
+        let outcome =
+            RecordReader::open(&source, &ReadOptions::default()).and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
+        let error = outcome.expect_err("an error");
+        assert_eq!(error.kind(), ErrorKind::Corruption);
+        assert!(error.message().starts_with("x.arrow: "), "{error}");
+    }
+}
+
+#[test]
+fn streams_that_were_put_together_are_an_error_rather_than_half_read() {
+    let (batch, _) = read(&csv(TEXT), &wanting(small_schema()));
+    let stream = written(Format::ArrowStream, Compression::None, &batch);
+    let source = Source::memory("x.arrows", [stream.clone(), stream].concat());
+    let outcome: Vec<_> = RecordReader::open(&source, &ReadOptions::default()).unwrap().collect();
+    assert_eq!(outcome[0].as_ref().unwrap().batch, batch);
+    assert!(outcome[1].as_ref().unwrap_err().message().contains("something follows the end of the stream"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How fast keys are looked up: sorted batches of random keys from one and two threads, single gets, single puts.
 //!
-//! `cargo bench -p tonnage-rocksdb --bench read -- --rows 20000000 --keys 1000000 --batch 16384`
+//! `cargo bench -p tonnage-rocksdb --bench read -- --rows 20000000 --keys 1000000 --batch 131072`
 //!
 //! Keys have 16 bytes, values 100, half compressible. The yardstick (`--raw`) is RocksDB with its default options, over the
 //! same rows, asked by batched multi-get. Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
@@ -32,7 +32,7 @@ struct Plan {
 
 impl Plan {
     fn from_arguments() -> Outcome<Self> {
-        let mut plan = Self { rows: 1_000_000, keys: 1_000_000, batch: 16_384, cache_mib: 4_096, raw: false };
+        let mut plan = Self { rows: 1_000_000, keys: 1_000_000, batch: 131_072, cache_mib: 4_096, raw: false };
         let mut arguments = env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut number =

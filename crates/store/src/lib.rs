@@ -62,3 +62,8 @@ pub use tonnage_engine::{
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::Value;
+
+/// The example of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -28,26 +28,9 @@ pub(crate) enum CellKind {
     Nested,
 }
 
-const KINDS: [CellKind; 16] = {
+const KINDS: [CellKind; 9] = {
     use CellKind::*;
-    [
-        Missing,
-        Plain,
-        Quoted,
-        QuotedEscaped,
-        String,
-        StringEscaped,
-        Number,
-        Bool,
-        Nested,
-        Missing,
-        Missing,
-        Missing,
-        Missing,
-        Missing,
-        Missing,
-        Missing,
-    ]
+    [Missing, Plain, Quoted, QuotedEscaped, String, StringEscaped, Number, Bool, Nested]
 };
 
 /// A place in a block: eight bytes, because there is one for every value of a file.

@@ -186,3 +186,39 @@ fn push_field(bytes: &[u8], start: usize, end: usize, state: State, last: bool, 
 fn without_return(bytes: &[u8], start: usize, end: usize) -> usize {
     if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The records and faults of a text that comes in two parts, as text.
+    fn in_two_parts(text: &[u8], cut: usize, rows_max: usize) -> (Vec<Vec<String>>, Vec<String>, u32) {
+        let splitter = CsvSplitter { delimiter: b',', columns: 2 };
+        let (mut records, mut faults, mut lines, mut used) = (Vec::new(), Vec::new(), 0, 0);
+        let mut parts = [(cut, false), (text.len(), true)].into_iter().peekable();
+        while let Some((end, at_end)) = parts.peek().copied() {
+            let mut block = Block::new(0, 1, 2);
+            let bytes = &text[used..end];
+            let step = splitter.split(bytes, at_end, rows_max, &mut block);
+            let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            records.extend(block.cells.chunks(2).map(|cells| cells.iter().map(|cell| show(cell.bytes(bytes))).collect()));
+            faults.extend(block.faults.iter().map(|fault| show(&bytes[fault.span.start as usize..fault.span.end as usize])));
+            lines += block.lines;
+            used += step;
+            if step == 0 || used == end {
+                parts.next();
+            }
+        }
+        (records, faults, lines)
+    }
+
+    proptest! {
+        #[test]
+        fn where_the_text_is_cut_makes_no_difference(text in "[a,\"\n\r]{0,40}", cut in 0..=40_usize, rows_max in 1..4_usize) {
+            let text = text.as_bytes();
+            let whole = in_two_parts(text, text.len(), usize::MAX);
+            prop_assert_eq!(in_two_parts(text, cut.min(text.len()), rows_max), whole);
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use arrow::datatypes::SchemaRef;
 use tonnage_engine::{Error, Result};
@@ -92,11 +92,13 @@ impl TextReader {
 
 /// Threads that convert blocks. Each has its own two queues and the blocks go round, so that batches come back in order.
 struct Workers {
-    queues: Vec<(SyncSender<Result<Block>>, Receiver<Result<Option<ReadBatch>>>)>,
+    queues: Vec<(SyncSender<Result<Block>>, Receiver<Converted>)>,
     sent: usize,
     received: usize,
-    _threads: Vec<JoinHandle<()>>,
 }
+
+/// The batch of a block; none if the block lies before the first record to deliver.
+type Converted = Result<Option<ReadBatch>>;
 
 /// Blocks that each worker may have: one that it converts and one that lies ready.
 const BLOCKS_PER_WORKER: usize = 2;
@@ -104,7 +106,6 @@ const BLOCKS_PER_WORKER: usize = 2;
 impl Workers {
     fn start(converter: &Arc<Converter>, count: usize) -> Result<Workers> {
         let mut queues = Vec::with_capacity(count);
-        let mut threads = Vec::with_capacity(count);
         for _ in 0..count {
             let (block_sender, blocks) = sync_channel::<Result<Block>>(BLOCKS_PER_WORKER);
             let (batch_sender, batches) = sync_channel(BLOCKS_PER_WORKER);
@@ -116,12 +117,12 @@ impl Workers {
                     }
                 }
             };
+            // The thread ends by itself when its queue is dropped.
             let thread = thread::Builder::new().name("tonnage-convert".into()).spawn(work);
-            threads
-                .push(thread.map_err(|error| Error::unavailable(format!("no thread for reading: {error}")).with_source(error))?);
+            thread.map_err(|error| Error::unavailable(format!("no thread for reading: {error}")).with_source(error))?;
             queues.push((block_sender, batches));
         }
-        Ok(Workers { queues, sent: 0, received: 0, _threads: threads })
+        Ok(Workers { queues, sent: 0, received: 0 })
     }
 
     fn has_room(&self) -> bool {

@@ -1,0 +1,212 @@
+//! Bad input: each with a message that names the place and the remedy, and the right exit code.
+
+mod common;
+
+use std::io::Write;
+use std::process::Stdio;
+
+use common::{Place, Run, ships_csv};
+
+fn load(place: &Place, content: impl AsRef<[u8]>) -> Run {
+    place.write("a.csv", content);
+    place.run(&["load", "ships", "a.csv"])
+}
+
+#[test]
+fn an_unknown_column_is_named_before_anything_is_written() {
+    let place = Place::new().with_ships();
+    let run = load(&place, "ship,at,crew\n1,2022-01-03T00:00:00,12\n");
+    run.ends(3).says(&["a.csv", "table ships has no column crew", "ALTER TABLE", "--ignore-columns"]);
+    assert_eq!(place.run(&["count", "ships"]).out, "0\n");
+}
+
+#[test]
+fn a_value_of_the_wrong_type() {
+    let place = Place::new().with_ships();
+    load(&place, "ship,at,lat\n1,2022-01-03T00:00:00,north\n").ends(1).says(&["a.csv, line 2, column lat", "1 failed"]);
+}
+
+#[test]
+fn a_value_out_of_range() {
+    let place = Place::new().with_ships();
+    load(&place, "ship,at\n99999999999999999999,2022-01-03T00:00:00\n").ends(1).says(&["line 2, column ship"]);
+}
+
+#[test]
+fn a_line_with_too_few_fields() {
+    let place = Place::new().with_ships();
+    load(&place, "ship,at,lat\n1,2022-01-03T00:00:00,1\n2\n").ends(1).says(&["a.csv, line 3", "1 inserted"]);
+}
+
+#[test]
+fn text_that_is_not_utf8() {
+    let place = Place::new().with_ships();
+    load(&place, b"ship,at,name\n1,2022-01-03T00:00:00,\xff\xfe\n").ends(1).says(&["a.csv, line 2, column name", "UTF-8"]);
+}
+
+#[test]
+fn null_in_a_key() {
+    let place = Place::new().with_ships();
+    load(&place, "ship,at\n,2022-01-03T00:00:00\n").ends(1).says(&["line 2, column ship", "1 failed"]);
+}
+
+#[test]
+fn a_file_without_a_key_column() {
+    let place = Place::new().with_ships();
+    load(&place, "ship,lat\n1,2\n").ends(3).says(&["it has no column at", "primary key of ships"]);
+}
+
+#[test]
+fn an_archive_that_is_cut_short_keeps_what_stood_before() {
+    let place = Place::new().with_ships();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(ships_csv(100_000).as_bytes()).unwrap();
+    let whole = encoder.finish().unwrap();
+    place.write("a.csv.gz", &whole[..whole.len() - 1_000]);
+    place.run(&["load", "ships", "a.csv.gz"]).ends(2).says(&["a.csv.gz", "cut short: get it again"]);
+    let count: u64 = place.run(&["count", "ships"]).out.trim().parse().unwrap();
+    assert!(count > 50_000, "{count}");
+}
+
+#[test]
+fn a_parquet_file_with_another_schema() {
+    let place = Place::new().with_ships();
+    place.run(&["sql", "CREATE TABLE other (ship LONG, at BINARY, PRIMARY KEY (ship))"]).ends(0);
+    place.run(&["put", "other", r#"{"ship": 1, "at": "AAEC"}"#]).ends(0);
+    place.run(&["unload", "other", "-o", "other.parquet"]).ends(0);
+    place.run(&["load", "ships", "other.parquet"]).ends(3).says(&["other.parquet: column at holds Binary", "TIMESTAMP(0)"]);
+    place.run(&["sql", "CREATE TABLE crews (crew LONG, PRIMARY KEY (crew))"]).ends(0);
+    place.run(&["load", "crews", "other.parquet"]).ends(3).says(&["table crews has no column ship, at"]);
+}
+
+#[test]
+fn a_file_that_does_not_exist() {
+    let place = Place::new().with_ships();
+    place.run(&["load", "ships", "nosuch.csv"]).ends(3).says(&["nosuch.csv: no such file"]);
+}
+
+#[test]
+fn a_table_that_does_not_exist() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(1));
+    place.run(&["load", "shops", "a.csv"]).ends(3).says(&["shops", "ships", "--create --primary-key"]);
+    place.run(&["count", "shops"]).ends(3).says(&["shops"]);
+}
+
+#[test]
+fn a_store_that_does_not_exist() {
+    let place = Place::new();
+    place.run(&["count", "ships"]).ends(3).says(&["S"]);
+    assert!(!place.path("S").exists());
+}
+
+#[test]
+fn a_store_that_is_open_elsewhere() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(100_000));
+    let mut command = place.command(&["load", "ships", "a.csv", "--rate", "1000"]);
+    let mut holder = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    let run = place.run(&["count", "ships"]);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    run.ends(3).says(&["S", "open"]);
+    place.run(&["count", "ships"]).ends(0);
+}
+
+#[test]
+fn a_store_of_a_newer_format() {
+    let place = Place::new().with_ships();
+    let manifest = place.read("S/TONNAGE");
+    place.write("S/TONNAGE", manifest.replace("\nformat 1\n", "\nformat 99\n"));
+    place.run(&["count", "ships"]).ends(3).says(&["format", "use a newer Tonnage"]);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written() {
+    let place = Place::new();
+    // Not even root can make a directory below a file.
+    place.write("file", "");
+    place.run(&["sql", "--store", "file/store", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]).ends(3).says(&["file/store"]);
+    let run = place.run(&["sql", "--store", "/proc/tonnage", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]);
+    run.ends(3).says(&["/proc/tonnage"]);
+}
+
+#[test]
+fn a_key_without_its_whole_shard_key() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (a LONG, b LONG, c LONG, PRIMARY KEY (SHARD(a, b), c))"]).ends(0);
+    place.run(&["get", "t", "1"]).ends(3).says(&["key 0", "b"]);
+    place.write("keys.csv", "a\n1\n");
+    place.run(&["get", "t", "--keys", "keys.csv"]).ends(3).says(&["b"]);
+    place.write("keys.csv", "b\n1\n");
+    place.run(&["get", "t", "--keys", "keys.csv"]).ends(3).says(&["keys.csv: it has no column a"]);
+}
+
+#[test]
+fn a_key_of_another_table() {
+    let place = Place::new().with_ships();
+    place.run(&["get", "ships", "Nokia"]).ends(3).says(&["key 'Nokia'", "key column ship", "whole number"]);
+    place.run(&["get", "ships", "1,2022-01-03T00:00:00,3"]).ends(3).says(&["it has 3 fields, the key of ships has 2: ship, at"]);
+}
+
+#[test]
+fn mixed_partial_keys_with_a_range() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (a LONG, b LONG, c LONG, PRIMARY KEY (SHARD(a), b, c))"]).ends(0);
+    place.run(&["get", "t", "1", "1,2", "--from", "5"]).ends(3).says(&["with a range all keys give the same columns"]);
+    place.run(&["get", "t", "1,2,3", "--from", "5"]).ends(3).says(&["all 3 key columns"]);
+    place.run(&["get", "t", "1", "--from", "x"]).ends(3).says(&["--from, for key column b"]);
+}
+
+#[test]
+fn a_keys_file_with_a_bad_record() {
+    let place = Place::new().with_ships();
+    place.write("keys.csv", "ship\n1\nx\n");
+    place.run(&["get", "ships", "--keys", "keys.csv"]).ends(3).says(&["keys.csv, line 3, column ship"]);
+}
+
+#[test]
+fn wrong_usage() {
+    let place = Place::new();
+    for arguments in [
+        &["fly"][..],
+        &[],
+        &["load"],
+        &["load", "t"],
+        &["load", "t", "f", "--create"],
+        &["load", "t", "f", "--errors-max", "many"],
+        &["load", "t", "f", "--memory", "lots"],
+        &["load", "t", "f", "--columns", "a"],
+        &["load", "t", "f", "--stream-parallelism", "x"],
+        &["get", "t"],
+        &["kv", "put", "nokey", "value"],
+        &["scan", "t", "--format", "xml"],
+    ] {
+        place.run(arguments).ends(3);
+    }
+    place.run(&["--help"]).ends(0);
+    place.run(&["--version"]).ends(0);
+}
+
+#[test]
+fn options_out_of_their_range() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(1));
+    place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["memory_bytes_max"]);
+    place.run(&["load", "ships", "a.csv", "--stream-parallelism", "0"]).ends(3).says(&["stream_parallelism"]);
+}
+
+#[test]
+fn a_primary_key_that_cannot_be() {
+    let place = Place::new();
+    place.write("a.csv", ships_csv(1));
+    for (key, says) in [
+        ("SHARD(ship", "--primary-key 'SHARD(ship'"),
+        ("ship)) USING TTL 3 DAYS --", "more than a list of columns"),
+        ("crew", "names crew"),
+    ] {
+        place.run(&["load", "t", "a.csv", "--create", "--primary-key", key]).ends(3).says(&[says]);
+    }
+    assert!(!place.path("S").exists());
+}

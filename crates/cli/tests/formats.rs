@@ -1,0 +1,94 @@
+//! What is unloaded loads again as the same rows, in every format.
+
+mod common;
+
+use common::Place;
+
+const DDL: &str = "CREATE TABLE t (id LONG, at TIMESTAMP(3), i INTEGER, f FLOAT, d DOUBLE, n NUMBER(10, 2), s STRING, b BOOLEAN,
+    bytes BINARY, u UUID, j JSON, PRIMARY KEY (SHARD(id), at))";
+const ROWS: &str = r#"{"id":1,"at":"2022-01-03T00:00:00.5","i":-7,"f":1.5,"d":1e100,"n":12.34,"s":"a, \"b\"\nc","b":true,"bytes":"AAEC","u":"00112233-4455-6677-8899-aabbccddeeff","j":{"x":[1,2]}}
+{"id":2,"at":"1969-12-31T23:59:59","i":null,"f":null,"d":null,"n":null,"s":"","b":null,"bytes":null,"u":null,"j":null}
+{"id":3,"at":"2022-01-03T00:00:00","i":0,"f":0.0,"d":-0.5,"n":-0.01,"s":null,"b":false,"bytes":"","u":null,"j":"text"}
+"#;
+
+fn stored() -> Place {
+    let place = Place::new();
+    place.run(&["sql", DDL]).ends(0);
+    place.write("rows.jsonl", ROWS);
+    place.run(&["load", "t", "rows.jsonl"]).ends(0).says(&["3 inserted"]);
+    place
+}
+
+fn rows(place: &Place, store: &str) -> Vec<String> {
+    let run = place.run(&["scan", "--store", store, "t", "--format", "jsonl"]).ends(0);
+    let mut rows: Vec<_> = run.lines().into_iter().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn every_format_gives_the_same_rows_back() {
+    let place = stored();
+    for file in ["t.csv", "t.jsonl", "t.parquet", "t.arrow", "t.csv.gz", "t.jsonl.zst", "t.csv.zst"] {
+        place.run(&["unload", "t", "-o", file]).ends(0).says(&["3 rows"]);
+        let again = format!("again-{file}");
+        place.run(&["sql", "--store", &again, DDL]).ends(0);
+        place.run(&["load", "--store", &again, "t", file]).ends(0).says(&["3 inserted", "0 failed"]);
+        assert_eq!(rows(&place, &again), rows(&place, "S"), "{file}");
+    }
+}
+
+#[test]
+fn what_a_table_holds_can_make_the_table_anew() {
+    let place = stored();
+    for file in ["t.parquet", "t.arrow"] {
+        place.run(&["unload", "t", "-o", file]).ends(0);
+        let again = format!("made-{file}");
+        place.run(&["load", "--store", &again, "t", file, "--create", "--primary-key", "SHARD(id), at"]).ends(0);
+        assert_eq!(place.run(&["sql", "--store", &again, "DESCRIBE t"]).out, place.run(&["sql", "DESCRIBE t"]).out, "{file}");
+        assert_eq!(rows(&place, &again), rows(&place, "S"), "{file}");
+    }
+}
+
+#[test]
+fn an_empty_table_unloads_to_a_file_that_can_be_read() {
+    let place = Place::new();
+    place.run(&["sql", DDL]).ends(0);
+    for format in ["csv", "jsonl", "parquet", "arrow"] {
+        let file = format!("empty.{format}");
+        place.run(&["unload", "t", "-o", &file]).ends(0);
+        place.run(&["load", "t", &file]).ends(0).says(&["0 read"]);
+    }
+    assert_eq!(place.run(&["unload", "t", "--format", "json"]).ends(0).out, "[]\n");
+}
+
+#[test]
+fn standard_output_takes_every_format() {
+    let place = stored();
+    for format in ["csv", "jsonl", "parquet", "arrow"] {
+        let bytes = place.run(&["unload", "t", "--format", format]).ends(0).bytes;
+        let again = format!("piped-{format}");
+        place.run(&["sql", "--store", &again, DDL]).ends(0);
+        let format = if format == "arrow" { "arrow-stream" } else { format };
+        place
+            .run_with_input(&["load", "--store", &again, "t", "-", "--input-format", format], &bytes)
+            .ends(0)
+            .says(&["3 inserted"]);
+    }
+    let array: Vec<serde_json::Value> = serde_json::from_str(&place.run(&["unload", "t", "--format", "json"]).out).unwrap();
+    assert_eq!(array.len(), 3);
+    let table = place.run(&["unload", "t", "--format", "table", "--columns", "id,u,bytes"]).out;
+    assert!(table.contains("00112233-4455-6677-8899-aabbccddeeff") && table.contains("(3 bytes)"), "{table}");
+}
+
+#[test]
+fn an_output_that_fails_leaves_nothing_behind() {
+    let place = stored();
+    place.run(&["unload", "t", "-o", "no/such/directory/t.csv"]).ends(3).says(&["cannot be written"]);
+    place.run(&["unload", "t", "-o", "t.csv", "--columns", "nosuch"]).ends(3).says(&["no column 'nosuch'"]);
+    assert!(!place.path("t.csv").exists());
+    let left = std::fs::read_dir(place.path(""))
+        .unwrap()
+        .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().contains("partial")));
+    assert_eq!(left.count(), 0);
+}

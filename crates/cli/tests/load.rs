@@ -1,0 +1,298 @@
+//! Loading files into tables.
+
+mod common;
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Place, finished, ships_csv};
+
+#[test]
+fn a_table_is_made_from_the_columns_of_a_file() {
+    let place = Place::new();
+    place.write("a.csv", ships_csv(3));
+    let key = ["--create", "--primary-key", "SHARD(ship), at"];
+    place.run(&[&["load", "ships", "a.csv"], &key[..]].concat()).ends(0).says(&["3 read, 3 inserted, 0 existed, 0 failed"]);
+    let ddl = place.run(&["sql", "DESCRIBE ships"]).ends(0).out;
+    assert!(ddl.contains("ship LONG") && ddl.contains("at TIMESTAMP(0)") && ddl.contains("SHARD(ship), at"), "{ddl}");
+    // The same command again finds its table and its rows.
+    place.run(&[&["load", "ships", "a.csv"], &key[..]].concat()).ends(0).says(&["0 inserted, 3 existed"]);
+    assert_eq!(place.run(&["count", "ships"]).ends(0).out, "3\n");
+}
+
+#[test]
+fn the_types_of_several_files_are_brought_together() {
+    let place = Place::new();
+    place.write("a.csv", "id,x\n1,5\n");
+    place.write("b.csv", "id,x,y\n2,5.5,text\n");
+    place.run(&["load", "t", "*.csv", "--create", "--primary-key", "id"]).ends(0).says(&["2 read, 2 inserted"]);
+    assert!(place.run(&["sql", "DESCRIBE t"]).out.contains("x DOUBLE"));
+}
+
+#[test]
+fn a_table_with_another_key_is_not_taken_for_the_one_asked_for() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(1));
+    let run = place.run(&["load", "ships", "a.csv", "--create", "--primary-key", "at"]);
+    run.ends(3).says(&["another primary key", "choose another name"]);
+}
+
+#[test]
+fn the_summary_is_json() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(5));
+    place.write("b.csv", "ship,at,lat\n9,2022-01-03T00:00:00,x\n4,2022-01-03T00:00:00,1\n");
+    place.run(&["load", "ships", "a.csv", "b.csv", "--stream-parallelism", "1", "--summary", "s.json"]).ends(1);
+    let summary = place.json("s.json");
+    let counts = ["read", "inserted", "existed", "failed"].map(|name| summary[name].as_u64().unwrap());
+    assert_eq!(counts, [7, 5, 1, 1]);
+    assert_eq!(summary["outcome"], "rejected");
+    assert_eq!(summary["files"][1]["file"], "b.csv");
+    assert_eq!(summary["files"][1]["failed"], 1);
+    assert!(summary["seconds"].as_f64().unwrap() > 0.0 && summary["rows_per_second"].as_f64().unwrap() > 0.0);
+    assert!(summary["bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn existing_rows_are_kept_replaced_or_refused() {
+    let place = Place::new().with_ships();
+    place.write("old.csv", "ship,at,name\n1,2022-01-03T00:00:00,old\n");
+    place.write("new.csv", "ship,at,name\n1,2022-01-03T00:00:00,new\n");
+    let name = || place.run(&["get", "ships", "1", "--columns", "name"]).ends(0).out;
+    place.run(&["load", "ships", "old.csv"]).ends(0);
+    place.run(&["load", "ships", "new.csv"]).ends(0).says(&["1 existed"]);
+    assert_eq!(name(), "name\nold\n");
+    place.run(&["load", "ships", "new.csv", "--on-existing", "fail"]).ends(2);
+    assert_eq!(name(), "name\nold\n");
+    place.run(&["load", "ships", "new.csv", "--on-existing", "replace"]).ends(0);
+    assert_eq!(name(), "name\nnew\n");
+}
+
+#[test]
+fn rejected_records_are_kept_as_they_stood_with_their_reasons() {
+    let place = Place::new().with_ships();
+    let dirty =
+        "ship,at,lat,name\n1,2022-01-03T00:00:00,x,\"a, b\"\n2,2022-01-03T00:00:00,1,fine\n3\n,2022-01-03T00:00:00,1,no ship\n";
+    place.write("in/dirty.csv", dirty);
+    place.run(&["load", "ships", "in/dirty.csv", "--rejects", "R"]).ends(1).says(&["4 read, 1 inserted", "3 failed"]);
+    assert_eq!(
+        place.read("R/dirty.csv"),
+        "ship,at,lat,name\n1,2022-01-03T00:00:00,x,\"a, b\"\n3\n,2022-01-03T00:00:00,1,no ship\n"
+    );
+    let reasons = place.read("R/dirty.reasons.jsonl");
+    let reasons: Vec<serde_json::Value> = reasons.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let places: Vec<_> =
+        reasons.iter().map(|reason| (reason["record"].as_u64().unwrap(), reason["line"].as_u64().unwrap())).collect();
+    assert_eq!(places, [(0, 2), (2, 4), (3, 5)]);
+    assert_eq!(reasons[0]["column"], "lat");
+    assert_eq!(reasons[2]["column"], "ship");
+    assert!(reasons.iter().all(|reason| reason["file"] == "in/dirty.csv" && !reason["reason"].as_str().unwrap().is_empty()));
+}
+
+#[test]
+fn rejected_files_can_be_mended_and_loaded() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", "ship,at,lat\n1,2022-01-03T00:00:00,x\n");
+    place.run(&["load", "ships", "a.csv", "--rejects", "R"]).ends(1);
+    place.write("mended.csv", place.read("R/a.csv").replace('x', "1"));
+    place.run(&["load", "ships", "mended.csv"]).ends(0).says(&["1 inserted"]);
+}
+
+#[test]
+fn inputs_of_one_name_keep_their_rejects_apart() {
+    let place = Place::new().with_ships();
+    place.write("1/a.csv", "ship,at\nx,2022-01-03T00:00:00\n");
+    place.write("2/a.csv", "ship,at\ny,2022-01-03T00:00:00\n");
+    place.run(&["load", "ships", "1/a.csv", "2/a.csv", "--rejects", "R"]).ends(1);
+    assert!(place.read("R/a.csv").contains('x'));
+    assert!(place.read("R/a-2.csv").contains('y'));
+}
+
+#[test]
+fn without_a_place_to_keep_them_the_first_rejected_records_are_shown() {
+    let place = Place::new().with_ships();
+    let bad: String = (0..50).map(|ship| format!("{ship},never\n")).collect();
+    place.write("a.csv", format!("ship,at\n{bad}"));
+    let run = place.run(&["load", "ships", "a.csv"]).ends(1).says(&["a.csv, line 2, column at", "--rejects DIR"]);
+    assert_eq!(run.err.matches("rejected: a.csv").count(), 10);
+}
+
+#[test]
+fn a_load_stops_when_more_fails_than_allowed() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", "ship,at\n1,never\n2,never\n3,never\n");
+    place.run(&["load", "ships", "a.csv", "--errors-max", "3"]).ends(1);
+    place.run(&["load", "ships", "a.csv", "--errors-max", "2"]).ends(2).says(&["errors_max (2)", "mend the input"]);
+    place.run(&["load", "ships", "a.csv", "--errors-max", "50%"]).ends(2).says(&["50%"]);
+}
+
+#[test]
+fn a_dry_run_reads_everything_and_writes_nothing() {
+    let place = Place::new();
+    place.write("a.csv", "ship,at,x\n1,2022-01-03T00:00:00,1\n2,2022-01-03T00:00:00,2\n,2022-01-03T00:00:00,3\n");
+    let arguments = ["load", "ships", "a.csv", "--dry-run", "--create", "--primary-key", "ship", "--summary", "s.json"];
+    place.run(&arguments).ends(1).says(&["would make", "3 read, 1 would fail"]);
+    assert!(!place.path("S").exists());
+    assert_eq!(place.json("s.json")["dry_run"], true);
+    assert_eq!(place.json("s.json")["failed"], 1);
+
+    let place = place.with_ships();
+    place.write("b.csv", "ship,at\n1,2022-01-03T00:00:00\n2,never\n");
+    place.run(&["load", "ships", "b.csv", "--dry-run", "--rejects", "R"]).ends(1).says(&["2 read, 1 would fail"]);
+    assert_eq!(place.read("R/b.csv"), "ship,at\n2,never\n");
+    assert_eq!(place.run(&["count", "ships"]).out, "0\n");
+}
+
+#[test]
+fn what_a_load_reports_a_dry_run_foretells() {
+    let place = Place::new().with_ships();
+    let rows: String =
+        (0..40_000).map(|ship| if ship % 1_000 == 7 { "x,y\n".into() } else { format!("{ship},2022-01-03\n") }).collect();
+    place.write("a.csv", format!("ship,at\n{rows}"));
+    place.run(&["load", "ships", "a.csv", "--dry-run", "--rejects", "D"]).ends(1);
+    place
+        .run(&["load", "ships", "a.csv", "--rejects", "R"])
+        .ends(1)
+        .says(&["40,000 read, 39,960 inserted, 0 existed, 40 failed"]);
+    assert_eq!(place.read("D/a.csv"), place.read("R/a.csv"));
+    assert_eq!(place.read("D/a.reasons.jsonl"), place.read("R/a.reasons.jsonl"));
+}
+
+#[test]
+fn files_that_are_loaded_are_not_read_again() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(10));
+    place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0).says(&["10 read"]);
+    place.write("b.csv", "ship,at\n77,2022-01-03T00:00:00\n");
+    let run = place.run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json", "--summary", "s.json"]);
+    run.ends(0).says(&["10 stored by an earlier run, 1 read, 1 inserted, 0 existed"]);
+    assert_eq!(place.json("s.json")["resumed"], 10);
+    place.run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json"]).ends(0).says(&["0 read"]);
+    // A file that has changed is another file.
+    place.write("b.csv", "ship,at\n77,2022-01-03T00:00:00\n78,2022-01-03T00:00:00\n");
+    place.run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json"]).ends(0).says(&["2 read, 1 inserted, 1 existed"]);
+}
+
+#[test]
+fn the_note_of_another_load_is_refused() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(1));
+    place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0);
+    place
+        .run(&["load", "--store", "T", "ships", "a.csv", "--create", "--primary-key", "ship", "--resume", "notes.json"])
+        .ends(3)
+        .says(&["give each load its own"]);
+    place.write("notes.json", "nonsense");
+    place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(3).says(&["delete it to start anew"]);
+}
+
+#[test]
+fn a_resumed_load_goes_on_where_damage_stopped_it() {
+    let place = Place::new().with_ships();
+    let whole = gzip(ships_csv(200_000).as_bytes());
+    place.write("a.csv.gz", &whole[..whole.len() / 2]);
+    let run = place.run(&["load", "ships", "a.csv.gz", "--resume", "notes.json", "--summary", "s.json"]);
+    run.ends(2).says(&["a.csv.gz", "cut short"]);
+    let before = place.json("s.json")["inserted"].as_u64().unwrap();
+    assert!(before > 0);
+    assert_eq!(place.run(&["count", "ships"]).out, format!("{before}\n"));
+    assert_eq!(place.json("notes.json")["files"]["a.csv.gz"]["records"], before);
+}
+
+#[test]
+fn an_interrupted_load_stores_what_it_read_and_goes_on_later() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(200_000));
+    let arguments = ["load", "ships", "a.csv", "--rate", "40000", "--resume", "notes.json", "--summary", "s.json"];
+    let mut command = place.command(&arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // At that rate the load takes five seconds: rows flow now, and many are still to come.
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let asked = Instant::now();
+    finished(child.wait_with_output().unwrap()).ends(4).says(&["interrupted", "read", "inserted"]);
+    assert!(asked.elapsed() < Duration::from_secs(10));
+    let summary = place.json("s.json");
+    assert_eq!(summary["outcome"], "interrupted");
+    let stored = summary["inserted"].as_u64().unwrap();
+    assert!(stored > 0 && stored < 200_000, "{stored}");
+    assert_eq!(place.run(&["count", "ships"]).out, format!("{stored}\n"));
+    let noted = place.json("notes.json")["files"]["a.csv"]["records"].as_u64().unwrap();
+    assert!(noted > 0 && noted <= stored, "{noted}, {stored}");
+    place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0);
+    assert_eq!(place.run(&["count", "ships"]).out, "200000\n");
+}
+
+#[test]
+fn csv_without_header_and_with_other_marks() {
+    let place = Place::new().with_ships();
+    place.write("a.txt", "5;-;2022-01-03T00:00:00\n");
+    let arguments = [
+        "load",
+        "ships",
+        "a.txt",
+        "--input-format",
+        "csv",
+        "--delimiter",
+        ";",
+        "--no-header",
+        "--columns",
+        "ship,name,at",
+        "--null",
+        "-",
+    ];
+    place.run(&arguments).ends(0);
+    assert_eq!(
+        place.run(&["get", "ships", "5", "--format", "jsonl"]).out,
+        "{\"ship\":5,\"at\":\"2022-01-03T00:00:00\",\"lat\":null,\"name\":null}\n"
+    );
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let place = Place::new().with_ships();
+    place.run_with_input(&["load", "ships", "-"], ships_csv(7).as_bytes()).ends(0).says(&["7 inserted"]);
+    place.run(&["load", "ships", "-", "--resume", "n"]).ends(3).says(&["standard input"]);
+    place.run_with_input(&["load", "t", "-", "--create", "--primary-key", "ship"], b"ship\n1\n").ends(3).says(&["tonnage sql"]);
+}
+
+#[test]
+fn columns_that_the_table_lacks_can_be_left_out() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", "ship,at,crew\n1,2022-01-03T00:00:00,12\n");
+    place.run(&["load", "ships", "a.csv", "--ignore-columns"]).ends(0).says(&["1 inserted"]);
+}
+
+#[test]
+fn rows_live_as_long_as_they_are_told_to() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(3));
+    place.run(&["load", "ships", "a.csv", "--ttl", "1s"]).ends(0);
+    std::thread::sleep(Duration::from_millis(1_200));
+    assert_eq!(place.run(&["count", "ships"]).out, "0\n");
+}
+
+#[test]
+fn every_durability_stores_everything() {
+    for durability in ["none", "write", "fsync"] {
+        let place = Place::new().with_ships();
+        place.write("a.csv", ships_csv(1_000));
+        place.run(&["load", "ships", "a.csv", "--durability", durability, "--memory", "64M"]).ends(0).says(&["1,000 inserted"]);
+        assert_eq!(place.run(&["count", "ships"]).out, "1000\n", "{durability}");
+    }
+}
+
+#[test]
+fn quiet_says_nothing() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(3));
+    let run = place.run(&["load", "ships", "a.csv", "--quiet"]).ends(0);
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("", ""));
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}

@@ -1,0 +1,83 @@
+//! Key/value pairs from the command line.
+
+mod common;
+
+use common::Place;
+
+fn mail() -> Place {
+    let place = Place::new();
+    for key in ["/users/42", "/users/42/-/mail", "/users/42/-/mail/home", "/users/42/-/mail/work", "/users/42/-/phone"] {
+        place.run(&["kv", "put", key, key]).ends(0);
+    }
+    place
+}
+
+fn keys(place: &Place, arguments: &[&str]) -> Vec<String> {
+    let arguments = [&["kv", "multi-get", "/users/42"], arguments, &["--direction", "forward", "--keys-only"]].concat();
+    place.run(&arguments).ends(0).lines().into_iter().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_value_comes_back_byte_for_byte() {
+    let place = Place::new();
+    let bytes: Vec<u8> = (0..=255).collect();
+    place.write("value.bin", &bytes);
+    place.run(&["kv", "put", "/a/-/b", "--file", "value.bin"]).ends(0);
+    assert_eq!(place.run(&["kv", "get", "/a/-/b"]).ends(0).bytes, bytes);
+    place.run_with_input(&["kv", "put", "/a/-/c"], &bytes).ends(0);
+    assert_eq!(place.run(&["kv", "get", "/a/-/c"]).ends(0).bytes, bytes);
+}
+
+#[test]
+fn what_is_not_there_is_an_answer_of_its_own() {
+    let place = mail();
+    place.run(&["kv", "get", "/users/43"]).ends(1).says(&["/users/43: there is no such pair"]);
+    place.run(&["kv", "delete", "/users/43"]).ends(1).says(&["nothing to delete"]);
+}
+
+#[test]
+fn conditions_hold_or_refuse() {
+    let place = mail();
+    place.run(&["kv", "put", "/users/42", "new", "--if-absent"]).ends(1).says(&["there is one"]);
+    place.run(&["kv", "put", "/users/77", "new", "--if-present"]).ends(1).says(&["there is none"]);
+    place.run(&["kv", "put", "/users/42", "new", "--if-version", "999999999"]).ends(1);
+    let scan = place.run(&["kv", "multi-get", "/users/42", "--format", "jsonl"]).ends(0);
+    let version = serde_json::from_str::<serde_json::Value>(&scan.out).unwrap()["version"].to_string();
+    place.run(&["kv", "put", "/users/42", "new", "--if-version", &version]).ends(0);
+    assert_eq!(place.run(&["kv", "get", "/users/42"]).out, "new");
+}
+
+#[test]
+fn depths_and_ranges_below_a_key() {
+    let place = mail();
+    assert_eq!(keys(&place, &[]), ["/users/42"]);
+    assert_eq!(keys(&place, &["--depth", "children"]), ["/users/42/-/mail", "/users/42/-/phone"]);
+    assert_eq!(keys(&place, &["--depth", "parent-and-descendants"]).len(), 5);
+    assert_eq!(keys(&place, &["--depth", "descendants", "--from", "n"]), ["/users/42/-/phone"]);
+    assert_eq!(keys(&place, &["--depth", "descendants", "--prefix", "ma"]).len(), 3);
+}
+
+#[test]
+fn pairs_are_loaded_counted_scanned_and_deleted() {
+    let place = Place::new();
+    place.write("pairs.csv", "key,value\n/a,1\n/b/-/x,2\nnokey,3\n");
+    place.run(&["kv", "load", "pairs.csv", "--rejects", "R"]).ends(1).says(&["3 read, 2 inserted, 0 existed, 1 failed"]);
+    assert_eq!(place.read("R/pairs.csv"), "key,value\nnokey,3\n");
+    assert_eq!(place.run(&["kv", "count"]).out, "2\n");
+    let mut values: Vec<_> =
+        place.run(&["kv", "scan"]).lines().iter().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect();
+    values.sort();
+    assert_eq!(values, ["1", "2"]);
+    place.run(&["kv", "delete", "/b", "--depth", "parent-and-descendants"]).ends(0);
+    assert_eq!(place.run(&["kv", "count"]).out, "1\n");
+}
+
+#[test]
+fn bytes_that_are_no_text_go_as_base64() {
+    let place = Place::new();
+    place.write("pairs.csv", "key,value\n/a,/wA=\n");
+    place.run(&["kv", "load", "pairs.csv", "--values", "base64"]).ends(0);
+    assert_eq!(place.run(&["kv", "get", "/a"]).bytes, [0xff, 0]);
+    place.run(&["kv", "scan"]).ends(3).says(&["the value of /a is no text", "--values base64"]);
+    assert!(place.run(&["kv", "scan", "--values", "base64"]).ends(0).out.contains("/wA="));
+}

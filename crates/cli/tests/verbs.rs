@@ -1,0 +1,126 @@
+//! The small verbs: sql, put, stats, check, demo.
+
+mod common;
+
+use common::Place;
+
+#[test]
+fn ddl_is_carried_out_and_told() {
+    let place = Place::new();
+    let run = place.run(&["sql", "CREATE TABLE a (x LONG, PRIMARY KEY (x)); CREATE TABLE IF NOT EXISTS a (x LONG, PRIMARY KEY (x)); ALTER TABLE a ADD y DOUBLE; SHOW TABLES; DROP TABLE IF EXISTS b"]);
+    let told = ["created table a", "table a was there already", "altered table a", "a", "there was no table b"];
+    assert_eq!(run.ends(0).lines(), told);
+    place.write("ddl.sql", "DESCRIBE a;");
+    let described = place.run(&["sql", "-f", "ddl.sql"]).ends(0).out;
+    assert!(described.contains("y DOUBLE"), "{described}");
+    assert_eq!(place.run_with_input(&["sql"], b"DROP TABLE a").ends(0).out, "dropped table a\n");
+    place.run_with_input(&["sql", "--store", "T"], described.as_bytes()).ends(0);
+    assert_eq!(place.run(&["sql", "--store", "T", "DESCRIBE a"]).out, described);
+}
+
+#[test]
+fn queries_come_later() {
+    let place = Place::new();
+    place.run(&["sql", "SELECT 1"]).ends(3).says(&["queries come with a later release"]);
+    assert!(!place.path("S").exists());
+}
+
+#[test]
+fn ddl_that_cannot_be_read_is_refused_with_its_place() {
+    Place::new().run(&["sql", "CREATE TABLE t (\n x LONGISH)"]).ends(3).says(&["line 2, column 4", "unknown type"]);
+}
+
+#[test]
+fn single_rows_under_conditions() {
+    let place = Place::new().with_ships();
+    let row = r#"{"ship": 1, "at": "2022-01-03T00:00:00", "lat": 1.5}"#;
+    let run = place.run(&["put", "ships", row]).ends(0);
+    let version = run.out.trim().rsplit(' ').next().unwrap().to_owned();
+    place.run(&["put", "ships", row, "--if-absent"]).ends(1).says(&["row 0: not stored: there is one"]);
+    place.run(&["put", "ships", row, "--if-version", "1"]).ends(1);
+    place.run(&["put", "ships", row, "--if-version", &version]).ends(0);
+    place.write("rows.jsonl", "{\"ship\": 2, \"at\": \"2022-01-03\"}\n\n{\"ship\": 3, \"at\": \"2022-01-03\", \"crew\": 5}\n");
+    place.run(&["put", "ships", "--file", "rows.jsonl"]).ends(3).says(&["rows.jsonl, line 3", "no column 'crew'"]);
+    assert_eq!(place.run(&["count", "ships"]).out, "2\n");
+}
+
+#[test]
+fn single_rows_that_do_not_fit() {
+    let place = Place::new().with_ships();
+    for (row, says) in [
+        ("[1]", "a row is a JSON object"),
+        ("{", "not JSON"),
+        (r#"{"ship": "x", "at": "2022-01-03"}"#, "column ship"),
+        (r#"{"ship": 1, "at": 5}"#, "column at"),
+        (r#"{"at": "2022-01-03"}"#, "ship"),
+        (r#"{"ship": null, "at": "2022-01-03"}"#, "ship"),
+    ] {
+        place.run(&["put", "ships", row]).ends(3).says(&["row 0", says]);
+    }
+}
+
+#[test]
+fn a_sound_store_passes_the_check_and_a_damaged_one_does_not() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", common::ships_csv(50_000));
+    place.run(&["load", "ships", "a.csv"]).ends(0);
+    let run = place.run(&["check", "--format", "csv"]).ends(0).says(&["sound"]);
+    assert_eq!(run.out, "table,rows\nships,50000\n(key/value pairs),0\n");
+
+    let largest = data_files(&place.path("S")).into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&largest, bytes).unwrap();
+    place.run(&["check"]).ends(1).says(&["damaged"]);
+}
+
+fn data_files(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(data_files(&path));
+        } else if path.extension().is_some_and(|ending| ending == "sst") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn figures_of_the_store() {
+    let place = Place::new().with_ships();
+    let run = place.run(&["stats", "--format", "jsonl"]).ends(0);
+    assert!(run.out.contains("\"figure\":\"tables\",\"value\":1") && run.out.contains("disk_bytes"), "{}", run.out);
+}
+
+#[test]
+fn several_data_directories_hold_one_store() {
+    let place = Place::new();
+    place.write("a.csv", common::ships_csv(1_000));
+    let arguments =
+        ["--data-dir", "d1", "--data-dir", "d2", "load", "ships", "a.csv", "--create", "--primary-key", "SHARD(ship), at"];
+    place.run(&arguments).ends(0);
+    assert_eq!(place.run(&["count", "ships"]).ends(0).out, "1000\n");
+    for directory in ["d1", "d2"] {
+        assert!(!data_files(&place.path(directory)).is_empty(), "{directory}");
+    }
+}
+
+#[test]
+fn the_demo_tells_its_story_and_closes_with_rates() {
+    let run = Place::new().run(&["demo", "--ships", "100", "--positions-per-ship", "100"]).ends(0);
+    for text in ["10,000 positions", "Both agree", "The track of ship", "pictures", "one by one", "latest position of each ship"]
+    {
+        assert!(run.out.contains(text), "'{text}' is missing in\n{}", run.out);
+    }
+}
+
+#[test]
+fn the_store_of_the_demo_can_stay() {
+    let place = Place::new();
+    place.run(&["demo", "--ships", "50", "--positions-per-ship", "20", "--dir", "D"]).ends(0);
+    assert_eq!(place.run(&["count", "--store", "D", "positions"]).ends(0).out, "1000\n");
+    place.run(&["demo", "--dir", "D"]).ends(3).says(&["give a new directory"]);
+}
