@@ -117,11 +117,8 @@ fn phones_come_back_with_their_icons_byte_for_byte() {
     assert_eq!((put.failures.len(), put.report.total.failed), (0, 0));
 
     let makers: Vec<_> = expected.keys().cloned().collect();
-    let options = BulkGetOptions {
-        direction: Direction::Forward,
-        relatives: vec!["phones.images".into()],
-        ..BulkGetOptions::default()
-    };
+    let options =
+        BulkGetOptions { direction: Direction::Forward, relatives: vec!["phones.images".into()], ..BulkGetOptions::default() };
     let keys = KeySource::keys(makers.into_iter().map(|maker| vec![Value::from(maker)]));
     let (mut seen, mut seen_icons) = (BTreeSet::new(), 0);
     for related in store.table("phones").unwrap().bulk_get(keys, &options).unwrap().into_rows() {
@@ -134,7 +131,7 @@ fn phones_come_back_with_their_icons_byte_for_byte() {
             assert!(seen.insert((maker, model)));
         } else {
             // The picture comes right after its phone.
-            assert_eq!(seen.contains(&(maker, model.clone())), true);
+            assert!(seen.contains(&(maker, model.clone())), "{model}");
             assert_eq!(related.row.get("bytes"), Some(&Value::Binary(icon.clone().unwrap())), "{model}");
             seen_icons += 1;
         }

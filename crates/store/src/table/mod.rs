@@ -5,7 +5,9 @@ mod write;
 
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
+use tonnage_engine::{
+    Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
+};
 
 pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
 pub use write::RowOperation;

@@ -32,7 +32,8 @@ fn texts(pairs: &[Pair]) -> Vec<String> {
 #[rstest]
 fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Ground) {
     let mut store = on.open();
-    let version = store.kv().put(&key("/users/42/-/mail"), b"home", &WriteOptions { durability: Durability::Fsync, ..now() }).unwrap();
+    let version =
+        store.kv().put(&key("/users/42/-/mail"), b"home", &WriteOptions { durability: Durability::Fsync, ..now() }).unwrap();
     store.reopen();
     let expected = Pair { key: key("/users/42/-/mail"), value: b"home".to_vec(), version };
     assert_eq!(store.kv().get(&key("/users/42/-/mail")).unwrap(), Some(expected));
@@ -67,7 +68,11 @@ fn conditions_are_kept(#[values(Memory, RocksDb)] on: Ground) {
 #[case(Depth::DescendantsOnly, &["/s/-/a/1", "/s/-/a/1/x", "/s/-/a/2", "/s/-/a/3/y"])]
 #[case(Depth::ParentAndChildren, &["/s/-/a", "/s/-/a/1", "/s/-/a/2"])]
 #[case(Depth::ParentAndDescendants, &["/s/-/a", "/s/-/a/1", "/s/-/a/1/x", "/s/-/a/2", "/s/-/a/3/y"])]
-fn a_multi_get_looks_as_deep_as_asked_for(#[values(Memory, RocksDb)] on: Ground, #[case] depth: Depth, #[case] expected: &[&str]) {
+fn a_multi_get_looks_as_deep_as_asked_for(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[case] depth: Depth,
+    #[case] expected: &[&str],
+) {
     let store = on.open();
     let others = ["/s", "/s/-/a!", "/s/-/aa", "/s/-/b", "/t/-/a", "/s/a/-/1", "/r/-/a/1"];
     put_all(&store, &others);
@@ -99,7 +104,11 @@ fn range(start: Option<(&str, bool)>, end: Option<(&str, bool)>, prefix: &str) -
 #[case::prefix_and_start(range(Some(("c", false)), None, "c"), &["ca"])]
 #[case::nothing(range(Some(("d", true)), Some(("b", true)), ""), &[])]
 #[case::prefix_outside(range(Some(("d", true)), None, "b"), &[])]
-fn a_key_range_narrows_the_component_below_the_parent(#[values(Memory, RocksDb)] on: Ground, #[case] range: KeyRange, #[case] expected: &[&str]) {
+fn a_key_range_narrows_the_component_below_the_parent(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[case] range: KeyRange,
+    #[case] expected: &[&str],
+) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/b", "/s/-/b/x", "/s/-/c", "/s/-/ca", "/s/-/d", "/s/-/é", "/t/-/c"]);
     let get = |depth| {
@@ -184,7 +193,8 @@ fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Gro
     let delete = |text: &str, condition| PairOperation::Delete { key: key(text), condition };
     let written = kv.write(&[put("/u/-/a", Condition::IfAbsent), put("/u/-/b", Condition::Always)], &now()).unwrap();
     let version = written.version().unwrap();
-    let refused = kv.write(&[delete("/u/-/a", Condition::Always), put("/u/-/b", Condition::IfVersion(version + 1))], &now()).unwrap();
+    let refused =
+        kv.write(&[delete("/u/-/a", Condition::Always), put("/u/-/b", Condition::IfVersion(version + 1))], &now()).unwrap();
     assert_eq!(refused, Written::Refused { operation: 1, current: Some(version) });
     assert_eq!(kv.count().unwrap(), 2);
     assert!(kv.write(&[delete("/u/-/a", Condition::IfPresent), put("/u", Condition::IfAbsent)], &now()).unwrap().is_stored());
@@ -253,7 +263,8 @@ fn an_endless_source_of_keys_may_be_dropped(#[values(Memory, RocksDb)] on: Groun
     let mut store = on.open();
     put_all(&store, &["/a", "/a/-/b"]);
     for depth in [Depth::ParentOnly, Depth::ChildrenOnly, Depth::ParentAndDescendants] {
-        let mut read = store.kv().bulk_get(std::iter::repeat(key("/a")), &PairGetOptions { depth, ..Default::default() }).unwrap();
+        let mut read =
+            store.kv().bulk_get(std::iter::repeat(key("/a")), &PairGetOptions { depth, ..Default::default() }).unwrap();
         assert!(!read.next().unwrap().unwrap().is_empty());
         drop(read);
         store.reopen();

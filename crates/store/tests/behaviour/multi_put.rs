@@ -7,7 +7,8 @@ use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::{all_rows, assert_error, failure, row};
 
-const SENSORS: &str = "CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at)); CREATE TABLE light (at LONG, lux INTEGER, PRIMARY KEY (at))";
+const SENSORS: &str =
+    "CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at)); CREATE TABLE light (at LONG, lux INTEGER, PRIMARY KEY (at))";
 
 fn heat(at: i64) -> Row {
     row! { "at" => at, "level" => at as f64 / 2.0 }
@@ -38,13 +39,18 @@ fn a_missing_table_is_named_and_nothing_is_written(#[values(Memory, RocksDb)] on
 }
 
 #[rstest]
-fn a_row_of_another_schema_is_reported_with_table_row_and_column_and_the_others_are_stored(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_of_another_schema_is_reported_with_table_row_and_column_and_the_others_are_stored(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(SENSORS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
     let rows = [("heat", vec![heat(1)]), ("light", vec![light(1), heat(2), light(3), row! { "at" => 4_i64, "lux" => true }])];
     let put = store.multi_put(rows, &options).unwrap();
-    let failures: Vec<_> =
-        put.failures.iter().map(|failure| (failure.table.as_str(), failure.row, format!("{:?} {}", failure.column, failure.reason))).collect();
+    let failures: Vec<_> = put
+        .failures
+        .iter()
+        .map(|failure| (failure.table.as_str(), failure.row, format!("{:?} {}", failure.column, failure.reason)))
+        .collect();
     assert_eq!((failures.len(), failures[0].0, failures[0].1, failures[1].1), (2, "light", 1, 3));
     assert!(failures[0].2.contains("level"), "{failures:?}");
     assert!(failures[1].2.contains("lux") && failures[1].2.contains("BOOLEAN"), "{failures:?}");

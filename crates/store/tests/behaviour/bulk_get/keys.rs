@@ -112,7 +112,8 @@ fn a_failing_key_source_delivers_the_rows_of_the_keys_before_it(#[values(Memory,
     let store = shop::stocked(on, 50);
     for options in [BulkGetOptions::default(), forward()] {
         let good = ["Apple", "Nokia", "Samsung"].map(|maker| Ok(vec![maker.into()].into()));
-        let keys = KeySource::try_keys(good.into_iter().chain([Err(Error::unavailable("the queue is closed"))]).collect::<Vec<_>>());
+        let keys =
+            KeySource::try_keys(good.into_iter().chain([Err(Error::unavailable("the queue is closed"))]).collect::<Vec<_>>());
         let (found, error) = until_error(store.table("phones").unwrap().bulk_get(keys, &options));
         assert_eq!(found.len(), 150);
         assert_error(error, tonnage::ErrorKind::Unavailable, &["the queue is closed"]);

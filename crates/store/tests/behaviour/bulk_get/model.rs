@@ -58,10 +58,11 @@ fn to_row(id: &Id, mark: i64) -> Row {
 fn answer(model: &BTreeMap<Id, i64>, (key, columns): &(Id, usize), read: &Read) -> Vec<Row> {
     let matches = |id: &Id| {
         let given = id.0 == key.0 && (*columns < 2 || id.1 == key.1) && (*columns < 3 || id.2 == key.2);
-        given && read.range.is_none_or(|(low, high)| {
-            low.is_none_or(|(low, inclusive)| id.2 > low || (inclusive && id.2 == low))
-                && high.is_none_or(|(high, inclusive)| id.2 < high || (inclusive && id.2 == high))
-        })
+        given
+            && read.range.is_none_or(|(low, high)| {
+                low.is_none_or(|(low, inclusive)| id.2 > low || (inclusive && id.2 == low))
+                    && high.is_none_or(|(high, inclusive)| id.2 < high || (inclusive && id.2 == high))
+            })
     };
     let mut found: Vec<Row> = model.iter().filter(|(id, _)| matches(id)).map(|(id, mark)| to_row(id, *mark)).collect();
     if read.direction == Direction::Reverse {

@@ -11,7 +11,8 @@ use crate::common::shop::{self, image_key, phone_key, price_of};
 #[rstest]
 fn only_the_columns_asked_for_come_in_the_order_asked_for(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 3);
-    let options = BulkGetOptions { columns: Some(vec!["NAME".into(), "id".into()]), direction: Direction::Forward, ..Default::default() };
+    let options =
+        BulkGetOptions { columns: Some(vec!["NAME".into(), "id".into()]), direction: Direction::Forward, ..Default::default() };
     let expected = [0, 1, 2].map(|id: i64| row! { "name" => format!("Nokia {id}"), "id" => id });
     assert_eq!(rows(get(&store, makers(&["Nokia"]), &options)), expected);
 }

@@ -61,7 +61,11 @@ fn four_makers_with_a_price_range_and_their_pictures(#[values(Memory, RocksDb)] 
 #[case::to_the_end(FieldRange::of("price").from(333).to(i32::MAX), &[333])]
 #[case::everything(FieldRange::of("price"), &[0, 37, 74, 111, 148, 185, 222, 259, 296, 333])]
 #[case::past_the_last(FieldRange::of("price").after(i32::MAX), &[])]
-fn a_range_has_ends_that_belong_to_it_or_not(#[values(Memory, RocksDb)] on: Ground, #[case] range: FieldRange, #[case] expected: &[i32]) {
+fn a_range_has_ends_that_belong_to_it_or_not(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[case] range: FieldRange,
+    #[case] expected: &[i32],
+) {
     let store = shop::stocked(on, 10);
     assert_eq!(prices(&rows(get(&store, makers(&["Nokia"]), &between(range.clone())))), expected);
     let backward = BulkGetOptions { range: Some(range), ..reverse() };

@@ -18,7 +18,8 @@ fn with_phones(options: BulkGetOptions) -> BulkGetOptions {
 
 fn names(found: &[RelatedRow]) -> Vec<String> {
     let name = |row: &RelatedRow| {
-        let keys: Vec<String> = row.row.iter().filter(|(name, _)| ["id", "image"].contains(name)).map(|(_, v)| v.to_string()).collect();
+        let keys: Vec<String> =
+            row.row.iter().filter(|(name, _)| ["id", "image"].contains(name)).map(|(_, v)| v.to_string()).collect();
         format!("{} {}", row.table, keys.join("/"))
     };
     found.iter().map(name).collect()
@@ -58,7 +59,8 @@ fn a_whole_key_gives_the_parent_and_its_children(#[values(Memory, RocksDb)] on: 
     let store = shop::stocked(on, 10);
     let keys = [phone_key("Nokia", price_of(3), 3), phone_key("Nokia", 1, 3), phone_key("Apple", price_of(1), 1)];
     let found = rows(get(&store, KeySource::keys(keys), &with_images(forward())));
-    let family = |maker, id| [phone(maker, price_of(id), id), image(maker, price_of(id), id, 1), image(maker, price_of(id), id, 2)];
+    let family =
+        |maker, id| [phone(maker, price_of(id), id), image(maker, price_of(id), id, 1), image(maker, price_of(id), id, 2)];
     assert_eq!(found, [family("Nokia", 3), family("Apple", 1)].concat());
 }
 
@@ -104,7 +106,12 @@ fn an_ancestor_comes_once_before_each_run_of_rows_that_share_it(#[values(Memory,
 fn an_ancestor_comes_once_even_when_its_rows_fill_several_batches(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
     let images = (0..100).map(|number| image("Nokia", 1, 1, number));
-    store.bulk_put(vec![shop::rows_of("phones", [phone("Nokia", 1, 1)]), shop::rows_of("phones.images", images)], &Default::default()).unwrap();
+    store
+        .bulk_put(
+            vec![shop::rows_of("phones", [phone("Nokia", 1, 1)]), shop::rows_of("phones.images", images)],
+            &Default::default(),
+        )
+        .unwrap();
     let options = with_phones(BulkGetOptions { batch_rows_max: 8, ..forward() });
     let found = get_from(&store, "phones.images", makers(&["Nokia"]), &options);
     assert_eq!(found.len(), 101);

@@ -71,8 +71,7 @@ fn streams_read_one_after_another_complete_when_their_entries_are_stored_and_rea
         Ok(())
     };
     let recorder = Recorder { on_completed: Some(Box::new(on_completed)), ..Default::default() };
-    let (recorder, options) =
-        recorder.watch(BulkPutOptions { stream_parallelism: Some(1), durability, ..Default::default() });
+    let (recorder, options) = recorder.watch(BulkPutOptions { stream_parallelism: Some(1), durability, ..Default::default() });
     let stream = |(number, size): (usize, &i64)| rows_of("ships", (0..*size).map(move |id| ship(id + 10_000 * number as i64)));
     store.bulk_put(sizes.iter().enumerate().map(stream).collect(), &options).unwrap();
 

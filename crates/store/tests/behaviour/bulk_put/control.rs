@@ -104,8 +104,7 @@ fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Ground) {
 fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(GAUGES);
     let bytes = store.bulk_put(vec![rows_of("gauges", (-1_000..0).map(gauge))], &Default::default()).unwrap().total.bytes;
-    let options =
-        BulkPutOptions { bytes_per_second_max: Some(2 * bytes), request_bytes_max: 4 << 10, ..Default::default() };
+    let options = BulkPutOptions { bytes_per_second_max: Some(2 * bytes), request_bytes_max: 4 << 10, ..Default::default() };
     let report = store.bulk_put(vec![rows_of("gauges", (0..1_000).map(gauge))], &options).unwrap();
     assert!((0.35..2.0).contains(&report.seconds), "{} s for half a second's worth of bytes", report.seconds);
 }
@@ -113,11 +112,8 @@ fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Ground) {
 #[rstest]
 fn a_slow_rate_does_not_outlast_the_timeout_and_stores_what_it_had_time_for(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(GAUGES);
-    let options = BulkPutOptions {
-        rows_per_second_max: Some(1_000),
-        timeout: Some(Duration::from_millis(500)),
-        ..Default::default()
-    };
+    let options =
+        BulkPutOptions { rows_per_second_max: Some(1_000), timeout: Some(Duration::from_millis(500)), ..Default::default() };
     let started = Instant::now();
     let stopped = failure(store.bulk_put(vec![rows_of("gauges", (0..100_000).map(gauge))], &options));
     assert!(started.elapsed() < Duration::from_secs(3));

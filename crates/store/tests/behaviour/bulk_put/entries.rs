@@ -65,7 +65,11 @@ fn one_stream_holds_rows_of_several_tables_parents_with_children_and_pairs(#[val
 fn rows_of_parents_and_children_may_alternate(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
     let rows = (0..100).flat_map(|id| {
-        [("phones", phone("Apple", 1, id)), ("phones.images", image("Apple", 1, id, 1)), ("phones.images", image("Apple", 1, id, 2))]
+        [
+            ("phones", phone("Apple", 1, id)),
+            ("phones.images", image("Apple", 1, id, 1)),
+            ("phones.images", image("Apple", 1, id, 2)),
+        ]
     });
     let rows: Vec<Result<(Arc<str>, Row)>> = rows.map(|(table, row)| Ok((table.into(), row))).collect();
     let report = store.bulk_put(vec![row_stream("mixed", rows)], &BulkPutOptions::default()).unwrap();
@@ -117,10 +121,7 @@ fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(#[values(Memory,
         ("id", Arc::new(Int64Array::from(vec![Some(1), Some(3_000_000_000), None, Some(4), Some(5)]))),
         ("size", Arc::new(StringArray::from(vec![Some("10"), Some("20"), Some("30"), Some("many"), Some("50")]))),
     ]);
-    let before = columns(vec![
-        ("ID", Arc::new(Int32Array::from(vec![7]))),
-        ("Size", Arc::new(Int32Array::from(vec![70]))),
-    ]);
+    let before = columns(vec![("ID", Arc::new(Int32Array::from(vec![7]))), ("Size", Arc::new(Int32Array::from(vec![70])))]);
     let failed = failures(&store, record_batch_stream("items", "items", vec![Ok(before), Ok(batch)]));
     let found: Vec<_> = failed.iter().map(|failed| (failed.position, failed.column.as_deref())).collect();
     assert_eq!(found, [(2, Some("id")), (3, Some("id")), (4, Some("size"))]);
@@ -131,7 +132,8 @@ fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(#[values(Memory,
 #[rstest]
 fn a_batch_that_cannot_fit_at_all_is_reported_row_by_row(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER, PRIMARY KEY (id))");
-    let stranger = columns(vec![("id", Arc::new(Int32Array::from(vec![1, 2]))), ("colour", Arc::new(Int32Array::from(vec![1, 2])))]);
+    let stranger =
+        columns(vec![("id", Arc::new(Int32Array::from(vec![1, 2]))), ("colour", Arc::new(Int32Array::from(vec![1, 2])))]);
     let good = columns(vec![("id", Arc::new(Int32Array::from(vec![3])))]);
     let failed = failures(&store, record_batch_stream("items", "items", vec![Ok(stranger), Ok(good)]));
     assert_eq!(failed.iter().map(|failed| failed.position).collect::<Vec<_>>(), [0, 1]);

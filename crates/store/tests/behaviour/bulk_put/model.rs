@@ -88,7 +88,9 @@ fn check(on: Ground, loads: &[Load]) -> Result<(), TestCaseError> {
 
         let mut seen = BTreeMap::new();
         for row in all_rows(&store, "items") {
-            let (Some(Value::Integer(key)), Some(Value::Long(mark))) = (row.get("id"), row.get("mark")) else { panic!("{row:?}") };
+            let (Some(Value::Integer(key)), Some(Value::Long(mark))) = (row.get("id"), row.get("mark")) else {
+                panic!("{row:?}")
+            };
             let mark = *mark as u32;
             prop_assert_eq!(&row, &entry((Some(*key as u8), mark)));
             let kept = stored.get(key).filter(|_| !load.replace || !candidates.contains_key(key));

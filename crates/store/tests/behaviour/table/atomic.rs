@@ -31,7 +31,11 @@ fn parent_and_child_rows_are_written_together(#[values(Memory, RocksDb)] on: Gro
 #[rstest]
 fn puts_and_deletes_mix_and_the_later_of_two_on_one_key_decides(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
-    write(&store, &[RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones.images", image("Nokia", 1, 1, 1))]).unwrap();
+    write(
+        &store,
+        &[RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones.images", image("Nokia", 1, 1, 1))],
+    )
+    .unwrap();
     let operations = [
         RowOperation::delete("phones.images", image_key("Nokia", 1, 1, 1)),
         RowOperation::put("phones", phone("Nokia", 2, 2)),
@@ -86,7 +90,8 @@ fn rows_of_another_family_are_refused_naming_both_tables(#[values(Memory, RocksD
 #[rstest]
 fn an_operation_that_does_not_fit_is_named_by_its_number(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
-    let operations = [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones", row! { "maker" => "Nokia" })];
+    let operations =
+        [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones", row! { "maker" => "Nokia" })];
     assert_error(failure(write(&store, &operations)), ErrorKind::Invalid, &["operation 1", "price"]);
     let operations = [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("fones", phone("Nokia", 1, 1))];
     assert_error(failure(write(&store, &operations)), ErrorKind::NotFound, &["fones"]);

@@ -69,7 +69,11 @@ fn a_key_without_the_shard_key_is_refused(#[values(Memory, RocksDb)] on: Ground)
 fn a_child_that_is_none_is_refused(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 2);
     store.execute("CREATE TABLE ships (id LONG, PRIMARY KEY (id))").unwrap();
-    assert_error(failure(delete(&store, row! { "maker" => "Nokia" }, None, &["ships"])), ErrorKind::Invalid, &["ships", "phones"]);
+    assert_error(
+        failure(delete(&store, row! { "maker" => "Nokia" }, None, &["ships"])),
+        ErrorKind::Invalid,
+        &["ships", "phones"],
+    );
     let images = store.table("phones.images").unwrap();
     let upward = images.multi_delete(&row! { "maker" => "Nokia" }, None, &["phones".to_string()], Durability::Write);
     assert_error(failure(upward), ErrorKind::Invalid, &["phones", "child"]);

@@ -74,7 +74,11 @@ fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Ground) {
 #[case("TIMESTAMP(0)", &[moment(-1, 0), moment(0, 0), moment(1_641_168_000, 0)])]
 #[case("TIMESTAMP(9)", &[moment(i64::MIN, 9), moment(-1, 9), moment(0, 9), moment(i64::MAX, 9)])]
 #[case("UUID", &[Value::from([0_u8; 16]), [7_u8; 16].into(), [255_u8; 16].into()])]
-fn keys_of_every_type_are_found_and_come_in_order(#[values(Memory, RocksDb)] on: Ground, #[case] key_type: &str, #[case] ascending: &[Value]) {
+fn keys_of_every_type_are_found_and_come_in_order(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[case] key_type: &str,
+    #[case] ascending: &[Value],
+) {
     let store = on.with_tables(&format!("CREATE TABLE t (g LONG, k {key_type}, v LONG, PRIMARY KEY (SHARD(g), k))"));
     let table = store.table("t").unwrap();
     let row = |number: usize| row! { "g" => 1_i64, "k" => ascending[number].clone(), "v" => number as i64 };
