@@ -118,7 +118,6 @@ pub(crate) fn db_options(settings: &Settings, create: bool) -> Options {
     options.set_max_subcompactions(settings.background_threads.max(1) as u32);
     options.set_bytes_per_sync(1 << 20);
     options.set_avoid_unnecessary_blocking_io(true);
-    options.set_skip_stats_update_on_db_open(true);
     options.set_use_direct_reads(settings.direct_io);
     options.set_use_direct_io_for_flush_and_compaction(settings.direct_io);
     options.set_log_level(LogLevel::Warn);

@@ -7,7 +7,7 @@ use tonnage_engine::{Direction, Engine, Error, KeyPart, Projection, Ranges, Resu
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
-use crate::bulk::get::{BulkGetOptions, ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of, sorted_and_distinct};
+use crate::bulk::get::{BulkGetOptions, Points, ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of};
 use crate::store::Inner;
 
 /// How to get pairs.
@@ -93,7 +93,7 @@ where
         given: 0,
         options: options.clone(),
         minor_max,
-        ordered: plan.ordered,
+        points: Points::new(plan.ordered),
         exhausted: false,
     };
     Ok(BulkPairs { reading: Reading::new(plan, tasks) })
@@ -180,11 +180,10 @@ struct PairTasks<I: Iterator<Item = Result<Slices>>> {
     given: u32,
     options: PairGetOptions,
     minor_max: Option<usize>,
-    ordered: bool,
+    points: Points,
     exhausted: bool,
 }
 
-const POINTS_MOST: usize = 4_096;
 const RANGES_MOST: usize = 256;
 
 impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
@@ -213,24 +212,23 @@ impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
         self.has_key()
     }
 
-    /// Tasks are small at first, so that first pairs come soon.
-    fn size(&mut self, first: usize, most: usize) -> usize {
-        self.given = (self.given + 1).min(30);
-        (first << self.given.saturating_sub(4)).min(most)
-    }
-
-    fn points(&mut self) -> Result<ReadTask> {
-        let most = self.size(256, POINTS_MOST);
-        let mut keys = Slices::new();
-        while keys.len() < most && self.can_join()? {
-            keys.push(self.current.get(self.next));
+    fn points(&mut self) -> Result<Option<ReadTask>> {
+        while !self.points.is_full() && self.can_join()? {
+            self.points.push(self.current.get(self.next));
             self.next += 1;
         }
-        Ok(ReadTask::Keys(if self.ordered { keys } else { sorted_and_distinct(&keys) }))
+        self.points.finish();
+        Ok(self.points.next_task())
+    }
+
+    /// Tasks are small at first, so that first pairs come soon.
+    fn ranges_most(&mut self) -> usize {
+        self.given = (self.given + 1).min(30);
+        (1 << self.given.saturating_sub(4)).min(RANGES_MOST)
     }
 
     fn ranges(&mut self) -> Result<ReadTask> {
-        let most = self.size(1, RANGES_MOST);
+        let most = self.ranges_most();
         let mut ranges = Ranges::new();
         let mut parents = 0;
         while parents < most && self.can_join()? {
@@ -252,14 +250,17 @@ impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
 
 impl<I: Iterator<Item = Result<Slices>> + Send + 'static> TaskSource for PairTasks<I> {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
+        if let Some(task) = self.points.next_task() {
+            return Ok(Some(task));
+        }
         if self.exhausted || !self.has_key()? {
             return Ok(None);
         }
-        if self.options.depth == Depth::ParentOnly { self.points().map(Some) } else { self.ranges().map(Some) }
+        if self.options.depth == Depth::ParentOnly { self.points() } else { self.ranges().map(Some) }
     }
 
     fn is_exhausted(&self) -> bool {
-        self.exhausted
+        self.exhausted && self.points.is_empty()
     }
 }
 

@@ -22,7 +22,9 @@ fn now() -> WriteOptions {
 }
 
 fn put_all(store: &Store, keys: &[&str]) {
-    keys.iter().for_each(|text| drop(store.kv().put(&key(text), text.as_bytes(), &now()).unwrap()));
+    for text in keys {
+        store.kv().put(&key(text), text.as_bytes(), &now()).unwrap();
+    }
 }
 
 fn texts(pairs: &[Pair]) -> Vec<String> {

@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Ranges, Result, Slices};
 
 use super::dispatch::next_of;
+use super::points::Points;
 use super::reading::{ReadTask, TaskSource};
 use crate::catalog::TableEntry;
 use crate::codec::FieldRange;
@@ -95,8 +96,6 @@ impl TaskSize {
     }
 }
 
-const POINTS_FIRST: usize = 256;
-const POINTS_MOST: usize = 4_096;
 const RANGES_FIRST: usize = 1;
 const RANGES_MOST: usize = 256;
 
@@ -106,10 +105,8 @@ pub(super) struct KeyTasks {
     range: Option<FieldRange>,
     /// Whole keys are read as ranges too, because child rows come along.
     always_ranges: bool,
-    /// Keys must be answered in the order given, so points are not sorted.
-    ordered: bool,
     source: Encoded,
-    points: TaskSize,
+    points: Points,
     ranges: TaskSize,
     /// The number of columns of the first key, when a range wants all keys alike.
     columns: Option<usize>,
@@ -129,9 +126,8 @@ impl KeyTasks {
             entry,
             range,
             always_ranges,
-            ordered,
             source: Encoded::new(keys),
-            points: TaskSize::new(POINTS_FIRST, POINTS_MOST),
+            points: Points::new(ordered),
             ranges: TaskSize::new(RANGES_FIRST, RANGES_MOST),
             columns: None,
             exhausted: false,
@@ -149,15 +145,14 @@ impl KeyTasks {
             self.exhausted = true;
             return Ok(None);
         };
-        if self.is_point(columns) { self.gather_points().map(Some) } else { self.gather_ranges().map(Some) }
+        if self.is_point(columns) { Ok(self.gather_points()) } else { self.gather_ranges().map(Some) }
     }
 
-    fn gather_points(&mut self) -> Result<ReadTask> {
-        let most = self.points.take();
-        let mut keys = Slices::new();
-        while keys.len() < most {
+    /// Gathers point reads until there are enough, or something else comes.
+    fn gather_points(&mut self) -> Option<ReadTask> {
+        while !self.points.is_full() {
             match self.source.peek(&self.entry) {
-                Ok(Some(columns)) if self.is_point(columns) => keys.push(self.source.take()),
+                Ok(Some(columns)) if self.is_point(columns) => self.points.push(self.source.take()),
                 Ok(Some(_)) => break,
                 Ok(None) => {
                     self.exhausted = true;
@@ -169,7 +164,8 @@ impl KeyTasks {
                 }
             }
         }
-        Ok(ReadTask::Keys(if self.ordered { keys } else { sorted_and_distinct(&keys) }))
+        self.points.finish();
+        self.points.next_task()
     }
 
     fn gather_ranges(&mut self) -> Result<ReadTask> {
@@ -219,6 +215,9 @@ impl KeyTasks {
 
 impl TaskSource for KeyTasks {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
+        if let Some(task) = self.points.next_task() {
+            return Ok(Some(task));
+        }
         if let Some(error) = self.failure.take() {
             self.exhausted = true;
             return Err(error);
@@ -230,18 +229,8 @@ impl TaskSource for KeyTasks {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.exhausted && self.failure.is_none()
+        self.exhausted && self.failure.is_none() && self.points.is_empty()
     }
-}
-
-/// Sorted keys are read faster, and the same key twice in a task is one row.
-pub(crate) fn sorted_and_distinct(keys: &Slices) -> Slices {
-    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-    order.sort_unstable_by_key(|index| keys.get(*index as usize));
-    order.dedup_by_key(|index| keys.get(*index as usize));
-    let mut sorted = Slices::with_capacity(order.len(), keys.bytes());
-    order.iter().for_each(|index| sorted.push(keys.get(*index as usize)));
-    sorted
 }
 
 /// The keys of a source, encoded, with one key of look-ahead.
@@ -287,11 +276,11 @@ impl Encoded {
         self.taken = 0;
         self.keys.clear();
         self.columns.clear();
-        let place = format_args!("key {}", self.before).to_string();
+        let number = self.before;
         match &mut self.source {
             Source::Keys(keys) => {
                 let Some(key) = next_of(keys)? else { return Ok(false) };
-                let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(place))?;
+                let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(format!("key {number}")))?;
                 self.keys.push(&self.buffer);
                 self.columns.push(columns as u16);
             }
@@ -300,7 +289,7 @@ impl Encoded {
                 let encoded = entry.codec.partial_keys(&batch, &mut self.keys, &mut self.columns);
                 if let Err(error) = encoded {
                     self.keys.clear();
-                    return Err(error.at(format!("in the batch of keys that begins with {place}")));
+                    return Err(error.at(format!("in the batch of keys that begins with key {number}")));
                 }
             }
         }

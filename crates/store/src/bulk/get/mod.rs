@@ -1,7 +1,7 @@
 //! Bulk get: many keys in, rows out, as record batches.
 //!
 //! 1. A dispatcher thread draws keys from their source, checks and encodes them, and cuts them into tasks: whole keys become
-//!    point reads, sorted and rid of duplicates; partial keys become ranges. Tasks are small at first, so that first
+//!    point reads, gathered, sorted and rid of duplicates; partial keys become ranges. Tasks are small at first, so that first
 //!    rows come soon, and grow.
 //! 2. [`BulkGetOptions::max_concurrent_requests`] workers each take a task, read it from the engine batch by batch, decode the
 //!    columns asked for, and hand the batches on. All queues between the threads are bounded, so the reader's pace is the
@@ -13,6 +13,7 @@
 mod dispatch;
 mod keys;
 mod options;
+mod points;
 mod reading;
 mod relatives;
 mod result;
@@ -20,9 +21,9 @@ mod table;
 mod worker;
 
 pub(crate) use dispatch::next_of;
-pub(crate) use keys::sorted_and_distinct;
 pub use keys::{BulkKey, KeySource};
 pub use options::{BulkGetOptions, Consistency};
+pub(crate) use points::Points;
 pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
 pub(crate) use relatives::Relatives;
 pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};

@@ -28,14 +28,31 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, jobs: &Receiver<Job<S::Output>
     }
 }
 
-/// Looks keys up and emits what the shaper makes of the rows.
+/// Rows asked for at once before their size is known.
+const FIRST_READ_KEYS: usize = 256;
+
+/// Looks keys up and emits what the shaper makes of the rows: some at a time, so that what is in memory stays within the
+/// bytes of a batch, however large the rows are.
 pub(super) fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
-    let mut rows = Rows::new();
-    plan.engine.read(plan.space, keys, plan.projection, &mut rows)?;
-    if rows.is_empty() {
-        return Ok(());
+    let (mut rows, mut piece, mut memory) = (Rows::new(), Slices::new(), S::Memory::default());
+    let mut count = FIRST_READ_KEYS.min(plan.scan.batch_rows_max);
+    let (mut first, mut wanted) = (0, true);
+    while wanted && first < keys.len() {
+        let end = keys.len().min(first + count);
+        piece.clear();
+        (first..end).for_each(|index| piece.push(keys.get(index)));
+        plan.engine.read(plan.space, &piece, plan.projection, &mut rows)?;
+        count = (end - first) * plan.scan.batch_bytes_max / rows.bytes().max(1);
+        count = count.clamp(1, plan.scan.batch_rows_max);
+        first = end;
+        if !rows.is_empty() {
+            plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
+                wanted = emit(batch);
+                wanted
+            })?;
+        }
     }
-    plan.shaper.shape(&*plan.engine, &mut rows, &mut S::Memory::default(), emit)
+    Ok(())
 }
 
 fn read_ranges<S: Shaper>(plan: &ReadPlan<S>, ranges: Ranges, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {

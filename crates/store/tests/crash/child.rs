@@ -1,0 +1,127 @@
+//! The process that is killed: this same test program, run once more for one test, which then plays the child's part.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tonnage::{BulkPutCallbacks, BulkPutOptions, Durability, Result, RowOperation, Store, StreamReport, WriteOptions, row_stream};
+
+use crate::common::builder;
+use crate::ledger::{Id, Ledger, SINGLES, TABLE, hash, mark, pair_key, pair_value, track};
+
+const STORE: &str = "TONNAGE_CRASH_STORE";
+const RUN: &str = "TONNAGE_CRASH_RUN";
+
+/// What a child does until it is killed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// Bulk puts of many streams.
+    BulkPuts(Durability),
+    /// Single atomic writes.
+    Singles(Durability),
+}
+
+/// Plays the part and never returns, if this process is a child.
+pub(crate) fn play_if_child(part: Part) {
+    let (Ok(path), Ok(run)) = (std::env::var(STORE), std::env::var(RUN)) else { return };
+    let run = run.parse().unwrap();
+    // The test harness has begun a line of its own.
+    say(format_args!(""));
+    let store = builder(&path).open().unwrap();
+    store.execute(TABLE).unwrap();
+    match part {
+        Part::BulkPuts(durability) => bulk_puts(&store, run, durability),
+        Part::Singles(durability) => singles(&store, run, durability),
+    }
+    unreachable!("a child runs until it is killed");
+}
+
+/// A whole line at once, past the capture of the test harness.
+fn say(line: std::fmt::Arguments<'_>) {
+    std::io::stdout().lock().write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+fn rows_in(stream: i64) -> i64 {
+    // Empty, small and larger streams: through the log, and by data files.
+    [50, 0, 400, 3_000, 10, 9_000][stream as usize % 6]
+}
+
+fn bulk_puts(store: &Store, run: i64, durability: Durability) {
+    struct Tell {
+        run: i64,
+    }
+    impl BulkPutCallbacks for Tell {
+        fn completed(&self, stream: &StreamReport) {
+            let number: i64 = stream.name.parse().unwrap();
+            say(format_args!("done {} {number} {}", self.run, rows_in(number)));
+        }
+    }
+    for load in 0.. {
+        let streams = (load * 3..load * 3 + 3).map(|number| {
+            say(format_args!("begin {run} {number} {}", rows_in(number)));
+            let rows = (0..rows_in(number)).map(move |at| Ok(("tracks".into(), track((run, number, at)))));
+            row_stream(number.to_string(), rows)
+        });
+        let options = BulkPutOptions {
+            durability,
+            callbacks: std::sync::Arc::new(Tell { run }),
+            memory_bytes_max: Some(1 << 20),
+            flush_bytes_max: 1 << 20,
+            ..Default::default()
+        };
+        let report = store.bulk_put(streams.collect(), &options).unwrap();
+        assert_eq!(report.total.inserted, report.total.read);
+    }
+}
+
+fn singles(store: &Store, run: i64, durability: Durability) {
+    let options = WriteOptions { durability, ..Default::default() };
+    for at in 0.. {
+        let id = (run, SINGLES, at);
+        say(format_args!("try {run} {at}"));
+        put_single(store, id, &options).unwrap();
+        say(format_args!("ack {run} {at} {}", hash(id)));
+    }
+}
+
+/// A row, its child row, and a pair.
+pub(crate) fn put_single(store: &Store, id: Id, options: &WriteOptions) -> Result<()> {
+    let operations = [RowOperation::put("tracks", track(id)), RowOperation::put("tracks.marks", mark(id))];
+    store.atomic_write(&operations, options)?;
+    store.kv().put(&pair_key(id), &pair_value(id), options)?;
+    Ok(())
+}
+
+/// Runs the test of this name as a child, kills it after a while, and takes what it said into the ledger.
+pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration, ledger: &mut Ledger) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
+        .env(STORE, path)
+        .env(RUN, run.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    // Read while the child runs, lest it waits for room in the pipe.
+    let said = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        loop {
+            let mut line = String::new();
+            match lines.read_line(&mut line) {
+                Ok(0) | Err(_) => return said,
+                // A line cut short by the kill says nothing.
+                Ok(_) if !line.ends_with('\n') => return said,
+                Ok(_) => said.push(line),
+            }
+        }
+    });
+    std::thread::sleep(life);
+    let died_before = child.try_wait().unwrap();
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = said.join().unwrap();
+    assert!(died_before.is_none(), "the child ended by itself: {}\n{}", said.concat(), String::from_utf8_lossy(&output.stderr));
+    said.iter().for_each(|line| ledger.note(line));
+}

@@ -1,0 +1,9 @@
+//! What survives a `kill -9` and a full disk: everything that was acknowledged, nothing torn, nothing made up.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod child;
+mod full_disk;
+mod kills;
+mod ledger;
