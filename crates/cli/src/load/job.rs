@@ -196,7 +196,7 @@ fn ended(put: Result<BulkPutReport, BulkPutError>) -> (BulkPutReport, Option<Fai
                 ErrorKind::Invalid if report.streams.is_empty() => Exit::SetUp,
                 _ => Exit::Stopped,
             };
-            (report, Some(Failure::new(exit, error)))
+            (*report, Some(Failure::new(exit, error)))
         }
     }
 }

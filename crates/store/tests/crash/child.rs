@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use tonnage::{BulkPutCallbacks, BulkPutOptions, Durability, Result, RowOperation, Store, StreamReport, WriteOptions, row_stream};
+use tonnage::{
+    BulkPutCallbacks, BulkPutOptions, Durability, Result, RowOperation, Store, StreamReport, WriteOptions, row_stream,
+};
 
 use crate::common::builder;
 use crate::ledger::{Id, Ledger, SINGLES, TABLE, hash, mark, pair_key, pair_value, track};

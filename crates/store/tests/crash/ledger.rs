@@ -113,7 +113,9 @@ impl Ledger {
         let mut found = BTreeSet::new();
         for stored in store.table(table).unwrap().scan(&TableScanOptions::default()).unwrap().into_rows() {
             let stored = stored.unwrap().row;
-            let number = |name: &str| if let Some(tonnage::Value::Long(number)) = stored.get(name) { *number } else { panic!("{stored:?}") };
+            let number = |name: &str| {
+                if let Some(tonnage::Value::Long(number)) = stored.get(name) { *number } else { panic!("{stored:?}") }
+            };
             let id = (number("run"), number("stream"), number("at"));
             assert_eq!(stored, whole(id), "a torn row");
             assert!(self.was_attempted(&id), "the row {id:?} was never put");

@@ -10,7 +10,7 @@ pub struct BulkPutError {
     /// Why it stopped.
     pub error: Error,
     /// What it had done. Everything counted as inserted or existing is durable.
-    pub report: BulkPutReport,
+    pub report: Box<BulkPutReport>,
     /// Whether it stopped because more entries failed than allowed.
     pub too_many_errors: bool,
     /// Whether everything that was handed to the engine is stored, as durable as was asked for.

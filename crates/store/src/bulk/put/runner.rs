@@ -23,7 +23,7 @@ pub(crate) fn run(
     options: &BulkPutOptions,
 ) -> std::result::Result<BulkPutReport, BulkPutError> {
     let started = Instant::now();
-    let refuse = |error| BulkPutError { error, report: BulkPutReport::default(), too_many_errors: false, flushed: true };
+    let refuse = |error| BulkPutError { error, report: Box::default(), too_many_errors: false, flushed: true };
     options.check().map_err(refuse)?;
     if streams.is_empty() {
         return Err(refuse(Error::invalid("a bulk put needs at least one stream")));
@@ -251,7 +251,7 @@ impl Run<'_> {
         let is_flushed = flushed.is_ok();
         match stopped.map_or(flushed, Err) {
             Ok(()) => Ok(report),
-            Err(error) => Err(BulkPutError { error, report, too_many_errors, flushed: is_flushed }),
+            Err(error) => Err(BulkPutError { error, report: report.into(), too_many_errors, flushed: is_flushed }),
         }
     }
 }
