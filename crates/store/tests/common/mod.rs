@@ -35,7 +35,7 @@ impl Ground {
     /// A fresh store that goes by this clock.
     pub(crate) fn open_with_clock(self, clock: Arc<dyn Clock>) -> TestStore {
         let directory = (self == Ground::RocksDb).then(|| tempfile::tempdir().unwrap());
-        let url = directory.as_ref().map_or("memory:".to_string(), |directory| store_path(directory));
+        let url = directory.as_ref().map_or("memory:".to_string(), store_path);
         let store = builder(&url).clock(clock.clone()).open().unwrap();
         TestStore { store: Some(store), directory, clock }
     }
