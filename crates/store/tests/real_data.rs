@@ -83,12 +83,15 @@ fn one_multi_put_fills_one_table_per_sensor_series() {
     }
 }
 
+/// A phone as the file describes it, and its picture, if there is one.
+type Phone = (serde_json::Value, Option<Vec<u8>>);
+
 #[test]
 fn phones_come_back_with_their_icons_byte_for_byte() {
     let (Some(devices), Some(icons)) = (real("phone_devices.jsonl"), real("phone_icons")) else { return };
     let text = std::fs::read_to_string(devices).unwrap();
     let (mut phones, mut images) = (Vec::new(), Vec::new());
-    let mut expected: BTreeMap<String, BTreeMap<String, (serde_json::Value, Option<Vec<u8>>)>> = BTreeMap::new();
+    let mut expected: BTreeMap<String, BTreeMap<String, Phone>> = BTreeMap::new();
     for line in text.lines() {
         let device: serde_json::Value = serde_json::from_str(line).unwrap();
         let text = |name: &str| device[name].as_str().unwrap_or_default().to_owned();
@@ -131,7 +134,7 @@ fn phones_come_back_with_their_icons_byte_for_byte() {
             assert!(seen.insert((maker, model)));
         } else {
             // The picture comes right after its phone.
-            assert_eq!(seen.contains(&(maker, model.clone())), true);
+            assert!(seen.contains(&(maker, model.clone())), "{model}");
             assert_eq!(related.row.get("bytes"), Some(&Value::Binary(icon.clone().unwrap())), "{model}");
             seen_icons += 1;
         }

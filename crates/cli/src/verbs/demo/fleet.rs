@@ -184,7 +184,7 @@ impl Columns {
         self.speed.append_value(if ship.is_moored { 0.0 } else { rounded(ship.speed, 10.0) });
         self.course.append_value(rounded(degrees, 10.0));
         // What a gyro does not tell is 511, as in real reports.
-        self.heading.append_value(if ship.index % 7 == 0 { 511 } else { degrees as i32 });
+        self.heading.append_value(if ship.index.is_multiple_of(7) { 511 } else { degrees as i32 });
         self.status.append_value(if ship.is_moored { MOORED } else { UNDER_WAY });
     }
 

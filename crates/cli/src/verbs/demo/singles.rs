@@ -1,11 +1,11 @@
 //! The same work one record at a time, for comparison: on samples, since all of it would take too long.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, TimestampSecondArray};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use std::sync::Arc;
 use tonnage::{BulkGetOptions, Direction, KeySource, Result, Row, Store, Table, Value, WriteOptions};
 
 use super::fleet::{self, Fleet};

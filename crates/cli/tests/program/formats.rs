@@ -1,8 +1,6 @@
 //! What is unloaded loads again as the same rows, in every format.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 const DDL: &str = "CREATE TABLE t (id LONG, at TIMESTAMP(3), i INTEGER, f FLOAT, d DOUBLE, n NUMBER(10, 2), s STRING, b BOOLEAN,
     bytes BINARY, u UUID, j JSON, PRIMARY KEY (SHARD(id), at))";

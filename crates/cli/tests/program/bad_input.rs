@@ -1,11 +1,9 @@
 //! Bad input: each with a message that names the place and the remedy, and the right exit code.
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Place, Run, ships_csv};
+use crate::common::{Place, Run, ships_csv};
 
 fn load(place: &Place, content: impl AsRef<[u8]>) -> Run {
     place.write("a.csv", content);

@@ -1,12 +1,10 @@
 //! Loading files into tables.
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Place, finished, ships_csv};
+use crate::common::{Place, finished, ships_csv};
 
 #[test]
 fn a_table_is_made_from_the_columns_of_a_file() {

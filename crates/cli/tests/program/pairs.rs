@@ -1,8 +1,6 @@
 //! Key/value pairs from the command line.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 fn mail() -> Place {
     let place = Place::new();

@@ -1,11 +1,9 @@
 //! A day of ship positions, against an independent computation over the file.
 
-mod common;
-
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
 
-use common::{Place, real};
+use crate::common::{Place, real};
 
 const KEY: &str = "SHARD(MMSI), BaseDateTime";
 

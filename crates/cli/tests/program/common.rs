@@ -1,7 +1,5 @@
 //! The real program in a directory of its own.
 
-#![allow(dead_code)]
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,75 +8,75 @@ use tempfile::TempDir;
 
 /// What a run of the program left behind.
 #[derive(Debug)]
-pub struct Run {
-    pub code: i32,
-    pub out: String,
-    pub bytes: Vec<u8>,
-    pub err: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) err: String,
 }
 
 impl Run {
     /// The run, which must have ended with this code.
     #[track_caller]
-    pub fn ends(self, code: i32) -> Self {
+    pub(crate) fn ends(self, code: i32) -> Self {
         assert_eq!(self.code, code, "\n--- out\n{}\n--- err\n{}", self.out, self.err);
         self
     }
 
     /// The run, whose standard error must hold all of these.
     #[track_caller]
-    pub fn says(self, texts: &[&str]) -> Self {
+    pub(crate) fn says(self, texts: &[&str]) -> Self {
         for text in texts {
             assert!(self.err.contains(text), "'{text}' is missing in\n{}", self.err);
         }
         self
     }
 
-    pub fn lines(&self) -> Vec<&str> {
+    pub(crate) fn lines(&self) -> Vec<&str> {
         self.out.lines().collect()
     }
 }
 
 /// A directory with a store `S`.
-pub struct Place {
+pub(crate) struct Place {
     directory: TempDir,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    pub fn json(&self, name: &str) -> serde_json::Value {
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tonnage"));
         command.args(arguments).env("TONNAGE_STORE", "S").current_dir(self.directory.path()).stdin(Stdio::null());
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         finished(self.command(arguments).output().unwrap())
     }
 
-    pub fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
         let mut command = self.command(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
@@ -86,14 +84,14 @@ impl Place {
     }
 
     /// Makes a table of ships: `ship`, `at`, `lat`, `name`.
-    pub fn with_ships(self) -> Self {
+    pub(crate) fn with_ships(self) -> Self {
         let ddl = "CREATE TABLE ships (ship LONG, at TIMESTAMP(0), lat DOUBLE, name STRING, PRIMARY KEY (SHARD(ship), at))";
         self.run(&["sql", ddl]).ends(0);
         self
     }
 }
 
-pub fn finished(output: std::process::Output) -> Run {
+pub(crate) fn finished(output: std::process::Output) -> Run {
     Run {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -103,13 +101,13 @@ pub fn finished(output: std::process::Output) -> Run {
 }
 
 /// CSV of `count` ships, each once.
-pub fn ships_csv(count: usize) -> String {
+pub(crate) fn ships_csv(count: usize) -> String {
     let rows = (0..count).map(|ship| format!("{ship},2022-01-03T00:00:00,{}.5,\"ship, {ship}\"\n", ship % 90));
     std::iter::once("ship,at,lat,name\n".to_owned()).chain(rows).collect()
 }
 
 /// A file of real data; none, with a message, if it is missing.
-pub fn real(name: &str) -> Option<PathBuf> {
+pub(crate) fn real(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
     if path.exists() {

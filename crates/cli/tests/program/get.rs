@@ -1,8 +1,6 @@
 //! Reading rows by their keys, and by reading whole tables.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 fn shop() -> Place {
     let place = Place::new();
@@ -155,7 +153,7 @@ fn scan_knows_limits_and_directions() {
 #[test]
 fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     let place = Place::new().with_ships();
-    place.write("a.csv", common::ships_csv(200_000));
+    place.write("a.csv", crate::common::ships_csv(200_000));
     place.run(&["load", "ships", "a.csv"]).ends(0);
     for format in ["csv", "jsonl", "json", "table", "arrow"] {
         let program = env!("CARGO_BIN_EXE_tonnage");
@@ -163,7 +161,7 @@ fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
             format!("set -o pipefail; '{program}' scan ships --format {format} | head -n 1 >/dev/null; echo ${{PIPESTATUS[0]}}");
         let output =
             std::process::Command::new("bash").args(["-c", &pipeline]).env("TONNAGE_STORE", place.path("S")).output().unwrap();
-        let run = common::finished(output);
+        let run = crate::common::finished(output);
         assert_eq!((run.out.as_str(), run.err.as_str()), ("0\n", ""), "{format}");
     }
 }

@@ -1,8 +1,6 @@
 //! The small verbs: sql, put, stats, check, demo.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 #[test]
 fn ddl_is_carried_out_and_told() {
@@ -62,7 +60,7 @@ fn single_rows_that_do_not_fit() {
 #[test]
 fn a_sound_store_passes_the_check_and_a_damaged_one_does_not() {
     let place = Place::new().with_ships();
-    place.write("a.csv", common::ships_csv(50_000));
+    place.write("a.csv", crate::common::ships_csv(50_000));
     place.run(&["load", "ships", "a.csv"]).ends(0);
     let run = place.run(&["check", "--format", "csv"]).ends(0).says(&["sound"]);
     assert_eq!(run.out, "table,rows\nships,50000\n(key/value pairs),0\n");
@@ -98,7 +96,7 @@ fn figures_of_the_store() {
 #[test]
 fn several_data_directories_hold_one_store() {
     let place = Place::new();
-    place.write("a.csv", common::ships_csv(1_000));
+    place.write("a.csv", crate::common::ships_csv(1_000));
     let arguments =
         ["--data-dir", "d1", "--data-dir", "d2", "load", "ships", "a.csv", "--create", "--primary-key", "SHARD(ship), at"];
     place.run(&arguments).ends(0);

@@ -1,0 +1,10 @@
+//! The program as its users meet it: every test runs the real binary in a directory of its own.
+
+mod bad_input;
+mod common;
+mod formats;
+mod get;
+mod load;
+mod pairs;
+mod real_data;
+mod verbs;
