@@ -18,7 +18,8 @@ const GATHERED_FIRST: usize = 256;
 const GATHERED_MOST: usize = 1 << 20;
 const GATHERED_BYTES_MOST: usize = 32 << 20;
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
-/// How many keys are gathered between two looks at the clock.
+/// How many keys are gathered between two looks at the clock, once so many have come: a slow source is looked at after every
+/// key.
 const CLOCK_EVERY: usize = 64;
 /// Keys in one task: enough to be worth handing over, few enough that all workers end at about the same time.
 const TASK_KEYS_MOST: usize = 32_768;
@@ -57,7 +58,7 @@ impl Points {
         if self.keys.len() >= self.size || self.keys.bytes() >= GATHERED_BYTES_MOST {
             return true;
         }
-        if self.keys.len() % CLOCK_EVERY != 1 {
+        if self.keys.is_empty() || (self.keys.len() > CLOCK_EVERY && !self.keys.len().is_multiple_of(CLOCK_EVERY)) {
             return false;
         }
         self.since.get_or_insert_with(Instant::now).elapsed() >= GATHERING_LONGEST
