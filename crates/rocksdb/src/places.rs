@@ -18,7 +18,14 @@ pub(crate) struct Places {
     pub(crate) root: PathBuf,
     manifest: Manifest,
     /// Held open for its lock.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Places {
+    /// Closing the file is not enough: a process that this one is just forking holds it too, up to its exec.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Places {
@@ -38,7 +45,7 @@ impl Places {
             Some(manifest) => manifest,
             None => begin(&root, settings)?,
         };
-        let places = Self { root, manifest, _lock: lock };
+        let places = Self { root, manifest, lock };
         places.check_list(settings)?;
         match places.manifest.state {
             State::Making => places.make_directories()?,

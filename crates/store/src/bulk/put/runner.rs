@@ -229,7 +229,8 @@ impl Run<'_> {
         for number in ended {
             self.options.progress.complete(number);
             if let Some(report) = self.options.progress.report().get(number) {
-                self.options.callbacks.completed(report);
+                let told = guarded("completed", || self.options.callbacks.completed(report));
+                told.unwrap_or_else(|error| self.outcomes.stop(error));
             }
         }
     }
@@ -260,6 +261,12 @@ fn total_of(streams: &[StreamReport]) -> Counts {
     let mut total = Counts::default();
     streams.iter().for_each(|stream| total.add(&stream.counts));
     total
+}
+
+/// Calls back; a callback that panics stops the load.
+fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
+    let called = catch_unwind(AssertUnwindSafe(call));
+    called.map_err(|panic| Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic))))
 }
 
 fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> &str {
@@ -350,7 +357,8 @@ impl Outcomes {
     /// Reports a failed entry. The error is what the callback said, and stops the load.
     fn fail(&self, stream: usize, stream_name: &str, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
         self.progress.add_failed(stream);
-        let told = self.callbacks.failed(&FailedEntry { stream, stream_name, position, column, reason });
+        let entry = FailedEntry { stream, stream_name, position, column, reason };
+        let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
         if let ErrorsMax::Count(_) = self.errors_max {
             self.check_errors(self.errors_max, false);
         }
@@ -365,7 +373,8 @@ impl LoadObserver for Outcomes {
 
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
         let stream = stream as usize;
-        match self.callbacks.existing(&ExistingEntry { stream, position, space, key, store: &self.store }) {
+        let entry = ExistingEntry { stream, position, space, key, store: &self.store };
+        match guarded("existing", || self.callbacks.existing(&entry))? {
             Ok(()) => {
                 self.progress.add_existed(stream);
                 Ok(())

@@ -76,7 +76,7 @@ fn no_keys_give_no_rows(#[values(Memory, RocksDb)] on: Ground) {
 fn the_same_key_three_times_gives_its_rows_at_least_once(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 100);
     let found = rows(get(&store, makers(&["Nokia", "Nokia", "Nokia"]), &BulkGetOptions::default()));
-    assert!(found.len() >= 100 && found.len() <= 300 && found.len() % 100 == 0);
+    assert!(found.len() >= 100 && found.len() <= 300 && found.len().is_multiple_of(100));
     let distinct: BTreeSet<_> = found.iter().map(|row| format!("{row:?}")).collect();
     assert_eq!(distinct.len(), 100);
     let whole = phone_key("Nokia", price_of(3), 3);

@@ -17,6 +17,9 @@ fn id() -> impl Strategy<Value = Id> {
     (-2_i64..3, text.prop_map(|text| text.into_iter().collect()), prop_oneof![-2_i32..3, Just(i32::MIN), Just(i32::MAX)])
 }
 
+/// An end of a range, and whether it belongs to the range.
+type End = Option<(i32, bool)>;
+
 #[derive(Clone, Debug)]
 struct Read {
     keys: Vec<(Id, usize)>,
@@ -24,7 +27,7 @@ struct Read {
     limit: Option<u64>,
     requests: usize,
     batch_rows: usize,
-    range: Option<(Option<(i32, bool)>, Option<(i32, bool)>)>,
+    range: Option<(End, End)>,
 }
 
 fn read() -> impl Strategy<Value = Read> {

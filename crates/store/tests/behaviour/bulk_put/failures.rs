@@ -147,10 +147,16 @@ fn when_one_stream_fails_the_others_stop_and_keep_what_they_brought(#[values(Mem
 }
 
 #[rstest]
-fn a_callback_that_panics_ends_the_load_without_a_hang(#[values(Memory, RocksDb)] on: Ground) {
+#[case::when_told_of_a_failure(Recorder { on_failed: Some(Box::new(|_| panic!("the callback broke"))), ..Default::default() })]
+#[case::when_told_of_an_existing_key(Recorder { on_existing: Some(Box::new(|_| panic!("the callback broke"))), ..Default::default() })]
+#[case::when_told_of_a_complete_stream(Recorder { on_completed: Some(Box::new(|_| panic!("the callback broke"))), ..Default::default() })]
+fn a_callback_that_panics_stops_the_load_with_an_error(#[values(Memory, RocksDb)] on: Ground, #[case] recorder: Recorder) {
     let store = on.with_tables(SHIPS);
-    let recorder = Recorder { on_failed: Some(Box::new(|_| panic!("the callback broke"))), ..Default::default() };
     let (_, options) = recorder.watch(BulkPutOptions::default());
-    let stopped = failure(store.bulk_put(vec![rows_of("ships", [ship(1), bad_ship()])], &options));
+    let rows = [ship(1), bad_ship(), ship(1)];
+    let stopped = failure(store.bulk_put(vec![rows_of("ships", rows.clone())], &options));
     assert_error(stopped, ErrorKind::Internal, &["panicked", "the callback broke"]);
+    // The store is none the worse for it.
+    store.bulk_put(vec![rows_of("ships", rows)], &BulkPutOptions::default()).unwrap();
+    assert_eq!(all_rows(&store, "ships"), [ship(1)]);
 }

@@ -85,8 +85,8 @@ fn keys_of_every_type_are_found_and_come_in_order(
     for number in (0..ascending.len()).rev() {
         table.put(&row(number), &WriteOptions::default()).unwrap();
     }
-    for number in 0..ascending.len() {
-        let key = row! { "g" => 1_i64, "k" => ascending[number].clone() };
+    for (number, value) in ascending.iter().enumerate() {
+        let key = row! { "g" => 1_i64, "k" => value.clone() };
         assert_eq!(table.get(&key).unwrap().unwrap().row, row(number));
     }
     let options = TableScanOptions { direction: Direction::Forward, ..Default::default() };
