@@ -9,7 +9,7 @@ TONNAGE = $(CARGO_TARGET_DIR)/release/tonnage
 PACKAGES = clang libclang-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench doc clean
+.PHONY: help setup build demo lint test bench doc clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
@@ -36,10 +36,12 @@ build: setup ## Builds the program and the libraries
 demo: build ## Runs the story of a fleet on data that it makes itself
 	$(TONNAGE) demo
 
-test: setup ## Everything that CI checks: format, lints, all tests
+lint: setup ## Format and lints, warnings denied
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
-	@log=$$(mktemp) && status=0 && \
+
+test: setup lint ## Everything that CI checks: format, lints, all tests, doc tests
+	@log=$$(mktemp) && \
 	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; echo "exit $$?"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
 	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
