@@ -70,7 +70,8 @@ impl Places {
 
     /// The data directories, in the order of their shards.
     pub(crate) fn directories(&self) -> impl ExactSizeIterator<Item = PathBuf> {
-        self.manifest.shards.iter().map(|shard| self.root.join(shard))
+        // The store's own directory is remembered as a dot, which people need not see.
+        self.manifest.shards.iter().map(|shard| self.root.join(shard).components().collect())
     }
 
     fn make_directories(&self) -> Result<()> {

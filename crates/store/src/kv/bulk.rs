@@ -170,6 +170,10 @@ impl<I: Iterator<Item = Result<Key>>> Iterator for KeyBatches<I> {
         self.number += 1;
         Some(encoded.map(|()| keys).map_err(|error| error.at(format!("key {place}"))))
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.keys.size_hint()
+    }
 }
 
 /// Cuts keys into tasks.
@@ -260,7 +264,8 @@ impl<I: Iterator<Item = Result<Slices>> + Send + 'static> TaskSource for PairTas
     }
 
     fn is_exhausted(&self) -> bool {
-        self.exhausted && self.points.is_empty()
+        let is_spent = self.next == self.current.len() && self.batches.size_hint().1 == Some(0);
+        (self.exhausted || is_spent) && self.points.is_empty()
     }
 }
 

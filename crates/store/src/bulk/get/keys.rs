@@ -229,7 +229,7 @@ impl TaskSource for KeyTasks {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.exhausted && self.failure.is_none() && self.points.is_empty()
+        (self.exhausted || self.source.is_spent()) && self.failure.is_none() && self.points.is_empty()
     }
 }
 
@@ -263,6 +263,15 @@ impl Encoded {
             }
         }
         Ok(Some(usize::from(self.columns[self.taken])))
+    }
+
+    /// Whether it is known, without asking the source, that no key will come.
+    fn is_spent(&self) -> bool {
+        let most = match &self.source {
+            Source::Keys(keys) => keys.size_hint().1,
+            Source::Batches(batches) => batches.size_hint().1,
+        };
+        self.taken == self.keys.len() && most == Some(0)
     }
 
     /// The bytes of the key that was peeked at.

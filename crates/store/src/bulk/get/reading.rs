@@ -8,10 +8,12 @@ use crossbeam_channel::{Receiver, Sender, bounded, never};
 use tonnage_engine::{Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::dispatch::dispatch;
-use super::worker::{read_keys, work};
+use super::worker::{read_task, work};
 
 /// Batches that may wait for the reader, for each queue.
 const QUEUED_BATCHES_MAX: usize = 4;
+/// The most batches that are read without a thread; starting threads costs more than reading these.
+const INLINE_BATCHES_MAX: usize = 2;
 
 /// A piece of work for one worker.
 pub(crate) enum ReadTask {
@@ -89,18 +91,26 @@ impl<S: Shaper> Reading<S> {
 
     /// Reads the first task; when it is all there is, and small, no thread is started.
     fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
-        match source.next_task()? {
-            None => Ok(State::Over),
-            Some(ReadTask::Keys(keys)) if source.is_exhausted() => {
-                let mut read = Vec::new();
-                read_keys(&self.plan, &keys, &mut |batch| {
-                    read.push(batch);
-                    true
-                })?;
-                Ok(State::Inline(read.into_iter()))
-            }
-            Some(first) => Ok(State::Running(Running::start(&self.plan, first, source))),
+        let Some(first) = source.next_task()? else { return Ok(State::Over) };
+        if source.is_exhausted()
+            && let Some(batches) = self.read_inline(&first)?
+        {
+            return Ok(State::Inline(batches.into_iter()));
         }
+        Ok(State::Running(Running::start(&self.plan, first, source)))
+    }
+
+    /// All batches of a task, unless there are more than a few.
+    fn read_inline(&self, task: &ReadTask) -> Result<Option<Vec<S::Output>>> {
+        let (mut batches, mut is_small) = (Vec::new(), true);
+        read_task(&self.plan, task, &mut |batch| {
+            is_small = batches.len() < INLINE_BATCHES_MAX;
+            if is_small {
+                batches.push(batch);
+            }
+            is_small
+        })?;
+        Ok(is_small.then_some(batches))
     }
 }
 

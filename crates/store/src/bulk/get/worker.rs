@@ -16,10 +16,7 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, jobs: &Receiver<Job<S::Output>
         };
         let Ok(Job { task, results }) = job else { return };
         let mut emit = |batch| results.send(Ok(batch)).is_ok();
-        let done = catch_unwind(AssertUnwindSafe(|| match &task {
-            ReadTask::Keys(keys) => read_keys(plan, keys, &mut emit),
-            ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), &mut emit),
-        }));
+        let done = catch_unwind(AssertUnwindSafe(|| read_task(plan, &task, &mut emit)));
         let done = done.unwrap_or_else(|_| Err(Error::internal("a reading thread panicked: report it with the store's log")));
         if let Err(error) = done {
             // A reader that is gone does not want to hear of it.
@@ -28,12 +25,20 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, jobs: &Receiver<Job<S::Output>
     }
 }
 
+/// Reads what a task asks for, until it is done or `emit` answers that nobody wants more.
+pub(super) fn read_task<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
+    match task {
+        ReadTask::Keys(keys) => read_keys(plan, keys, emit),
+        ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), emit),
+    }
+}
+
 /// Rows asked for at once before their size is known.
-const FIRST_READ_KEYS: usize = 256;
+const FIRST_READ_KEYS: usize = 32;
 
 /// Looks keys up and emits what the shaper makes of the rows: some at a time, so that what is in memory stays within the
 /// bytes of a batch, however large the rows are.
-pub(super) fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
+fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
     let (mut rows, mut piece, mut memory) = (Rows::new(), Slices::new(), S::Memory::default());
     let mut count = FIRST_READ_KEYS.min(plan.scan.batch_rows_max);
     let (mut first, mut wanted) = (0, true);
