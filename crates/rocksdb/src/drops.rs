@@ -14,11 +14,12 @@
 
 use std::sync::PoisonError;
 
-use rocksdb::{WriteBatch, WriteOptions};
+use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, Ranges, Result, SpaceId};
 
 use crate::RocksEngine;
 use crate::error::translate;
+use crate::patience;
 use crate::shard::{Shard, physical_end, physical_key, space_end};
 
 /// Which shards hold the rows of a range.
@@ -108,7 +109,6 @@ impl RocksEngine {
 fn write_tombstone(shard: &Shard, start: &[u8], end: &[u8], durability: Durability) -> Result<()> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
-    let mut options = WriteOptions::default();
-    options.set_sync(durability == Durability::Fsync);
-    shard.db().write_opt(batch, &options).map_err(|error| translate(shard.place(), error))
+    let written = patience::write_batch(shard.db(), durability == Durability::Fsync, &batch);
+    written.map_err(|error| translate(shard.place(), error))
 }

@@ -29,7 +29,10 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
                 (ErrorKind::Corruption, "a file of the store is missing: restore the store from a copy")
             }
             Kind::IOError => (ErrorKind::Unavailable, "the disk failed: writes stop until the store is opened again"),
-            Kind::Incomplete | Kind::ShutdownInProgress | Kind::TimedOut | Kind::Aborted | Kind::Busy | Kind::TryAgain => {
+            Kind::Incomplete => {
+                (ErrorKind::Unavailable, "writes have stalled for a minute: the disk is full, or slower than what is written")
+            }
+            Kind::ShutdownInProgress | Kind::TimedOut | Kind::Aborted | Kind::Busy | Kind::TryAgain => {
                 (ErrorKind::Unavailable, "try again later")
             }
             _ => (ErrorKind::Internal, "report it"),

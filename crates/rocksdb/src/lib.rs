@@ -20,6 +20,7 @@ mod filter;
 mod hash;
 mod load;
 mod manifest;
+mod patience;
 mod places;
 mod read;
 mod scan;

@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use rocksdb::{DB, Direction, IteratorMode, WriteBatch, WriteOptions};
+use rocksdb::{DB, Direction, IteratorMode, WriteBatch};
 use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::error::translate;
+use crate::patience;
 
 const PREFIX: &[u8] = b"space/";
 const NEXT: &[u8] = b"next space";
@@ -106,9 +107,7 @@ fn next_id(db: &DB) -> Result<SpaceId> {
 }
 
 fn write_synced(db: &DB, batch: WriteBatch) -> Result<()> {
-    let mut synced = WriteOptions::default();
-    synced.set_sync(true);
-    db.write_opt(batch, &synced).map_err(|error| translate(PLACE, error))
+    patience::write_batch(db, true, &batch).map_err(|error| translate(PLACE, error))
 }
 
 fn key_of(id: SpaceId) -> Vec<u8> {

@@ -8,10 +8,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rocksdb::{DB, WriteOptions};
+use rocksdb::{DB, WriteBatch};
 use tonnage_engine::{Error, Result};
 
 use crate::error::translate;
+use crate::patience;
 
 /// How many numbers one synced write buys.
 const BLOCK: u64 = 1_000_000;
@@ -55,9 +56,9 @@ impl VersionCounter {
             return Ok(());
         }
         let mark = version + BLOCK;
-        let mut synced = WriteOptions::default();
-        synced.set_sync(true);
-        self.db.put_opt(KEY, mark.to_le_bytes(), &synced).map_err(|error| translate("the version mark", error))?;
+        let mut batch = WriteBatch::default();
+        batch.put(KEY, mark.to_le_bytes());
+        patience::write_batch(&self.db, true, &batch).map_err(|error| translate("the version mark", error))?;
         self.reserved_end.store(mark, Ordering::SeqCst);
         Ok(())
     }

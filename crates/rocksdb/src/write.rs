@@ -11,12 +11,12 @@
 
 use std::sync::PoisonError;
 
-use rocksdb::WriteOptions;
 use tonnage_engine::header::Header;
 use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome};
 
 use crate::RocksEngine;
 use crate::error::translate;
+use crate::patience;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
 
@@ -106,6 +106,13 @@ impl RocksEngine {
 }
 
 fn commit(shard: &Shard, batch: &WriteBatch, version: u64, durability: Durability) -> Result<()> {
+    let rows = || encode(shard, batch, version);
+    let written = patience::write(shard.db(), durability == Durability::Fsync, rows);
+    written.map_err(|error| translate(shard.place(), error))
+}
+
+/// The batch as RocksDB takes it; its keys are noted in the shard's load windows.
+fn encode(shard: &Shard, batch: &WriteBatch, version: u64) -> rocksdb::WriteBatch {
     let mut rows = rocksdb::WriteBatch::default();
     let (mut physical, mut stored) = (Vec::new(), Vec::new());
     for index in 0..batch.len() {
@@ -121,9 +128,7 @@ fn commit(shard: &Shard, batch: &WriteBatch, version: u64, durability: Durabilit
             Operation::Delete => rows.delete_cf(shard.rows(), &physical),
         }
     }
-    let mut options = WriteOptions::default();
-    options.set_sync(durability == Durability::Fsync);
-    shard.db().write_opt(rows, &options).map_err(|error| translate(shard.place(), error))
+    rows
 }
 
 fn holds(condition: Condition, current: Option<u64>) -> bool {

@@ -5,7 +5,7 @@
 
 use std::sync::PoisonError;
 
-use rocksdb::{WriteBatch, WriteOptions};
+use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, Result, Slices, SpaceId};
 
 use super::context::Context;
@@ -16,6 +16,7 @@ use super::record::space_of;
 use super::sources::Sources;
 use super::tally::Tally;
 use crate::error::translate;
+use crate::patience;
 use crate::shard::Shard;
 
 /// How many bytes of entries are judged and committed while the gate is shut.
@@ -80,15 +81,15 @@ impl Small<'_> {
                 break;
             }
         }
-        self.commit(batch)?;
+        self.commit(&batch)?;
         Ok(more)
     }
 
-    fn commit(&self, batch: WriteBatch) -> Result<()> {
+    fn commit(&self, batch: &WriteBatch) -> Result<()> {
         if batch.is_empty() {
             return Ok(());
         }
-        let written = self.shard.db().write_opt(batch, &WriteOptions::default());
+        let written = patience::write_batch(self.shard.db(), false, batch);
         written.map_err(|error| translate(self.shard.directory.display(), error))
     }
 
