@@ -1,8 +1,8 @@
 //! The embedded engine of Tonnage: rows in RocksDB.
 //!
 //! - A store is a directory with a `TONNAGE` file ([`manifest`](self)) that names its data directories. Each of them is a
-//!   [shard](shard): one RocksDB with two column families, `default` for what the engine notes (spaces, versions) and `rows`.
-//! - The shard of a row is a [hash](hash) of its shard key modulo the number of shards, fixed when the store is made.
+//!   shard: one RocksDB with two column families, `default` for what the engine notes (spaces, versions) and `rows`.
+//! - The shard of a row is a hash of its shard key modulo the number of shards, fixed when the store is made.
 //! - A row stands under its space as four big-endian bytes, then its key; its value is the header of
 //!   [`tonnage_engine::header`] and the payload.
 //! - Small writes go through the write-ahead log in one batch ([`write`]); bulk loads are merged into files that are ingested

@@ -1,5 +1,9 @@
 //! A full disk: an error before the acknowledgement, nothing acknowledged is lost, and the store works again after space is
 //! freed. Needs root for a small tmpfs.
+//!
+//! The story of a bug: these tests hung, once in some twenty runs. After space was freed a writer waited inside RocksDB for the
+//! memtables to be flushed, at the head of the queue of writers, and RocksDB's recovery, which had to flush them, waited in the
+//! same queue behind it. Since then no write waits inside RocksDB, see `src/patience.rs`.
 
 mod common;
 
