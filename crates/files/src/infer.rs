@@ -36,7 +36,8 @@ const SAMPLE_BYTES_MAX: usize = 16 << 20;
 /// The schema that the first `sample_records` records of a source suggest, of text at most the first 16 MiB of it. Parquet and
 /// Arrow files say what they hold; structs, lists and maps in them become JSON.
 ///
-/// [`ReadOptions::schema`] is not consulted. Broken records are passed over. All columns may be NULL.
+/// [`ReadOptions::schema`] is not consulted. Broken records are passed over. All columns may be NULL. A source that fails in the
+/// middle of the sample suggests what the records before suggest: who reads it comes to the failure.
 pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usize) -> Result<Schema> {
     let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
     let input = Input::open(source)?;
@@ -45,7 +46,10 @@ pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usiz
         Format::JsonLines => {
             let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
             let fields = json_fields(blocks.look_ahead(SAMPLE_BYTES_MAX), sample_records);
-            blocks.take_failure().map_or(Ok(Schema::new(fields)), Err)
+            match blocks.take_failure() {
+                Some(error) if fields.is_empty() => Err(error),
+                _ => Ok(Schema::new(fields)),
+            }
         }
         _ => {
             let schema = RecordReader::open(source, &options)?.schema();
@@ -65,7 +69,12 @@ fn infer_csv(source: &Source, input: Input, options: &ReadOptions, sample_record
     let mut guesses = vec![Guess::default(); columns];
     let (mut records, mut bytes) = (0, 0);
     while records < sample_records && bytes < SAMPLE_BYTES_MAX {
-        let Some(block) = blocks.next(&mut splitter, columns)? else { break };
+        let block = match blocks.next(&mut splitter, columns) {
+            Ok(Some(block)) => block,
+            Ok(None) => break,
+            Err(error) if records == 0 => return Err(error),
+            Err(_) => break,
+        };
         let rows = block.spans.len().min(sample_records - records);
         for cells in block.cells.chunks(columns).take(rows) {
             for (guess, cell) in guesses.iter_mut().zip(cells) {

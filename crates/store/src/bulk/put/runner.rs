@@ -108,16 +108,20 @@ impl Run<'_> {
             match read {
                 Ok(()) if self.outcomes.is_stopped() => return,
                 Ok(()) => lock(&self.ended).push(number),
-                Err(error) => return self.outcomes.stop(error.at(self.place(number))),
+                Err(error) => {
+                    let place = self.place(number, &error);
+                    return self.outcomes.stop(error.at(place));
+                }
             }
         }
     }
 
-    /// `stream 3 (ships.csv), after 1200 entries`: where an error of a stream happened.
-    fn place(&self, number: usize) -> String {
+    /// `stream 3 (ships.csv), after 1200 entries`: where an error of a stream happened. An error that begins with the name
+    /// need not be told it again.
+    fn place(&self, number: usize, error: &Error) -> String {
         let read = self.options.progress.report().get(number).map_or(0, |stream| stream.counts.read);
         match self.names[number].as_str() {
-            "" => format!("stream {number}, after {read} entries"),
+            name if error.message().starts_with(name) => format!("stream {number}, after {read} entries"),
             name => format!("stream {number} ({name}), after {read} entries"),
         }
     }
