@@ -100,8 +100,8 @@ impl Default for LoadOptions {
 /// or durable before the next [`LoadSession::flush`] or [`LoadSession::finish`] returns, though it may be. Dropping a session
 /// without finishing it abandons what was not flushed; what was flushed stays.
 ///
-/// Two entries with the same key from one stream keep their order if the pushes that bring them are ordered. Of two entries
-/// with the same key from different streams either may win; the other is reported.
+/// Two entries with the same key from one stream are ordered by their positions, which therefore must ascend from push to push.
+/// Of two entries with the same key from different streams either may win; the other is reported.
 ///
 /// A row that someone else writes while the load is under way is never lost to the load: such an entry of the load is
 /// treated as if it had come before that write: to keep, it existed; to replace, it was replaced.

@@ -29,6 +29,18 @@ pub enum Condition {
     IfVersion(u64),
 }
 
+impl Condition {
+    /// Whether the condition holds where the stored row has the version `current`, or there is none.
+    pub fn holds(self, current: Option<u64>) -> bool {
+        match self {
+            Condition::Always => true,
+            Condition::IfAbsent => current.is_none(),
+            Condition::IfPresent => current.is_some(),
+            Condition::IfVersion(version) => current == Some(version),
+        }
+    }
+}
+
 /// One operation of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {

@@ -56,7 +56,7 @@ impl RocksEngine {
                 None => None,
             };
             let current = current.map(|header| header.version);
-            if !holds(condition, current) {
+            if !condition.holds(current) {
                 return Ok(Some(WriteOutcome::Refused { operation, current }));
             }
         }
@@ -129,15 +129,6 @@ fn encode(shard: &Shard, batch: &WriteBatch, version: u64) -> rocksdb::WriteBatc
         }
     }
     rows
-}
-
-fn holds(condition: Condition, current: Option<u64>) -> bool {
-    match condition {
-        Condition::Always => true,
-        Condition::IfAbsent => current.is_none(),
-        Condition::IfPresent => current.is_some(),
-        Condition::IfVersion(version) => current == Some(version),
-    }
 }
 
 #[cold]

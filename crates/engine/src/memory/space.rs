@@ -6,9 +6,7 @@ use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
-use crate::{
-    Capability, Condition, Error, Operation, Projection, Ranges, Result, Rows, Slices, SpaceInfo, WriteBatch, WriteOutcome,
-};
+use crate::{Capability, Error, Operation, Projection, Ranges, Result, Rows, Slices, SpaceInfo, WriteBatch, WriteOutcome};
 
 use super::Versions;
 
@@ -111,7 +109,7 @@ impl Space {
         let mut rows = self.rows_mut();
         for operation in 0..batch.len() {
             let current = rows.get(batch.key(operation)).filter(|row| row.is_live(now_ms)).map(|row| row.header.version);
-            if !holds(batch.condition(operation), current) {
+            if !batch.condition(operation).holds(current) {
                 return WriteOutcome::Refused { operation, current };
             }
         }
@@ -177,15 +175,6 @@ pub(super) fn put(rows: &mut RowMap, key: &[u8], row: Stored) {
         Entry::Vacant(slot) => {
             slot.insert(row);
         }
-    }
-}
-
-fn holds(condition: Condition, current: Option<u64>) -> bool {
-    match condition {
-        Condition::Always => true,
-        Condition::IfAbsent => current.is_none(),
-        Condition::IfPresent => current.is_some(),
-        Condition::IfVersion(version) => current == Some(version),
     }
 }
 
