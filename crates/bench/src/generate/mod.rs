@@ -1,0 +1,1 @@
+//! Which record comes next, and what it holds.

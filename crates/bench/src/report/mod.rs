@@ -1,0 +1,5 @@
+//! What came out of a benchmark: one model, and its ways onto paper.
+
+mod model;
+
+pub use model::{Chart, ChartKind, ChartSeries, Latency, OperationReport, Percentile, ProgressPoint, Report, Run, Second};

@@ -1,0 +1,192 @@
+//! The model of a report: what the JSON file holds, and what everything else is made of.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Environment;
+
+/// A benchmark that was run, with everything one needs to judge it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The format of this model.
+    pub format: u32,
+    /// Which workload: `ycsb`, `matrix`, `bulk`, `billion`, `containers`.
+    pub workload: String,
+    /// The command line, so that it can be run again.
+    pub command: String,
+    /// When it began, as RFC 3339 in UTC.
+    pub started: String,
+    /// The machine and the program.
+    pub environment: Environment,
+    /// The workload's options, as names and values.
+    pub settings: BTreeMap<String, String>,
+    /// What was measured.
+    pub runs: Vec<Run>,
+    /// Pictures across runs; a picture of each run's series is made by itself.
+    pub charts: Vec<Chart>,
+    /// What a reader must know to judge the numbers: limits, what was left out and why.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// The format that this program writes.
+    pub const FORMAT: u32 = 1;
+}
+
+/// One thing that was measured: one phase of one workload on one target, repeats included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// What it is, the same in every report of the same thing, with the target left out: `a / zipfian / 0.33x / ssd`.
+    pub name: String,
+    /// The target's name.
+    pub target: String,
+    /// What sets it apart from its neighbours: `workload`, `distribution`, `size`, `directory`, `phase`, `threads`.
+    pub labels: BTreeMap<String, String>,
+    /// How the target was set up.
+    pub settings: BTreeMap<String, String>,
+    /// Threads or connections that drove it.
+    pub threads: usize,
+    /// Operations (or rows of a bulk call) that were measured, failed ones left out; of the median repeat.
+    pub operations_count: u64,
+    /// Operations that failed, of all repeats.
+    pub failures: u64,
+    /// The first failures in words.
+    pub failure_messages: Vec<String>,
+    /// Seconds that were measured, warm-up cut, of the median repeat.
+    pub seconds: f64,
+    /// Operations (or rows) per second of each repeat, in the order they ran.
+    pub throughputs: Vec<f64>,
+    /// By operation: `READ`, `UPDATE`; of the median repeat. The last one, `ALL`, is all of them when there is more than one.
+    pub operations: Vec<OperationReport>,
+    /// Reading by reading; of the median repeat.
+    pub series: Vec<Second>,
+    /// Rate against the share of the work done; of the median repeat. Empty where it makes no sense.
+    pub progress: Vec<ProgressPoint>,
+    /// Further figures with their unit in the name: `disk_bytes`, `memory_peak_bytes`, `settle_seconds`.
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Run {
+    /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
+    pub fn throughput(&self) -> f64 {
+        let mut sorted = self.throughputs.clone();
+        sorted.sort_by(f64::total_cmp);
+        match sorted.len() {
+            0 => 0.0,
+            len if len % 2 == 1 => sorted[len / 2],
+            len => (sorted[len / 2 - 1] + sorted[len / 2]) / 2.0,
+        }
+    }
+}
+
+/// One kind of operation in a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperationReport {
+    /// YCSB's name of it: `READ`, `UPDATE`, `INSERT`, `SCAN`, `READ-MODIFY-WRITE`; or `PUT`, `GET`, `BULK-PUT`.
+    pub name: String,
+    /// How many were done.
+    pub count: u64,
+    /// How many failed; they are in no histogram.
+    pub failed: u64,
+    /// From the start of the operation to its end.
+    pub service: Latency,
+    /// At a fixed rate: from the moment it was due to its end, waiting in line included.
+    pub intended: Option<Latency>,
+}
+
+/// A distribution of times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// The mean, microseconds.
+    pub mean_us: f64,
+    /// The least, microseconds.
+    pub min_us: f64,
+    /// The most, microseconds.
+    pub max_us: f64,
+    /// 50, 90, 95, 99, 99.9 and 99.99 per cent.
+    pub percentiles: Vec<Percentile>,
+    /// The whole histogram (nanoseconds): HdrHistogram's compressed V2 format in Base64.
+    pub histogram: String,
+}
+
+/// A point of a distribution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentile {
+    /// Per cent of the operations that took no longer.
+    pub percent: f64,
+    /// How long, microseconds.
+    pub us: f64,
+}
+
+/// A reading of a run, about every second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Second {
+    /// Seconds from the start of the run, warm-up included, to the end of this reading.
+    pub at_seconds: f64,
+    /// Whether it belongs to the warm-up, which counts for nothing else.
+    pub warm_up: bool,
+    /// Operations (or rows) per second.
+    pub throughput: f64,
+    /// The 99th percentile of service time of the operations that ended in it, microseconds; none for bulk calls.
+    pub p99_us: Option<f64>,
+    /// Whether the target was slowing writes down when it was read.
+    pub stalled: bool,
+    /// Bytes that compaction still has to rewrite.
+    pub compaction_pending_bytes: u64,
+    /// Cores in use by this process.
+    pub cpu_cores: f64,
+    /// Memory of this process.
+    pub memory_bytes: u64,
+    /// Bytes this process read from disks, per second.
+    pub disk_read_bytes_per_second: f64,
+    /// Bytes this process wrote to disks, per second.
+    pub disk_write_bytes_per_second: f64,
+    /// Bytes of the target's data on disk.
+    pub disk_bytes: u64,
+}
+
+/// The rate at a share of the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgressPoint {
+    /// How much was done, of 100.
+    pub percent: f64,
+    /// Operations (or rows) per second since the point before.
+    pub throughput: f64,
+}
+
+/// How a chart is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChartKind {
+    /// Groups of bars: each category holds one bar a series.
+    Bars,
+    /// Lines over a numeric axis.
+    Lines,
+}
+
+/// A picture across runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Its heading.
+    pub title: String,
+    /// How it is drawn.
+    pub kind: ChartKind,
+    /// What the horizontal axis is.
+    pub x_label: String,
+    /// What the vertical axis is, with its unit.
+    pub y_label: String,
+    /// For bars: what the groups are. Empty for lines.
+    pub categories: Vec<String>,
+    /// What is drawn.
+    pub series: Vec<ChartSeries>,
+}
+
+/// One colour of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChartSeries {
+    /// Its name in the legend.
+    pub name: String,
+    /// For lines: horizontal and vertical. For bars: the number of the category and the height; a category may be missing.
+    pub points: Vec<(f64, f64)>,
+}

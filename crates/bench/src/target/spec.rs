@@ -1,0 +1,78 @@
+//! How a target is made: what the command line says of it.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use tonnage::{Durability, Error, Result};
+
+use super::Target;
+
+/// Which system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Tonnage embedded, on RocksDB.
+    TonnageRocksDb,
+    /// Tonnage embedded, on the memory engine.
+    TonnageMemory,
+    /// RocksDB by itself: the yardstick.
+    RocksDb,
+}
+
+impl TargetKind {
+    /// All of them.
+    pub const ALL: [TargetKind; 3] = [TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::TonnageRocksDb => "tonnage-rocksdb",
+            TargetKind::TonnageMemory => "tonnage-memory",
+            TargetKind::RocksDb => "rocksdb",
+        }
+    }
+}
+
+impl FromStr for TargetKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "tonnage" => Ok(TargetKind::TonnageRocksDb),
+            _ => TargetKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+                Error::invalid(format!(
+                    "no target is called {text}: there are tonnage-rocksdb (or tonnage), tonnage-memory and rocksdb"
+                ))
+            }),
+        }
+    }
+}
+
+/// A target that is not made yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetSpec {
+    /// Which system.
+    pub kind: TargetKind,
+    /// Where its data goes: an empty directory. The memory engine leaves it alone.
+    pub directory: PathBuf,
+    /// Memory for its block cache and memtables together, enforced; its own default when none.
+    pub memory_bytes: Option<usize>,
+    /// Whether data files are read and written past the operating system's cache.
+    pub direct_io: bool,
+    /// What an acknowledged single write of a YCSB record survives.
+    pub durability: Durability,
+}
+
+impl TargetSpec {
+    /// A target with its own defaults.
+    pub fn new(kind: TargetKind, directory: impl Into<PathBuf>) -> Self {
+        TargetSpec { kind, directory: directory.into(), memory_bytes: None, direct_io: false, durability: Durability::Write }
+    }
+
+    /// Makes it, empty.
+    ///
+    /// # Errors
+    /// `Invalid` when the directory holds something.
+    pub fn open(&self) -> Result<Box<dyn Target>> {
+        unimplemented!("the targets")
+    }
+}

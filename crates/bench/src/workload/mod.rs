@@ -1,0 +1,5 @@
+//! What is done to a target, one module for each workload.
+
+mod place;
+
+pub use place::{Place, Scratch};
