@@ -27,6 +27,7 @@ mod scan;
 mod settings;
 mod shard;
 mod spaces;
+mod split;
 mod upkeep;
 mod verify;
 mod version;
