@@ -13,6 +13,7 @@
 
 mod chores;
 mod crc32c;
+mod dense;
 mod drops;
 mod engine;
 mod error;

@@ -24,6 +24,7 @@ mod worker;
 
 pub(crate) use dispatch::next_of;
 pub use keys::{BulkKey, KeySource};
+pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
 pub(crate) use parts::count;
 pub(crate) use points::Points;

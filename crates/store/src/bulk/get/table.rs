@@ -7,7 +7,7 @@ use tonnage_engine::{Direction, Engine, Projection, Ranges, Result, Rows, ScanOp
 use super::keys::KeyTasks;
 use super::parts::{PARTS_PER_WORKER, SpaceParts};
 use super::result::Chunk;
-use super::{BulkGet, BulkGetOptions, KeySource, ReadPlan, Reading, Relatives, Shaper, TableBatch};
+use super::{BulkGet, BulkGetOptions, KeySource, Points, ReadPlan, Reading, Relatives, Shaper, TableBatch};
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
 use crate::store::Inner;
@@ -20,8 +20,8 @@ pub(crate) fn bulk_get(store: &Inner, target: Arc<TableEntry>, keys: KeySource, 
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
     }
-    let ordered = options.direction != Direction::Unordered;
-    let tasks = KeyTasks::new(target, options.range.clone(), !relatives.descendants.is_empty(), ordered, keys);
+    let points = Points::new(options.direction != Direction::Unordered, options.memory_bytes_max);
+    let tasks = KeyTasks::new(target, options.range.clone(), !relatives.descendants.is_empty(), points, keys);
     let plan = plan(store, relatives, options)?;
     Ok(BulkGet::new(Reading::new(plan, tasks)))
 }
