@@ -13,6 +13,7 @@
 
 mod chores;
 mod crc32c;
+mod dense;
 mod drops;
 mod engine;
 mod error;
@@ -27,6 +28,7 @@ mod scan;
 mod settings;
 mod shard;
 mod spaces;
+mod split;
 mod upkeep;
 mod verify;
 mod version;
