@@ -52,6 +52,11 @@ impl RowSession {
         Self { store, entry, key: Vec::new(), value: Vec::new(), keys: Slices::new(), rows: Rows::new(), batch }
     }
 
+    /// How many columns a row has.
+    pub fn columns(&self) -> usize {
+        self.entry.schema.columns.len()
+    }
+
     /// The row with this key.
     ///
     /// # Errors
