@@ -1,5 +1,8 @@
 //! What is done to a target, one module for each workload.
 
+pub mod bulk;
+pub mod containers;
+mod one_by_one;
 mod place;
 pub mod ycsb;
 
