@@ -7,6 +7,8 @@
 //!
 //! YCSB's records are a kind of their own, because every system keeps them in its own best way: a key and some fields.
 
+#[cfg(test)]
+pub(crate) mod fake;
 mod spec;
 
 pub use spec::{TargetKind, TargetSpec};
