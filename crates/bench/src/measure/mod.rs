@@ -4,6 +4,6 @@ mod environment;
 mod meter;
 mod watcher;
 
-pub use environment::Environment;
+pub use environment::{Disk, Environment};
 pub use meter::{MeasurePlan, Measured, Meter, Recorder, measure};
 pub use watcher::{NoWatcher, Watcher};
