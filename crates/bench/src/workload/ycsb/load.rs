@@ -21,15 +21,16 @@ pub(super) fn load(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, wat
         total: Some(core.loaded_count()),
         ..MeasurePlan::default()
     };
-    measure(&measure_plan, target, watcher, |meter| match plan.bulk {
-        true => in_bulk(target, core, plan, meter),
-        false => one_by_one(target, core, plan, meter),
-    })
+    if plan.bulk {
+        measure(&measure_plan, target, watcher, |meter| in_bulk(target, core, plan, meter))
+    } else {
+        let clients = threads::clients(target, plan.threads)?;
+        measure(&measure_plan, target, watcher, |meter| one_by_one(clients, core, meter))
+    }
 }
 
-fn one_by_one(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, meter: &Meter<'_>) -> Result<()> {
+fn one_by_one(clients: Vec<Box<dyn Client + '_>>, core: &CoreOptions, meter: &Meter<'_>) -> Result<()> {
     let numbers = Counter::new(core.insert_start, core.insert_start + core.loaded_count());
-    let clients = threads::clients(target, plan.threads)?;
     let inserters = (0..).map(|thread| Inserter::new(core, thread));
     let pace = Pace::new(meter.started(), core.rate);
     threads::each(inserters.zip(clients).collect(), |(mut inserter, mut client)| {
