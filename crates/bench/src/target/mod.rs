@@ -9,6 +9,8 @@
 
 mod budget;
 mod embedded;
+#[cfg(test)]
+pub(crate) mod fake;
 mod raw;
 mod spec;
 #[cfg(test)]
