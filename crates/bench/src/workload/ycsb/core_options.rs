@@ -153,6 +153,8 @@ impl Default for CoreOptions {
 }
 
 impl CoreOptions {
+    const RECORD_BYTES_MAX: usize = 1 << 30;
+
     /// What the records look like.
     pub fn shape(&self) -> RecordShape {
         RecordShape { table: self.table.clone(), fields: self.field_count, field_bytes: self.field_bytes }
@@ -166,7 +168,15 @@ impl CoreOptions {
     /// Bytes of keys and values that the load phase inserts, about.
     pub fn loaded_bytes(&self) -> u64 {
         const KEY_BYTES: u64 = 23;
-        self.loaded_count() * (KEY_BYTES + (self.field_count * self.field_bytes) as u64)
+        self.loaded_count().saturating_mul(KEY_BYTES + (self.field_count * self.field_bytes) as u64)
+    }
+
+    /// Whether another workload loads the same records.
+    pub fn has_records_of(&self, other: &CoreOptions) -> bool {
+        let records = |core: &CoreOptions| {
+            (core.shape(), core.insert_start, core.loaded_count(), core.insert_order, core.zero_padding, core.data_integrity)
+        };
+        records(self) == records(other)
     }
 
     /// Says what does not fit together.
@@ -180,6 +190,8 @@ impl CoreOptions {
             "insertstart and insertcount together exceed recordcount: raise recordcount"
         } else if self.field_count == 0 {
             "fieldcount is 0: a record needs at least one field"
+        } else if self.field_count.saturating_mul(self.field_bytes) > Self::RECORD_BYTES_MAX {
+            "fieldcount times fieldlength is above 1 GiB: lower one of them"
         } else if self.field_length != Lengths::Constant && !(1..=self.field_bytes).contains(&self.field_bytes_min) {
             "minfieldlength is 0 or above fieldlength"
         } else if self.data_integrity && self.field_length != Lengths::Constant {

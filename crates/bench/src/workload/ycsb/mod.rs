@@ -1,9 +1,16 @@
 //! `bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark.
 
 mod builtin;
+mod core;
 mod core_options;
 mod dataset;
+mod from_properties;
+mod load;
 mod options;
+mod pace;
+mod properties;
+mod run_phase;
+mod threads;
 
 pub use core_options::{CoreOptions, InsertOrder, Lengths, Mix, Requests};
 pub use dataset::{Dataset, LoadPlan, RunPlan};
