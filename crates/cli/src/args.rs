@@ -20,6 +20,7 @@ pub(crate) struct Cli {
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Globals {
     /// The store: a path, rocksdb:PATH, or memory:
     #[arg(long, global = true, env = "TONNAGE_STORE", default_value = Globals::STORE_DEFAULT, value_name = "URL")]

@@ -12,6 +12,7 @@ mod hotspot;
 mod keys;
 mod latest;
 mod mix;
+mod permutation;
 mod scrambled;
 mod sequential;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use hotspot::Hotspot;
 pub use keys::{ordered_key, pair_key};
 pub use latest::SkewedLatest;
 pub use mix::mix;
+pub use permutation::Permutation;
 pub use scrambled::ScrambledZipfian;
 pub use sequential::Sequential;
 pub use uniform::Uniform;

@@ -1,5 +1,10 @@
 //! What is done to a target, one module for each workload.
 
+pub mod billion;
+pub mod bulk;
+pub mod containers;
+pub mod matrix;
+mod one_by_one;
 mod place;
 pub mod ycsb;
 

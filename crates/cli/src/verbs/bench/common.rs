@@ -14,6 +14,7 @@ use crate::values;
 /// What is measured, where, how often, and where the report goes. A workload with other defaults says so with
 /// `#[command(mut_arg("repeats", |arg| arg.default_value("3")))]`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every workload")]
 pub(crate) struct CommonArgs {
     /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory, rocksdb (by itself, the yardstick)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]

@@ -4,8 +4,10 @@
 //! - `session` is a benchmark under way: checked before it begins, watched, and reported at its end.
 //! - `room` judges whether the disks have room, `terminal` tells how far it is.
 
+mod billion;
 mod common;
 mod compare;
+mod matrix;
 mod room;
 mod session;
 mod terminal;
@@ -36,6 +38,8 @@ pub(crate) struct BenchArgs {
 
 #[derive(Subcommand)]
 enum BenchVerb {
+    Billion(billion::BillionArgs),
+    Matrix(matrix::MatrixArgs),
     Compare(compare::CompareArgs),
 }
 
@@ -43,6 +47,8 @@ impl BenchArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         refuse_store(globals)?;
         match &self.verb {
+            BenchVerb::Billion(args) => args.run(globals),
+            BenchVerb::Matrix(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
     }
