@@ -20,9 +20,10 @@ pub(crate) struct Cli {
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Globals {
     /// The store: a path, rocksdb:PATH, or memory:
-    #[arg(long, global = true, env = "TONNAGE_STORE", default_value = "./tonnage-data", value_name = "URL")]
+    #[arg(long, global = true, env = "TONNAGE_STORE", default_value = Globals::STORE_DEFAULT, value_name = "URL")]
     pub(crate) store: String,
     /// Spreads a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
@@ -33,6 +34,9 @@ pub(crate) struct Globals {
 }
 
 impl Globals {
+    /// The store when none is named.
+    pub(crate) const STORE_DEFAULT: &str = "./tonnage-data";
+
     /// Opens a store that must be there.
     pub(crate) fn open(&self) -> Outcome<Store> {
         self.open_or_create(false)

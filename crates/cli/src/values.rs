@@ -125,6 +125,35 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// `90s`, `2m`, `0.5` or a plain number of seconds, which may be nought.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("'{text}' is no time: write a number of seconds, or one with s, m or h behind it, such as 0.5 or 2m");
+    let unit = text.find(|character: char| character.is_ascii_alphabetic()).unwrap_or(text.len());
+    let count: f64 = text[..unit].trim().parse().map_err(|_| wrong())?;
+    let seconds = match &text[unit..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        _ => return Err(wrong()),
+    };
+    Duration::try_from_secs_f64(count * seconds).map_err(|_| wrong())
+}
+
+/// A number that may have K, M, G (thousands, millions, thousands of millions) behind it: `10M`, `250k`, `1_000_000`.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let wrong = || format!("'{text}' is no number: write one such as 1000000, 1_000_000 or 1M");
+    let digits = text.find(|character: char| !character.is_ascii_digit() && character != '_').unwrap_or(text.len());
+    let count: u64 = text[..digits].replace('_', "").parse().map_err(|_| wrong())?;
+    let unit = match text[digits..].to_ascii_lowercase().as_str() {
+        "" => 1,
+        "k" => 1_000,
+        "m" => 1_000_000,
+        "g" | "b" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    count.checked_mul(unit).ok_or_else(wrong)
+}
+
 /// One ASCII character, or `tab` (also as `\t`).
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
@@ -177,6 +206,27 @@ mod tests {
         assert_eq!(duration("30d"), Ok(Duration::from_secs(30 * 86_400)));
         for wrong in ["", "d", "0s", "3w", "99999999999999999999d"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn spans_of_seconds() {
+        assert_eq!(seconds("0"), Ok(Duration::ZERO));
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("2m"), Ok(Duration::from_secs(120)));
+        for wrong in ["", "s", "-1", "3w", "1e99"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(count("1000"), Ok(1_000));
+        assert_eq!(count("1_000"), Ok(1_000));
+        assert_eq!(count("10M"), Ok(10_000_000));
+        assert_eq!(count("1g"), Ok(1_000_000_000));
+        for wrong in ["", "M", "-1", "1.5M", "1x", "99999999999G"] {
+            assert!(count(wrong).is_err(), "{wrong}");
         }
     }
 

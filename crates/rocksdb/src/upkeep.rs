@@ -13,6 +13,17 @@ use crate::manifest::{sync_directory, unavailable};
 use crate::places::write_copy;
 use crate::shard::{ROWS, Shard};
 
+/// Properties of RocksDB that are told by their own names. Writes are held up while `is_write_stopped` is 1, and slowed down to so
+/// many bytes a second while `actual_delayed_write_rate` is not 0.
+const DETAILS: [&str; 6] = [
+    "num-running-compactions",
+    "num-running-flushes",
+    "estimate-table-readers-mem",
+    "num-deletes-active-mem-table",
+    "is-write-stopped",
+    "actual-delayed-write-rate",
+];
+
 impl RocksEngine {
     pub(crate) fn sync_all(&self) -> Result<()> {
         self.shards().iter().try_for_each(|shard| shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error)))
@@ -81,9 +92,7 @@ impl RocksEngine {
         let mut details: Vec<(String, u64)> = (0..levels)
             .map(|level| (format!("files_at_level_{level}"), files.iter().filter(|file| file.level == level).count() as u64))
             .collect();
-        for name in
-            ["num-running-compactions", "num-running-flushes", "estimate-table-readers-mem", "num-deletes-active-mem-table"]
-        {
+        for name in DETAILS {
             details.push((name.replace('-', "_"), property(&format!("rocksdb.{name}"))?));
         }
         Ok(ShardStatistics {

@@ -49,19 +49,19 @@ pub use bulk::put::{
 };
 pub use catalog::{Catalog, TableEntry};
 pub use check::CheckReport;
-pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, TableCodec};
+pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
 pub use ddl::{Outcome, Statement};
 pub use kv::{Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs};
 pub use multi_put::{MultiPutReport, RowFailure, TableRows};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};
-pub use table::{RowOperation, StoredRow, Table, TableScanOptions, WriteOptions, Written};
+pub use table::{RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions, Written};
 pub use tonnage_engine::{
     Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting, Result, Statistics, SystemClock,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
-pub use value::Value;
+pub use value::{Value, ValueRef};
 
 /// The example of the README, compiled and run.
 #[cfg(doctest)]

@@ -1,116 +1,130 @@
-//! Measures one run: histograms by operation, a reading about every second, progress.
+//! What the threads of a run tell what they did.
 
-use std::marker::PhantomData;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use tonnage::Result;
-
-use super::Watcher;
-use crate::report::{OperationReport, ProgressPoint, Second};
-use crate::target::Target;
-
-/// How a run is measured.
-#[derive(Clone, Debug, Default)]
-pub struct MeasurePlan {
-    /// What it is called in progress lines.
-    pub phase: String,
-    /// The operations' names; a recorder names one by its number.
-    pub operations: Vec<&'static str>,
-    /// What is measured in the beginning counts only for the series.
-    pub warm_up: Duration,
-    /// The run ends after so long, warm-up not counted, done or not.
-    pub seconds_max: Option<Duration>,
-    /// Operations (or rows) that the whole run has, where it is known: for progress.
-    pub total: Option<u64>,
-}
+use super::readings::Readings;
+use super::recorder::{Recorder, Tally};
+use super::totals::Totals;
+use super::{MeasurePlan, Measured};
 
 /// What the threads of a run tell what they did. Shared by all of them.
 pub struct Meter<'a> {
-    _plan: PhantomData<&'a ()>,
+    plan: &'a MeasurePlan,
+    started: Instant,
+    /// What started before this belongs to the warm-up.
+    pub(super) measured_from: Instant,
+    over: AtomicBool,
+    /// The number of the reading that is going on. A recorder that sees another one than before hands over.
+    pub(super) reading: AtomicUsize,
+    /// What was done in all, warm-up included, but for what the live recorders did.
+    done: AtomicU64,
+    /// Rows and bytes of bulk calls, warm-up cut.
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    tallies: Mutex<Vec<Arc<Tally>>>,
+    totals: Mutex<Totals>,
+    readings: Mutex<Readings>,
 }
 
-/// What one thread tells what it did. Hands its numbers over when it is dropped, and about every second before.
-pub struct Recorder<'a> {
-    _meter: PhantomData<&'a ()>,
-}
+impl<'a> Meter<'a> {
+    pub(super) fn start(plan: &'a MeasurePlan) -> Self {
+        let started = Instant::now();
+        Meter {
+            plan,
+            started,
+            measured_from: started + plan.warm_up,
+            over: AtomicBool::new(false),
+            reading: AtomicUsize::new(0),
+            done: AtomicU64::new(0),
+            rows: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            tallies: Mutex::default(),
+            totals: Mutex::new(Totals::new(plan.operations.len())),
+            readings: Mutex::default(),
+        }
+    }
 
-impl Meter<'_> {
     /// A recorder for one thread.
     pub fn recorder(&self) -> Recorder<'_> {
-        unimplemented!("the measuring part")
+        let tally = Arc::new(Tally::default());
+        lock(&self.tallies).push(tally.clone());
+        Recorder::new(self, tally, Totals::new(self.plan.operations.len()))
     }
 
     /// Rows of a bulk call went by: they count for throughput, series and progress.
     pub fn add(&self, rows: u64, bytes: u64) {
-        let _ = (rows, bytes);
-        unimplemented!("the measuring part")
+        self.done.fetch_add(rows, Ordering::Relaxed);
+        if Instant::now() >= self.measured_from {
+            self.rows.fetch_add(rows, Ordering::Relaxed);
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
     /// Something failed outside of any recorder: counted, and kept in words if it is among the first.
     pub fn fail(&self, failures: u64, message: &str) {
-        let _ = (failures, message);
-        unimplemented!("the measuring part")
+        lock(&self.totals).failed(None, failures, || message.to_owned());
     }
 
     /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked before each operation.
     pub fn is_over(&self) -> bool {
-        unimplemented!("the measuring part")
+        self.over.load(Ordering::Relaxed)
     }
 
     /// The moment the run began: what due times are counted from.
     pub fn started(&self) -> Instant {
-        unimplemented!("the measuring part")
+        self.started
+    }
+
+    /// Tells the threads to end.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    /// Operations and rows that were done so far, warm-up included.
+    pub(super) fn done(&self) -> u64 {
+        let tallies = lock(&self.tallies);
+        let live: u64 = tallies.iter().map(|tally| tally.get()).sum();
+        live + self.done.load(Ordering::Relaxed)
+    }
+
+    /// The times by reading.
+    pub(super) fn readings(&self) -> MutexGuard<'_, Readings> {
+        lock(&self.readings)
+    }
+
+    /// A recorder is gone: its count moves to the meter while nobody can count it twice.
+    pub(super) fn retire(&self, tally: &Arc<Tally>, totals: Totals) {
+        lock(&self.totals).merge(totals);
+        let mut tallies = lock(&self.tallies);
+        tallies.retain(|other| !Arc::ptr_eq(tally, other));
+        self.done.fetch_add(tally.get(), Ordering::Relaxed);
+    }
+
+    /// Puts together what was measured up to a moment; the sampler adds what it saw.
+    pub(super) fn finish(self, ended: Instant) -> Measured {
+        let mut totals = self.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+        totals.count += self.rows.into_inner();
+        totals.bytes += self.bytes.into_inner();
+        let seconds = ended.saturating_duration_since(self.measured_from).as_secs_f64();
+        if seconds == 0.0 {
+            let warm_up = self.plan.warm_up.as_secs_f64();
+            totals.messages.push(format!("nothing was measured: the run ended within its warm-up of {warm_up} s"));
+        }
+        Measured {
+            seconds,
+            count: totals.count,
+            bytes: totals.bytes,
+            failures: totals.failures,
+            failure_messages: std::mem::take(&mut totals.messages),
+            operations: totals.reports(&self.plan.operations),
+            ..Measured::default()
+        }
     }
 }
 
-impl Recorder<'_> {
-    /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome` is whether it worked:
-    /// failures are counted apart and are in no histogram. Gives whether it worked.
-    pub fn record(&mut self, operation: usize, started: Instant, due: Option<Instant>, outcome: Result<()>) -> bool {
-        let _ = (operation, started, due, outcome);
-        unimplemented!("the measuring part")
-    }
-}
-
-/// What was measured in one run.
-#[derive(Clone, Debug, Default)]
-pub struct Measured {
-    /// Seconds, warm-up cut.
-    pub seconds: f64,
-    /// Operations that worked (or rows), warm-up cut.
-    pub count: u64,
-    /// Operations that failed, warm-up included.
-    pub failures: u64,
-    /// The first failures in words.
-    pub failure_messages: Vec<String>,
-    /// By operation, only those that occurred; `ALL` at the end when there is more than one.
-    pub operations: Vec<OperationReport>,
-    /// Reading by reading, warm-up included.
-    pub series: Vec<Second>,
-    /// Rate against share of the work: about 50 points.
-    pub progress: Vec<ProgressPoint>,
-    /// The highest memory of the process during the run, bytes.
-    pub memory_peak_bytes: u64,
-}
-
-impl Measured {
-    /// Operations (or rows) per second.
-    pub fn throughput(&self) -> f64 {
-        if self.seconds > 0.0 { self.count as f64 / self.seconds } else { 0.0 }
-    }
-}
-
-/// Measures `work`, which drives `target` from as many threads as it likes. A thread of this function reads the target's gauges
-/// and the process's figures about every second while it runs, and tells the watcher.
-///
-/// # Errors
-/// Those of `work`. Failures that it recorded are no errors.
-pub fn measure(
-    plan: &MeasurePlan,
-    target: &dyn Target,
-    watcher: &dyn Watcher,
-    work: impl FnOnce(&Meter<'_>) -> Result<()>,
-) -> Result<Measured> {
-    let _ = (plan, target, watcher, work);
-    unimplemented!("the measuring part")
+/// What a thread that panicked left behind are still numbers.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

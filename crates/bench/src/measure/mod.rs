@@ -1,9 +1,35 @@
 //! Clocks, histograms, a reading every second, and the machine.
+//!
+//! 1. [`measure`] starts the run's clock and a sampler thread, and calls the work with a [`Meter`].
+//! 2. Each thread of the work takes a [`Recorder`]. It writes to histograms of its own; the sampler sees its count through one
+//!    atomic number, so that nothing is locked and nothing is shared while an operation is recorded.
+//! 3. The sampler begins a new reading about every second. A recorder that sees a new one hands over the times of the old one,
+//!    from which the reading's 99th percentile is made.
+//! 4. When the work returns, recorders have handed over the rest, and everything is put together as [`Measured`].
 
+mod cgroup;
+mod disk;
 mod environment;
+mod histogram;
+mod measured;
 mod meter;
+mod plan;
+mod process;
+mod progress;
+mod readings;
+mod recorder;
+mod run;
+mod sampler;
+mod totals;
 mod watcher;
 
-pub use environment::Environment;
-pub use meter::{MeasurePlan, Measured, Meter, Recorder, measure};
+pub use environment::{Disk, Environment};
+pub use measured::Measured;
+pub use meter::Meter;
+pub use plan::MeasurePlan;
+pub use recorder::Recorder;
+pub use run::measure;
 pub use watcher::{NoWatcher, Watcher};
+
+#[cfg(test)]
+mod tests;

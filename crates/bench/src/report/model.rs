@@ -68,6 +68,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// The name and the target, and the number of threads: what sets it apart in a list.
+    pub fn title(&self) -> String {
+        let threads = if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) };
+        format!("{} / {} / {threads}", self.name, self.target)
+    }
+
     /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
     pub fn throughput(&self) -> f64 {
         let mut sorted = self.throughputs.clone();

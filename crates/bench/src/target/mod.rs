@@ -7,7 +7,14 @@
 //!
 //! YCSB's records are a kind of their own, because every system keeps them in its own best way: a key and some fields.
 
+mod budget;
+mod embedded;
+#[cfg(test)]
+pub(crate) mod fake;
+mod raw;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 pub use spec::{TargetKind, TargetSpec};
 use tonnage::arrow::array::RecordBatch;
@@ -165,6 +172,16 @@ pub struct Record {
     ends: Vec<usize>,
 }
 
+impl BulkDone {
+    /// Adds what another part of a call did.
+    pub(crate) fn add(&mut self, part: &BulkDone) {
+        self.rows += part.rows;
+        self.existed += part.existed;
+        self.failed += part.failed;
+        self.bytes += part.bytes;
+    }
+}
+
 impl Record {
     /// Forgets the fields, keeps the memory.
     pub fn clear(&mut self) {
@@ -222,6 +239,7 @@ pub trait RecordSource: Send {
 /// Pairs, batch after batch, made as they are asked for.
 pub trait PairSource: Send {
     /// Gives the next batch to `sink`, pair by pair. False, without a call, when there are no more.
+    #[expect(clippy::type_complexity, reason = "a name for it would hide what it takes")]
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool>;
 }
 

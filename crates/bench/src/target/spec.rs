@@ -1,11 +1,14 @@
 //! How a target is made: what the command line says of it.
 
+use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use tonnage::{Durability, Error, Result};
 
 use super::Target;
+use super::embedded::Embedded;
+use super::raw::Raw;
 
 /// Which system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,23 @@ impl TargetSpec {
     /// # Errors
     /// `Invalid` when the directory holds something.
     pub fn open(&self) -> Result<Box<dyn Target>> {
-        unimplemented!("the targets")
+        if self.kind != TargetKind::TonnageMemory {
+            self.claim_directory()?;
+        }
+        Ok(match self.kind {
+            TargetKind::TonnageRocksDb | TargetKind::TonnageMemory => Box::new(Embedded::open(self)?),
+            TargetKind::RocksDb => Box::new(Raw::open(self)?),
+        })
+    }
+
+    /// Makes the directory, or sees that it is empty.
+    fn claim_directory(&self) -> Result<()> {
+        let shown = self.directory.display();
+        let unusable = |error| Error::unavailable(format!("{shown} cannot be used: {error}")).with_source(error);
+        fs::create_dir_all(&self.directory).map_err(unusable)?;
+        if fs::read_dir(&self.directory).map_err(unusable)?.next().is_some() {
+            return Err(Error::invalid(format!("{shown} is not empty: a benchmark wants a directory of its own")));
+        }
+        Ok(())
     }
 }

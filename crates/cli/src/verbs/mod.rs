@@ -1,5 +1,6 @@
 //! One file for each verb: its options and what it does.
 
+mod bench;
 mod check;
 mod count;
 mod demo;
@@ -30,6 +31,7 @@ pub(crate) enum Verb {
     Sql(sql::SqlArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
+    Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
 }
 
@@ -46,6 +48,7 @@ impl Verb {
             Verb::Sql(args) => args.run(globals),
             Verb::Stats(args) => args.run(globals),
             Verb::Check(args) => args.run(globals),
+            Verb::Bench(args) => args.run(globals),
             Verb::Demo(args) => args.run(globals),
         }
     }

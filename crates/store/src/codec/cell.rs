@@ -11,7 +11,7 @@
 
 use tonnage_engine::KeyPart;
 
-use crate::{ColumnType, Value};
+use crate::{ColumnType, Value, ValueRef};
 
 /// How a column delimits itself in a key.
 pub(crate) fn key_part(column_type: ColumnType) -> KeyPart {
@@ -118,24 +118,24 @@ pub(crate) fn push_unescaped(part: &[u8], out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Appends a value as part of a key. False, and nothing appended, when it is not of the column's type.
-pub(crate) fn push_key_value(value: &Value, column_type: ColumnType, key: &mut Vec<u8>) -> bool {
+pub(crate) fn push_key_value(value: ValueRef<'_>, column_type: ColumnType, key: &mut Vec<u8>) -> bool {
     match (value, column_type) {
-        (Value::Integer(value), ColumnType::Integer) => key.extend_from_slice(&key_i32(*value)),
-        (Value::Long(value), ColumnType::Long) => key.extend_from_slice(&key_i64(*value)),
-        (Value::Float(value), ColumnType::Float) => key.extend_from_slice(&key_f32(*value)),
-        (Value::Double(value), ColumnType::Double) => key.extend_from_slice(&key_f64(*value)),
-        (Value::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
-            if *scale == own && fits(*unscaled, precision) =>
+        (ValueRef::Integer(value), ColumnType::Integer) => key.extend_from_slice(&key_i32(value)),
+        (ValueRef::Long(value), ColumnType::Long) => key.extend_from_slice(&key_i64(value)),
+        (ValueRef::Float(value), ColumnType::Float) => key.extend_from_slice(&key_f32(value)),
+        (ValueRef::Double(value), ColumnType::Double) => key.extend_from_slice(&key_f64(value)),
+        (ValueRef::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
+            if scale == own && fits(unscaled, precision) =>
         {
-            key.extend_from_slice(&key_i128(*unscaled));
+            key.extend_from_slice(&key_i128(unscaled));
         }
-        (Value::Boolean(value), ColumnType::Boolean) => key.push(u8::from(*value)),
-        (Value::Timestamp { value, precision }, ColumnType::Timestamp(own)) if *precision == own => {
-            key.extend_from_slice(&key_i64(*value))
+        (ValueRef::Boolean(value), ColumnType::Boolean) => key.push(u8::from(value)),
+        (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own)) if precision == own => {
+            key.extend_from_slice(&key_i64(value))
         }
-        (Value::Uuid(value), ColumnType::Uuid) => key.extend_from_slice(value),
-        (Value::String(text), ColumnType::String) => push_escaped(text.as_bytes(), key),
-        (Value::Binary(bytes), ColumnType::Binary) => push_escaped(bytes, key),
+        (ValueRef::Uuid(value), ColumnType::Uuid) => key.extend_from_slice(&value),
+        (ValueRef::String(text), ColumnType::String) => push_escaped(text.as_bytes(), key),
+        (ValueRef::Binary(bytes), ColumnType::Binary) => push_escaped(bytes, key),
         _ => return false,
     }
     true
@@ -174,42 +174,42 @@ pub(crate) fn read_boolean(byte: u8) -> Option<bool> {
 
 /// Hands the bytes of a value outside the key to `write`. False, and `write` not called, when it is not of the column's type.
 #[inline]
-pub(crate) fn with_value_bytes(value: &Value, column_type: ColumnType, write: impl FnOnce(&[u8])) -> bool {
+pub(crate) fn with_value_bytes(value: ValueRef<'_>, column_type: ColumnType, write: impl FnOnce(&[u8])) -> bool {
     match (value, column_type) {
-        (Value::Integer(value), ColumnType::Integer) => write(&value.to_le_bytes()),
-        (Value::Long(value), ColumnType::Long) => write(&value.to_le_bytes()),
-        (Value::Float(value), ColumnType::Float) => write(&value.to_le_bytes()),
-        (Value::Double(value), ColumnType::Double) => write(&value.to_le_bytes()),
-        (Value::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
-            if *scale == own && fits(*unscaled, precision) =>
+        (ValueRef::Integer(value), ColumnType::Integer) => write(&value.to_le_bytes()),
+        (ValueRef::Long(value), ColumnType::Long) => write(&value.to_le_bytes()),
+        (ValueRef::Float(value), ColumnType::Float) => write(&value.to_le_bytes()),
+        (ValueRef::Double(value), ColumnType::Double) => write(&value.to_le_bytes()),
+        (ValueRef::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
+            if scale == own && fits(unscaled, precision) =>
         {
             write(&unscaled.to_le_bytes());
         }
-        (Value::Boolean(value), ColumnType::Boolean) => write(&[u8::from(*value)]),
-        (Value::Timestamp { value, precision }, ColumnType::Timestamp(own)) if *precision == own => write(&value.to_le_bytes()),
-        (Value::Uuid(value), ColumnType::Uuid) => write(value),
-        (Value::String(text), ColumnType::String) => write(text.as_bytes()),
-        (Value::Json(text), ColumnType::Json) => write(text.as_bytes()),
-        (Value::Binary(bytes), ColumnType::Binary) => write(bytes),
+        (ValueRef::Boolean(value), ColumnType::Boolean) => write(&[u8::from(value)]),
+        (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own)) if precision == own => write(&value.to_le_bytes()),
+        (ValueRef::Uuid(value), ColumnType::Uuid) => write(&value),
+        (ValueRef::String(text), ColumnType::String) => write(text.as_bytes()),
+        (ValueRef::Json(text), ColumnType::Json) => write(text.as_bytes()),
+        (ValueRef::Binary(bytes), ColumnType::Binary) => write(bytes),
         _ => return false,
     }
     true
 }
 
 /// Reads the bytes of a value outside the key.
-pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
+pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<ValueRef<'_>> {
     Some(match column_type {
-        ColumnType::Integer => Value::Integer(i32::from_le_bytes(bytes.try_into().ok()?)),
-        ColumnType::Long => Value::Long(i64::from_le_bytes(bytes.try_into().ok()?)),
-        ColumnType::Float => Value::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
-        ColumnType::Double => Value::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
-        ColumnType::Number { scale, .. } => Value::Number { unscaled: i128::from_le_bytes(bytes.try_into().ok()?), scale },
-        ColumnType::Boolean => Value::Boolean(read_boolean(*bytes.first()?)?),
-        ColumnType::Timestamp(precision) => Value::Timestamp { value: i64::from_le_bytes(bytes.try_into().ok()?), precision },
-        ColumnType::Uuid => Value::Uuid(bytes.try_into().ok()?),
-        ColumnType::String => Value::String(std::str::from_utf8(bytes).ok()?.to_owned()),
-        ColumnType::Json => Value::Json(std::str::from_utf8(bytes).ok()?.to_owned()),
-        ColumnType::Binary => Value::Binary(bytes.to_vec()),
+        ColumnType::Integer => ValueRef::Integer(i32::from_le_bytes(bytes.try_into().ok()?)),
+        ColumnType::Long => ValueRef::Long(i64::from_le_bytes(bytes.try_into().ok()?)),
+        ColumnType::Float => ValueRef::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
+        ColumnType::Double => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
+        ColumnType::Number { scale, .. } => ValueRef::Number { unscaled: i128::from_le_bytes(bytes.try_into().ok()?), scale },
+        ColumnType::Boolean => ValueRef::Boolean(read_boolean(*bytes.first()?)?),
+        ColumnType::Timestamp(precision) => ValueRef::Timestamp { value: i64::from_le_bytes(bytes.try_into().ok()?), precision },
+        ColumnType::Uuid => ValueRef::Uuid(bytes.try_into().ok()?),
+        ColumnType::String => ValueRef::String(std::str::from_utf8(bytes).ok()?),
+        ColumnType::Json => ValueRef::Json(std::str::from_utf8(bytes).ok()?),
+        ColumnType::Binary => ValueRef::Binary(bytes),
     })
 }
 

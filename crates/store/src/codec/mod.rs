@@ -7,8 +7,8 @@
 //!    that size and writes one column after another into them: nothing is allocated per row.
 //! 3. [`TableCodec::decode`] makes arrays of keys and values, again one column after another, and only those asked for.
 //!
-//! Single rows ([`TableCodec::encode_row`], [`TableCodec::decode_row`]) take a way of their own to the same bytes. `docs/format.md`
-//! describes them byte by byte.
+//! Single rows ([`TableCodec::encode_row`], [`TableCodec::decode_row`]; without copies [`TableCodec::encode_cells`], [`RowView`]) take
+//! a way of their own to the same bytes. `docs/format.md` describes them byte by byte.
 
 mod align;
 mod cast;
@@ -22,6 +22,7 @@ mod layout;
 mod partial;
 mod range;
 mod single;
+mod view;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use tonnage_engine::{Capability, Error, Result};
 pub use align::{Aligned, Rejected};
 pub use classifier::{KeyClassifier, KeyOwner};
 pub use range::FieldRange;
+pub use view::RowView;
 
 pub(crate) use cell::push_escaped;
 
@@ -147,7 +149,7 @@ impl TableCodec {
 fn default_bytes(column: &crate::Column) -> Option<Vec<u8>> {
     let mut bytes = None;
     if let Some(default) = &column.default {
-        cell::with_value_bytes(default, column.column_type, |written| bytes = Some(written.to_vec()));
+        cell::with_value_bytes(default.into(), column.column_type, |written| bytes = Some(written.to_vec()));
     }
     bytes
 }

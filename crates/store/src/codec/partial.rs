@@ -50,7 +50,7 @@ impl TableCodec {
         key.clear();
         let mut given = 0;
         for (step, value) in self.key.iter().zip(values) {
-            self.push_key_step(step, value, key)?;
+            self.push_key_step(step, value.into(), key)?;
             given += 1;
         }
         self.check_shard_key(given)?;

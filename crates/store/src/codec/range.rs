@@ -71,7 +71,7 @@ impl TableCodec {
         let column_type = self.key[columns].column_type;
         if let Some((low, inclusive)) = &range.low {
             let (low, position) = self.range_end(low, column_type, &range.column)?;
-            push_key_value(&low, column_type, start);
+            push_key_value((&low).into(), column_type, start);
             let from_here_on = position == Ordering::Greater || (position == Ordering::Equal && *inclusive);
             if !from_here_on && !step_past(start) {
                 // Nothing comes after the greatest of all keys.
@@ -84,7 +84,7 @@ impl TableCodec {
             let (high, position) = self.range_end(high, column_type, &range.column)?;
             end.clear();
             end.extend_from_slice(prefix);
-            push_key_value(&high, column_type, end);
+            push_key_value((&high).into(), column_type, end);
             let up_to_here = position == Ordering::Less || (position == Ordering::Equal && *inclusive);
             if up_to_here && !step_past(end) {
                 end.clear();

@@ -5,7 +5,7 @@ use tonnage_engine::{Error, Result};
 use super::decode_keys::key_error;
 use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
 use super::{TableCodec, ValueColumn, cell};
-use crate::{Row, Value};
+use crate::{Row, Value, ValueRef};
 
 impl TableCodec {
     /// Encodes one row; `key` and `value` are cleared first. The bytes are those of [`TableCodec::encode`].
@@ -18,15 +18,19 @@ impl TableCodec {
         if used + self.key.len() != row.len() {
             self.check_names(row)?;
         }
-        if value.len() > self.limits.value_bytes_max {
-            return Err(Error::invalid(format!(
-                "table {}: the row takes {} bytes; the limit is {}",
-                self.schema.path,
-                value.len(),
-                self.limits.value_bytes_max
-            )));
+        self.check_value_len(value)
+    }
+
+    pub(super) fn check_value_len(&self, value: &[u8]) -> Result<()> {
+        if value.len() <= self.limits.value_bytes_max {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::invalid(format!(
+            "table {}: the row takes {} bytes; the limit is {}",
+            self.schema.path,
+            value.len(),
+            self.limits.value_bytes_max
+        )))
     }
 
     /// Encodes the whole primary key out of a row; `key` is cleared first. Other columns of the row are not looked at.
@@ -38,7 +42,7 @@ impl TableCodec {
         let mut hint = 0;
         for step in &self.key {
             let value = self.lookup(row, step.column, &mut hint).ok_or_else(|| self.missing_key_column(step))?;
-            self.push_key_step(step, value, key)?;
+            self.push_key_step(step, value.into(), key)?;
         }
         self.check_key_len(key)
     }
@@ -54,7 +58,7 @@ impl TableCodec {
         }
         self.check_key_count(values.len())?;
         for (step, value) in self.key.iter().zip(values) {
-            self.push_key_step(step, value, key)?;
+            self.push_key_step(step, value.into(), key)?;
         }
         self.check_key_len(key)
     }
@@ -71,7 +75,7 @@ impl TableCodec {
         )))
     }
 
-    fn check_key_len(&self, key: &[u8]) -> Result<()> {
+    pub(super) fn check_key_len(&self, key: &[u8]) -> Result<()> {
         if key.len() <= self.limits.key_bytes_max {
             return Ok(());
         }
@@ -84,7 +88,7 @@ impl TableCodec {
     }
 
     /// Appends one column of a key, led by the number of the table that begins with it.
-    pub(super) fn push_key_step(&self, step: &KeyStep, value: &Value, key: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push_key_step(&self, step: &KeyStep, value: ValueRef<'_>, key: &mut Vec<u8>) -> Result<()> {
         if let Some(marker) = step.marker {
             key.extend_from_slice(&marker.to_be_bytes());
         }
@@ -92,11 +96,11 @@ impl TableCodec {
             return Ok(());
         }
         let name = || &self.schema.columns[step.column].name;
-        let converted = value.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
+        let converted = value.to_value().convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
         if converted.is_null() {
             return Err(self.bad_cell(name(), "is NULL, and a key column cannot be"));
         }
-        let pushed = cell::push_key_value(&converted, step.column_type, key);
+        let pushed = cell::push_key_value((&converted).into(), step.column_type, key);
         debug_assert!(pushed, "a converted value is of the column's type");
         Ok(())
     }
@@ -121,31 +125,39 @@ impl TableCodec {
         Some(value)
     }
 
-    /// Fills `value` with the columns outside the key. The answer is how many of them the row names.
-    fn push_value(&self, row: &Row, value: &mut Vec<u8>) -> Result<usize> {
+    /// Lays out `value` without any column.
+    pub(super) fn begin_value(&self, value: &mut Vec<u8>) {
         let layout = self.layout();
         value.clear();
         value.resize(layout.head_len, 0);
         value[..NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes());
+    }
+
+    /// Fills `value` with the columns outside the key. The answer is how many of them the row names.
+    fn push_value(&self, row: &Row, value: &mut Vec<u8>) -> Result<usize> {
+        self.begin_value(value);
         let (mut hint, mut used) = (0, 0);
         for value_column in &self.value {
             let given = self.lookup(row, value_column.column, &mut hint);
             used += usize::from(given.is_some());
-            self.push_cell(value_column, given, value)?;
+            self.push_cell(value_column, given.map(ValueRef::from), value)?;
         }
         Ok(used)
     }
 
-    fn push_cell(&self, value_column: &ValueColumn, given: Option<&Value>, value: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push_cell(&self, value_column: &ValueColumn, given: Option<ValueRef<'_>>, value: &mut Vec<u8>) -> Result<()> {
         let column = &self.schema.columns[value_column.column];
         let written = match (given, &self.default_bytes[value_column.column]) {
             (Some(given), _) => {
                 // A JSON value may hold any text until someone has looked.
-                let checked = !matches!(given, Value::Json(_))
+                let checked = !matches!(given, ValueRef::Json(_))
                     && cell::with_value_bytes(given, column.column_type, |bytes| self.place(value_column, bytes, value));
                 checked || {
-                    let converted = given.convert(column.column_type).map_err(|reason| self.bad_cell(&column.name, &reason))?;
-                    cell::with_value_bytes(&converted, column.column_type, |bytes| self.place(value_column, bytes, value))
+                    let converted =
+                        given.to_value().convert(column.column_type).map_err(|reason| self.bad_cell(&column.name, &reason))?;
+                    cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
+                        self.place(value_column, bytes, value)
+                    })
                 }
             }
             (None, Some(default)) => {
@@ -222,7 +234,7 @@ impl TableCodec {
             match bytes {
                 Some(bytes) => {
                     let value = cell::read_value(bytes, column.column_type);
-                    *row.value_mut(value_column.column) = value.ok_or_else(|| self.value_error(key))?;
+                    *row.value_mut(value_column.column) = value.ok_or_else(|| self.value_error(key))?.to_value();
                 }
                 None if column.nullable => {}
                 None => return Err(self.value_error(key)),

@@ -91,6 +91,11 @@ impl PairBatch {
         self.rows.is_empty()
     }
 
+    /// The bytes of all keys, as they are stored, and values.
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes()
+    }
+
     /// The key of the pair at `index`.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A table: single rows, atomic groups of rows, and the way to bulk reads.
 
 mod options;
+mod session;
 mod write;
 
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use tonnage_engine::{Condition, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
 
 pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
+pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
 
@@ -173,6 +175,12 @@ impl Table {
             deleted += rows.len() as u64;
         }
         Ok(deleted)
+    }
+
+    /// A session for one thread that reads and writes row after row: it keeps its memory, so that no row costs an allocation for each
+    /// of its columns.
+    pub fn session(&self) -> RowSession {
+        RowSession::new(self.store.clone(), self.entry.clone())
     }
 
     /// Reads the rows of many whole or partial keys; see [`crate::bulk::get`] for how and for every rule.

@@ -4,12 +4,14 @@
 //! the ends of field ranges.
 
 mod array;
+mod borrowed;
 mod convert;
 mod parse;
 mod show;
 mod time;
 
 pub(crate) use array::{array_of, timestamps};
+pub use borrowed::ValueRef;
 pub(crate) use parse::{
     Reason, check_json, parse_binary, parse_boolean, parse_double, parse_float, parse_integer, parse_long, parse_number,
     parse_timestamp, parse_uuid,

@@ -1,0 +1,160 @@
+//! Numbers given out once each.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Gives out numbers from a first one to an end, once each, to whichever thread asks.
+#[derive(Debug)]
+pub struct Counter {
+    next: AtomicU64,
+    end: u64,
+}
+
+impl Counter {
+    /// Numbers from `first` to `end`, exclusive.
+    pub fn new(first: u64, end: u64) -> Self {
+        Counter { next: AtomicU64::new(first), end }
+    }
+
+    /// The next one, or nothing when all are given out.
+    pub fn next(&self) -> Option<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        (number < self.end).then_some(number)
+    }
+}
+
+/// Numbers for new records. A number is seen by others only when it and all before it are acknowledged, so that nobody asks for a
+/// record that is still being inserted.
+///
+/// 1. A thread claims the next number and inserts its record.
+/// 2. It drops its claim, which marks the number in a window, a ring of flags that begins at the first number not acknowledged.
+/// 3. Whoever finds nobody else at it moves the window's beginning past all marks, clearing them.
+#[derive(Debug)]
+pub struct AcknowledgedCounter {
+    next: AtomicU64,
+    /// All numbers below are acknowledged.
+    end: AtomicU64,
+    window: Vec<AtomicBool>,
+    /// Whether some thread is moving `end`.
+    moving: AtomicBool,
+}
+
+impl AcknowledgedCounter {
+    /// A thread that is so many numbers ahead of the slowest one waits for it.
+    const WINDOW: u64 = 1 << 16;
+
+    /// The first number that is given out is `first`; all below count as acknowledged.
+    pub fn new(first: u64) -> Self {
+        AcknowledgedCounter {
+            next: AtomicU64::new(first),
+            end: AtomicU64::new(first),
+            window: (0..Self::WINDOW).map(|_| AtomicBool::new(false)).collect(),
+            moving: AtomicBool::new(false),
+        }
+    }
+
+    /// All numbers below this one are acknowledged.
+    pub fn end(&self) -> u64 {
+        self.end.load(Ordering::Acquire)
+    }
+
+    /// The next number; it is acknowledged when the claim is dropped.
+    pub fn claim(&self) -> Claim<'_> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        while number - self.end().min(number) >= Self::WINDOW {
+            std::thread::yield_now();
+        }
+        Claim { counter: self, number }
+    }
+
+    fn acknowledge(&self, number: u64) {
+        // Every access to the flags is in one total order. So a mark that its thread could not act on, because another was moving
+        // the end, is seen by that other one when it looks again after it has stopped.
+        self.flag(number).store(true, Ordering::SeqCst);
+        while self.flag(self.end()).load(Ordering::SeqCst) && !self.moving.swap(true, Ordering::SeqCst) {
+            let mut end = self.end();
+            while self.flag(end).swap(false, Ordering::SeqCst) {
+                end += 1;
+            }
+            self.end.store(end, Ordering::SeqCst);
+            self.moving.store(false, Ordering::SeqCst);
+        }
+    }
+
+    fn flag(&self, number: u64) -> &AtomicBool {
+        &self.window[(number % Self::WINDOW) as usize]
+    }
+}
+
+/// A number whose record is being inserted.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    counter: &'a AcknowledgedCounter,
+    number: u64,
+}
+
+impl Claim<'_> {
+    /// The number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.counter.acknowledge(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_is_given_out_once() {
+        let counter = Counter::new(5, 8);
+        let numbers: Vec<u64> = std::iter::from_fn(|| counter.next()).collect();
+        assert_eq!(numbers, [5, 6, 7]);
+        assert_eq!(counter.next(), None);
+    }
+
+    #[test]
+    fn a_number_is_seen_only_when_all_before_it_are_acknowledged() {
+        let counter = AcknowledgedCounter::new(10);
+        let [first, second, third] = [(); 3].map(|()| counter.claim());
+        assert_eq!([first.number(), second.number(), third.number(), counter.end()], [10, 11, 12, 10]);
+        drop(second);
+        assert_eq!(counter.end(), 10);
+        drop(first);
+        assert_eq!(counter.end(), 12);
+        drop(third);
+        assert_eq!(counter.end(), 13);
+    }
+
+    #[test]
+    fn threads_together_leave_no_number_out() {
+        const EACH: u64 = 3 * AcknowledgedCounter::WINDOW;
+        let counter = AcknowledgedCounter::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..EACH).for_each(|_| drop(counter.claim())));
+            }
+        });
+        assert_eq!(counter.end(), 4 * EACH);
+    }
+
+    #[test]
+    fn a_thread_far_ahead_waits_for_the_slowest() {
+        let counter = AcknowledgedCounter::new(0);
+        let slowest = counter.claim();
+        std::thread::scope(|scope| {
+            let ahead = scope.spawn(|| (0..AcknowledgedCounter::WINDOW).for_each(|_| drop(counter.claim())));
+            while counter.next.load(Ordering::Relaxed) <= AcknowledgedCounter::WINDOW {
+                std::thread::yield_now();
+            }
+            assert!(!ahead.is_finished());
+            assert_eq!(counter.end(), 0);
+            drop(slowest);
+        });
+        assert_eq!(counter.end(), AcknowledgedCounter::WINDOW + 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! Takes a reading about every second while a run goes on.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
+use super::progress::Progress;
+use super::{MeasurePlan, Measured, Meter, Watcher};
+use crate::report::Second;
+use crate::target::Target;
+
+/// How long a reading is.
+const READING: Duration = Duration::from_secs(1);
+
+/// A last reading that is shorter goes into the one before: its rates would be of few operations.
+const READING_MIN: Duration = Duration::from_millis(300);
+
+/// How often progress and cancellation are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What readings are differences of.
+#[derive(Clone, Copy)]
+struct Sample {
+    at: Instant,
+    done: u64,
+    process: ProcessFigures,
+}
+
+/// Takes the readings of one run.
+pub(super) struct Sampler<'a> {
+    meter: &'a Meter<'a>,
+    target: &'a dyn Target,
+    watcher: &'a dyn Watcher,
+    deadline: Option<Instant>,
+    next_reading: Instant,
+    /// The samples at the beginning of the reading that goes on, and of the one before.
+    last: Sample,
+    before_last: Sample,
+    series: Vec<Second>,
+    progress: Progress,
+    memory_peak_is_reset: bool,
+    memory_peak_bytes: u64,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn start(plan: &MeasurePlan, meter: &'a Meter<'a>, target: &'a dyn Target, watcher: &'a dyn Watcher) -> Self {
+        let start = Sample { at: meter.started(), done: 0, process: ProcessFigures::read() };
+        let mut sampler = Sampler {
+            meter,
+            target,
+            watcher,
+            deadline: plan.seconds_max.map(|seconds| meter.measured_from + seconds),
+            next_reading: start.at,
+            last: start,
+            before_last: start,
+            series: Vec::new(),
+            progress: Progress::new(plan.total, start.at),
+            memory_peak_is_reset: reset_memory_peak(),
+            memory_peak_bytes: 0,
+        };
+        sampler.plan_next_reading(start.at);
+        sampler
+    }
+
+    /// Runs until the other end of `running` is dropped.
+    pub(super) fn run(mut self, running: &Receiver<()>) -> Self {
+        while let Err(RecvTimeoutError::Timeout) = running.recv_timeout(self.pause()) {
+            self.look();
+        }
+        self
+    }
+
+    /// Adds the last reading, and everything to what was measured.
+    pub(super) fn finish(mut self, ended: Instant) -> SampledRun {
+        let joined = if self.last_is_too_short(ended) { self.series.pop() } else { None };
+        if joined.is_some() {
+            self.meter.readings().join(self.series.len() + 1);
+            self.last = self.before_last;
+        }
+        let done = self.meter.done();
+        self.take_reading(ended, done);
+        if let (Some(joined), Some(last)) = (joined, self.series.last_mut()) {
+            last.stalled |= joined.stalled;
+        }
+        self.progress.finish(done, ended);
+        for (second, p99_us) in self.series.iter_mut().zip(self.meter.readings().finish()) {
+            second.p99_us = p99_us;
+        }
+        let peak = if self.memory_peak_is_reset { memory_peak_bytes() } else { 0 };
+        SampledRun { series: self.series, progress: self.progress, memory_peak_bytes: peak.max(self.memory_peak_bytes) }
+    }
+
+    /// Too short to stand alone, unless it is all that was measured after the warm-up.
+    fn last_is_too_short(&self, ended: Instant) -> bool {
+        let is_warm_up = |sample: &Sample| sample.at < self.meter.measured_from;
+        let is_short = ended.saturating_duration_since(self.last.at) < READING_MIN;
+        is_short && is_warm_up(&self.last) == is_warm_up(&self.before_last)
+    }
+
+    fn pause(&self) -> Duration {
+        let until = |moment: Instant| moment.saturating_duration_since(Instant::now());
+        let deadline = self.deadline.filter(|_| !self.meter.is_over()).map_or(LOOK, until);
+        LOOK.min(deadline).min(until(self.next_reading))
+    }
+
+    fn look(&mut self) {
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| now >= deadline) || self.watcher.is_cancelled() {
+            self.meter.end();
+        }
+        let done = self.meter.done();
+        self.progress.at(done, now);
+        if now >= self.next_reading {
+            self.take_reading(now, done);
+            self.watcher.at(done, self.series.last().map_or(0.0, |second| second.throughput));
+            self.meter.reading.fetch_add(1, Ordering::Relaxed);
+            self.plan_next_reading(now);
+        }
+    }
+
+    /// No reading lies across the end of the warm-up.
+    fn plan_next_reading(&mut self, now: Instant) {
+        let measured_from = self.meter.measured_from;
+        let next = now + READING;
+        self.next_reading = if now < measured_from { next.min(measured_from) } else { next };
+    }
+
+    fn take_reading(&mut self, now: Instant, done: u64) {
+        let sample = Sample { at: now, done, process: ProcessFigures::read() };
+        let second = self.second(&sample);
+        self.memory_peak_bytes = self.memory_peak_bytes.max(second.memory_bytes);
+        self.series.push(second);
+        (self.before_last, self.last) = (self.last, sample);
+    }
+
+    fn second(&self, now: &Sample) -> Second {
+        let seconds = now.at.saturating_duration_since(self.last.at).as_secs_f64();
+        let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let grown = |now: u64, before: u64| rate(now.saturating_sub(before) as f64);
+        // A target that cannot be read is no reason to end a run: its own calls will say what is wrong.
+        let gauges = self.target.gauges().unwrap_or_default();
+        Second {
+            at_seconds: now.at.saturating_duration_since(self.meter.started()).as_secs_f64(),
+            warm_up: self.last.at < self.meter.measured_from,
+            throughput: grown(now.done, self.last.done),
+            p99_us: None,
+            stalled: gauges.stalled,
+            compaction_pending_bytes: gauges.compaction_pending_bytes,
+            cpu_cores: rate(now.process.cpu_seconds - self.last.process.cpu_seconds),
+            memory_bytes: now.process.memory_bytes,
+            disk_read_bytes_per_second: grown(now.process.read_bytes, self.last.process.read_bytes),
+            disk_write_bytes_per_second: grown(now.process.written_bytes, self.last.process.written_bytes),
+            disk_bytes: gauges.disk_bytes,
+        }
+    }
+}
+
+/// What a sampler saw.
+pub(super) struct SampledRun {
+    series: Vec<Second>,
+    progress: Progress,
+    memory_peak_bytes: u64,
+}
+
+impl SampledRun {
+    /// Adds it to what the threads told.
+    pub(super) fn add_to(self, measured: &mut Measured) {
+        measured.series = self.series;
+        measured.progress = self.progress.points;
+        measured.memory_peak_bytes = self.memory_peak_bytes;
+    }
+}

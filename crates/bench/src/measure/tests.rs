@@ -1,0 +1,307 @@
+//! What measuring must get right.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use tonnage::{Error, Result};
+
+use super::*;
+use crate::target::Target;
+use crate::target::fake::FakeTarget;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn plan(operations: &[&'static str]) -> MeasurePlan {
+    MeasurePlan { operations: operations.to_vec(), ..MeasurePlan::default() }
+}
+
+fn measured(plan: &MeasurePlan, work: impl FnOnce(&Meter<'_>)) -> Measured {
+    measure(plan, &FakeTarget::default(), &NoWatcher, |meter| {
+        work(meter);
+        Ok(())
+    })
+    .unwrap()
+}
+
+fn ago(duration: Duration) -> Instant {
+    Instant::now().checked_sub(duration).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn percentiles_are_those_of_the_sorted_times_within_a_thousandth(mut nanos in prop::collection::vec(1u64..3_000_000_000_000, 1..400)) {
+        let mut totals = totals::Totals::new(1);
+        for &time in &nanos {
+            totals.worked(0, 1, Duration::from_nanos(time), None);
+        }
+        let service = totals.reports(&["READ"]).remove(0).service;
+        nanos.sort_unstable();
+        for percentile in &service.percentiles {
+            let rank = (percentile.percent / 100.0 * nanos.len() as f64).ceil().max(1.0) as usize;
+            let exact = nanos[rank - 1] as f64 / 1e3;
+            prop_assert!((percentile.us - exact).abs() <= exact * 1e-3 + 1e-3, "{percentile:?} is not {exact}");
+        }
+        let mean = nanos.iter().sum::<u64>() as f64 / nanos.len() as f64 / 1e3;
+        prop_assert!((service.mean_us - mean).abs() <= mean * 1e-3 + 1e-3);
+        prop_assert_eq!(service.histogram().unwrap().unwrap().len(), nanos.len() as u64);
+    }
+}
+
+#[test]
+fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
+    let plan = MeasurePlan { total: Some(100), ..plan(&["READ"]) };
+    let measured = measured(&plan, |meter| {
+        let mut recorder = meter.recorder();
+        for _ in 0..100 {
+            recorder.record(0, Instant::now(), None, Ok(()));
+        }
+    });
+    assert_eq!((measured.count, measured.failures, measured.series.len()), (100, 0, 1));
+    assert_eq!(measured.operations.len(), 1, "one operation needs no line for all of them");
+    let in_series = measured.series[0].throughput * measured.series[0].at_seconds;
+    assert!((in_series - 100.0).abs() < 0.01, "{in_series}");
+    assert_eq!(measured.progress.last().unwrap().percent, 100.0);
+    assert!(measured.series[0].p99_us.is_some());
+}
+
+#[test]
+fn an_operation_counts_if_it_started_after_the_warm_up() {
+    let plan = MeasurePlan { warm_up: 50 * MS, ..plan(&["READ"]) };
+    let measured = measured(&plan, |meter| {
+        let mut recorder = meter.recorder();
+        recorder.record(0, meter.started(), None, Ok(()));
+        meter.add(7, 70);
+        sleep(80 * MS);
+        recorder.record(0, meter.started() + 49 * MS, None, Ok(()));
+        recorder.record(0, meter.started() + 50 * MS, None, Ok(()));
+        meter.add(2, 20);
+    });
+    assert_eq!((measured.count, measured.bytes), (3, 20));
+    assert_eq!(measured.operations[0].count, 1);
+    assert!(measured.seconds >= 0.03 && measured.seconds < 0.08 + 5.0, "{}", measured.seconds);
+    let warm_up: Vec<bool> = measured.series.iter().map(|second| second.warm_up).collect();
+    assert_eq!(warm_up, [true, false], "no reading lies across the end of the warm-up");
+}
+
+#[test]
+fn a_run_that_ends_within_its_warm_up_says_so() {
+    let plan = MeasurePlan { warm_up: Duration::from_secs(60), ..plan(&["READ"]) };
+    let measured = measured(&plan, |meter| {
+        meter.recorder().record(0, Instant::now(), None, Ok(()));
+    });
+    assert_eq!((measured.count, measured.throughput()), (0, 0.0));
+    assert!(measured.failure_messages[0].contains("warm-up of 60 s"), "{:?}", measured.failure_messages);
+}
+
+#[test]
+fn failures_are_counted_apart_and_are_in_no_histogram() {
+    let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
+        let mut recorder = meter.recorder();
+        assert!(recorder.record(0, Instant::now(), None, Ok(())));
+        assert!(!recorder.record(1, Instant::now(), None, Err(Error::unavailable("the disk is full"))));
+        meter.fail(3, "a batch was refused");
+    });
+    assert_eq!((measured.count, measured.failures), (1, 4));
+    let counts: Vec<_> = measured.operations.iter().map(|each| (each.name.as_str(), each.count, each.failed)).collect();
+    assert_eq!(counts, [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
+    assert!(measured.failure_messages.iter().any(|message| message.contains("the disk is full")));
+    assert!(measured.failure_messages.iter().any(|message| message.contains("a batch was refused")));
+}
+
+#[test]
+fn a_part_of_an_operation_is_timed_and_not_counted() {
+    let measured = measured(&plan(&["READ", "READ-MODIFY-WRITE"]), |meter| {
+        let mut recorder = meter.recorder();
+        recorder.record_rows(0, Instant::now(), None, Ok(0));
+        recorder.record(1, Instant::now(), None, Ok(()));
+    });
+    assert_eq!(measured.count, 1);
+    let counts: Vec<_> = measured.operations.iter().map(|each| each.count).collect();
+    assert_eq!(counts, [1, 1, 1], "READ, READ-MODIFY-WRITE and ALL");
+}
+
+/// One stall of 200 ms at 1,000 operations a second: service time sees it once, intended time in the 200 that had to wait.
+#[test]
+fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
+    let measured = measured(&plan(&["READ"]), |meter| {
+        let mut recorder = meter.recorder();
+        for number in 0..400u32 {
+            let due = meter.started() + MS * number;
+            sleep(due.saturating_duration_since(Instant::now()));
+            let started = Instant::now();
+            if number == 100 {
+                sleep(200 * MS);
+            }
+            recorder.record(0, started, Some(due), Ok(()));
+        }
+    });
+    let report = &measured.operations[0];
+    let intended = report.intended.as_ref().unwrap();
+    assert!(report.service.at(90.0) < 20_000.0, "one in four hundred was slow: {:?}", report.service.percentiles);
+    assert!(intended.at(90.0) > 100_000.0, "half of them waited: {:?}", intended.percentiles);
+    for (intended, service) in intended.percentiles.iter().zip(&report.service.percentiles) {
+        assert!(intended.us >= service.us);
+    }
+}
+
+#[test]
+fn without_operations_only_what_is_added_counts() {
+    let measured = measured(&plan(&[]), |meter| {
+        meter.recorder().record(0, Instant::now(), None, Ok(()));
+        meter.add(1_000, 16_000);
+    });
+    assert_eq!((measured.count, measured.bytes), (1_000, 16_000));
+    assert!(measured.operations.is_empty());
+    assert_eq!(measured.series[0].p99_us, None);
+}
+
+#[test]
+fn threads_are_added_up() {
+    let measured = measured(&plan(&["READ"]), |meter| {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut recorder = meter.recorder();
+                    (0..10_000).for_each(|_| assert!(recorder.record(0, meter.started(), None, Ok(()))));
+                });
+            }
+        });
+    });
+    assert_eq!((measured.count, measured.operations[0].count), (40_000, 40_000));
+}
+
+#[test]
+fn readings_come_about_every_second_and_show_a_slow_one() {
+    let target = FakeTarget::default();
+    let plan = MeasurePlan { total: Some(260), ..plan(&["READ"]) };
+    let measured = measure(&plan, &target, &NoWatcher, |meter| {
+        let mut recorder = meter.recorder();
+        for number in 0..260 {
+            target.stalled.store(number >= 130, Ordering::Relaxed);
+            sleep(10 * MS);
+            let slow = if number == 150 { 500 * MS } else { MS };
+            recorder.record(0, ago(slow), None, Ok(()));
+        }
+        Ok(())
+    })
+    .unwrap();
+    let series = &measured.series;
+    assert!((2..=4).contains(&series.len()), "{} readings in 2.6 s and more", series.len());
+    assert!(series[0].p99_us.unwrap() < 400_000.0 && series[1].p99_us.unwrap() >= 499_000.0);
+    assert!(!series[0].stalled && series[1].stalled);
+    assert_eq!(series[0].disk_bytes, FakeTarget::DISK_BYTES);
+    let in_series: f64 = series
+        .iter()
+        .scan(0.0, |at, each| Some(each.throughput * (each.at_seconds - std::mem::replace(at, each.at_seconds))))
+        .sum();
+    assert!((in_series - 260.0).abs() < 0.01, "{in_series}");
+    assert!((40..=51).contains(&measured.progress.len()), "{} points", measured.progress.len());
+    assert_eq!(measured.progress.last().unwrap().percent, 100.0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_figures_of_the_process_are_read() {
+    let measured = measured(&plan(&[]), |_| {
+        let began = Instant::now();
+        while began.elapsed() < 200 * MS {
+            std::hint::black_box(began);
+        }
+    });
+    assert!(measured.memory_peak_bytes > 1 << 20);
+    assert!(measured.series[0].cpu_cores > 0.1, "{:?}", measured.series);
+    assert!(measured.series[0].memory_bytes > 1 << 20);
+}
+
+#[test]
+fn a_run_ends_when_its_time_is_over() {
+    let plan = MeasurePlan { warm_up: 20 * MS, seconds_max: Some(50 * MS), ..plan(&[]) };
+    let measured = measured(&plan, |meter| while !meter.is_over() {});
+    assert!((0.05..2.0).contains(&measured.seconds), "{}", measured.seconds);
+}
+
+#[test]
+fn an_error_of_the_work_is_the_answer() {
+    let outcome = measure(&plan(&[]), &FakeTarget::default(), &NoWatcher, |_| Err(Error::unavailable("it is gone")));
+    assert!(outcome.unwrap_err().to_string().contains("it is gone"));
+}
+
+#[test]
+fn work_that_panics_leaves_no_thread_waiting() {
+    let target = FakeTarget::default();
+    let run = || measure(&plan(&[]), &target, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+}
+
+#[test]
+fn a_target_that_cannot_be_read_ends_no_run() {
+    let target = FakeTarget { gauges_fail: true, ..FakeTarget::default() };
+    let measured = measure(&plan(&[]), &target, &NoWatcher, |meter| {
+        meter.add(1, 1);
+        Ok(())
+    });
+    assert_eq!(measured.unwrap().series[0].disk_bytes, 0);
+}
+
+/// Notes what it is told, and cancels after the first reading.
+#[derive(Default)]
+struct Impatient {
+    lines: Mutex<Vec<String>>,
+    done: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Watcher for Impatient {
+    fn begin(&self, phase: &str, total: Option<u64>) {
+        self.lines.lock().unwrap().push(format!("{phase} {total:?}"));
+    }
+
+    fn at(&self, done: u64, per_second: f64) {
+        assert!(per_second > 0.0);
+        self.done.store(done, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    fn end(&self, summary: &str) {
+        self.lines.lock().unwrap().push(summary.to_owned());
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
+    let watcher = Impatient::default();
+    let plan = MeasurePlan { phase: "load".to_owned(), total: Some(1_000_000), ..plan(&[]) };
+    let target = FakeTarget::default();
+    let measured = measure(&plan, &target, &watcher, |meter| {
+        while !meter.is_over() {
+            meter.add(1, 10);
+            sleep(MS);
+        }
+        Ok(())
+    })
+    .unwrap();
+    let lines = watcher.lines.into_inner().unwrap();
+    assert_eq!(lines[0], "load Some(1000000)");
+    assert!(lines[1].ends_with("/s"), "{lines:?}");
+    assert!(measured.count >= watcher.done.into_inner() && measured.count > 0);
+    assert!(target.settings().is_empty());
+}
+
+#[test]
+fn recording_is_cheap() {
+    // Shown, not judged: a shared machine is no place for a limit. `cargo test recording_is_cheap -- --nocapture`
+    let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
+        let mut recorder = meter.recorder();
+        let began = Instant::now();
+        (0..1_000_000).for_each(|_| assert!(recorder.record(0, began, Some(began), Ok(()))));
+        println!("{:.0} ns a record", began.elapsed().as_secs_f64() * 1e3);
+    });
+    assert_eq!(measured.count, 1_000_000);
+}

@@ -1,0 +1,130 @@
+//! Reports and runs, made from what was measured.
+
+use std::collections::BTreeMap;
+
+use tonnage::arrow::temporal_conversions::timestamp_ms_to_datetime;
+use tonnage::{Clock, SystemClock};
+
+use super::{Report, Run};
+use crate::measure::{Environment, Measured};
+use crate::target::Target;
+
+impl Report {
+    /// A report that begins now and has no runs yet.
+    pub fn new(workload: &str, command: &str, settings: BTreeMap<String, String>, environment: Environment) -> Self {
+        Report {
+            format: Report::FORMAT,
+            workload: workload.to_owned(),
+            command: command.to_owned(),
+            started: rfc3339(SystemClock.now_ms()),
+            notes: notes_on(&environment),
+            environment,
+            settings,
+            runs: Vec::new(),
+            charts: Vec::new(),
+        }
+    }
+}
+
+impl Run {
+    /// A run from its repeats: the numbers are those of the repeat with the median throughput (of an even number, the lower of
+    /// the two in the middle).
+    pub fn from_repeats(
+        name: &str,
+        labels: BTreeMap<String, String>,
+        target: &dyn Target,
+        threads: usize,
+        mut repeats: Vec<Measured>,
+    ) -> Run {
+        let throughputs: Vec<f64> = repeats.iter().map(Measured::throughput).collect();
+        let memory_peak_bytes = repeats.iter().map(|repeat| repeat.memory_peak_bytes).max().unwrap_or(0);
+        let failures = repeats.iter().map(|repeat| repeat.failures).sum();
+        let failure_messages =
+            repeats.iter_mut().flat_map(|repeat| std::mem::take(&mut repeat.failure_messages)).take(10).collect();
+        repeats.sort_by(|a, b| a.throughput().total_cmp(&b.throughput()));
+        let median = repeats.len().saturating_sub(1) / 2;
+        let median = repeats.into_iter().nth(median).unwrap_or_default();
+        Run {
+            name: name.to_owned(),
+            target: target.name().to_owned(),
+            labels,
+            settings: target.settings().into_iter().collect(),
+            threads,
+            operations_count: median.count,
+            failures,
+            failure_messages,
+            seconds: median.seconds,
+            throughputs,
+            figures: figures(&median, memory_peak_bytes),
+            operations: median.operations,
+            series: median.series,
+            progress: median.progress,
+        }
+    }
+}
+
+/// Figures that every run has, where there was something to read.
+fn figures(median: &Measured, memory_peak_bytes: u64) -> BTreeMap<String, f64> {
+    let disk_bytes = median.series.last().map_or(0, |last| last.disk_bytes);
+    let bytes_per_second = if median.seconds > 0.0 { median.bytes as f64 / median.seconds } else { 0.0 };
+    [
+        ("memory_peak_bytes", memory_peak_bytes as f64),
+        ("disk_bytes", disk_bytes as f64),
+        ("bytes_per_second", bytes_per_second),
+        ("cpu_cores_mean", cpu_cores_mean(median)),
+    ]
+    .into_iter()
+    .filter(|(_, figure)| *figure > 0.0)
+    .map(|(name, figure)| (name.to_owned(), figure))
+    .collect()
+}
+
+/// Readings are not equally long: each counts as long as it took.
+fn cpu_cores_mean(measured: &Measured) -> f64 {
+    let (mut core_seconds, mut seconds, mut before) = (0.0, 0.0, 0.0);
+    for reading in &measured.series {
+        let took = reading.at_seconds - before;
+        before = reading.at_seconds;
+        if !reading.warm_up {
+            core_seconds += reading.cpu_cores * took;
+            seconds += took;
+        }
+    }
+    if seconds > 0.0 { core_seconds / seconds } else { 0.0 }
+}
+
+fn rfc3339(ms: u64) -> String {
+    timestamp_ms_to_datetime(ms as i64).map_or_else(String::new, |time| format!("{}Z", time.format("%Y-%m-%dT%H:%M:%S")))
+}
+
+fn notes_on(environment: &Environment) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !std::path::Path::new("/proc/self/stat").exists() {
+        notes.push("This system has no /proc: the figures of the process (cores in use, memory, disk bytes) are 0.".to_owned());
+    }
+    if environment.cores > 0 && environment.load_average > 0.5 * environment.cores as f64 {
+        notes.push(format!(
+            "The machine was busy when the benchmark began (load average {:.1} on {} cores): expect numbers that are too low and \
+             that vary.",
+            environment.load_average, environment.cores
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_rfc_3339() {
+        assert_eq!(rfc3339(1_709_210_096_789), "2024-02-29T12:34:56Z");
+    }
+
+    #[test]
+    fn a_busy_machine_is_noted() {
+        let busy = Environment { cores: 2, load_average: 1.5, ..Environment::default() };
+        assert!(notes_on(&busy).iter().any(|note| note.contains("load average 1.5 on 2 cores")));
+        assert!(notes_on(&Environment { load_average: 0.2, ..busy }).is_empty());
+    }
+}

@@ -1,0 +1,189 @@
+//! Bulk calls.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+use tonnage::arrow::array::{Array, RecordBatch};
+use tonnage::{
+    BulkGetOptions, BulkPutOptions, Counts, EntryStream, Error, KeySource as TableKeys, OnExisting, PairGetOptions, Progress,
+    Result, Store, Table,
+};
+
+use super::feeds::{Failure, PairFeed, PairKeys, RecordFeed, RowFeed, RowKeys};
+use crate::target::{BulkDone, BulkOptions, KeySource, PairSource, RecordShape, RecordSource, RowSource};
+
+/// How often the caller is told how far a put is.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+pub(super) fn put_records(
+    store: &Store,
+    shape: &RecordShape,
+    sources: Vec<Box<dyn RecordSource>>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    let feed = |source| RecordFeed { shape: shape.clone(), table: shape.table.as_str().into(), source };
+    put(store, sources.into_iter().map(|source| Box::new(feed(source)) as _).collect(), options)
+}
+
+pub(super) fn put_pairs(store: &Store, sources: Vec<Box<dyn PairSource>>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    put(store, sources.into_iter().map(|source| Box::new(PairFeed(source)) as _).collect(), options)
+}
+
+pub(super) fn put_rows(
+    store: &Store,
+    table: &str,
+    sources: Vec<Box<dyn RowSource>>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    let feed = |source| RowFeed { table: table.into(), source };
+    put(store, sources.into_iter().map(|source| Box::new(feed(source)) as _).collect(), options)
+}
+
+pub(super) fn multi_put(store: &Store, rows: Vec<(String, RecordBatch)>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    with_progress(options, |options| store.multi_put(rows, options).map(|put| put.report.total))
+}
+
+fn put(store: &Store, streams: Vec<Box<dyn EntryStream>>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    with_progress(options, |options| Ok(store.bulk_put(streams, options)?.total))
+}
+
+/// Runs a put and tells the caller meanwhile, from a thread beside it, how far it is.
+fn with_progress(options: &BulkOptions<'_>, put: impl FnOnce(&BulkPutOptions) -> Result<Counts>) -> Result<BulkDone> {
+    let put_options = put_options(options);
+    let progress = put_options.progress.clone();
+    let is_over = AtomicBool::new(false);
+    let counts = thread::scope(|scope| {
+        let teller = scope.spawn(|| tell(&progress, options, &is_over));
+        let _end = End { is_over: &is_over, teller: teller.thread().clone() };
+        put(&put_options)
+    })?;
+    Ok(done(&counts, options.replace))
+}
+
+/// Ends the teller however a put ends, even in a panic: the scope waits for it.
+struct End<'a> {
+    is_over: &'a AtomicBool,
+    teller: thread::Thread,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Relaxed);
+        self.teller.unpark();
+    }
+}
+
+fn tell(progress: &Progress, options: &BulkOptions<'_>, is_over: &AtomicBool) {
+    let mut told = Counts::default();
+    loop {
+        // Asked for before the counts are read, so that the last ones are told.
+        let is_last = is_over.load(Relaxed);
+        let now = progress.total();
+        (options.progress)(now.read - told.read, now.bytes - told.bytes);
+        if is_last {
+            return;
+        }
+        told = now;
+        thread::park_timeout(PROGRESS_EVERY);
+    }
+}
+
+fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
+    BulkPutOptions {
+        stream_parallelism: options.parallelism,
+        per_shard_parallelism: options.parallelism,
+        memory_bytes_max: options.memory_bytes_max,
+        durability: options.durability,
+        on_existing: if options.replace { OnExisting::Replace } else { OnExisting::Keep },
+        ..BulkPutOptions::default()
+    }
+}
+
+/// Where stored entries are overwritten, an entry whose key existed is stored too.
+fn done(counts: &Counts, replace: bool) -> BulkDone {
+    let (stored, existed) = if replace { (counts.inserted + counts.existed, 0) } else { (counts.inserted, counts.existed) };
+    BulkDone { rows: stored, existed, failed: counts.failed, bytes: counts.bytes }
+}
+
+pub(super) fn get_pairs(store: &Store, keys: Box<dyn KeySource>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    let failure = Failure::default();
+    let keys = PairKeys { source: keys, failure: failure.clone() };
+    let get = PairGetOptions { max_concurrent_requests: options.parallelism, ..PairGetOptions::default() };
+    let mut done = BulkDone::default();
+    for batch in store.kv().bulk_get_batches(keys, &get)? {
+        let batch = batch?;
+        count(&mut done, batch.len() as u64, batch.bytes() as u64, options);
+    }
+    failure.check()?;
+    Ok(done)
+}
+
+pub(super) fn get_rows(
+    table: &Table,
+    keys: Box<dyn RowSource>,
+    children: &[&str],
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    read_rows(table, TableKeys::batches(RowKeys(keys)), children, options.parallelism, options)
+}
+
+fn read_rows(
+    table: &Table,
+    keys: TableKeys,
+    children: &[&str],
+    parallelism: Option<usize>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    let get = BulkGetOptions {
+        max_concurrent_requests: parallelism,
+        relatives: children.iter().map(|child| (*child).to_owned()).collect(),
+        ..BulkGetOptions::default()
+    };
+    let mut done = BulkDone::default();
+    for batch in table.bulk_get(keys, &get)? {
+        let batch = batch?.rows;
+        count(&mut done, batch.num_rows() as u64, bytes_of(&batch), options);
+    }
+    Ok(done)
+}
+
+/// Gets from several tables side by side: the library has no call for it yet, so this is what its user would write. All tables
+/// together keep to the parallelism asked for.
+pub(super) fn multi_get(store: &Store, keys: Vec<(String, RecordBatch)>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    let tables = keys.iter().map(|(table, _)| store.table(table)).collect::<Result<Vec<_>>>()?;
+    let cores = || thread::available_parallelism().map_or(2, usize::from);
+    let requests = options.parallelism.unwrap_or_else(cores).max(1);
+    let workers = requests.min(tables.len()).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = BulkDone::default();
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            let Some(table) = tables.get(number) else { return Ok(done) };
+            let keys = TableKeys::batches([Ok(keys[number].1.clone())]);
+            done.add(&read_rows(table, keys, &[], Some((requests / workers).max(1)), options)?);
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let mut done = BulkDone::default();
+        for worker in workers {
+            let part: Result<BulkDone> = worker.join().unwrap_or_else(|_| Err(Error::internal("a reader panicked")));
+            done.add(&part?);
+        }
+        Ok(done)
+    })
+}
+
+fn count(done: &mut BulkDone, rows: u64, bytes: u64, options: &BulkOptions<'_>) {
+    done.rows += rows;
+    done.bytes += bytes;
+    (options.progress)(rows, bytes);
+}
+
+/// The bytes of a batch's values, without spare room in its buffers.
+fn bytes_of(batch: &RecordBatch) -> u64 {
+    let bytes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
+    bytes.sum::<usize>() as u64
+}

@@ -1,0 +1,64 @@
+//! One target under test, with what all phases need.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage::Result;
+
+use super::options::{Api, BillionOptions, Phase};
+use crate::generate::{Permutation, Values};
+use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
+use crate::target::Target;
+
+/// The numbers of the operations in [`MeasurePlan::operations`].
+pub(super) const PUT: usize = 0;
+pub(super) const GET: usize = 1;
+
+/// One target under test.
+pub(super) struct Job<'a> {
+    pub(super) target: &'a dyn Target,
+    pub(super) options: &'a BillionOptions,
+    pub(super) values: Arc<Values>,
+    /// What progress lines call it.
+    pub(super) name: String,
+}
+
+impl Job<'_> {
+    /// Runs a phase.
+    pub(super) fn run(&self, phase: Phase, watcher: &dyn Watcher) -> Result<Measured> {
+        match (self.options.api, phase) {
+            (Api::Bulk, Phase::Put) => self.bulk_put(watcher),
+            (Api::Bulk, Phase::Get) => self.bulk_get(watcher),
+            (Api::Bulk, Phase::Overlap) => self.bulk_overlap(watcher),
+            (Api::Single, Phase::Put) => self.single_put(watcher),
+            (Api::Single, Phase::Get) => self.single_get(watcher),
+            (Api::Single, Phase::Overlap) => self.single_overlap(watcher),
+        }
+    }
+
+    /// The order in which records are got.
+    pub(super) fn shuffled(&self) -> Permutation {
+        Permutation::new(self.options.records, 1)
+    }
+
+    /// Measures a phase. All records are put, whatever the time: without them there is nothing to get.
+    pub(super) fn measure(
+        &self,
+        phase: Phase,
+        watcher: &dyn Watcher,
+        work: impl FnOnce(&Meter<'_>) -> Result<()>,
+    ) -> Result<Measured> {
+        let whole = phase == Phase::Put;
+        let plan = MeasurePlan {
+            phase: format!("{} {}", self.name, phase.name()),
+            operations: match self.options.api {
+                Api::Bulk => Vec::new(),
+                Api::Single => vec!["PUT", "GET"],
+            },
+            warm_up: if whole { Duration::ZERO } else { self.options.warm_up },
+            seconds_max: self.options.seconds_max.filter(|_| !whole),
+            total: Some(self.options.records),
+        };
+        measure(&plan, self.target, watcher, work)
+    }
+}

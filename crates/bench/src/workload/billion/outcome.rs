@@ -1,0 +1,187 @@
+//! What a run of `bench billion` comes to.
+
+use std::collections::BTreeMap;
+
+use tonnage::Result;
+
+use super::options::{Api, BillionOptions, Phase};
+use crate::measure::{Environment, Measured};
+use crate::report::{Chart, ChartKind, ChartSeries, ProgressPoint, Report, Run};
+use crate::target::Target;
+
+/// What was measured so far.
+pub(super) struct Outcome<'a> {
+    options: &'a BillionOptions,
+    report: Report,
+    /// By target and phase.
+    samples: BTreeMap<(String, Phase), Samples>,
+}
+
+/// The repeats of one phase on one target.
+#[derive(Clone, Default)]
+struct Samples {
+    repeats: Vec<Measured>,
+    settle_seconds: Vec<f64>,
+}
+
+impl<'a> Outcome<'a> {
+    pub(super) fn new(options: &'a BillionOptions) -> Self {
+        let environment = Environment::read(&[(options.place.label.clone(), options.place.directory.clone())]);
+        let report = Report::new("billion", &options.command, settings(options), environment);
+        Outcome { options, report, samples: BTreeMap::new() }
+    }
+
+    /// Takes in one more repeat; the run of its target and phase is made anew.
+    pub(super) fn add(&mut self, target: &dyn Target, phase: Phase, measured: Measured, settle_seconds: f64) -> Result<()> {
+        let settled_bytes = target.gauges()?.disk_bytes;
+        let samples = self.samples.entry((target.name().to_owned(), phase)).or_default();
+        samples.repeats.push(measured);
+        samples.settle_seconds.push(settle_seconds);
+        let run = samples.clone().into_run(self.options, target, phase, settled_bytes);
+        let place = self.report.runs.iter().position(|known| (&known.target, &known.name) == (&run.target, &run.name));
+        match place {
+            Some(place) => self.report.runs[place] = run,
+            None => self.report.runs.push(run),
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
+        self.report.runs.sort_by_key(|run| phase_place(run));
+        self.report.charts = self.options.phases.iter().filter_map(|phase| race(*phase, &self.report.runs)).collect();
+        self.report.notes.extend(notes(self.options, was_cancelled));
+        self.report
+    }
+}
+
+impl Samples {
+    fn into_run(self, options: &BillionOptions, target: &dyn Target, phase: Phase, settled_bytes: u64) -> Run {
+        let labels = [("phase", phase.name()), ("api", options.api.name()), ("order", options.order.name())];
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let name = format!("{} {} / {}", options.api.name(), phase.name(), options.order.name());
+        let mut run = Run::from_repeats(&name, labels, target, options.connections, self.repeats);
+        run.figures.insert("settled_disk_bytes".to_owned(), settled_bytes as f64);
+        run.figures.insert("settle_seconds".to_owned(), mean(&self.settle_seconds));
+        if let Some(percent) = fall_off_percent(&run.progress) {
+            run.figures.insert("fall_off_percent".to_owned(), percent);
+        }
+        run
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn phase_place(run: &Run) -> usize {
+    let phase = run.labels.get("phase").map(String::as_str);
+    [Phase::Put, Phase::Get, Phase::Overlap].iter().position(|known| Some(known.name()) == phase).unwrap_or(usize::MAX)
+}
+
+/// How much slower the last tenth of the work went than the first. None when the work did not come to its end.
+fn fall_off_percent(progress: &[ProgressPoint]) -> Option<f64> {
+    let (first, last) = (rate_between(progress, 0.0, 10.0)?, rate_between(progress, 90.0, 100.0)?);
+    Some(100.0 * (1.0 - last / first))
+}
+
+/// The rate over a part of the work: the work by the time it took, not the mean of rates.
+fn rate_between(progress: &[ProgressPoint], from: f64, to: f64) -> Option<f64> {
+    let starts = std::iter::once(0.0).chain(progress.iter().map(|point| point.percent));
+    let (mut work, mut time) = (0.0, 0.0);
+    for (start, point) in starts.zip(progress) {
+        let inside = point.percent.min(to) - start.max(from);
+        if inside > 0.0 && point.throughput > 0.0 {
+            work += inside;
+            time += inside / point.throughput;
+        }
+    }
+    // A curve with holes in the tenth, or one that stops before, tells nothing of it.
+    (work >= 0.8 * (to - from)).then(|| work / time)
+}
+
+/// Rate against progress, a line for each target: who is first at 100 per cent, and who tires on the way.
+fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
+    let runs = runs.iter().filter(|run| run.labels.get("phase").map(String::as_str) == Some(phase.name()));
+    let line = |run: &Run| ChartSeries {
+        name: run.target.clone(),
+        points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
+    };
+    let series: Vec<_> = runs.filter(|run| !run.progress.is_empty()).map(line).collect();
+    (!series.is_empty()).then(|| Chart {
+        title: format!("Race to 100 per cent: {}", phase.name()),
+        kind: ChartKind::Lines,
+        x_label: "records done, per cent".to_owned(),
+        y_label: "records/s".to_owned(),
+        categories: Vec::new(),
+        series,
+    })
+}
+
+fn settings(options: &BillionOptions) -> BTreeMap<String, String> {
+    let list = |names: Vec<&str>| names.join(", ");
+    let settings = [
+        ("records", options.records.to_string()),
+        ("key_bytes", "16".to_owned()),
+        ("value_bytes", options.value_bytes.to_string()),
+        ("compressible", options.compressible.to_string()),
+        ("connections", options.connections.to_string()),
+        ("phases", list(options.phases.iter().map(|phase| phase.name()).collect())),
+        ("api", options.api.name().to_owned()),
+        ("calls", options.calls.to_string()),
+        ("order", options.order.name().to_owned()),
+        ("factor", options.factor.to_string()),
+        ("memory_bytes", options.memory_bytes.map_or("default".to_owned(), |bytes| bytes.to_string())),
+        ("direct_io", options.direct_io.to_string()),
+        ("durability", format!("{:?}", options.durability).to_lowercase()),
+        ("repeats", options.repeats.to_string()),
+        ("data_bytes", options.data_bytes().to_string()),
+    ];
+    settings.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
+    let mut notes = vec![
+        "The put phase ends when all records are on the disk. What a target tidies up after a phase is not in its rate: it is told as \
+         settle_seconds, and the next phase begins after it."
+            .to_owned(),
+        "Every record is got once, in another order than it was put in; one that is not found counts as a failure.".to_owned(),
+    ];
+    if options.api == Api::Bulk {
+        notes.push(format!(
+            "The records are put in {} bulk calls; a record counts for the progress of the put when its call has returned.",
+            options.calls
+        ));
+    }
+    if was_cancelled {
+        notes.push("Interrupted: the phase that was under way counts as far as it came, later ones are missing.".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(points: &[(f64, f64)]) -> Vec<ProgressPoint> {
+        points.iter().map(|(percent, throughput)| ProgressPoint { percent: *percent, throughput: *throughput }).collect()
+    }
+
+    #[test]
+    fn the_fall_off_compares_the_last_tenth_with_the_first() {
+        let falling = curve(&[(10.0, 1_000.0), (90.0, 900.0), (100.0, 750.0)]);
+        assert!((fall_off_percent(&falling).unwrap() - 25.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn within_a_tenth_slow_parts_weigh_by_their_time() {
+        let uneven = curve(&[(5.0, 1_000.0), (10.0, 250.0), (100.0, 400.0)]);
+        assert!((rate_between(&uneven, 0.0, 10.0).unwrap() - 400.0).abs() < 1e-9);
+        assert!(fall_off_percent(&uneven).unwrap().abs() < 1e-9);
+    }
+
+    #[test]
+    fn work_that_was_broken_off_has_no_fall_off() {
+        assert_eq!(fall_off_percent(&curve(&[(10.0, 1_000.0), (50.0, 900.0)])), None);
+        assert_eq!(fall_off_percent(&[]), None);
+    }
+}

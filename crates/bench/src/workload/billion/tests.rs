@@ -1,0 +1,80 @@
+//! The whole workload on tiny inputs, on each target.
+
+use rstest::rstest;
+
+use super::*;
+use crate::measure::NoWatcher;
+use crate::workload::Place;
+
+fn tiny(directory: &tempfile::TempDir, kind: TargetKind) -> BillionOptions {
+    let place = Place { label: "data".to_owned(), directory: directory.path().to_owned() };
+    BillionOptions { targets: vec![kind], place, records: 20_003, connections: 3, calls: 4, ..BillionOptions::default() }
+}
+
+#[rstest]
+fn every_record_goes_in_and_comes_out(
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(Api::Bulk, Api::Single)] api: Api,
+    #[values(Order::Shuffled, Order::Ordered)] order: Order,
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = BillionOptions { api, order, ..tiny(&directory, kind) };
+    let report = run(&options, &NoWatcher).unwrap();
+    let phases: Vec<_> = report.runs.iter().map(|run| run.labels["phase"].as_str()).collect();
+    assert_eq!(phases, ["put", "get", "overlap"]);
+    for run in &report.runs {
+        assert_eq!((run.failures, run.operations_count), (0, options.records), "{}: {:?}", run.name, run.failure_messages);
+    }
+    assert_eq!(report.charts.len(), 3);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the data is deleted");
+}
+
+#[test]
+fn only_the_phases_asked_for_are_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = BillionOptions { phases: vec![Phase::Get], ..tiny(&directory, TargetKind::TonnageMemory) };
+    let report = run(&options, &NoWatcher).unwrap();
+    assert_eq!(report.runs.iter().map(|run| run.labels["phase"].as_str()).collect::<Vec<_>>(), ["get"]);
+}
+
+#[test]
+fn repeats_are_of_one_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = BillionOptions { repeats: 2, phases: vec![Phase::Put], ..tiny(&directory, TargetKind::TonnageMemory) };
+    let report = run(&options, &NoWatcher).unwrap();
+    assert_eq!(report.runs.iter().map(|run| run.throughputs.len()).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn a_put_in_calls_has_a_point_of_progress_for_each() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = run(&tiny(&directory, TargetKind::TonnageMemory), &NoWatcher).unwrap();
+    assert_eq!(report.runs[0].progress.len(), 4);
+}
+
+#[rstest]
+#[case::no_records(BillionOptions { records: 0, ..BillionOptions::default() })]
+#[case::no_connections(BillionOptions { connections: 0, ..BillionOptions::default() })]
+#[case::only_writes(BillionOptions { factor: 1, ..BillionOptions::default() })]
+fn options_that_make_no_sense_are_refused(#[case] options: BillionOptions) {
+    assert_eq!(run(&options, &NoWatcher).unwrap_err().kind(), tonnage::ErrorKind::Invalid);
+}
+
+/// A watcher that has had enough from the start.
+struct Impatient;
+
+impl Watcher for Impatient {
+    fn begin(&self, _phase: &str, _total: Option<u64>) {}
+    fn at(&self, _done: u64, _per_second: f64) {}
+    fn end(&self, _summary: &str) {}
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_interrupted_run_still_has_a_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = run(&tiny(&directory, TargetKind::TonnageMemory), &Impatient).unwrap();
+    assert!(report.notes.iter().any(|note| note.starts_with("Interrupted")), "{:?}", report.notes);
+}

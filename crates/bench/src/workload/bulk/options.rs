@@ -1,0 +1,181 @@
+//! What `bench bulk` is asked to do.
+
+use std::time::Duration;
+
+use tonnage::{Durability, Error, Result};
+
+use crate::target::TargetKind;
+use crate::workload::Place;
+
+/// What `bench bulk` is asked to do.
+#[derive(Clone, Debug)]
+pub struct BulkBenchOptions {
+    /// Which systems.
+    pub targets: Vec<TargetKind>,
+    /// Where their data goes.
+    pub place: Place,
+    /// What is put and got.
+    pub data: Vec<DataKind>,
+    /// Records that a bulk put puts.
+    pub records: u64,
+    /// Bytes of a pair's value, and of a picture.
+    pub value_bytes: usize,
+    /// How much of a value compresses away, from 0 to 1.
+    pub compressible: f64,
+    /// Streams of a bulk put.
+    pub streams: usize,
+    /// Threads of the loop that runs on several; it runs on one, too.
+    pub threads: usize,
+    /// Of 100 records that are put, so many are there before.
+    pub existing_percent: u8,
+    /// Of 100 keys that are got, so many are not there.
+    pub missing_percent: u8,
+    /// The order of records that are put, and of keys that are got.
+    pub order: KeyOrder,
+    /// What rows are got by.
+    pub keys: KeyPart,
+    /// Whether phones have pictures in a child table, which go in and out with them.
+    pub children: bool,
+    /// Keys that a bulk get asks for, if there are so many.
+    pub gets: u64,
+    /// Operations of a loop, if there are so many records or keys.
+    pub singles: u64,
+    /// Operations of a loop of which each waits for the disk.
+    pub singles_fsync: u64,
+    /// Requests in flight that bulk gets are measured with one after another; none leaves the sweep out.
+    pub parallelism: Vec<usize>,
+    /// Durabilities that puts are measured with. The first one is that of the verdict.
+    pub durabilities: Vec<Durability>,
+    /// Memory that a bulk put may take, by the target's own default when none.
+    pub bulk_memory_bytes: Option<usize>,
+    /// Memory for a target's cache and memtables, enforced; the target's own default when none.
+    pub memory_bytes: Option<usize>,
+    /// Whether data files are read and written past the operating system's cache.
+    pub direct_io: bool,
+    /// How often each thing is measured; puts each time into an empty target.
+    pub repeats: usize,
+    /// What is measured in the beginning counts only for the series.
+    pub warm_up: Duration,
+    /// When a loop ends, done or not.
+    pub seconds_max: Option<Duration>,
+    /// The command line, for the report.
+    pub command: String,
+}
+
+/// What is put and got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataKind {
+    /// Keys of 16 bytes and values.
+    Pairs,
+    /// Rows of 8 columns: where a ship was when; a hundred of each ship.
+    Positions,
+    /// Phones by maker, price and number, a hundred of each maker, with or without pictures.
+    Phones,
+}
+
+/// The order of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOrder {
+    /// Ascending.
+    Ordered,
+    /// As if drawn at random.
+    Shuffled,
+}
+
+/// What rows are got by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPart {
+    /// The whole key of each.
+    Whole,
+    /// The first column of the key, which a hundred rows share. Pairs are got by whole keys all the same.
+    Partial,
+}
+
+impl DataKind {
+    /// All of them.
+    pub const ALL: [DataKind; 3] = [DataKind::Pairs, DataKind::Positions, DataKind::Phones];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataKind::Pairs => "pairs",
+            DataKind::Positions => "positions",
+            DataKind::Phones => "phones",
+        }
+    }
+}
+
+impl Default for BulkBenchOptions {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        BulkBenchOptions {
+            targets: vec![TargetKind::TonnageRocksDb, TargetKind::RocksDb],
+            place: Place { label: "data".to_owned(), directory: ".".into() },
+            data: DataKind::ALL.to_vec(),
+            records: 1_000_000,
+            value_bytes: 100,
+            compressible: 0.5,
+            streams: cores,
+            threads: cores,
+            existing_percent: 0,
+            missing_percent: 0,
+            order: KeyOrder::Shuffled,
+            keys: KeyPart::Whole,
+            children: false,
+            gets: 500_000,
+            singles: 200_000,
+            singles_fsync: 2_000,
+            parallelism: vec![1, 2, 4, 8],
+            durabilities: vec![Durability::Write, Durability::None, Durability::Fsync],
+            bulk_memory_bytes: None,
+            memory_bytes: None,
+            direct_io: false,
+            repeats: 1,
+            warm_up: Duration::ZERO,
+            seconds_max: None,
+            command: String::new(),
+        }
+    }
+}
+
+impl BulkBenchOptions {
+    /// About how many bytes a target holds in the end.
+    pub fn data_bytes(&self) -> u64 {
+        let row_bytes = |data: &DataKind| match data {
+            DataKind::Pairs => 16 + self.value_bytes as u64,
+            DataKind::Positions => 70,
+            DataKind::Phones if self.children => 60 + 2 * (40 + self.value_bytes as u64),
+            DataKind::Phones => 60,
+        };
+        self.records.saturating_mul(self.data.iter().map(row_bytes).max().unwrap_or(0))
+    }
+
+    /// Says what does not fit together.
+    ///
+    /// # Errors
+    /// `Invalid`, with the remedy.
+    pub fn check(&self) -> Result<()> {
+        let counts = [
+            ("records", self.records),
+            ("gets", self.gets),
+            ("singles", self.singles),
+            ("singles with fsync", self.singles_fsync),
+            ("streams", self.streams as u64),
+            ("threads", self.threads as u64),
+            ("repeats", self.repeats as u64),
+        ];
+        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(Error::invalid(format!("0 {name}: there must be one at least")));
+        }
+        if self.targets.is_empty() || self.data.is_empty() || self.durabilities.is_empty() {
+            return Err(Error::invalid("there is nothing to measure: name a target, a kind of data and a durability"));
+        }
+        if self.existing_percent > 100 || self.missing_percent > 100 {
+            return Err(Error::invalid("a share is over 100 %: give one from 0 to 100"));
+        }
+        if self.parallelism.contains(&0) {
+            return Err(Error::invalid("0 requests in flight never end: give 1 or more"));
+        }
+        Ok(())
+    }
+}

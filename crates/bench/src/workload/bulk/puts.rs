@@ -1,0 +1,124 @@
+//! Puts: the loop, the loop on several threads, and the bulk put.
+
+use tonnage::{Durability, Error, Result};
+
+use super::data::{Data, Share};
+use super::labels::{Labels, Method, Phase};
+use super::session::{Loop, Opened, Session, check_counts, run_of};
+use super::{DataKind, durabilities, settle};
+use crate::measure::Measured;
+use crate::target::{BulkOptions, TargetKind};
+
+/// Records of a put that are looked up afterwards.
+const LOOKED_UP: u64 = 1_000;
+
+/// Measures the puts of one kind of data on one target.
+pub(super) fn run(session: &mut Session<'_>, kind: TargetKind, data_kind: DataKind, data: &dyn Data) -> Result<()> {
+    for durability in durabilities(session.options, kind) {
+        for method in Method::ALL {
+            if session.is_over() {
+                return Ok(());
+            }
+            let labels = Labels { data: data_kind, phase: Phase::Put, method, durability: Some(*durability), parallelism: None };
+            let put = Put { data, labels, method, durability: *durability, count: count(session, method, *durability) };
+            put.run(session, kind)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many records a put has.
+fn count(session: &Session<'_>, method: Method, durability: Durability) -> u64 {
+    let options = session.options;
+    match (method, durability) {
+        (Method::Bulk, _) => options.records,
+        (_, Durability::Fsync) => options.singles_fsync.min(options.singles).min(options.records),
+        _ => options.singles.min(options.records),
+    }
+}
+
+struct Put<'a> {
+    data: &'a dyn Data,
+    labels: Labels,
+    method: Method,
+    durability: Durability,
+    count: u64,
+}
+
+impl Put<'_> {
+    fn run(&self, session: &mut Session<'_>, kind: TargetKind) -> Result<()> {
+        let threads = session.threads(self.method, None);
+        let (mut repeats, mut last, mut settle_seconds) = (Vec::new(), None, 0.0);
+        for _ in 0..session.options.repeats {
+            // What the repeat before has put goes first, so that the disk holds one at a time.
+            drop(last.take());
+            let opened = self.prepared(session, kind)?;
+            repeats.push(self.measure(session, &opened, threads)?);
+            settle_seconds = settle(&*opened.target)?;
+            last = Some(opened);
+        }
+        let Some(opened) = last else { return Ok(()) };
+        let rows_per_operation = if self.method == Method::Bulk { 1 } else { self.data.rows_per_record() };
+        let mut run = run_of(self.labels, &*opened.target, threads, repeats, rows_per_operation as f64);
+        run.figures.insert("settle_seconds".to_owned(), settle_seconds);
+        session.add(run);
+        Ok(())
+    }
+
+    /// A target that holds the records that are to be there before.
+    fn prepared(&self, session: &mut Session<'_>, kind: TargetKind) -> Result<Opened> {
+        let opened = session.open_for(kind, self.data)?;
+        let share = Share::existing(session.options);
+        let quietly = session.quietly(Durability::Write);
+        if session.options.existing_percent > 0 {
+            self.data.bulk_put(&*opened.target, 0..self.count, share, session.options.streams, &quietly)?;
+            opened.target.settle()?;
+        }
+        Ok(opened)
+    }
+
+    fn measure(&self, session: &Session<'_>, opened: &Opened, threads: usize) -> Result<Measured> {
+        let target = &*opened.target;
+        if self.method == Method::Bulk {
+            return self.measure_bulk(session, opened);
+        }
+        let each = |client: &mut dyn crate::target::Client, place| self.data.put_one(client, place, self.durability);
+        let work = Loop { operation: "PUT", count: self.count, each: &each };
+        let measured = session.measure_loop(target, self.labels, threads, &work)?;
+        self.look_up(opened, measured)
+    }
+
+    fn measure_bulk(&self, session: &Session<'_>, opened: &Opened) -> Result<Measured> {
+        let (target, rows_per_record) = (&*opened.target, self.data.rows_per_record());
+        let share = Share::existing(session.options);
+        let existing = (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
+        let rows = self.count * rows_per_record;
+        let measured = session.measure_bulk(target, self.labels, rows, |meter| {
+            let progress = |rows, bytes| meter.add(rows, bytes);
+            let options = BulkOptions { progress: &progress, ..session.quietly(self.durability) };
+            let done = self.data.bulk_put(target, 0..self.count, Share::ALL, session.options.streams, &options)?;
+            check_counts(meter, "rows stored", rows - existing, done.rows);
+            check_counts(meter, "rows there before", existing, done.existed);
+            Ok(())
+        })?;
+        self.look_up(opened, measured)
+    }
+
+    /// Looks some records up, unless the put ended before its time.
+    fn look_up(&self, opened: &Opened, mut measured: Measured) -> Result<Measured> {
+        let rows = self.count * if self.method == Method::Bulk { self.data.rows_per_record() } else { 1 };
+        if measured.count + measured.failures < rows {
+            return Ok(measured);
+        }
+        let mut client = opened.target.client()?;
+        for number in 0..self.count.min(LOOKED_UP) {
+            let place = number * self.count / self.count.min(LOOKED_UP);
+            if !self.data.is_stored(&mut *client, place)? {
+                measured.failures += 1;
+                let message = Error::internal(format!("the record put at place {place} is not there"));
+                measured.failure_messages.push(message.to_string());
+            }
+        }
+        Ok(measured)
+    }
+}

@@ -1,0 +1,100 @@
+//! One cell of the matrix, and the order of cells.
+
+use std::collections::BTreeMap;
+
+use super::options::MatrixOptions;
+use crate::report::Run;
+use crate::workload::Place;
+use crate::workload::ycsb::{CoreOptions, Requests, Workload};
+
+/// One cell with one count of threads.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub(super) workload: Workload,
+    pub(super) distribution: Requests,
+    pub(super) data: Data,
+    pub(super) threads: usize,
+}
+
+/// The data that cells share.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    pub(super) place: Place,
+    /// As a multiple of the memory.
+    pub(super) size: f64,
+}
+
+impl Data {
+    /// All data sets, place by place.
+    pub(super) fn all(options: &MatrixOptions) -> impl Iterator<Item = Data> {
+        let of = |place: &Place| {
+            let place = place.clone();
+            options.sizes.iter().map(move |size| Data { place: place.clone(), size: *size })
+        };
+        options.places.iter().flat_map(of)
+    }
+
+    /// The cells on it, those that write most last: the data that earlier ones read is still as it was loaded.
+    pub(super) fn cells(&self, options: &MatrixOptions) -> Vec<Cell> {
+        let mut workloads = options.workloads.clone();
+        workloads.sort_by(|a, b| writes(&a.core).total_cmp(&writes(&b.core)));
+        let mut cells = Vec::new();
+        for workload in workloads {
+            for distribution in &options.distributions {
+                for threads in &options.threads {
+                    let (workload, data) = (workload.clone(), self.clone());
+                    cells.push(Cell { workload, distribution: *distribution, data, threads: *threads });
+                }
+            }
+        }
+        cells
+    }
+
+    /// `0.33x / ssd`.
+    pub(super) fn name(&self) -> String {
+        format!("{}x / {}", self.size, self.place.label)
+    }
+
+    pub(super) fn labels(&self) -> BTreeMap<String, String> {
+        [("size", format!("{}x", self.size)), ("directory", self.place.label.clone())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
+    }
+}
+
+impl Cell {
+    /// `a / zipfian / 0.33x / ssd`.
+    pub(super) fn name(&self) -> String {
+        format!("{} / {} / {}", self.workload.name, self.distribution.name(), self.data.name())
+    }
+
+    pub(super) fn labels(&self) -> BTreeMap<String, String> {
+        let mut labels = self.data.labels();
+        labels.insert("workload".to_owned(), self.workload.name.clone());
+        labels.insert("distribution".to_owned(), self.distribution.name().to_owned());
+        labels.insert("threads".to_owned(), self.threads.to_string());
+        labels
+    }
+
+    /// What is done in it: as long as the time allows.
+    pub(super) fn core(&self, options: &MatrixOptions) -> CoreOptions {
+        let loaded = options.core_of_size(self.data.size);
+        let core = self.workload.core.clone();
+        CoreOptions { mix: core.mix, requests: self.distribution, read_all_fields: core.read_all_fields, ..loaded }
+    }
+
+    /// Whether it leaves something to tidy up.
+    pub(super) fn writes(&self) -> bool {
+        writes(&self.workload.core) > 0.0
+    }
+
+    /// Whether a run is of this cell.
+    pub(super) fn is_of(&self, run: &Run) -> bool {
+        run.name == self.name() && run.threads == self.threads
+    }
+}
+
+/// The part of the operations that write.
+fn writes(core: &CoreOptions) -> f64 {
+    (core.mix.update + core.mix.insert + core.mix.read_modify_write) / core.mix.total()
+}

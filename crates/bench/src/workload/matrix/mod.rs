@@ -1,0 +1,95 @@
+//! `bench matrix`: YCSB's workloads on data inside and beyond memory, on one or more disks.
+//!
+//! 1. For each place and size, every target is made empty, loaded in bulk with the same records, and waited for until it has
+//!    nothing left to tidy up. All targets stay open, each with a memory budget of its own: one that is not driven is at rest.
+//! 2. As many records as the budget holds are read once, so that the first cell does not find a colder cache than the others.
+//! 3. The cells follow, those that only read first, those that write most last. Updates change no record's size, and after
+//!    each cell that wrote the targets tidy up, so that no cell pays for another.
+//! 4. Within a cell the targets take turns, repeat by repeat, and the one that begins changes, so that a machine that
+//!    grows slower or faster meanwhile does so for all of them.
+//! 5. After each cell the report of all cells so far is written. A run that is taken up again reads it, and goes on with the cells
+//!    that are missing; the data is made again.
+
+mod cell;
+mod charts;
+mod loaded;
+mod options;
+mod outcome;
+#[cfg(test)]
+mod tests;
+
+pub use options::MatrixOptions;
+use tonnage::Result;
+
+use self::cell::{Cell, Data};
+use self::loaded::Loaded;
+use self::outcome::Outcome;
+use crate::measure::Watcher;
+use crate::report::Report;
+
+/// Measures the cells.
+///
+/// # Errors
+/// `Invalid` for options that do not fit together, or that are not those of the run that is to be taken up again; and what stops a
+/// target as a whole.
+pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
+    options.check()?;
+    let mut outcome = Outcome::open(options)?;
+    for data in Data::all(options) {
+        let mut cells = data.cells(options);
+        cells.retain(|cell| !outcome.has(cell));
+        if !cells.is_empty() && !watcher.is_cancelled() {
+            run_data(options, &data, &cells, &mut outcome, watcher)?;
+        }
+    }
+    Ok(outcome.into_report(watcher.is_cancelled()))
+}
+
+fn run_data(
+    options: &MatrixOptions,
+    data: &Data,
+    cells: &[Cell],
+    outcome: &mut Outcome<'_>,
+    watcher: &dyn Watcher,
+) -> Result<()> {
+    let opened = loaded::open(options, data)?;
+    let mut targets = Vec::with_capacity(opened.len());
+    for opened in &opened {
+        if watcher.is_cancelled() {
+            return Ok(());
+        }
+        let (target, run) = Loaded::load(opened, options, data, watcher)?;
+        outcome.add_load(run);
+        targets.push(target);
+    }
+    for cell in cells {
+        // What is measured of a cell before it is broken off is no cell.
+        let Some(runs) = run_cell(options, cell, &mut targets, watcher)? else { return Ok(()) };
+        outcome.add(runs)?;
+    }
+    Ok(())
+}
+
+/// Measures a cell on all targets. None when it was broken off.
+fn run_cell(
+    options: &MatrixOptions,
+    cell: &Cell,
+    targets: &mut [Loaded<'_>],
+    watcher: &dyn Watcher,
+) -> Result<Option<Vec<crate::report::Run>>> {
+    let mut repeats = vec![Vec::with_capacity(options.repeats); targets.len()];
+    for repeat in 0..options.repeats {
+        for turn in 0..targets.len() {
+            let place = (turn + repeat) % targets.len();
+            let measured = targets[place].run(options, cell, repeat, watcher)?;
+            if watcher.is_cancelled() {
+                return Ok(None);
+            }
+            repeats[place].push(measured);
+        }
+    }
+    if cell.writes() {
+        targets.iter().try_for_each(|target| target.settle(watcher))?;
+    }
+    Ok(Some(targets.iter().zip(repeats).map(|(target, repeats)| target.report(cell, repeats)).collect()))
+}

@@ -1,0 +1,140 @@
+//! What `bench matrix` is asked to do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tonnage::{Durability, Error, Result};
+
+use crate::target::TargetKind;
+use crate::workload::Place;
+use crate::workload::ycsb::{CoreOptions, Requests, Workload};
+
+/// What `bench matrix` is asked to do: each workload with each distribution on data of each size in each place.
+#[derive(Clone, Debug)]
+pub struct MatrixOptions {
+    /// Which systems; all of them in each cell, in turn.
+    pub targets: Vec<TargetKind>,
+    /// Where their data goes.
+    pub places: Vec<Place>,
+    /// Memory for a target's cache and memtables, enforced.
+    pub memory_bytes: usize,
+    /// Sizes of the data, as multiples of that memory.
+    pub sizes: Vec<f64>,
+    /// YCSB's workloads.
+    pub workloads: Vec<Workload>,
+    /// Which records are asked for; it takes the place of the workload's own distribution.
+    pub distributions: Vec<Requests>,
+    /// Counts of threads. All are reported, the best one counts.
+    pub threads: Vec<usize>,
+    /// Whether data files are read and written past the operating system's cache.
+    pub direct_io: bool,
+    /// What an acknowledged write survives.
+    pub durability: Durability,
+    /// How long a cell is measured.
+    pub cell: Duration,
+    /// What is done before, in each repeat of each cell, counts only for the series.
+    pub warm_up: Duration,
+    /// How often a cell is measured; the median counts.
+    pub repeats: usize,
+    /// Where the report of what is there so far is written after each cell. Nowhere when none.
+    pub report_directory: Option<PathBuf>,
+    /// Whether the cells of the report that is there count as done.
+    pub resume: bool,
+    /// The command line, for the report.
+    pub command: String,
+}
+
+impl Default for MatrixOptions {
+    fn default() -> Self {
+        MatrixOptions {
+            targets: vec![TargetKind::TonnageRocksDb, TargetKind::RocksDb],
+            places: vec![Place { label: "data".to_owned(), directory: ".".into() }],
+            memory_bytes: 1 << 30,
+            sizes: vec![0.33, 1.3],
+            workloads: ["a", "b", "c"].into_iter().filter_map(Workload::builtin).collect(),
+            distributions: vec![Requests::Uniform, Requests::Zipfian],
+            threads: vec![std::thread::available_parallelism().map_or(1, |cores| cores.get())],
+            direct_io: true,
+            durability: Durability::Write,
+            cell: Duration::from_secs(30),
+            warm_up: Duration::from_secs(5),
+            repeats: 3,
+            report_directory: None,
+            resume: false,
+            command: String::new(),
+        }
+    }
+}
+
+impl MatrixOptions {
+    /// Bytes of keys and values of the largest data set.
+    pub fn data_bytes_max(&self) -> u64 {
+        let sizes = self.sizes.iter().map(|size| self.core_of_size(*size).loaded_bytes());
+        sizes.max().unwrap_or(0)
+    }
+
+    /// Seconds that are measured in all, warm-ups included; loading comes on top.
+    pub fn seconds(&self) -> f64 {
+        let grid = self.places.len() * self.sizes.len() * self.workloads.len() * self.distributions.len() * self.threads.len();
+        (grid * self.targets.len() * self.repeats) as f64 * (self.cell + self.warm_up).as_secs_f64()
+    }
+
+    /// Records for data of a size, as the load phase takes them: those of the first workload, which all others share.
+    pub(super) fn core_of_size(&self, size: f64) -> CoreOptions {
+        let one = CoreOptions { record_count: 1, insert_count: None, insert_start: 0, ..self.core() };
+        let record_count = (size * self.memory_bytes as f64 / one.loaded_bytes() as f64) as u64;
+        CoreOptions { record_count: record_count.max(1), operation_count: 0, ..one }
+    }
+
+    fn core(&self) -> CoreOptions {
+        self.workloads.first().map(|workload| workload.core.clone()).unwrap_or_default()
+    }
+
+    /// Says what does not fit together.
+    ///
+    /// # Errors
+    /// `Invalid`, with the remedy.
+    pub fn check(&self) -> Result<()> {
+        let problem = if self.targets.is_empty() || self.places.is_empty() {
+            "there is nothing to measure: name a target and a directory"
+        } else if self.workloads.is_empty() || self.distributions.is_empty() || self.sizes.is_empty() || self.threads.is_empty() {
+            "the matrix has no cells: name a workload, a distribution, a size and a count of threads"
+        } else if self.sizes.iter().any(|size| !size.is_finite() || *size <= 0.0) {
+            "a size of the data is a multiple of the memory, such as 0.33 or 1.3"
+        } else if self.threads.contains(&0) {
+            "0 threads: there must be one at least"
+        } else if self.cell.is_zero() {
+            "a cell that is measured for 0 seconds tells nothing"
+        } else {
+            return Ok(());
+        };
+        Err(Error::invalid(problem))
+    }
+
+    /// The options as names and values: what must be the same for a run to be taken up again.
+    pub(super) fn settings(&self) -> BTreeMap<String, String> {
+        let directory = |place: &Place| format!("{}={}", place.label, place.directory.display());
+        let settings = [
+            ("targets", join(&self.targets, |target| target.name().to_owned())),
+            ("directories", join(&self.places, directory)),
+            ("memory_bytes", self.memory_bytes.to_string()),
+            ("sizes", join(&self.sizes, f64::to_string)),
+            ("workloads", join(&self.workloads, |workload| workload.name.clone())),
+            ("distributions", join(&self.distributions, |distribution| distribution.name().to_owned())),
+            ("threads", join(&self.threads, usize::to_string)),
+            ("field_count", self.core().field_count.to_string()),
+            ("field_bytes", self.core().field_bytes.to_string()),
+            ("direct_io", self.direct_io.to_string()),
+            ("durability", format!("{:?}", self.durability).to_lowercase()),
+            ("cell_seconds", self.cell.as_secs_f64().to_string()),
+            ("warm_up_seconds", self.warm_up.as_secs_f64().to_string()),
+            ("repeats", self.repeats.to_string()),
+        ];
+        settings.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}
+
+fn join<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
+    all.iter().map(name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,102 @@
+//! The report of a matrix, cell by cell; and what is taken over from an earlier one.
+
+use std::path::Path;
+
+use tonnage::{Error, Result};
+
+use super::cell::Cell;
+use super::charts;
+use super::options::MatrixOptions;
+use crate::measure::Environment;
+use crate::report::{self, Report, Run};
+
+/// The report so far.
+pub(super) struct Outcome<'a> {
+    options: &'a MatrixOptions,
+    report: Report,
+}
+
+impl<'a> Outcome<'a> {
+    /// A new report, or the one to be taken up again.
+    pub(super) fn open(options: &'a MatrixOptions) -> Result<Self> {
+        let taken_up = match &options.report_directory {
+            Some(directory) if options.resume && directory.join("report.json").exists() => Some(take_up(directory, options)?),
+            _ => None,
+        };
+        Ok(Outcome { options, report: taken_up.unwrap_or_else(|| new_report(options)) })
+    }
+
+    /// Whether a cell was measured on all targets.
+    pub(super) fn has(&self, cell: &Cell) -> bool {
+        let mut targets = self.options.targets.iter();
+        targets.all(|target| self.report.runs.iter().any(|run| cell.is_of(run) && run.target == target.name()))
+    }
+
+    /// Takes in how the data was loaded, instead of how it was when the run was broken off.
+    pub(super) fn add_load(&mut self, load: Run) {
+        self.report.runs.retain(|run| (&run.name, &run.target) != (&load.name, &load.target));
+        self.report.runs.push(load);
+    }
+
+    /// Takes in a cell and writes what there is.
+    pub(super) fn add(&mut self, runs: Vec<Run>) -> Result<()> {
+        self.report.runs.extend(runs);
+        charts::mark_best(&mut self.report.runs);
+        self.report.charts = charts::charts(self.options, &self.report.runs);
+        if let Some(directory) = &self.options.report_directory {
+            report::write(&self.report, directory)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
+        if was_cancelled {
+            let missing = "Interrupted: the cell that was under way and those after it are missing; --resume goes on with them.";
+            self.report.notes.push(missing.to_owned());
+        }
+        self.report
+    }
+}
+
+fn new_report(options: &MatrixOptions) -> Report {
+    let directories: Vec<_> = options.places.iter().map(|place| (place.label.clone(), place.directory.clone())).collect();
+    let mut report = Report::new("matrix", &options.command, options.settings(), Environment::read(&directories));
+    report.notes.extend(notes(options));
+    report
+}
+
+fn notes(options: &MatrixOptions) -> Vec<String> {
+    let mut notes = vec![
+        "All targets of a cell are open at the same time, each with the whole memory budget, and are driven in turn.".to_owned(),
+        "Data is loaded once for each size and directory; cells that write come last, and targets tidy up after each of them."
+            .to_owned(),
+    ];
+    if options.threads.len() > 1 {
+        notes.push("Of several counts of threads the charts show the best one for each target; the table has all.".to_owned());
+    }
+    if !options.direct_io {
+        notes.push(
+            "Files went through the operating system's cache: data beyond the budget may still have been in memory.".to_owned(),
+        );
+    }
+    notes
+}
+
+/// Reads the report of the run that was broken off; it must be of the same matrix.
+fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
+    let mut report = report::read(directory)?;
+    let refuse =
+        |difference: String| Err(Error::invalid(format!("{}: it cannot be taken up: {difference}", directory.display())));
+    if report.workload != "matrix" {
+        return refuse(format!("it is the report of a {} benchmark", report.workload));
+    }
+    for (name, now) in options.settings() {
+        let before = report.settings.get(&name).map_or("not there", String::as_str);
+        if before != now {
+            return refuse(format!("{name} was {before}, and is {now} now: give the same options, or another directory"));
+        }
+    }
+    report.notes.retain(|note| !note.starts_with("Interrupted"));
+    report.notes.push(format!("Taken up again after {} runs; the data was made anew.", report.runs.len()));
+    Ok(report)
+}

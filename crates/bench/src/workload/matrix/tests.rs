@@ -1,0 +1,121 @@
+//! The whole matrix on tiny inputs, on each target.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rstest::rstest;
+
+use super::*;
+use crate::measure::NoWatcher;
+use crate::target::TargetKind;
+use crate::workload::Place;
+use crate::workload::ycsb::{Requests, Workload};
+
+fn tiny(directory: &tempfile::TempDir) -> MatrixOptions {
+    MatrixOptions {
+        targets: vec![TargetKind::TonnageMemory],
+        places: vec![Place { label: "here".to_owned(), directory: directory.path().to_owned() }],
+        memory_bytes: 16 << 20,
+        sizes: vec![0.05],
+        threads: vec![1, 2],
+        direct_io: false,
+        cell: Duration::from_millis(30),
+        warm_up: Duration::ZERO,
+        repeats: 2,
+        ..MatrixOptions::default()
+    }
+}
+
+#[rstest]
+fn every_cell_is_measured_on_every_target(
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = MatrixOptions { targets: vec![kind], ..tiny(&directory) };
+    let report = run(&options, &NoWatcher).unwrap();
+    let (loads, cells): (Vec<_>, Vec<_>) = report.runs.iter().partition(|run| run.name.starts_with("load"));
+    assert_eq!((loads.len(), cells.len()), (1, 3 * 2 * 2));
+    for run in cells {
+        assert_eq!(run.failures, 0, "{}: {:?}", run.name, run.failure_messages);
+        assert_eq!(run.throughputs.len(), 2, "{}", run.name);
+        assert!(run.operations_count > 0, "{}", run.name);
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the data is deleted");
+}
+
+#[test]
+fn cells_that_write_most_come_last() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = tiny(&directory);
+    let data = Data::all(&options).next().unwrap();
+    let order: Vec<_> = data.cells(&options).iter().map(|cell| cell.workload.name.clone()).collect();
+    assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
+}
+
+/// Remembers the phases, and gives up when it has seen so many.
+struct Phases {
+    seen: Mutex<Vec<String>>,
+    phases_max: usize,
+}
+
+impl Phases {
+    fn until(phases_max: usize) -> Self {
+        Phases { seen: Mutex::default(), phases_max }
+    }
+
+    fn seen(&self, prefix: &str) -> usize {
+        self.seen.lock().unwrap().iter().filter(|phase| phase.starts_with(prefix)).count()
+    }
+}
+
+impl Watcher for Phases {
+    fn begin(&self, phase: &str, _total: Option<u64>) {
+        self.seen.lock().unwrap().push(phase.to_owned());
+    }
+    fn at(&self, _done: u64, _per_second: f64) {}
+    fn end(&self, _summary: &str) {}
+    fn is_cancelled(&self) -> bool {
+        self.seen.lock().unwrap().len() > self.phases_max
+    }
+}
+
+#[test]
+fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let report_directory = tempfile::tempdir().unwrap();
+    let only = |name| vec![Workload::builtin(name).unwrap()];
+    let options = MatrixOptions {
+        workloads: only("c"),
+        distributions: vec![Requests::Uniform, Requests::Zipfian],
+        threads: vec![1],
+        repeats: 1,
+        report_directory: Some(report_directory.path().to_owned()),
+        resume: true,
+        ..tiny(&directory)
+    };
+    // The load, its settling and warming, and the first of the two cells.
+    let first = run(&options, &Phases::until(4)).unwrap();
+    assert_eq!(first.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 1);
+
+    let second = Phases::until(usize::MAX);
+    let report = run(&options, &second).unwrap();
+    assert_eq!((second.seen("c / uniform"), second.seen("c / zipfian")), (0, 1));
+    assert_eq!(report.runs.iter().filter(|run| run.name.starts_with("c /")).count(), 2);
+
+    let third = Phases::until(usize::MAX);
+    run(&options, &third).unwrap();
+    assert_eq!(third.seen(""), 0, "there is nothing left to do");
+
+    let other = MatrixOptions { memory_bytes: 32 << 20, ..options };
+    let refused = run(&other, &NoWatcher).unwrap_err().to_string();
+    assert!(refused.contains("memory_bytes was 16777216, and is 33554432 now"), "{refused}");
+}
+
+#[rstest]
+#[case::no_size(MatrixOptions { sizes: vec![], ..MatrixOptions::default() })]
+#[case::negative_size(MatrixOptions { sizes: vec![-1.0], ..MatrixOptions::default() })]
+#[case::no_threads(MatrixOptions { threads: vec![0], ..MatrixOptions::default() })]
+#[case::no_time(MatrixOptions { cell: Duration::ZERO, ..MatrixOptions::default() })]
+fn options_that_make_no_sense_are_refused(#[case] options: MatrixOptions) {
+    assert_eq!(run(&options, &NoWatcher).unwrap_err().kind(), tonnage::ErrorKind::Invalid);
+}

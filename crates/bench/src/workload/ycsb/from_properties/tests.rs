@@ -1,0 +1,169 @@
+use rstest::rstest;
+use tonnage::ErrorKind;
+
+use super::*;
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn one(files: &[&str], arguments: &[&str]) -> Result<Workload> {
+    Workload::from_arguments(&strings(files), &strings(arguments)).map(|mut all| all.remove(0))
+}
+
+/// A directory with property files, and their paths.
+fn files(texts: &[(&str, &str)]) -> (tempfile::TempDir, Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |(name, text): &(&str, &str)| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let paths = texts.iter().map(path).collect();
+    (directory, paths)
+}
+
+#[test]
+fn a_core_workload_needs_no_file() {
+    assert_eq!(one(&["workloadb"], &[]).unwrap(), Workload::builtin("b").unwrap());
+}
+
+#[test]
+fn arguments_win_over_the_workload() {
+    let core = one(&["a"], &["recordcount=5000", "readproportion=0.9", "requestdistribution=uniform"]).unwrap().core;
+    assert_eq!((core.record_count, core.mix.read, core.mix.update, core.requests), (5000, 0.9, 0.5, Requests::Uniform));
+}
+
+#[test]
+fn without_files_the_arguments_alone_make_a_workload() {
+    let workload = one(&[], &["recordcount=7"]).unwrap();
+    assert_eq!(workload.core, CoreOptions { record_count: 7, ..CoreOptions::default() });
+}
+
+#[test]
+fn a_file_of_ycsb_is_read_as_it_is() {
+    let text = "\
+# Yahoo! Cloud System Benchmark
+#   Scan/insert ratio: 95/5
+
+recordcount=1000
+operationcount=2000
+workload=site.ycsb.workloads.CoreWorkload
+
+readallfields=true
+
+readproportion=0
+updateproportion=0
+scanproportion=0.95
+insertproportion=0.05
+
+requestdistribution=zipfian
+
+maxscanlength=100
+
+scanlengthdistribution=uniform
+
+";
+    let (_directory, paths) = files(&[("workloade", text)]);
+    let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
+    assert_eq!(workload.name, "workloade");
+    assert_eq!(workload.core, CoreOptions { operation_count: 2000, ..Workload::builtin("e").unwrap().core });
+    assert!(workload.ignored.is_empty(), "{:?}", workload.ignored);
+}
+
+#[test]
+fn a_file_of_sizes_adds_to_the_workload_before_it() {
+    let (_directory, paths) = files(&[("large.dat", "recordcount=100000\n")]);
+    let all = Workload::from_arguments(&[strings(&["a"]), paths, strings(&["b"])].concat(), &[]).unwrap();
+    let sizes: Vec<_> = all.iter().map(|workload| (workload.name.as_str(), workload.core.record_count)).collect();
+    assert_eq!(sizes, [("a", 100_000), ("b", 1000)]);
+}
+
+#[test]
+fn every_core_property_is_understood() {
+    let text = "recordcount=10\noperationcount=20\ninsertstart=2\ninsertcount=5\nfieldcount=3\nfieldlength=50\nminfieldlength=5
+fieldlengthdistribution=zipfian\nreadallfields=false\nwriteallfields=true\nreadproportion=0.1\nupdateproportion=0.2
+insertproportion=0.3\nscanproportion=0.4\nreadmodifywriteproportion=0.5\nrequestdistribution=hotspot\nhotspotdatafraction=0.3
+hotspotopnfraction=0.7\nminscanlength=2\nmaxscanlength=20\nscanlengthdistribution=zipfian\ninsertorder=ordered\nzeropadding=8
+table=people\ndataintegrity=false\ntarget=1000\nthreadcount=4\nmaxexecutiontime=60\ncore_workload_insertion_retry_limit=3
+core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.CoreWorkload";
+    let (_directory, paths) = files(&[("all", text)]);
+    let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
+    let expected = CoreOptions {
+        record_count: 10,
+        operation_count: 20,
+        insert_start: 2,
+        insert_count: Some(5),
+        table: "people".to_owned(),
+        field_count: 3,
+        field_bytes: 50,
+        field_bytes_min: 5,
+        field_length: Lengths::Zipfian,
+        read_all_fields: false,
+        write_all_fields: true,
+        mix: crate::workload::ycsb::Mix { read: 0.1, update: 0.2, insert: 0.3, scan: 0.4, read_modify_write: 0.5 },
+        requests: Requests::Hotspot { data_fraction: 0.3, operation_fraction: 0.7 },
+        scan_length_min: 2,
+        scan_length_max: 20,
+        scan_length: Lengths::Zipfian,
+        insert_order: InsertOrder::Ordered,
+        zero_padding: 8,
+        data_integrity: false,
+        rate: Some(1000.0),
+        threads: Some(4),
+        seconds_max: Some(Duration::from_secs(60)),
+        insert_retries: 3,
+        insert_retry_interval: Duration::from_secs(1),
+    };
+    assert_eq!((workload.core, workload.ignored), (expected, Vec::new()));
+}
+
+#[test]
+fn what_means_nothing_here_is_told() {
+    let workload = one(&["a"], &["measurementtype=hdrhistogram", "jdbc.url=x"]).unwrap();
+    assert_eq!(workload.ignored, ["jdbc.url", "measurementtype"]);
+}
+
+#[rstest]
+#[case("recordcount=many", "whole number")]
+#[case("recordcount=-1", "whole number")]
+#[case("readproportion=NaN", "0 or more")]
+#[case("hotspotdatafraction=1.5", "from 0 to 1")]
+#[case("requestdistribution=zipf", "zipfian, latest")]
+#[case("readallfields=yes", "true, false")]
+#[case("table=", "a name")]
+fn a_wrong_value_is_named_with_its_place_and_the_remedy(#[case] line: &str, #[case] remedy: &str) {
+    let (_directory, paths) = files(&[("wrong", &format!("# sizes\n{line}\n"))]);
+    let error = Workload::from_arguments(&paths, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    let message = error.to_string();
+    assert!(message.contains("wrong, line 2") && message.contains(line) && message.contains(remedy), "{message}");
+}
+
+#[rstest]
+#[case(&["recordcount=0"], "recordcount")]
+#[case(&["recordcount=10", "insertstart=5", "insertcount=6"], "exceed recordcount")]
+#[case(&["fieldcount=0"], "fieldcount")]
+#[case(&["fieldcount=10000", "fieldlength=60000000"], "fieldlength")]
+#[case(&["readproportion=0", "updateproportion=0"], "all proportions are 0")]
+#[case(&["minscanlength=0"], "minscanlength")]
+#[case(&["dataintegrity=true", "fieldlengthdistribution=uniform"], "dataintegrity")]
+#[case(&["fieldlengthdistribution=uniform", "minfieldlength=101"], "minfieldlength")]
+fn what_does_not_fit_together_is_refused(#[case] arguments: &[&str], #[case] named: &str) {
+    let error = one(&["a"], arguments).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains(named), "{error}");
+}
+
+#[rstest]
+#[case("fieldlengthdistribution=histogram")]
+#[case("workload=site.ycsb.workloads.TimeSeriesWorkload")]
+fn what_ycsb_knows_and_this_program_does_not_is_unsupported(#[case] argument: &str) {
+    assert_eq!(one(&["a"], &[argument]).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told() {
+    let error = one(&["workloadz"], &[]).unwrap_err().to_string();
+    assert!(error.contains("workloadz") && error.contains("a to f"), "{error}");
+}

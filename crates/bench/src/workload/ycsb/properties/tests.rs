@@ -1,0 +1,125 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn parse(text: &str) -> Properties {
+    Properties::parse(text.as_bytes(), Path::new("workload")).unwrap()
+}
+
+fn pairs(text: &str) -> Vec<(String, String)> {
+    parse(text).all.into_iter().map(|property| (property.name, property.value)).collect()
+}
+
+fn pair(name: &str, value: &str) -> Vec<(String, String)> {
+    vec![(name.to_owned(), value.to_owned())]
+}
+
+#[test]
+fn a_name_ends_at_an_equals_sign_a_colon_or_white_space() {
+    for text in ["a=b c", "a:b c", "a b c", "  a = b c", "a\t:\tb c", "a   b c"] {
+        assert_eq!(pairs(text), pair("a", "b c"), "{text:?}");
+    }
+}
+
+#[test]
+fn only_one_separator_is_left_out() {
+    assert_eq!(pairs("a==b"), pair("a", "=b"));
+    assert_eq!(pairs("a = : b"), pair("a", ": b"));
+}
+
+#[test]
+fn a_name_alone_has_an_empty_value() {
+    assert_eq!(pairs("a"), pair("a", ""));
+    assert_eq!(pairs("a="), pair("a", ""));
+}
+
+#[test]
+fn comments_and_empty_lines_are_left_out() {
+    assert_eq!(pairs("# one\n\n  ! two\r\n   \na=b"), pair("a", "b"));
+}
+
+#[test]
+fn a_line_goes_on_after_a_backslash_at_its_end() {
+    assert_eq!(pairs("a=b,\\\n    c,\\\r\n\td"), pair("a", "b,c,d"));
+    assert_eq!(pairs("a=b\\\n#c"), pair("a", "b#c"));
+    assert_eq!(pairs("a=b\\"), pair("a", "b"));
+}
+
+#[test]
+fn two_backslashes_at_the_end_are_one_and_the_line_ends() {
+    assert_eq!(pairs("a=b\\\\\nc=d"), [pair("a", "b\\"), pair("c", "d")].concat());
+}
+
+#[test]
+fn a_comment_never_goes_on() {
+    assert_eq!(pairs("# one\\\na=b"), pair("a", "b"));
+}
+
+#[test]
+fn escapes_stand_for_characters() {
+    assert_eq!(pairs(r"a\ b\=c=\t\n\r\f\u0041\q\\"), pair("a b=c", "\t\n\r\u{c}Aq\\"));
+}
+
+#[test]
+fn the_three_line_ends_count_alike() {
+    let properties = parse("a=1\r\nb=2\rc=3\nd=4");
+    let lines: Vec<_> = properties.all.iter().map(|property| property.origin.to_string()).collect();
+    assert_eq!(lines, [1, 2, 3, 4].map(|line| format!("workload, line {line}")));
+}
+
+#[test]
+fn bytes_are_latin_1() {
+    let properties = Properties::parse(b"a=\xe9", Path::new("workload")).unwrap();
+    assert_eq!(properties.get("a").unwrap().value, "\u{e9}");
+}
+
+#[test]
+fn a_broken_escape_is_named_with_its_line() {
+    for text in ["x=1\na=\\u00g1", "x=1\na=\\u12", "x=1\na=\\ud800", "x=1\na=\\u+123"] {
+        let error = Properties::parse(text.as_bytes(), Path::new("workload")).unwrap_err().to_string();
+        assert!(error.contains("workload, line 2") && error.contains("four hexadecimal digits"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_given_later_wins() {
+    let mut properties = parse("a=1\na=2");
+    assert_eq!(properties.get("a").unwrap().value, "2");
+    properties.push_argument("a=3").unwrap();
+    assert_eq!(properties.get("a").unwrap().value, "3");
+    properties.extend(&parse("a=4"));
+    assert_eq!(properties.get("a").unwrap().value, "4");
+}
+
+#[test]
+fn an_argument_without_name_or_equals_sign_is_refused() {
+    for argument in ["recordcount", "=5", ""] {
+        let error = Properties::default().push_argument(argument).unwrap_err().to_string();
+        assert!(error.contains("NAME=VALUE"), "{error}");
+    }
+}
+
+#[test]
+fn names_that_nobody_asks_for_are_ignored_and_told() {
+    let properties = parse("b=1\nhistogram.buckets=1000\nb=2\na=3");
+    let typed = Typed::new(&properties);
+    let mut count = 0_u64;
+    typed.count("b", 10, &mut count).unwrap();
+    typed.count("c", 10, &mut count).unwrap();
+    assert_eq!((count, typed.ignored()), (2, vec!["a".to_owned(), "histogram.buckets".to_owned()]));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Properties::parse(&bytes, Path::new("workload"));
+    }
+
+    #[test]
+    fn what_is_escaped_comes_back(name in "[ -~]{1,20}", value in "[ -~]{0,20}") {
+        let escape = |text: &str| text.chars().flat_map(|character| ['\\', character]).collect::<String>();
+        // The letters after a backslash that mean something else stand for themselves without one.
+        let escape = |text: &str| ["t", "n", "r", "f", "u"].iter().fold(escape(text), |all, letter| all.replace(&format!("\\{letter}"), letter));
+        prop_assert_eq!(pairs(&format!("{}={}", escape(&name), escape(&value))), pair(&name, &value));
+    }
+}

@@ -1,0 +1,176 @@
+//! `tonnage bench billion`: a great many small records in and out, over many connections.
+
+use clap::{Args, ValueEnum};
+use tonnage_bench::workload::billion::{self, Api, BillionOptions, Order, Phase};
+
+use super::common::CommonArgs;
+use super::room::Room;
+use super::session::{Session, command_line};
+use crate::args::Globals;
+use crate::exit::Outcome;
+use crate::values;
+
+const EXAMPLES: &str = "\
+What is measured, on each target from an empty store:
+  put      all records; the phase ends when they are on the disk. What the target then still tidies up is told as settle_seconds
+  get      each record once, in another order than it was put in; each must be found
+  overlap  one of --factor operations puts a new record, the others get old ones, at the same time
+The log, checksums and compaction are on. The report shows the rate against progress (the race to 100 percent), and as \
+fall_off_percent how much slower the last tenth went than the first. The program keeps nothing for each record, so the disk is the limit; \
+it needs about 2.2 times 16 + --value-bytes for each.
+
+Examples:
+  tonnage bench billion                                   10 M records, all cores, in bulk
+  tonnage bench billion 16 1000000 put                    16 connections, 1 M records, put alone
+  tonnage bench billion --records 1G --memory 2G --dir /mnt/ssd
+  tonnage bench billion --records 1M --api single --durability fsync --seconds-max 60";
+
+/// Puts and gets up to a billion small records: throughput against progress, with everything on
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_arg("seconds_max", |arg| arg.help("Ends each get and overlap phase after so long; all records are put in any case")))]
+#[command(mut_arg("warm_up", |arg| arg.help("What is measured in the beginning of a get or overlap phase counts only for the series")))]
+pub(crate) struct BillionArgs {
+    /// The same as --connections
+    #[arg(value_name = "CONNECTIONS", conflicts_with = "connections")]
+    first: Option<usize>,
+    /// The same as --records
+    #[arg(value_name = "RECORDS", value_parser = values::count, conflicts_with = "records")]
+    second: Option<u64>,
+    /// The same as --phase
+    #[arg(value_name = "PHASE", value_enum, conflicts_with = "phases")]
+    third: Vec<PhaseName>,
+    /// Records to put, and then to get: a number, also as 250k, 10M or 1G [default: 10M]
+    #[arg(long, value_name = "COUNT", value_parser = values::count)]
+    records: Option<u64>,
+    /// Threads with --api single, streams and requests in flight with --api bulk [default: the number of cores]
+    #[arg(long, value_name = "COUNT")]
+    connections: Option<usize>,
+    /// What is measured; the records are put in any case [default: all]
+    #[arg(long = "phase", value_name = "PHASE", value_enum, value_delimiter = ',')]
+    phases: Vec<PhaseName>,
+    /// In bulk, or a loop of single calls in each connection
+    #[arg(long, value_enum, default_value_t)]
+    api: ApiName,
+    /// Bulk calls to put the records with, one after the other; the progress is of records that a call has acknowledged
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    calls: usize,
+    /// The order in which keys are put; they are got in another one
+    #[arg(long, value_enum, default_value_t)]
+    order: OrderName,
+    /// Bytes of a value; a key has 16
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "100")]
+    value_bytes: usize,
+    /// How much of a value compresses away, from 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0)]
+    compressible: f64,
+    /// In the overlap phase one of so many operations is a write
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    factor: u64,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PhaseName {
+    /// All records into an empty store
+    Put,
+    /// Each record once
+    Get,
+    /// New records in, others out, at the same time
+    Overlap,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ApiName {
+    /// Bulk put and bulk get
+    #[default]
+    Bulk,
+    /// One call for each record
+    Single,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum OrderName {
+    /// As if drawn at random
+    #[default]
+    Shuffled,
+    /// Ascending within a stream
+    Ordered,
+}
+
+impl BillionArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let options = self.options()?;
+        let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
+        let session = Session::start("billion", &self.common, globals, room)?;
+        let report = billion::run(&options, session.watcher())?;
+        session.finish(&report)
+    }
+
+    fn options(&self) -> Outcome<BillionOptions> {
+        let default = BillionOptions::default();
+        let options = BillionOptions {
+            targets: self.common.targets.clone(),
+            place: self.common.place()?.clone(),
+            records: self.records.or(self.second).unwrap_or(default.records),
+            value_bytes: self.value_bytes,
+            compressible: self.compressible,
+            connections: self.connections.or(self.first).unwrap_or(default.connections),
+            phases: self.phases().unwrap_or(default.phases),
+            api: self.api.into(),
+            calls: self.calls,
+            order: self.order.into(),
+            factor: self.factor,
+            memory_bytes: self.common.memory,
+            direct_io: self.common.direct_io,
+            durability: self.common.durability.into(),
+            repeats: self.common.repeats,
+            warm_up: self.common.warm_up,
+            seconds_max: self.common.seconds_max,
+            command: command_line(),
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    fn phases(&self) -> Option<Vec<Phase>> {
+        let mut phases: Vec<Phase> = self.phases.iter().chain(&self.third).map(|phase| Phase::from(*phase)).collect();
+        phases.sort();
+        phases.dedup();
+        (!phases.is_empty()).then_some(phases)
+    }
+}
+
+impl From<PhaseName> for Phase {
+    fn from(name: PhaseName) -> Self {
+        match name {
+            PhaseName::Put => Phase::Put,
+            PhaseName::Get => Phase::Get,
+            PhaseName::Overlap => Phase::Overlap,
+        }
+    }
+}
+
+impl From<ApiName> for Api {
+    fn from(name: ApiName) -> Self {
+        match name {
+            ApiName::Bulk => Api::Bulk,
+            ApiName::Single => Api::Single,
+        }
+    }
+}
+
+impl From<OrderName> for Order {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::Shuffled => Order::Shuffled,
+            OrderName::Ordered => Order::Ordered,
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("'{text}' is no share: give a number from 0 to 1, such as 0.5"))
+}

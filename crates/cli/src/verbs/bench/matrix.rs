@@ -1,0 +1,124 @@
+//! `tonnage bench matrix`: YCSB's workloads on data inside and beyond memory, on one or more disks.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tonnage_bench::workload::matrix::{self, MatrixOptions};
+use tonnage_bench::workload::ycsb::{Requests, Workload};
+
+use super::common::CommonArgs;
+use super::room::Room;
+use super::session::{Session, command_line};
+use crate::args::Globals;
+use crate::exit::Outcome;
+
+const EXAMPLES: &str = "\
+Each cell is one of YCSB's workloads (a: half reads, half updates; b: 95 % reads; c: reads) with one distribution of requests on data of one \
+size on one disk, with 1 KB records. The memory budget is enforced on cache and memtables, and files are read and written past the \
+operating system's cache, so data of 1.3 times the budget really comes from the disk.
+
+Data is loaded once for each size and directory, and the targets take turns within a cell. Of several counts of threads the best one for each \
+target counts; all are in the report. After each cell the report so far is written; --resume goes on after an interruption.
+
+Examples:
+  tonnage bench matrix --dir /mnt/ssd                             12 cells on two targets, about 42 minutes of measuring
+  tonnage bench matrix --memory 8G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd --threads 4,16,64 --report ssd-or-hdd
+  tonnage bench matrix --memory 8G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd --threads 4,16,64 --report ssd-or-hdd --resume
+  tonnage bench matrix --memory 64M --cell-seconds 2 --warm-up 1 --repeats 1     a first look, a minute and a half";
+
+/// Measures YCSB's A, B, C x uniform, zipfian x data inside and beyond memory x disks, side by side
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_arg("memory", |arg| arg.default_value("1G").help("Memory of each target for its block cache and memtables together, enforced")))]
+#[command(mut_arg("direct_io", |arg| arg.default_value("true")))]
+#[command(mut_arg("repeats", |arg| arg.default_value("3")))]
+#[command(mut_arg("warm_up", |arg| arg.default_value("5")))]
+#[command(mut_arg("seconds_max", |arg| arg.long("cell-seconds").default_value("30").help("How long each cell is measured, after its warm-up")))]
+pub(crate) struct MatrixArgs {
+    /// YCSB's workloads: a, b, c or f
+    #[arg(long = "workload", value_name = "LETTER", value_delimiter = ',', default_value = "a,b,c", value_parser = workload)]
+    workloads: Vec<Workload>,
+    /// Which records are asked for: all alike, few very often (0.99), or the newest most often
+    #[arg(long = "distribution", value_enum, value_delimiter = ',', default_value = "uniform,zipfian")]
+    distributions: Vec<Distribution>,
+    /// Sizes of the data, as multiples of --memory
+    #[arg(long = "size", value_name = "TIMES", value_delimiter = ',', default_value = "0.33,1.3", value_parser = size)]
+    sizes: Vec<f64>,
+    /// Counts of threads [default: the number of cores]
+    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Goes on with the run whose report is in --report: its cells are kept, its data is made again
+    #[arg(long, requires = "report")]
+    resume: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Distribution {
+    Uniform,
+    Zipfian,
+    Latest,
+}
+
+impl MatrixArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let mut options = self.options()?;
+        let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: true };
+        let start = if self.resume { Session::resume } else { Session::start };
+        let session = start("matrix", &self.common, globals, room)?;
+        options.report_directory = Some(session.report_directory().to_owned());
+        globals.tell(format_args!("about {:.0} minutes of measuring, loading not counted", options.seconds() / 60.0));
+        let report = matrix::run(&options, session.watcher())?;
+        session.finish(&report)
+    }
+
+    fn options(&self) -> Outcome<MatrixOptions> {
+        let default = MatrixOptions::default();
+        let options = MatrixOptions {
+            targets: self.common.targets.clone(),
+            places: self.common.places.clone(),
+            memory_bytes: self.common.memory.unwrap_or(default.memory_bytes),
+            sizes: self.sizes.clone(),
+            workloads: self.workloads.clone(),
+            distributions: self.distributions.iter().map(|distribution| (*distribution).into()).collect(),
+            threads: if self.threads.is_empty() { default.threads } else { self.threads.clone() },
+            direct_io: self.common.direct_io,
+            durability: self.common.durability.into(),
+            cell: self.common.seconds_max.unwrap_or(Duration::ZERO),
+            warm_up: self.common.warm_up,
+            repeats: self.common.repeats,
+            report_directory: None,
+            resume: self.resume,
+            command: command_line(),
+        };
+        options.check()?;
+        Ok(options)
+    }
+}
+
+impl From<Distribution> for Requests {
+    fn from(distribution: Distribution) -> Self {
+        match distribution {
+            Distribution::Uniform => Requests::Uniform,
+            Distribution::Zipfian => Requests::Zipfian,
+            Distribution::Latest => Requests::Latest,
+        }
+    }
+}
+
+/// Workloads that insert would let the data grow from cell to cell.
+fn workload(text: &str) -> Result<Workload, String> {
+    match Workload::builtin(text) {
+        Some(workload) if workload.core.mix.insert == 0.0 => Ok(workload),
+        Some(_) => {
+            Err(format!("workload {text} inserts records, so the data would grow from cell to cell: measure it with bench ycsb"))
+        }
+        None => Err(format!("'{text}' is none of YCSB's workloads: there are a, b, c and f")),
+    }
+}
+
+fn size(text: &str) -> Result<f64, String> {
+    let size = text.parse().ok().filter(|size: &f64| size.is_finite() && *size > 0.0);
+    size.ok_or_else(|| format!("'{text}' is no multiple of the memory: give a number such as 0.33 or 1.3"))
+}

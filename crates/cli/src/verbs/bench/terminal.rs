@@ -1,0 +1,68 @@
+//! Tells on standard error how far a benchmark is, and stops it at Ctrl-C.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tonnage::Cancel;
+use tonnage_bench::measure::Watcher;
+
+use crate::args::Globals;
+use crate::display::{Console, Glimpse, Watch};
+use crate::interrupt;
+use crate::values::grouped;
+
+/// A bar for each phase on a terminal, else a line every few seconds; a line at the end of each phase.
+pub(super) struct TerminalWatcher {
+    globals: Globals,
+    cancel: Cancel,
+    phase: Mutex<Option<Phase>>,
+}
+
+struct Phase {
+    name: String,
+    pace: Arc<Pace>,
+    /// Only held: the display goes away with it.
+    _watch: Option<Watch>,
+}
+
+#[derive(Default)]
+struct Pace {
+    done: AtomicU64,
+    per_second: AtomicU64,
+}
+
+impl TerminalWatcher {
+    pub(super) fn new(globals: &Globals) -> Self {
+        TerminalWatcher { globals: globals.clone(), cancel: interrupt::cancel(), phase: Mutex::new(None) }
+    }
+}
+
+impl Watcher for TerminalWatcher {
+    fn begin(&self, phase: &str, total: Option<u64>) {
+        let pace = Arc::<Pace>::default();
+        let (seen, name) = (pace.clone(), phase.to_owned());
+        let watch = Console::new(&self.globals).watch(move || {
+            let (done, per_second) = (seen.done.load(Relaxed), seen.per_second.load(Relaxed));
+            Glimpse { done, total, text: format!("{name}: {} done, {}/s", grouped(done), grouped(per_second)) }
+        });
+        let begun = Phase { name: phase.to_owned(), pace, _watch: watch };
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+    }
+
+    fn at(&self, done: u64, per_second: f64) {
+        if let Some(phase) = &*self.phase.lock().unwrap_or_else(PoisonError::into_inner) {
+            phase.pace.done.store(done, Relaxed);
+            phase.pace.per_second.store(per_second as u64, Relaxed);
+        }
+    }
+
+    fn end(&self, summary: &str) {
+        let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let name = phase.map(|phase| format!("{}: ", phase.name)).unwrap_or_default();
+        self.globals.tell(format_args!("{name}{summary}"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+}

@@ -1,0 +1,97 @@
+//! Values that borrow.
+
+use super::Value;
+
+/// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a copy of each cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ValueRef<'a> {
+    /// No value.
+    #[default]
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A whole number of 32 bits.
+    Integer(i32),
+    /// A whole number of 64 bits.
+    Long(i64),
+    /// A floating-point number of 32 bits.
+    Float(f32),
+    /// A floating-point number of 64 bits.
+    Double(f64),
+    /// A decimal number: `unscaled / 10^scale`.
+    Number {
+        /// The digits.
+        unscaled: i128,
+        /// How many of them stand behind the point.
+        scale: i8,
+    },
+    /// Text.
+    String(&'a str),
+    /// Bytes.
+    Binary(&'a [u8]),
+    /// A moment, counted from 1970-01-01T00:00:00Z, in units that the precision chooses.
+    Timestamp {
+        /// How many units.
+        value: i64,
+        /// Digits behind the second (0 to 9).
+        precision: u8,
+    },
+    /// A universally unique identifier.
+    Uuid([u8; 16]),
+    /// JSON text.
+    Json(&'a str),
+}
+
+impl ValueRef<'_> {
+    /// The value with its own text or bytes.
+    pub fn to_value(self) -> Value {
+        match self {
+            ValueRef::Null => Value::Null,
+            ValueRef::Boolean(value) => Value::Boolean(value),
+            ValueRef::Integer(value) => Value::Integer(value),
+            ValueRef::Long(value) => Value::Long(value),
+            ValueRef::Float(value) => Value::Float(value),
+            ValueRef::Double(value) => Value::Double(value),
+            ValueRef::Number { unscaled, scale } => Value::Number { unscaled, scale },
+            ValueRef::String(text) => Value::String(text.to_owned()),
+            ValueRef::Binary(bytes) => Value::Binary(bytes.to_vec()),
+            ValueRef::Timestamp { value, precision } => Value::Timestamp { value, precision },
+            ValueRef::Uuid(bytes) => Value::Uuid(bytes),
+            ValueRef::Json(text) => Value::Json(text.to_owned()),
+        }
+    }
+}
+
+impl<'a> From<&'a Value> for ValueRef<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => ValueRef::Null,
+            Value::Boolean(value) => ValueRef::Boolean(*value),
+            Value::Integer(value) => ValueRef::Integer(*value),
+            Value::Long(value) => ValueRef::Long(*value),
+            Value::Float(value) => ValueRef::Float(*value),
+            Value::Double(value) => ValueRef::Double(*value),
+            Value::Number { unscaled, scale } => ValueRef::Number { unscaled: *unscaled, scale: *scale },
+            Value::String(text) => ValueRef::String(text),
+            Value::Binary(bytes) => ValueRef::Binary(bytes),
+            Value::Timestamp { value, precision } => ValueRef::Timestamp { value: *value, precision: *precision },
+            Value::Uuid(bytes) => ValueRef::Uuid(*bytes),
+            Value::Json(text) => ValueRef::Json(text),
+        }
+    }
+}
+
+macro_rules! borrowed_from {
+    ($($from:ty => $variant:ident),* $(,)?) => {
+        $(impl<'a> From<$from> for ValueRef<'a> {
+            fn from(value: $from) -> Self {
+                ValueRef::$variant(value)
+            }
+        })*
+    };
+}
+
+borrowed_from! {
+    bool => Boolean, i32 => Integer, i64 => Long, f32 => Float, f64 => Double, &'a str => String, &'a [u8] => Binary,
+    [u8; 16] => Uuid,
+}
