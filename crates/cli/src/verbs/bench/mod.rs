@@ -5,8 +5,10 @@
 //! - `room` judges whether the disks have room, `terminal` tells how far it is.
 
 mod billion;
+mod bulk;
 mod common;
 mod compare;
+mod containers;
 mod matrix;
 mod room;
 mod session;
@@ -39,6 +41,8 @@ pub(crate) struct BenchArgs {
 #[derive(Subcommand)]
 enum BenchVerb {
     Billion(billion::BillionArgs),
+    Bulk(bulk::BulkArgs),
+    Containers(containers::ContainersArgs),
     Matrix(matrix::MatrixArgs),
     Compare(compare::CompareArgs),
 }
@@ -48,6 +52,8 @@ impl BenchArgs {
         refuse_store(globals)?;
         match &self.verb {
             BenchVerb::Billion(args) => args.run(globals),
+            BenchVerb::Bulk(args) => args.run(globals),
+            BenchVerb::Containers(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
