@@ -58,7 +58,9 @@ fn a_row_that_is_deleted_is_gone(#[values(Memory, RocksDb)] on: Ground) {
 #[rstest]
 fn a_scan_begins_at_its_start_and_ends_at_its_limit(#[values(Memory, RocksDb)] on: Ground) {
     let (_store, mut session) = ships(on);
-    ["CALYPSO", "ARGO", "DISCOVERY", "BEAGLE"].iter().for_each(|name| drop(put(&mut session, name, 1.0)));
+    for name in ["CALYPSO", "ARGO", "DISCOVERY", "BEAGLE"] {
+        put(&mut session, name, 1.0);
+    }
     assert_eq!(names(&mut session, "B", 2), ["BEAGLE", "CALYPSO"]);
     assert_eq!(names(&mut session, "CALYPSO", 10), ["CALYPSO", "DISCOVERY"]);
     assert_eq!(names(&mut session, "E", 10), [""; 0]);
@@ -69,7 +71,9 @@ fn a_scan_begins_at_its_start_and_ends_at_its_limit(#[values(Memory, RocksDb)] o
 fn a_long_scan_gives_every_row_once(#[values(Memory, RocksDb)] on: Ground) {
     let (_store, mut session) = ships(on);
     let all: Vec<String> = (0..3_000).map(|number| format!("SHIP {number:04}")).collect();
-    all.iter().for_each(|name| drop(put(&mut session, name, 1.0)));
+    for name in &all {
+        put(&mut session, name, 1.0);
+    }
     assert_eq!(names(&mut session, "", usize::MAX), all);
 }
 
