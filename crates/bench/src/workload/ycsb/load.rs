@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Durability, Result};
 
-use super::core::{CoreSource, Inserter, Operation};
+use super::operations::{CoreSource, Inserter, Operation};
 use super::pace::Pace;
 use super::{CoreOptions, LoadPlan, threads};
 use crate::generate::Counter;

@@ -1,30 +1,33 @@
-//! `bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark.
+//! `bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark, with its parameters, distributions and operations.
+//!
+//! - `core_options` holds the parameters, `from_properties` reads them from `properties`, `builtin` has the six core workloads.
+//! - `operations` is what is done; `load` and `run_phase` drive it from `threads`, at a `pace`.
+//! - [`Dataset`] is a target with its records: what other workloads build on.
+//! - `bench` does it all for each workload and target; `notes` and `charts` are what the report says beside the numbers.
+//!
+//! What differs from YCSB is on purpose: threads share one count of operations instead of having a part each, so that a rate is kept and no
+//! thread is left behind; a read-modify-write is recorded as one operation; a field's value is a slice of random text that is made
+//! once; and a new record's number follows the last one that is there.
 
+mod bench;
 mod builtin;
-mod core;
+mod charts;
 mod core_options;
 mod dataset;
 mod from_properties;
 mod load;
+mod notes;
+mod operations;
 mod options;
 mod pace;
 mod properties;
 mod run_phase;
 mod threads;
 
+pub use bench::run;
 pub use core_options::{CoreOptions, InsertOrder, Lengths, Mix, Requests};
 pub use dataset::{Dataset, LoadPlan, RunPlan};
 pub use options::{Phase, Workload, YcsbOptions};
-use tonnage::Result;
 
-use crate::measure::Watcher;
-use crate::report::Report;
-
-/// Runs the workloads.
-///
-/// # Errors
-/// `Invalid` for options that do not fit together, and what stops a target as a whole.
-pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
-    let _ = (options, watcher);
-    unimplemented!("the workloads")
-}
+#[cfg(test)]
+mod tests;

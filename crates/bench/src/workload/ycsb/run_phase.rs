@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Error, Result};
 
-use super::core::{CoreWorkload, Operation, Session};
+use super::operations::{CoreWorkload, Operation, Session};
 use super::pace::Pace;
 use super::{CoreOptions, RunPlan, threads};
 use crate::generate::Counter;
