@@ -5,12 +5,15 @@
 //! - `room` judges whether the disks have room, `terminal` tells how far it is.
 
 mod billion;
+mod bulk;
 mod common;
 mod compare;
+mod containers;
 mod matrix;
 mod room;
 mod session;
 mod terminal;
+mod ycsb;
 
 use clap::{Args, Subcommand};
 
@@ -38,7 +41,10 @@ pub(crate) struct BenchArgs {
 
 #[derive(Subcommand)]
 enum BenchVerb {
+    Ycsb(ycsb::YcsbArgs),
     Billion(billion::BillionArgs),
+    Bulk(bulk::BulkArgs),
+    Containers(containers::ContainersArgs),
     Matrix(matrix::MatrixArgs),
     Compare(compare::CompareArgs),
 }
@@ -47,7 +53,10 @@ impl BenchArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         refuse_store(globals)?;
         match &self.verb {
+            BenchVerb::Ycsb(args) => args.run(globals),
             BenchVerb::Billion(args) => args.run(globals),
+            BenchVerb::Bulk(args) => args.run(globals),
+            BenchVerb::Containers(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
