@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tonnage::{Error, Result};
+use tonnage::Result;
 
 use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, notes};
 use crate::measure::{Environment, Measured, Watcher};
@@ -16,7 +16,7 @@ use crate::workload::Scratch;
 /// # Errors
 /// `Invalid` for options that do not fit together, and what stops a target as a whole. Operations that fail are counted instead.
 pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
-    check(options)?;
+    options.check()?;
     let place = &options.place;
     let environment = Environment::read(&[(place.label.clone(), place.directory.clone())]);
     let mut report = Report::new("ycsb", &options.command, notes::settings(options), environment);
@@ -31,27 +31,6 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     }
     report.charts = charts::charts(&report.runs);
     Ok(report)
-}
-
-fn check(options: &YcsbOptions) -> Result<()> {
-    let names: Vec<&str> = options.workloads.iter().map(|workload| workload.name.as_str()).collect();
-    let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
-    let problem = if names.is_empty() {
-        "there is no workload: name one, as a to f".to_owned()
-    } else if let Some((_, name)) = twice {
-        format!("two workloads are called {name}: rename one of the files, or leave it out")
-    } else if options.targets.is_empty() {
-        "there is no target: name one, as tonnage-rocksdb".to_owned()
-    } else if options.repeats == 0 || options.threads.contains(&0) {
-        "0 repeats or 0 threads measure nothing: give 1 or more".to_owned()
-    } else {
-        return options.workloads.iter().try_for_each(check_end);
-    };
-    return Err(Error::invalid(problem));
-
-    fn check_end(workload: &Workload) -> Result<()> {
-        workload.core.check().map_err(|error| error.at(format!("workload {}", workload.name)))
-    }
 }
 
 /// One workload on one target.
@@ -146,7 +125,7 @@ impl Bench<'_> {
     fn load_plan(&self, threads: usize) -> LoadPlan {
         // What is not reported is got over with in bulk.
         let bulk = self.options.bulk_load || self.options.phase == Phase::Run;
-        LoadPlan { name: String::new(), threads, bulk, memory_bytes_max: None }
+        LoadPlan { name: String::new(), threads, bulk }
     }
 
     fn open(&self) -> Result<Opened> {

@@ -17,8 +17,6 @@ pub struct LoadPlan {
     pub threads: usize,
     /// Whether records are put in bulk instead of one by one. A bulk put is durable at its end, and knows no rate.
     pub bulk: bool,
-    /// Memory that a bulk put may take; the target's own default when none.
-    pub memory_bytes_max: Option<usize>,
 }
 
 /// How the operations are run.

@@ -74,7 +74,7 @@ fn in_bulk(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, meter: &Met
     };
     let options = BulkOptions {
         durability: Durability::Fsync,
-        memory_bytes_max: plan.memory_bytes_max,
+        memory_bytes_max: None,
         parallelism: None,
         replace: false,
         progress: &progress,

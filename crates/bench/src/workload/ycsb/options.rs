@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage::Durability;
+use tonnage::{Durability, Error, Result};
 
 use super::CoreOptions;
 use crate::target::TargetKind;
@@ -56,6 +56,51 @@ impl Default for YcsbOptions {
             bulk_load: false,
             command: String::new(),
         }
+    }
+}
+
+impl YcsbOptions {
+    /// Says what does not fit together.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the remedy.
+    pub fn check(&self) -> Result<()> {
+        let names: Vec<&str> = self.workloads.iter().map(|workload| workload.name.as_str()).collect();
+        let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+        let problem = if names.is_empty() {
+            "there is no workload: name one, as a to f".to_owned()
+        } else if let Some((_, name)) = twice {
+            format!("two workloads are called {name}: rename one of the files, or leave it out")
+        } else if self.targets.is_empty() {
+            "there is no target: name one, as tonnage-rocksdb".to_owned()
+        } else if self.repeats == 0 || self.threads.contains(&0) {
+            "0 repeats or 0 threads measure nothing: give 1 or more".to_owned()
+        } else {
+            return self.workloads.iter().try_for_each(|workload| self.check_workload(workload));
+        };
+        Err(Error::invalid(problem))
+    }
+
+    fn check_workload(&self, workload: &Workload) -> Result<()> {
+        let Workload { name, core, .. } = workload;
+        let is_endless = core.operation_count == 0 && self.seconds_max.or(core.seconds_max).is_none();
+        core.check().map_err(|error| error.at(format!("workload {name}")))?;
+        match is_endless && self.phase != Phase::Load {
+            true => Err(Error::invalid(format!("workload {name} would never end: give operationcount, or maxexecutiontime"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes of keys and values in a target at most, about: those loaded, and those that runs may insert.
+    pub fn data_bytes_max(&self) -> u64 {
+        let runs = self.repeats.saturating_mul(self.threads.len().max(1)) as f64;
+        let bytes = |workload: &Workload| {
+            let core = &workload.core;
+            let inserted = core.operation_count as f64 * runs * core.mix.insert / core.mix.total();
+            let record_bytes = core.loaded_bytes() as f64 / core.loaded_count() as f64;
+            core.loaded_bytes().saturating_add((inserted * record_bytes) as u64)
+        };
+        self.workloads.iter().map(bytes).max().unwrap_or(0)
     }
 }
 

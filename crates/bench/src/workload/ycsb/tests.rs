@@ -42,7 +42,7 @@ fn with_target<T>(kind: TargetKind, test: impl FnOnce(&dyn Target) -> T) -> T {
 }
 
 fn load_plan(bulk: bool) -> LoadPlan {
-    LoadPlan { name: "load".to_owned(), threads: 2, bulk, memory_bytes_max: Some(16 << 20) }
+    LoadPlan { name: "load".to_owned(), threads: 2, bulk }
 }
 
 fn run_plan(threads: usize) -> RunPlan {

@@ -11,6 +11,7 @@ mod matrix;
 mod room;
 mod session;
 mod terminal;
+mod ycsb;
 
 use clap::{Args, Subcommand};
 
@@ -38,6 +39,7 @@ pub(crate) struct BenchArgs {
 
 #[derive(Subcommand)]
 enum BenchVerb {
+    Ycsb(ycsb::YcsbArgs),
     Billion(billion::BillionArgs),
     Matrix(matrix::MatrixArgs),
     Compare(compare::CompareArgs),
@@ -47,6 +49,7 @@ impl BenchArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         refuse_store(globals)?;
         match &self.verb {
+            BenchVerb::Ycsb(args) => args.run(globals),
             BenchVerb::Billion(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),

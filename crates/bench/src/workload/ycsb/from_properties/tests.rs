@@ -67,7 +67,7 @@ scanlengthdistribution=uniform
     let (_directory, paths) = files(&[("workloade", text)]);
     let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
     assert_eq!(workload.name, "workloade");
-    assert_eq!(workload.core, CoreOptions { operation_count: 2000, ..Workload::builtin("e").unwrap().core });
+    assert_eq!(workload.core, CoreOptions { record_count: 1000, operation_count: 2000, ..Workload::builtin("e").unwrap().core });
     assert!(workload.ignored.is_empty(), "{:?}", workload.ignored);
 }
 
@@ -76,7 +76,7 @@ fn a_file_of_sizes_adds_to_the_workload_before_it() {
     let (_directory, paths) = files(&[("large.dat", "recordcount=100000\n")]);
     let all = Workload::from_arguments(&[strings(&["a"]), paths, strings(&["b"])].concat(), &[]).unwrap();
     let sizes: Vec<_> = all.iter().map(|workload| (workload.name.as_str(), workload.core.record_count)).collect();
-    assert_eq!(sizes, [("a", 100_000), ("b", 1000)]);
+    assert_eq!(sizes, [("a", 100_000), ("b", 1_000_000)]);
 }
 
 #[test]

@@ -1,0 +1,122 @@
+//! `tonnage bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark.
+
+use clap::{Args, ValueEnum};
+use tonnage_bench::workload::ycsb::{self, Phase, Workload, YcsbOptions};
+
+use super::common::CommonArgs;
+use super::room::Room;
+use super::session::{Session, command_line};
+use crate::args::Globals;
+use crate::exit::Outcome;
+use crate::values;
+
+const EXAMPLES: &str = "\
+The workloads of YCSB, with its parameters, distributions and operations:
+  a   half reads, half updates, zipfian             d   95 % reads of the latest records, 5 % inserts
+  b   95 % reads, 5 % updates, zipfian              e   95 % scans of up to 100 records, 5 % inserts
+  c   reads, zipfian                                f   half reads, half read-modify-writes, zipfian
+They have 1 M records of 1 KB and 1 M operations unless told otherwise. A property file of YCSB is read as it is; one that names no \
+workload class, such as one with sizes alone, adds to the workload before it. What means nothing here is ignored, and told.
+
+Each target is loaded afresh for each workload, then runs with each count of threads, all on the same data. A record that is not found is a \
+failure. At a rate (-p target=10000) the report also has intended latencies: from when an operation was due, waiting in line included.
+
+Examples:
+  tonnage bench ycsb                                      a to f, about a minute for each on each target
+  tonnage bench ycsb -P a -P c --records 10M --operations 5M --threads 1,2,4 --bulk-load
+  tonnage bench ycsb -P workloads/workloada -P large.dat -p requestdistribution=uniform -p target=20000
+  tonnage bench ycsb -P b --memory 1G --direct-io --warm-up 10 --seconds-max 60 --operations 1G --repeats 3";
+
+/// Runs YCSB's core workloads a to f, or its property files
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct YcsbArgs {
+    /// A core workload, a to f, or a property file of YCSB [default: a to f]
+    #[arg(short = 'P', long = "workload", value_name = "FILE|a..f")]
+    workloads: Vec<String>,
+    /// A property of all workloads, as recordcount=1000000; it wins over the files
+    #[arg(short = 'p', long = "property", value_name = "NAME=VALUE")]
+    properties: Vec<String>,
+    /// Records that are loaded, the same as -p recordcount: a number, also as 250k or 10M
+    #[arg(long, value_name = "COUNT", value_parser = values::count)]
+    records: Option<u64>,
+    /// Operations of a run, the same as -p operationcount
+    #[arg(long, value_name = "COUNT", value_parser = values::count)]
+    operations: Option<u64>,
+    /// Counts of threads, each a run of its own [default: the workload's threadcount, or 1]
+    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// What is measured
+    #[arg(long, value_enum, default_value_t)]
+    phase: PhaseName,
+    /// Loads the records in bulk instead of one by one
+    #[arg(long)]
+    bulk_load: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum PhaseName {
+    /// Inserting the records into an empty store
+    Load,
+    /// The mix of operations; the records are loaded in bulk before, which is not reported
+    Run,
+    /// One after the other
+    #[default]
+    Both,
+}
+
+impl YcsbArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let options = self.options()?;
+        let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: false };
+        let session = Session::start("ycsb", &self.common, globals, room)?;
+        let report = ycsb::run(&options, session.watcher())?;
+        session.finish(&report)
+    }
+
+    fn options(&self) -> Outcome<YcsbOptions> {
+        let options = YcsbOptions {
+            workloads: self.workloads()?,
+            phase: self.phase.into(),
+            targets: self.common.targets.clone(),
+            place: self.common.place()?.clone(),
+            memory_bytes: self.common.memory,
+            direct_io: self.common.direct_io,
+            durability: self.common.durability.into(),
+            threads: self.threads.clone(),
+            repeats: self.common.repeats,
+            warm_up: self.common.warm_up,
+            seconds_max: self.common.seconds_max,
+            bulk_load: self.bulk_load,
+            command: command_line(),
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    fn workloads(&self) -> Outcome<Vec<Workload>> {
+        let all = ["a", "b", "c", "d", "e", "f"].map(str::to_owned);
+        let files = if self.workloads.is_empty() && !self.has_mix() { &all } else { self.workloads.as_slice() };
+        let sizes = [("recordcount", self.records), ("operationcount", self.operations)];
+        let sizes = sizes.into_iter().filter_map(|(name, count)| Some(format!("{name}={}", count?)));
+        let properties: Vec<String> = self.properties.iter().cloned().chain(sizes).collect();
+        Ok(Workload::from_arguments(files, &properties)?)
+    }
+
+    /// Whether the properties make a workload of their own.
+    fn has_mix(&self) -> bool {
+        self.properties.iter().any(|property| property.contains("proportion="))
+    }
+}
+
+impl From<PhaseName> for Phase {
+    fn from(name: PhaseName) -> Self {
+        match name {
+            PhaseName::Load => Phase::Load,
+            PhaseName::Run => Phase::Run,
+            PhaseName::Both => Phase::Both,
+        }
+    }
+}
