@@ -5,8 +5,10 @@
 //! - `room` judges whether the disks have room, `terminal` tells how far it is.
 
 mod billion;
+mod bulk;
 mod common;
 mod compare;
+mod containers;
 mod matrix;
 mod room;
 mod session;
@@ -41,6 +43,8 @@ pub(crate) struct BenchArgs {
 enum BenchVerb {
     Ycsb(ycsb::YcsbArgs),
     Billion(billion::BillionArgs),
+    Bulk(bulk::BulkArgs),
+    Containers(containers::ContainersArgs),
     Matrix(matrix::MatrixArgs),
     Compare(compare::CompareArgs),
 }
@@ -51,6 +55,8 @@ impl BenchArgs {
         match &self.verb {
             BenchVerb::Ycsb(args) => args.run(globals),
             BenchVerb::Billion(args) => args.run(globals),
+            BenchVerb::Bulk(args) => args.run(globals),
+            BenchVerb::Containers(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
