@@ -46,7 +46,7 @@ impl<'a> Loaded<'a> {
     pub(super) fn load(opened: &'a Opened, options: &MatrixOptions, data: &Data, watcher: &dyn Watcher) -> Result<(Self, Run)> {
         let target = &*opened.target;
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let plan = LoadPlan { name: format!("load {} {}", data.name(), target.name()), threads, bulk: true, memory_bytes_max: Some(options.memory_bytes) };
+        let plan = LoadPlan { name: format!("load {} {}", data.name(), target.name()), threads, bulk: true };
         let (dataset, measured) = Dataset::load(target, &options.core_of_size(data.size), &plan, watcher)?;
         let mut loaded = Loaded { target, dataset, data: data.clone() };
         let started = Instant::now();

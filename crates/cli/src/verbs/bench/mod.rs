@@ -42,10 +42,10 @@ pub(crate) struct BenchArgs {
 #[derive(Subcommand)]
 enum BenchVerb {
     Ycsb(ycsb::YcsbArgs),
-    Billion(billion::BillionArgs),
-    Bulk(bulk::BulkArgs),
-    Containers(containers::ContainersArgs),
     Matrix(matrix::MatrixArgs),
+    Bulk(bulk::BulkArgs),
+    Billion(billion::BillionArgs),
+    Containers(containers::ContainersArgs),
     Compare(compare::CompareArgs),
 }
 
@@ -54,10 +54,10 @@ impl BenchArgs {
         refuse_store(globals)?;
         match &self.verb {
             BenchVerb::Ycsb(args) => args.run(globals),
-            BenchVerb::Billion(args) => args.run(globals),
-            BenchVerb::Bulk(args) => args.run(globals),
-            BenchVerb::Containers(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
+            BenchVerb::Bulk(args) => args.run(globals),
+            BenchVerb::Billion(args) => args.run(globals),
+            BenchVerb::Containers(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
     }
