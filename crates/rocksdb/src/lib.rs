@@ -24,6 +24,7 @@ mod manifest;
 mod patience;
 mod places;
 mod read;
+mod respite;
 mod scan;
 mod settings;
 mod shard;

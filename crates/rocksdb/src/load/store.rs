@@ -14,6 +14,7 @@ use super::range::KeyRange;
 use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
+use crate::respite::Merging;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
 const SMALL_BYTES_MAX: u64 = 8 << 20;
@@ -38,6 +39,7 @@ pub(super) fn store(context: &Context<'_>, gathered: Gathered) -> Result<()> {
     }
     let _merging = lock_shards(context, &sources);
     let tasks = plan(context, &sources);
+    let _resting = rest_compaction(context, &tasks);
     run_all(context, &tasks, |task| {
         let shards = context.engine.shards();
         match task {
@@ -64,6 +66,13 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
 fn lock_shards<'a>(context: &Context<'a>, sources: &[Sources]) -> Vec<MutexGuard<'a, ()>> {
     let used = context.engine.shards().iter().zip(sources).filter(|(_, sources)| !sources.is_empty());
     used.map(|(shard, _)| shard.merging.lock().unwrap_or_else(PoisonError::into_inner)).collect()
+}
+
+/// Keeps compaction from working in the shards that get files.
+fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task]) -> Vec<Merging<'a>> {
+    let gets_files = |shard: usize| tasks.iter().any(|task| matches!(task, Task::File { shard: of, .. } if *of == shard));
+    let shards = context.engine.shards().iter().enumerate().filter(|(index, _)| gets_files(*index));
+    shards.map(|(_, shard)| shard.respite.load()).collect()
 }
 
 fn plan(context: &Context<'_>, sources: &[Sources]) -> Vec<Task> {
