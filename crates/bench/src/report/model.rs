@@ -74,6 +74,18 @@ impl Run {
         format!("{} / {} / {threads}", self.name, self.target)
     }
 
+    /// Service time of all operations together; nothing for bulk calls that were not timed one by one.
+    pub fn latency(&self) -> Option<&Latency> {
+        self.operations.last().filter(|operation| operation.count > 0).map(|operation| &operation.service)
+    }
+
+    /// How far the fastest repeat is from the slowest, as a share of the median; nothing when there is one repeat.
+    pub fn spread(&self) -> Option<f64> {
+        let least = self.throughputs.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.throughputs.iter().copied().fold(0.0, f64::max);
+        (self.throughputs.len() > 1 && self.throughput() > 0.0).then(|| (most - least) / self.throughput())
+    }
+
     /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
     pub fn throughput(&self) -> f64 {
         let mut sorted = self.throughputs.clone();

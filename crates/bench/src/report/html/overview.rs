@@ -1,0 +1,115 @@
+//! All runs in one table, targets side by side.
+
+use super::escape::escaped;
+use super::group::Group;
+use super::palette::{Palette, swatch};
+use super::shell::section as titled;
+use super::table::{Cell, Table};
+use crate::report::summary::YARDSTICK;
+use crate::report::{Report, Run, format};
+
+/// How each target does against the yardstick in all, and the table.
+pub(super) fn section(report: &Report, groups: &[Group<'_>], palette: &Palette) -> String {
+    let targets = targets(report);
+    let content = cards(report, &targets, palette) + &table(report, groups, &targets, palette);
+    if report.runs.is_empty() { String::new() } else { titled("Results", &content) }
+}
+
+/// The yardstick at the end, where one looks for what stands beside.
+fn targets(report: &Report) -> Vec<&str> {
+    let mut targets: Vec<&str> = Vec::new();
+    for run in &report.runs {
+        if !targets.contains(&run.target.as_str()) {
+            targets.push(&run.target);
+        }
+    }
+    targets.sort_by_key(|target| *target == YARDSTICK);
+    targets
+}
+
+fn cards(report: &Report, targets: &[&str], palette: &Palette) -> String {
+    let cards: String = targets.iter().filter_map(|target| card(report, target, palette)).collect();
+    if cards.is_empty() { cards } else { format!("<div class=\"cards\">\n{cards}</div>\n") }
+}
+
+/// The geometric mean of a target's ratios to the yardstick, the least and the greatest of them.
+fn card(report: &Report, target: &str, palette: &Palette) -> Option<String> {
+    let of_target = report.runs.iter().filter(|run| run.target == target);
+    let ratios: Vec<f64> = of_target.filter_map(|run| report.against_yardstick(run)).filter(|ratio| *ratio > 0.0).collect();
+    let least = ratios.iter().copied().reduce(f64::min)?;
+    let most = ratios.iter().copied().reduce(f64::max)?;
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    let runs = if ratios.len() == 1 {
+        "one run".to_owned()
+    } else {
+        format!("{} runs, from {} to {}", ratios.len(), format::ratio(least), format::ratio(most))
+    };
+    Some(format!(
+        "<div class=\"card\"><p>{}{} against {YARDSTICK}</p><strong>{}</strong><p>{runs}</p></div>\n",
+        swatch(palette.colour(target)),
+        escaped(target),
+        format::ratio(mean),
+    ))
+}
+
+fn table(report: &Report, groups: &[Group<'_>], targets: &[&str], palette: &Palette) -> String {
+    let mut columns = vec![Cell::text("run"), Cell::number("threads")];
+    for target in targets {
+        columns.push(Cell::Html(format!("{}{} <small>per second</small>", swatch(palette.colour(target)), escaped(target))));
+        columns.push(Cell::number("p99"));
+        columns.extend(has_ratio(report, target).then(|| Cell::number("ratio")));
+    }
+    let fastest = report.runs.iter().map(Run::throughput).fold(0.0, f64::max);
+    let mut table = Table::new(columns);
+    for group in groups {
+        let mut cells = vec![Cell::text(group.name), Cell::number(group.threads.to_string())];
+        for target in targets {
+            cells.extend(run_cells(report, group.run_of(target), fastest, palette));
+            cells.extend(has_ratio(report, target).then(|| ratio_cell(report, group.run_of(target))));
+        }
+        table.row(&cells);
+    }
+    table.html()
+}
+
+fn has_ratio(report: &Report, target: &str) -> bool {
+    report.runs.iter().any(|run| run.target == target && report.against_yardstick(run).is_some())
+}
+
+fn run_cells(_report: &Report, run: Option<&Run>, fastest: f64, palette: &Palette) -> [Cell; 2] {
+    let Some(run) = run else { return [Cell::optional(None), Cell::optional(None)] };
+    [Cell::Html(rate(run, fastest, palette)), Cell::optional(run.latency().map(|latency| format::micros(latency.at(99.0))))]
+}
+
+/// The rate over a bar that shows it as a share of the fastest one, with the spread of the repeats and failures below.
+fn rate(run: &Run, fastest: f64, palette: &Palette) -> String {
+    let width = if fastest > 0.0 { 100.0 * run.throughput() / fastest } else { 0.0 };
+    let spread = run.spread().map_or_else(String::new, |spread| format!("<small>±{}</small>", format::percent(spread / 2.0)));
+    let failures = if run.failures > 0 {
+        format!("<small class=\"bad\">{} failed</small>", format::whole(run.failures as f64))
+    } else {
+        String::new()
+    };
+    format!(
+        "<span class=\"rate\">{}</span>{spread}{failures}<span class=\"bar c{}\" style=\"width:{width:.1}%\"></span>",
+        format::whole(run.throughput()),
+        palette.colour(&run.target),
+    )
+}
+
+fn ratio_cell(report: &Report, run: Option<&Run>) -> Cell {
+    match run.and_then(|run| report.against_yardstick(run)) {
+        Some(ratio) => Cell::Html(ratio_chip(ratio)),
+        None => Cell::optional(None),
+    }
+}
+
+/// A ratio, coloured where it is clearly away from one.
+pub(super) fn ratio_chip(ratio: f64) -> String {
+    let class = match ratio {
+        ratio if ratio >= 1.05 => "good",
+        ratio if ratio < 0.85 => "bad",
+        _ => "even",
+    };
+    format!("<span class=\"chip {class}\">{}</span>", format::ratio(ratio))
+}
