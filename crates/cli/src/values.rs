@@ -154,6 +154,12 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     count.checked_mul(unit).ok_or_else(wrong)
 }
 
+/// A part of a whole, from 0 to 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("'{text}' is no share: give a number from 0 to 1, such as 0.5"))
+}
+
 /// One ASCII character, or `tab` (also as `\t`).
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {

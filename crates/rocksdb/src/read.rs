@@ -4,10 +4,10 @@
 //! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by shard and each shard gets one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the order of the keys.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use rocksdb::{DBPinnableSlice, ReadOptions};
-use tonnage_engine::header::Header;
+use tonnage_engine::header::{Header, NEVER_MS};
 use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
 
 use crate::RocksEngine;
@@ -29,7 +29,8 @@ struct Lookup<'a> {
     engine: &'a RocksEngine,
     space: &'a SpaceInfo,
     projection: Projection,
-    now_ms: u64,
+    /// Asked for by the first row that may have expired: most never do, and the clock costs as much as a cached block.
+    now_ms: OnceCell<u64>,
 }
 
 impl RocksEngine {
@@ -39,7 +40,7 @@ impl RocksEngine {
         for key in keys.iter() {
             self.check_key(&space, key)?;
         }
-        let lookup = Lookup { engine: self, space: &space, projection, now_ms: self.clock().now_ms() };
+        let lookup = Lookup { engine: self, space: &space, projection, now_ms: OnceCell::new() };
         let outcome = match keys.len() {
             0 => Ok(()),
             1 => lookup.read_one(keys.get(0), rows),
@@ -94,7 +95,7 @@ impl Lookup<'_> {
 
     fn give(&self, shard: &Shard, key: &[u8], value: &[u8], origin: u32, rows: &mut Rows) -> Result<()> {
         let (header, payload) = Header::split(value).map_err(|error| error.at(shard.place()))?;
-        if header.is_live(self.now_ms) {
+        if header.expires_at_ms == NEVER_MS || header.is_live(*self.now_ms.get_or_init(|| self.engine.clock().now_ms())) {
             let payload = if self.projection == Projection::KeysOnly { &[] } else { payload };
             rows.push(key, payload, header.version, header.expires_at_ms, origin);
         }

@@ -87,6 +87,18 @@ fn expired_rows_leave_the_disk_with_compaction() {
 }
 
 #[test]
+fn statistics_tell_whether_writes_are_held_up() {
+    let place = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(place.path().join("store"), common::settings()).unwrap();
+    let space = engine.create_space("rows", &shape()).unwrap();
+    put(&engine, space, 1, 0);
+    let shards = engine.statistics().unwrap().shards;
+    for name in ["is_write_stopped", "actual_delayed_write_rate"] {
+        assert!(shards[0].details.contains(&(name.to_owned(), 0)), "{name}: {:?}", shards[0].details);
+    }
+}
+
+#[test]
 fn a_dropped_space_gives_its_disk_back() {
     let place = tempfile::tempdir().unwrap();
     let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..common::settings() };

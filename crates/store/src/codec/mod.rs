@@ -75,6 +75,8 @@ pub struct TableCodec {
     layouts: Vec<ValueLayout>,
     /// The columns outside the key in the order of the layout in force.
     value: Vec<ValueColumn>,
+    /// Where each column lies in a value of the layout in force; nothing for key columns.
+    slots: Vec<Option<Slot>>,
     /// For each column what a row holds that was written before the column was added, as bytes of a value.
     default_bytes: Vec<Option<Vec<u8>>>,
 }
@@ -96,6 +98,7 @@ impl TableCodec {
             limits,
             by_name: schema.columns.iter().enumerate().map(|(index, column)| (column.name.to_ascii_lowercase(), index)).collect(),
             key: key_steps(&schema),
+            slots: schema.columns.iter().map(|column| current.slot(column.id)).collect(),
             value: schema.value_columns().filter_map(value_column).collect(),
             layouts: schema.history.iter().map(ValueLayout::new).chain([current.clone()]).collect(),
             default_bytes: schema.columns.iter().map(default_bytes).collect(),

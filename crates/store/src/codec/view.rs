@@ -78,8 +78,11 @@ impl<'a> RowView<'a> {
         let Some(described) = codec.schema.columns.get(column).filter(|_| !codec.schema.is_key(column)) else {
             return Err(self.not_in_value(column));
         };
-        let bytes = match codec.layouts[self.layout].slot(described.id) {
-            Some(slot) => codec.layouts[self.layout].cell(self.value, slot).ok_or_else(|| codec.value_error(self.key))?,
+        let layout = &codec.layouts[self.layout];
+        // Nearly all rows are of the layout in force, whose slots are known by the place of the column.
+        let slot = if self.layout + 1 == codec.layouts.len() { codec.slots[column] } else { layout.slot(described.id) };
+        let bytes = match slot {
+            Some(slot) => layout.cell(self.value, slot).ok_or_else(|| codec.value_error(self.key))?,
             None => codec.default_bytes[column].as_deref(),
         };
         match bytes {

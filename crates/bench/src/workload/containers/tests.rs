@@ -38,7 +38,7 @@ fn ratios_charts_and_what_was_left_out_are_in_the_report() {
     let report = run(&tiny(directory.path()), &NoWatcher).unwrap();
     let says = |start: &str| report.notes.iter().any(|note| note.starts_with(start));
     assert!(says("tonnage-rocksdb, 3 containers: multi put does"), "{:?}", report.notes);
-    assert!(says("tonnage-memory offers no queries yet") && says("rocksdb does not offer calls over several tables"));
+    assert!(says("tonnage-memory: queries are not offered yet") && says("rocksdb does not offer calls over several tables"));
     assert_eq!(report.charts.iter().map(|chart| chart.series.len()).collect::<Vec<_>>(), [4, 4]);
 }
 

@@ -34,8 +34,11 @@ impl<'a> Outcome<'a> {
 
     /// Takes in how the data was loaded, instead of how it was when the run was broken off.
     pub(super) fn add_load(&mut self, load: Run) {
-        self.report.runs.retain(|run| (&run.name, &run.target) != (&load.name, &load.target));
-        self.report.runs.push(load);
+        let known = self.report.runs.iter_mut().find(|run| (&run.name, &run.target) == (&load.name, &load.target));
+        match known {
+            Some(known) => *known = load,
+            None => self.report.runs.push(load),
+        }
     }
 
     /// Takes in a cell and writes what there is.

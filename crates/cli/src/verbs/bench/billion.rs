@@ -62,7 +62,7 @@ pub(crate) struct BillionArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
     /// How much of a value compresses away, from 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.5)]
     compressible: f64,
     /// In the overlap phase one of so many operations is a write
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
@@ -168,9 +168,4 @@ impl From<OrderName> for Order {
             OrderName::Ordered => Order::Ordered,
         }
     }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| format!("'{text}' is no share: give a number from 0 to 1, such as 0.5"))
 }

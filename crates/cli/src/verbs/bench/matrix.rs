@@ -68,7 +68,7 @@ impl MatrixArgs {
         let start = if self.resume { Session::resume } else { Session::start };
         let session = start("matrix", &self.common, globals, room)?;
         options.report_directory = Some(session.report_directory().to_owned());
-        globals.tell(format_args!("about {:.0} minutes of measuring, loading not counted", options.seconds() / 60.0));
+        globals.tell(format_args!("about {} of measuring in all, loading not counted", span(options.seconds())));
         let report = matrix::run(&options, session.watcher())?;
         session.finish(&report)
     }
@@ -104,6 +104,15 @@ impl From<Distribution> for Requests {
             Distribution::Zipfian => Requests::Zipfian,
             Distribution::Latest => Requests::Latest,
         }
+    }
+}
+
+/// Seconds for people.
+fn span(seconds: f64) -> String {
+    match seconds {
+        ..120.0 => format!("{seconds:.0} seconds"),
+        120.0..7_200.0 => format!("{:.0} minutes", seconds / 60.0),
+        _ => format!("{:.1} hours", seconds / 3_600.0),
     }
 }
 

@@ -5,8 +5,10 @@
 //! - `room` judges whether the disks have room, `terminal` tells how far it is.
 
 mod billion;
+mod bulk;
 mod common;
 mod compare;
+mod containers;
 mod matrix;
 mod room;
 mod session;
@@ -22,10 +24,12 @@ const EXAMPLES: &str = "\
 Each workload makes its own data, measures Tonnage and raw RocksDB on it side by side, and writes a directory of reports: \
 a page to read (report.html), the model that `compare` reads (report.json), YCSB's text, CSV series and HDR histograms.
 
-Data goes into new directories tonnage-bench-* below --dir and is deleted at the end. No store is opened: --store has no meaning here.
+Data goes into new directories tonnage-bench-* below --dir and is deleted at the end; after a crash, delete what is left of them. \
+No store is opened: --store has no meaning here. Ctrl-C ends a run in good order: what was measured is reported.
 
 Examples:
   tonnage bench billion --records 1M                          a first look, under a minute
+  tonnage bench ycsb -P workloada -p recordcount=1000000      YCSB as it is known
   tonnage bench matrix --memory 1G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd
   tonnage bench compare tonnage-bench-reports/before tonnage-bench-reports/after";
 
@@ -40,8 +44,10 @@ pub(crate) struct BenchArgs {
 #[derive(Subcommand)]
 enum BenchVerb {
     Ycsb(ycsb::YcsbArgs),
-    Billion(billion::BillionArgs),
     Matrix(matrix::MatrixArgs),
+    Bulk(bulk::BulkArgs),
+    Billion(billion::BillionArgs),
+    Containers(containers::ContainersArgs),
     Compare(compare::CompareArgs),
 }
 
@@ -50,8 +56,10 @@ impl BenchArgs {
         refuse_store(globals)?;
         match &self.verb {
             BenchVerb::Ycsb(args) => args.run(globals),
-            BenchVerb::Billion(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
+            BenchVerb::Bulk(args) => args.run(globals),
+            BenchVerb::Billion(args) => args.run(globals),
+            BenchVerb::Containers(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
     }

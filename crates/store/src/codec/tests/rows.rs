@@ -8,7 +8,7 @@ use tonnage_engine::{ErrorKind, Slices};
 use super::support::{any_rows, any_table, any_table_with_rows, any_value, batch_of, codec, encode, row_of, stored};
 use crate::codec::{Limits, TableCodec};
 use crate::schema::{Change, ColumnDefinition};
-use crate::{ColumnType, Row, Value};
+use crate::{ColumnType, Row, Value, ValueRef};
 
 proptest! {
     #[test]
@@ -52,6 +52,27 @@ proptest! {
     }
 
     #[test]
+    fn cells_that_borrow_are_the_same_bytes_and_a_view_gives_them_back((schema, rows) in any_table_with_rows(6)) {
+        let codec = TableCodec::new(schema.clone(), Limits::default());
+        let encoded = encode(&codec, &batch_of(&schema, &rows));
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        for (index, values) in rows.iter().enumerate() {
+            let cells: Vec<ValueRef<'_>> = values.iter().map(ValueRef::from).collect();
+            codec.encode_cells(&cells, &mut key, &mut value).unwrap();
+            prop_assert_eq!(&key, encoded.keys.get(index));
+            prop_assert_eq!(&value, encoded.values.get(index));
+            let view = codec.view(&key, &value, 7).unwrap();
+            for (column, cell) in cells.iter().enumerate().filter(|(column, _)| !schema.is_key(*column)) {
+                prop_assert_eq!(format!("{:?}", view.get(column).unwrap()), format!("{cell:?}"));
+            }
+            prop_assert_eq!(format!("{:?}", view.to_row().unwrap()), format!("{:?}", row_of(&schema, values)));
+            let key_cells: Vec<ValueRef<'_>> = schema.key.iter().map(|column| cells[*column]).collect();
+            codec.encode_key_cells(&key_cells, &mut key).unwrap();
+            prop_assert_eq!(&key, encoded.keys.get(index));
+        }
+    }
+
+    #[test]
     fn only_what_is_asked_for_is_decoded((schema, rows) in any_table_with_rows(8), picks in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4)) {
         prop_assume!(!rows.is_empty());
         let codec = TableCodec::new(schema.clone(), Limits::default());
@@ -88,6 +109,9 @@ proptest! {
                     rows.push(key, value, 1, 0, 0);
                     let whole = codec.decode(&rows, None, None);
                     let single = codec.decode_row(key, value);
+                    if let Ok(view) = codec.view(key, value, 1) {
+                        (0..schema.columns.len()).for_each(|column| drop(view.get(column)));
+                    }
                     // A table without columns outside the key does not look at values.
                     let agree = whole.is_ok() == single.is_ok() || schema.value_columns().next().is_none();
                     prop_assert!(agree, "{:?} {:?}", whole, single);

@@ -3,6 +3,7 @@
 mod atomic;
 mod ddl;
 mod delete;
+mod session;
 mod ttl;
 mod types;
 mod writes;

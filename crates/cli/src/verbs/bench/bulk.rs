@@ -1,0 +1,196 @@
+//! `tonnage bench bulk`: bulk put and bulk get against the naive loop.
+
+use clap::{Args, ValueEnum};
+use tonnage_bench::workload::bulk::{self, BulkBenchOptions, DataKind, KeyOrder, KeyPart};
+
+use super::common::CommonArgs;
+use super::room::Room;
+use super::session::{Session, command_line};
+use crate::args::Globals;
+use crate::exit::{Failure, Outcome};
+use crate::values;
+
+const EXAMPLES: &str = "\
+What is measured, for each kind of data on each target:
+  put   the loop of single puts on one thread, the loop on --threads threads, one bulk put; each into an empty store, once for each durability
+  get   from a store that holds --records, warm: the loop on one thread, the loop on --threads threads, one bulk get, and bulk gets \
+with 1, 2, 4 ... requests in flight
+Every call must store what it was given and find what is there. The notes say how many times the loop's rows a bulk call does.
+
+Examples:
+  tonnage bench bulk                                          pairs, positions and phones
+  tonnage bench bulk --data phones --keys partial --children  rows by maker, with their pictures
+  tonnage bench bulk --data pairs --records 10M --existing 50 --parallelism 1,2,4,8,16";
+
+/// Measures bulk put and bulk get against the loop of single calls, for pairs and for tables
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_arg("durability", |arg| arg.hide(true)))]
+#[command(mut_arg("seconds_max", |arg| arg.help("Ends each loop after so long, done or not; bulk calls are done to their end")))]
+#[command(mut_arg("warm_up", |arg| arg.help("What is measured in the beginning of a loop counts only for the series")))]
+pub(crate) struct BulkArgs {
+    /// What is put and got
+    #[arg(long, value_name = "DATA", value_enum, value_delimiter = ',', default_value = "pairs,positions,phones")]
+    data: Vec<DataName>,
+    /// Records that a bulk put puts: a number, also as 250k, 10M or 1G
+    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "1M")]
+    records: u64,
+    /// Bytes of a pair's value, and of a picture
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "100")]
+    value_bytes: usize,
+    /// How much of a value compresses away, from 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.5)]
+    compressible: f64,
+    /// Streams of a bulk put [default: the number of cores]
+    #[arg(long, value_name = "COUNT")]
+    streams: Option<usize>,
+    /// Threads of the loop that runs on several [default: the number of cores]
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<usize>,
+    /// Of 100 records that are put, so many are there before; they are kept by a bulk put, overwritten by a loop
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
+    existing: u8,
+    /// Of 100 keys that are got, so many are not there
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
+    missing: u8,
+    /// The order of records that are put, and of keys that are got
+    #[arg(long, value_enum, default_value_t)]
+    order: OrderName,
+    /// What rows are got by
+    #[arg(long, value_enum, default_value_t)]
+    keys: KeysName,
+    /// Phones have pictures in a child table, which go in and out with them
+    #[arg(long)]
+    children: bool,
+    /// Keys that a bulk get asks for, if there are so many
+    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "500k")]
+    gets: u64,
+    /// Operations of a loop, if there are so many records or keys
+    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "200k")]
+    singles: u64,
+    /// Operations of a loop of which each waits for the disk
+    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "2k")]
+    singles_fsync: u64,
+    /// Requests in flight that bulk gets are measured with, one after another; 0 leaves this out
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1,2,4,8")]
+    parallelism: Vec<usize>,
+    /// Durabilities that puts are measured with; the first one is that of the verdict
+    #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',', default_value = "write,none,fsync")]
+    durabilities: Vec<values::Durability>,
+    /// Memory that a bulk put may take [default: the target's own]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
+    bulk_memory: Option<usize>,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum DataName {
+    /// Keys of 16 bytes and values
+    Pairs,
+    /// Rows of 8 columns: where a ship was when
+    Positions,
+    /// Phones by maker, price and number
+    Phones,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum OrderName {
+    /// As if drawn at random
+    #[default]
+    Shuffled,
+    /// Ascending
+    Ordered,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum KeysName {
+    /// The whole key of each row
+    #[default]
+    Whole,
+    /// The first column of the key, which a hundred rows share
+    Partial,
+}
+
+impl BulkArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let options = self.options()?;
+        let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
+        let session = Session::start("bulk", &self.common, globals, room)?;
+        let report = bulk::run(&options, session.watcher())?;
+        session.finish(&report)
+    }
+
+    fn options(&self) -> Outcome<BulkBenchOptions> {
+        let default = BulkBenchOptions::default();
+        let options = BulkBenchOptions {
+            targets: self.common.targets.clone(),
+            place: self.common.place()?.clone(),
+            data: once_each("data", self.data.clone())?.into_iter().map(DataKind::from).collect(),
+            records: self.records,
+            value_bytes: self.value_bytes,
+            compressible: self.compressible,
+            streams: self.streams.unwrap_or(default.streams),
+            threads: self.threads.unwrap_or(default.threads),
+            existing_percent: self.existing,
+            missing_percent: self.missing,
+            order: self.order.into(),
+            keys: self.keys.into(),
+            children: self.children,
+            gets: self.gets,
+            singles: self.singles,
+            singles_fsync: self.singles_fsync,
+            parallelism: self.parallelism()?,
+            durabilities: once_each("durabilities", self.durabilities.clone())?.into_iter().map(Into::into).collect(),
+            bulk_memory_bytes: self.bulk_memory,
+            memory_bytes: self.common.memory,
+            direct_io: self.common.direct_io,
+            repeats: self.common.repeats,
+            warm_up: self.common.warm_up,
+            seconds_max: self.common.seconds_max,
+            command: command_line(),
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    fn parallelism(&self) -> Outcome<Vec<usize>> {
+        if self.parallelism == [0] { Ok(Vec::new()) } else { once_each("parallelism", self.parallelism.clone()) }
+    }
+}
+
+/// Refuses a list with something in it twice.
+fn once_each<T: PartialEq>(option: &str, all: Vec<T>) -> Outcome<Vec<T>> {
+    if all.iter().enumerate().any(|(place, one)| all[..place].contains(one)) {
+        return Err(Failure::usage(format!("--{option}: something is named twice")));
+    }
+    Ok(all)
+}
+
+impl From<DataName> for DataKind {
+    fn from(name: DataName) -> Self {
+        match name {
+            DataName::Pairs => DataKind::Pairs,
+            DataName::Positions => DataKind::Positions,
+            DataName::Phones => DataKind::Phones,
+        }
+    }
+}
+
+impl From<OrderName> for KeyOrder {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::Shuffled => KeyOrder::Shuffled,
+            OrderName::Ordered => KeyOrder::Ordered,
+        }
+    }
+}
+
+impl From<KeysName> for KeyPart {
+    fn from(name: KeysName) -> Self {
+        match name {
+            KeysName::Whole => KeyPart::Whole,
+            KeysName::Partial => KeyPart::Partial,
+        }
+    }
+}
