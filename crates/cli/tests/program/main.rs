@@ -1,6 +1,7 @@
 //! The program as its users meet it: every test runs the real binary in a directory of its own.
 
 mod bad_input;
+mod bench;
 mod common;
 mod formats;
 mod get;

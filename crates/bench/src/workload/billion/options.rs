@@ -85,7 +85,7 @@ impl Default for BillionOptions {
             place: Place { label: "data".to_owned(), directory: ".".into() },
             records: 10_000_000,
             value_bytes: 100,
-            compressible: 0.0,
+            compressible: 0.5,
             connections: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             phases: vec![Phase::Put, Phase::Get, Phase::Overlap],
             api: Api::Bulk,

@@ -47,7 +47,7 @@ impl<'a> Outcome<'a> {
     }
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
-        self.report.runs.sort_by_key(|run| phase_place(run));
+        self.report.runs.sort_by_key(phase_place);
         self.report.charts = self.options.phases.iter().filter_map(|phase| race(*phase, &self.report.runs)).collect();
         self.report.notes.extend(notes(self.options, was_cancelled));
         self.report

@@ -49,9 +49,12 @@ fn ratio(run: &Run, runs: &[Run]) -> Option<f64> {
     comparable.then(|| run.throughput() / compared.throughput())
 }
 
+/// How high a run's bar is.
+type Height = fn(&Run) -> Option<f64>;
+
 /// Throughput, latency and ratio, a picture of each for each size.
 pub(super) fn charts(options: &MatrixOptions, runs: &[Run]) -> Vec<Chart> {
-    let pictures: [(&str, &str, fn(&Run) -> Option<f64>); 3] = [
+    let pictures: [(&str, &str, Height); 3] = [
         ("Throughput", "operations/s", |run| Some(run.throughput())),
         ("Latency, 99th percentile", "µs", p99_us),
         ("Ratio to raw RocksDB", "times its throughput", |run| run.figures.get(RATIO).copied()),
@@ -66,18 +69,10 @@ pub(super) fn charts(options: &MatrixOptions, runs: &[Run]) -> Vec<Chart> {
 }
 
 fn p99_us(run: &Run) -> Option<f64> {
-    let all = &run.operations.last()?.service;
-    all.percentiles.iter().find(|percentile| percentile.percent == 99.0).map(|percentile| percentile.us)
+    run.latency().map(|times| times.at(99.0))
 }
 
-fn chart(
-    options: &MatrixOptions,
-    size: f64,
-    title: &str,
-    unit: &str,
-    runs: &[Run],
-    height: fn(&Run) -> Option<f64>,
-) -> Option<Chart> {
+fn chart(options: &MatrixOptions, size: f64, title: &str, unit: &str, runs: &[Run], height: Height) -> Option<Chart> {
     let label = format!("{size}x");
     let has = |run: &Run, name: &str, value: &str| run.labels.get(name).is_some_and(|label| label == value);
     let runs: Vec<_> = runs.iter().filter(|run| is_best(run) && has(run, "size", &label)).collect();

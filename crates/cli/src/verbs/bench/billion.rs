@@ -62,7 +62,7 @@ pub(crate) struct BillionArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
     /// How much of a value compresses away, from 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.5)]
     compressible: f64,
     /// In the overlap phase one of so many operations is a write
     #[arg(long, value_name = "COUNT", default_value_t = 10)]

@@ -11,8 +11,9 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::output::OutputArgs;
 
 const EXAMPLES: &str = "\
-A line for each run that both reports have, by name, target and threads: throughput and latency, the ratio of B to A, and whether the \
-difference is beyond the noise, which is the spread between the repeats of each. One repeat tells nothing of the noise: measure with --repeats 3 or more.
+A line for each run that both reports have, by name, target and threads (or by name, where each has one target): throughput and \
+latency of a, the report to compare with, and of b, the one to be judged; their ratios; and whether the difference is beyond the noise. The \
+noise is the spread between repeats; measure with --repeats 3 or more. With fewer it is read from the readings by second.
 
 Examples:
   tonnage bench compare tonnage-bench-reports/before tonnage-bench-reports/after
@@ -38,10 +39,17 @@ impl CompareArgs {
         let (before, after) = (report::read(&self.before)?, report::read(&self.after)?);
         check_workloads(&before, &after)?;
         let comparison = report::compare(&before, &after);
+        if comparison.matches.is_empty() {
+            let (before, after) = (self.before.display(), self.after.display());
+            return Err(Failure::usage(format!("{before} and {after} have no run in common: there is nothing to compare")));
+        }
         let table = comparison.table();
         let mut output = self.output.open(table.schema())?;
         output.write(&table)?;
         output.finish()?;
+        for note in comparison.notes() {
+            globals.tell(format_args!("note: {note}"));
+        }
         if let Some(directory) = &self.report {
             make_writable(directory)?;
             let page = directory.join("compare.html");
