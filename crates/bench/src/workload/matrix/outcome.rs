@@ -100,6 +100,8 @@ fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
         }
     }
     report.notes.retain(|note| !note.starts_with("Interrupted"));
-    report.notes.push(format!("Taken up again after {} runs; the data was made anew.", report.runs.len()));
+    report
+        .notes
+        .push(format!("Taken up again after {} runs; the cells after them are on data that was made anew.", report.runs.len()));
     Ok(report)
 }

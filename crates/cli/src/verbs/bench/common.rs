@@ -19,7 +19,7 @@ pub(crate) struct CommonArgs {
     /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory, rocksdb (by itself, the yardstick)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]
     pub(crate) targets: Vec<TargetKind>,
-    /// Where the data goes, deleted at the end: a directory that exists, with a label for the report; more than one are compared
+    /// Where the data goes, deleted at the end: a directory that exists, with a label for the report
     #[arg(long = "dir", value_name = "[LABEL=]DIR", default_value = "data=.", value_parser = place)]
     pub(crate) places: Vec<Place>,
     /// Memory of each target for its block cache and memtables together, enforced [default: the target's own]

@@ -30,6 +30,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("memory", |arg| arg.default_value("1G").help("Memory of each target for its block cache and memtables together, enforced")))]
+#[command(mut_arg("places", |arg| arg.help("Where the data goes, deleted at the end: directories that exist, to be compared, with labels for the report")))]
 #[command(mut_arg("direct_io", |arg| arg.default_value("true")))]
 #[command(mut_arg("repeats", |arg| arg.default_value("3")))]
 #[command(mut_arg("warm_up", |arg| arg.default_value("5")))]
