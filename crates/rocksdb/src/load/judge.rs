@@ -166,7 +166,7 @@ impl<'a> StoredRows<'a> {
     /// missing.
     fn go_to(&mut self, key: &[u8]) -> Result<bool> {
         if self.state == State::AtFence {
-            if self.walk_to(key)? {
+            if self.fence == key || self.walk_to(key)? {
                 return Ok(true);
             }
             if !self.shard.db().key_may_exist_cf_opt(self.shard.rows(), key, &self.options) {
