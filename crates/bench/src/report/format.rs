@@ -63,9 +63,8 @@ fn scaled(number: f64, units: &[(f64, &str)]) -> String {
 
 fn three_digits(number: f64) -> String {
     let digits = match number.abs() {
-        size if size >= 99.95 => 0,
+        size if size >= 99.95 || size.fract() == 0.0 => 0,
         size if size >= 9.995 => 1,
-        size if size.fract() == 0.0 => 0,
         _ => 2,
     };
     format!("{number:.digits$}")
@@ -90,7 +89,7 @@ mod tests {
     fn times_and_bytes_take_the_unit_that_fits() {
         assert_eq!([0.85, 12.34, 4_560.0, 1_200_000.0].map(micros), ["850 ns", "12.3 µs", "4.56 ms", "1.20 s"]);
         assert_eq!([512.0, 1_536.0, 3_221_225_472.0].map(bytes), ["512 B", "1.50 KiB", "3 GiB"]);
-        assert_eq!([0.82, 75.0, 245.0, 7_380.0].map(seconds), ["820 ms", "75.0 s", "4 min 05 s", "2 h 03 min"]);
+        assert_eq!([0.82, 75.0, 245.0, 7_380.0].map(seconds), ["820 ms", "75 s", "4 min 05 s", "2 h 03 min"]);
     }
 
     #[test]

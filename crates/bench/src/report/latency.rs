@@ -17,7 +17,8 @@ impl Latency {
         let us = |nanos: u64| nanos as f64 / 1e3;
         let percentile = |percent: f64| Percentile { percent, us: us(histogram.value_at_quantile(percent / 100.0)) };
         Latency {
-            mean_us: histogram.mean() / 1e3,
+            // Of the mean of nanoseconds, digits beyond the point are no knowledge, and in JSON they are long.
+            mean_us: histogram.mean().round() / 1e3,
             min_us: us(histogram.min()),
             max_us: us(histogram.max()),
             percentiles: PERCENTS.map(percentile).to_vec(),

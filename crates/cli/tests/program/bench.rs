@@ -120,3 +120,29 @@ fn bulk_calls_are_measured_against_the_loop() {
     assert!(find("positions / get / bulk")["figures"]["times_single_loop"].as_f64().unwrap() > 0.0);
     place.run(&["bench", "bulk", "--durabilities", "write,write", "--report", "S"]).ends(3).says(&["--durabilities", "twice"]);
 }
+
+#[test]
+fn ycsb_reads_property_files_and_arguments() {
+    let place = Place::new();
+    place
+        .write("workloadx", "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=100\nreadproportion=1\nupdateproportion=0\n");
+    place.write("sizes.dat", "operationcount=300\nmeasurementtype=raw\n");
+    let arguments = ["bench", "ycsb", "-P", "workloadx", "-P", "sizes.dat", "-P", "a", "-p", "recordcount=200"];
+    let more = ["--threads", "1,2", "--operations", "400", "--phase", "run", "--report", "R"];
+    place.run(&[&arguments[..], &more].concat()).ends(0).says(&["R/report.html", "ignored: measurementtype"]);
+    let report = place.json("R/report.json");
+    let runs: Vec<_> = report["runs"].as_array().unwrap().iter().map(|run| (&run["name"], &run["threads"])).collect();
+    assert_eq!(runs.len(), 8, "two workloads on two targets with two counts of threads: {runs:?}");
+    let loaded: Vec<_> = report["runs"].as_array().unwrap().iter().map(|run| &run["labels"]["records"]).collect();
+    assert_eq!(loaded, ["200"; 8]);
+    let text = place.read("R/report.txt");
+    assert!(text.contains("[READ], Operations, 400"), "{text}");
+}
+
+#[test]
+fn a_wrong_property_of_ycsb_is_named_with_its_line() {
+    let place = Place::new();
+    place.write("workloadx", "# sizes\nrecordcount=many\n");
+    place.run(&["bench", "ycsb", "-P", "workloadx"]).ends(3).says(&["workloadx, line 2", "recordcount=many", "whole number"]);
+    place.run(&["bench", "ycsb", "-P", "workloadz"]).ends(3).says(&["workloadz", "a to f"]);
+}

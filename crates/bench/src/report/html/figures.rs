@@ -38,8 +38,11 @@ fn repeats(run: &Run) -> String {
     run.throughputs.iter().map(|rate| format::count(*rate)).collect::<Vec<_>>().join(" · ")
 }
 
+/// How a number with a unit is written.
+type Text = fn(f64) -> String;
+
 /// The units that names of figures end in.
-const UNITS: [(&str, fn(f64) -> String); 6] = [
+const UNITS: [(&str, Text); 6] = [
     ("_bytes_per_second", |bytes| format!("{}/s", format::bytes(bytes))),
     ("_per_second", |count| format!("{}/s", format::count(count))),
     ("_bytes", format::bytes),

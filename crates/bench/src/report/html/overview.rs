@@ -53,59 +53,43 @@ fn card(report: &Report, target: &str, palette: &Palette) -> Option<String> {
 }
 
 fn table(report: &Report, groups: &[Group<'_>], targets: &[&str], palette: &Palette) -> String {
-    let mut columns = vec![Cell::text("run"), Cell::number("threads")];
-    for target in targets {
-        columns.push(Cell::Html(format!("{}{} <small>per second</small>", swatch(palette.colour(target)), escaped(target))));
-        columns.push(Cell::number("p99"));
-        columns.extend(has_ratio(report, target).then(|| Cell::number("ratio")));
-    }
+    let names = targets
+        .iter()
+        .map(|target| Cell::Html(format!("{}{}<small>per second</small>", swatch(palette.colour(target)), escaped(target))));
+    let mut table = Table::new([Cell::text("run"), Cell::number("threads")].into_iter().chain(names).collect());
     let fastest = report.runs.iter().map(Run::throughput).fold(0.0, f64::max);
-    let mut table = Table::new(columns);
     for group in groups {
-        let mut cells = vec![Cell::text(group.name), Cell::number(group.threads.to_string())];
-        for target in targets {
-            cells.extend(run_cells(report, group.run_of(target), fastest, palette));
-            cells.extend(has_ratio(report, target).then(|| ratio_cell(report, group.run_of(target))));
-        }
-        table.row(&cells);
+        let runs = targets.iter().map(|target| match group.run_of(target) {
+            Some(run) => Cell::Html(run_cell(report, run, fastest, palette)),
+            None => Cell::optional(None),
+        });
+        let name = [Cell::text(group.name), Cell::number(group.threads.to_string())];
+        table.row(&name.into_iter().chain(runs).collect::<Vec<_>>());
     }
     table.html()
 }
 
-fn has_ratio(report: &Report, target: &str) -> bool {
-    report.runs.iter().any(|run| run.target == target && report.against_yardstick(run).is_some())
-}
-
-fn run_cells(_report: &Report, run: Option<&Run>, fastest: f64, palette: &Palette) -> [Cell; 2] {
-    let Some(run) = run else { return [Cell::optional(None), Cell::optional(None)] };
-    [Cell::Html(rate(run, fastest, palette)), Cell::optional(run.latency().map(|latency| format::micros(latency.at(99.0))))]
-}
-
-/// The rate over a bar that shows it as a share of the fastest one, with the spread of the repeats and failures below.
-fn rate(run: &Run, fastest: f64, palette: &Palette) -> String {
+/// The rate with its ratio to the yardstick; below it a bar that shows it as a share of the fastest one, and the small print.
+fn run_cell(report: &Report, run: &Run, fastest: f64, palette: &Palette) -> String {
     let width = if fastest > 0.0 { 100.0 * run.throughput() / fastest } else { 0.0 };
-    let spread = run.spread().map_or_else(String::new, |spread| format!("<small>±{}</small>", format::percent(spread / 2.0)));
-    let failures = if run.failures > 0 {
-        format!("<small class=\"bad\">{} failed</small>", format::whole(run.failures as f64))
-    } else {
-        String::new()
-    };
+    let ratio = report.against_yardstick(run).map_or_else(String::new, ratio_chip);
     format!(
-        "<span class=\"rate\">{}</span>{spread}{failures}<span class=\"bar c{}\" style=\"width:{width:.1}%\"></span>",
+        "{ratio}<b>{}</b><span class=\"track\"><span class=\"c{}\" style=\"width:{width:.1}%\"></span></span><small>{}</small>",
         format::whole(run.throughput()),
         palette.colour(&run.target),
+        small_print(run),
     )
 }
 
-fn ratio_cell(report: &Report, run: Option<&Run>) -> Cell {
-    match run.and_then(|run| report.against_yardstick(run)) {
-        Some(ratio) => Cell::Html(ratio_chip(ratio)),
-        None => Cell::optional(None),
-    }
+fn small_print(run: &Run) -> String {
+    let spread = run.spread().map(|spread| format!("±{}", format::percent(spread / 2.0)));
+    let p99 = run.latency().map(|latency| format!("p99 {}", format::micros(latency.at(99.0))));
+    let failed = (run.failures > 0).then(|| format!("<span class=\"bad\">{} failed</span>", format::whole(run.failures as f64)));
+    [spread, p99, failed].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// A ratio, coloured where it is clearly away from one.
-pub(super) fn ratio_chip(ratio: f64) -> String {
+fn ratio_chip(ratio: f64) -> String {
     let class = match ratio {
         ratio if ratio >= 1.05 => "good",
         ratio if ratio < 0.85 => "bad",

@@ -146,7 +146,7 @@ impl Bench<'_> {
     }
 
     fn report(&self, target: &dyn Target, phase: &str, threads: usize, repeats: Vec<Measured>) -> Run {
-        let name = format!("{} / {phase} / {threads} threads", self.workload.name);
+        let name = format!("{} / {phase}", self.workload.name);
         let mut run = Run::from_repeats(&name, notes::labels(self.workload, phase, threads), target, threads, repeats);
         run.figures.insert("dataset_bytes".to_owned(), self.workload.core.loaded_bytes() as f64);
         run
@@ -159,7 +159,8 @@ impl Bench<'_> {
             1 => String::new(),
             repeats => format!(", repeat {} of {repeats}", repeat + 1),
         };
-        format!("{} / {phase} / {threads} threads / {}{repeat}", workload.name, target.name())
+        let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        format!("{} / {phase} / {} / {threads}{repeat}", workload.name, target.name())
     }
 }
 

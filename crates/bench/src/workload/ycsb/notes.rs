@@ -44,6 +44,9 @@ pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
     if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0) && options.phase != Phase::Load {
         notes.push("READ-MODIFY-WRITE counts as one operation; its read and its update are not counted again.".to_owned());
     }
+    if options.warm_up.is_zero() && options.phase != Phase::Load {
+        notes.push("There was no warm-up: the first run on a target pays for filling its cache, too.".to_owned());
+    }
     if options.phase == Phase::Run {
         notes.push("The records were loaded in bulk, which is not reported.".to_owned());
     }

@@ -1,0 +1,114 @@
+//! The HTML page.
+
+use super::sample;
+use crate::report::{Report, compare, html, write};
+
+/// Elements that have no end.
+const VOID: [&str; 3] = ["meta", "br", "!DOCTYPE"];
+
+/// Checks that every element that begins ends, in order; gives the text between tags and the attributes apart.
+fn well_formed(page: &str) -> (String, String) {
+    let (mut open, mut texts, mut tags) = (Vec::new(), String::new(), String::new());
+    let (before_style, rest) = page.split_once("<style>").unwrap();
+    let (_, after_style) = rest.split_once("</style>").unwrap();
+    for piece in [before_style, after_style].concat().split('<').skip(1) {
+        let (tag, text) = piece.split_once('>').unwrap_or_else(|| panic!("a tag has no end: {piece}"));
+        assert!(!text.contains('>'), "text holds a bare >: {text}");
+        let name = tag.trim_start_matches('/').split_whitespace().next().unwrap().trim_end_matches('/');
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "in front of {text}");
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name.to_owned());
+        }
+        texts += text;
+        tags += tag;
+    }
+    assert!(open.is_empty(), "{open:?} have no end");
+    (texts, tags)
+}
+
+#[test]
+fn it_holds_every_run_and_every_element_ends() {
+    let report = sample::report();
+    let (texts, _) = well_formed(&html::page(&report).unwrap());
+    for run in &report.runs {
+        assert!(texts.contains(&run.name) && texts.contains(&run.target), "{}", run.title());
+        assert!(texts.contains(&crate::report::format::whole(run.throughput())));
+    }
+    for text in
+        [report.command.as_str(), &report.notes[0], &report.environment.cpu, "Throughput by cell", "Race to 100 %", "0.96×"]
+    {
+        assert!(texts.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn text_of_others_is_escaped() {
+    let mut report = sample::report();
+    report.command = "<script>alert('1')</script>".to_owned();
+    report.runs[0].target = "a\"b<c>".to_owned();
+    let page = html::page(&report).unwrap();
+    assert!(!page.contains("<script") && !page.contains("<ssd>") && !page.contains("<by>"));
+    assert!(page.contains("&lt;script&gt;") && page.contains("the disk of &lt;ssd&gt; &amp; its neighbour"));
+    well_formed(&page);
+}
+
+#[test]
+fn it_needs_no_network() {
+    let page = html::page(&sample::report()).unwrap();
+    let (_, tags) = well_formed(&page);
+    for reference in ["http://", "https://", "src=", "href=", "url("] {
+        assert!(!tags.contains(reference), "{reference}");
+    }
+    assert!(!page.contains("@import") && !page.contains("url("));
+}
+
+#[test]
+fn reports_with_little_in_them_are_pages_too() {
+    let report = sample::report();
+    let empty = Report { runs: Vec::new(), charts: Vec::new(), notes: Vec::new(), ..report.clone() };
+    well_formed(&html::page(&empty).unwrap());
+    let mut bulk = report.runs[0].clone();
+    (bulk.operations, bulk.series, bulk.progress, bulk.throughputs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let bulk = Report { runs: vec![bulk], charts: Vec::new(), ..report };
+    let (texts, _) = well_formed(&html::page(&bulk).unwrap());
+    assert!(!texts.contains("Charts"), "one bar is no chart");
+}
+
+#[test]
+fn numbers_that_are_none_break_no_chart() {
+    let mut report = sample::report();
+    report.charts[0].series[0].points[0].1 = f64::NAN;
+    report.charts[1].series[0].points[1] = (f64::INFINITY, 1.0);
+    report.charts[1].series[1].points.iter_mut().for_each(|point| *point = (0.0, 0.0));
+    well_formed(&html::page(&report).unwrap());
+}
+
+#[test]
+fn a_comparison_is_a_page_too() {
+    let report = sample::report();
+    let mut other = report.clone();
+    other.runs.pop();
+    other.environment.cpu = "A <new> one".to_owned();
+    let (texts, _) = well_formed(&compare(&report, &other).html());
+    for text in ["within the noise", "Only a has c / uniform / 1.3x / ssd / rocksdb", "A &lt;new&gt; one"] {
+        assert!(texts.contains(text), "{text}");
+    }
+}
+
+/// `TONNAGE_SAMPLE_REPORT=/tmp/sample cargo test --release -p tonnage-bench sample_report -- --ignored`, and then a browser.
+#[test]
+#[ignore = "writes the sample report to TONNAGE_SAMPLE_REPORT, to look at after a change of the page"]
+fn sample_report() {
+    let directory =
+        std::path::PathBuf::from(std::env::var_os("TONNAGE_SAMPLE_REPORT").expect("TONNAGE_SAMPLE_REPORT is a directory"));
+    let report = sample::report();
+    assert!(!write(&report, &directory).unwrap().is_empty());
+    let mut other = report.clone();
+    for (number, run) in other.runs.iter_mut().enumerate() {
+        run.throughputs.iter_mut().for_each(|rate| *rate *= 0.85 + 0.02 * number as f64);
+    }
+    other.runs.remove(3);
+    other.environment.kernel = "Linux version 6.12.0".to_owned();
+    std::fs::write(directory.join("compare.html"), compare(&report, &other).html()).unwrap();
+}
