@@ -10,7 +10,7 @@ pub(super) fn header(report: &Report) -> String {
     let machine =
         format!("{} × {}, {} of memory", environment.cores, environment.cpu, format::bytes(environment.memory_bytes as f64));
     format!(
-        "<header>\n<p class=\"eyebrow\">Tonnage {version} benchmark</p>\n<h1>{workload}</h1>\n<p class=\"lead\">{moment} · {machine}</p>\n\
+        "<header>\n<p class=\"eyebrow\">Tonnage {version}</p>\n<h1>bench {workload}</h1>\n<p class=\"lead\">{moment} · {machine}</p>\n\
          <pre class=\"command\"><code>{command}</code></pre>\n</header>\n",
         version = escaped(&environment.version),
         workload = escaped(&report.workload),

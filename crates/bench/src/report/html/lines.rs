@@ -12,7 +12,11 @@ use super::bars::legend;
 use super::escape::escaped;
 
 const WIDTH: u32 = 1120;
-const HEIGHT: u32 = 480;
+const HEIGHT: u32 = 500;
+/// The height of a row of marks, as a share of the chart.
+const MARK: f64 = 0.035;
+/// Lines of few points show each.
+const DOTS_MAX: usize = 20;
 const TEXT: RGBColor = RGBColor(0, 0, 0x10);
 const GRID: RGBColor = RGBColor(0, 0, 0x11);
 const WARM_UP: RGBColor = RGBColor(0, 0, 0x12);
@@ -63,16 +67,19 @@ impl Lines<'_> {
         let mut chart = ChartBuilder::on(&area)
             .margin(16)
             .margin_right(36)
-            .x_label_area_size(84)
-            .y_label_area_size(130)
+            .x_label_area_size(104)
+            .y_label_area_size(150)
             .build_cartesian_2d(0.0..x_max, 0.0..y_max)?;
         let shade = Rectangle::new([(0.0, 0.0), (self.shaded_to.min(x_max), y_max)], WARM_UP.filled());
         chart.draw_series((self.shaded_to > 0.0).then_some(shade))?;
         self.draw_axes(&mut chart)?;
-        for line in &self.lines {
+        for (row, line) in self.lines.iter().enumerate() {
             let colour = RGBColor(0, 0, line.colour as u8);
             chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(4)))?;
-            let mark = |&(from, to): &(f64, f64)| Rectangle::new([(from, y_max), (to, y_max * 0.965)], colour.filled());
+            let dots = line.points.iter().filter(|_| line.points.len() <= DOTS_MAX);
+            chart.draw_series(dots.map(|point| Circle::new(*point, 7, colour.filled())))?;
+            let top = y_max * (1.0 - MARK * row as f64);
+            let mark = |&(from, to): &(f64, f64)| Rectangle::new([(from, top), (to, top - y_max * MARK * 0.8)], colour.filled());
             chart.draw_series(line.marked.iter().map(mark))?;
         }
         area.present()?;
@@ -88,7 +95,7 @@ impl Lines<'_> {
             Cartesian2d<plotters::coord::types::RangedCoordf64, plotters::coord::types::RangedCoordf64>,
         >,
     ) -> std::result::Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-        let text = TextStyle::from(("sans-serif", 24)).color(&TEXT).pos(Pos::new(HPos::Center, VPos::Top));
+        let text = TextStyle::from(("sans-serif", 32)).color(&TEXT).pos(Pos::new(HPos::Center, VPos::Top));
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -111,10 +118,12 @@ impl Lines<'_> {
         if most > 0.0 { most } else { 1.0 }
     }
 
-    /// Room above the highest point, and for a line that lies at zero.
+    /// With room above the highest point, and for marks where there are some.
     fn y_max(&self) -> f64 {
         let most = self.points().map(|point| point.1).fold(0.0, f64::max);
-        if most > 0.0 { most * 1.08 } else { 1.0 }
+        let has_marks = self.lines.iter().any(|line| !line.marked.is_empty());
+        let marks = if has_marks { MARK * self.lines.len() as f64 } else { 0.0 };
+        if most > 0.0 { most * (1.06 + marks) } else { 1.0 }
     }
 
     fn points(&self) -> impl Iterator<Item = &(f64, f64)> {

@@ -27,11 +27,10 @@ impl Palette {
         }
     }
 
-    /// The colours of the series of a chart: those of targets their own, others the next ones that are free in it.
+    /// The colours of the series of a chart: those of targets their own, others the next ones that no target has.
     pub(super) fn colours(&self, names: &[&str]) -> Vec<usize> {
         let own = |name: &str| self.names.iter().position(|known| known == name);
-        let taken: Vec<usize> = names.iter().filter_map(|name| own(name)).collect();
-        let mut free = (0..).filter(|colour| !taken.contains(colour));
+        let mut free = self.names.len()..;
         names.iter().map(|name| own(name).or_else(|| free.next()).unwrap_or(0) % COLOURS).collect()
     }
 

@@ -10,6 +10,8 @@ pub(super) enum Cell {
     Number(String),
     /// HTML that is safe already, on the right.
     Html(String),
+    /// HTML that is safe already, on the left.
+    Label(String),
 }
 
 impl Cell {
@@ -30,6 +32,7 @@ impl Cell {
         match self {
             Cell::Text(text) => format!("<{tag}>{}</{tag}>", escaped(text)),
             Cell::Number(text) => format!("<{tag} class=\"n\">{}</{tag}>", escaped(text)),
+            Cell::Label(html) => format!("<{tag}>{html}</{tag}>"),
             Cell::Html(html) => format!("<{tag} class=\"n\">{html}</{tag}>"),
         }
     }
