@@ -1,7 +1,7 @@
 //! `bench bulk`: bulk put and bulk get against the naive loop.
 //!
 //! 1. Puts: for each durability, into an empty target each time: the loop on one thread, the loop on several, one bulk put. Of each
-//!    put some records are looked up afterwards, and a bulk put must count every record as stored, or as there before.
+//!    put some records are looked up afterwards, and a bulk put must count every record as stored, or as left alone.
 //! 2. Gets, from a target that a bulk put has filled and that has settled, all keys once got before: the loop on one thread, the
 //!    loop on several, one bulk get, and bulk gets with more and more requests in flight. Every call must find what is there.
 //! 3. The verdict: how many times the loop's rate the bulk call reaches, in rows.

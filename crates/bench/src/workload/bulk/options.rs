@@ -28,6 +28,9 @@ pub struct BulkBenchOptions {
     pub threads: usize,
     /// Of 100 records that are put, so many are there before.
     pub existing_percent: u8,
+    /// Whether a bulk put leaves these alone and counts them, as Tonnage does by default; else it overwrites them, as a loop does.
+    /// Raw RocksDB must look every key up to leave any alone.
+    pub keep_existing: bool,
     /// Of 100 keys that are got, so many are not there.
     pub missing_percent: u8,
     /// The order of records that are put, and of keys that are got.
@@ -118,6 +121,7 @@ impl Default for BulkBenchOptions {
             streams: cores,
             threads: cores,
             existing_percent: 0,
+            keep_existing: false,
             missing_percent: 0,
             order: KeyOrder::Shuffled,
             keys: KeyPart::Whole,

@@ -92,13 +92,14 @@ impl Put<'_> {
         let (target, rows_per_record) = (&*opened.target, self.data.rows_per_record());
         let share = Share::existing(session.options);
         let existing = (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
+        let kept = if session.options.keep_existing { existing } else { 0 };
         let rows = self.count * rows_per_record;
         let measured = session.measure_bulk(target, self.labels, rows, |meter| {
             let progress = |rows, bytes| meter.add(rows, bytes);
             let options = BulkOptions { progress: &progress, ..session.quietly(self.durability) };
             let done = self.data.bulk_put(target, 0..self.count, Share::ALL, session.options.streams, &options)?;
-            check_counts(meter, "rows stored", rows - existing, done.rows);
-            check_counts(meter, "rows there before", existing, done.existed);
+            check_counts(meter, "rows stored", rows - kept, done.rows);
+            check_counts(meter, "rows left alone", kept, done.existed);
             Ok(())
         })?;
         self.look_up(opened, measured)

@@ -68,9 +68,12 @@ fn every_record_is_put_and_every_key_is_found(
 }
 
 #[rstest]
-fn records_that_exist_and_keys_that_do_not_are_told_apart(#[values(KeyPart::Whole, KeyPart::Partial)] keys: KeyPart) {
+fn records_that_exist_and_keys_that_do_not_are_told_apart(
+    #[values(KeyPart::Whole, KeyPart::Partial)] keys: KeyPart,
+    #[values(false, true)] keep_existing: bool,
+) {
     let directory = tempfile::tempdir().unwrap();
-    let options = BulkBenchOptions { keys, existing_percent: 30, missing_percent: 40, ..tiny(directory.path()) };
+    let options = BulkBenchOptions { keys, keep_existing, existing_percent: 30, missing_percent: 40, ..tiny(directory.path()) };
     let report = run_on(&options);
     for target in TARGETS {
         let found = find(&report, target.name(), "pairs / get / bulk").operations_count;

@@ -19,6 +19,7 @@ pub(super) fn settings(options: &BulkBenchOptions) -> BTreeMap<String, String> {
         ("compressible", options.compressible.to_string()),
         ("streams", options.streams.to_string()),
         ("existing_percent", options.existing_percent.to_string()),
+        ("keep_existing", options.keep_existing.to_string()),
         ("missing_percent", options.missing_percent.to_string()),
         ("order", format!("{:?}", options.order).to_lowercase()),
         ("keys", format!("{:?}", options.keys).to_lowercase()),

@@ -47,9 +47,12 @@ pub(crate) struct BulkArgs {
     /// Threads of the loop that runs on several [default: the number of cores]
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
-    /// Of 100 records that are put, so many are there before; they are kept by a bulk put, overwritten by a loop
+    /// Of 100 records that are put, so many are there before; they are overwritten
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
     existing: u8,
+    /// Bulk puts leave records that are there alone and count them; raw RocksDB must look every key up for that
+    #[arg(long)]
+    keep_existing: bool,
     /// Of 100 keys that are got, so many are not there
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
     missing: u8,
@@ -133,6 +136,7 @@ impl BulkArgs {
             streams: self.streams.unwrap_or(default.streams),
             threads: self.threads.unwrap_or(default.threads),
             existing_percent: self.existing,
+            keep_existing: self.keep_existing,
             missing_percent: self.missing,
             order: self.order.into(),
             keys: self.keys.into(),
