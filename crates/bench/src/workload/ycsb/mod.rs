@@ -5,8 +5,8 @@
 //! - [`Dataset`] is a target with its records: what other workloads build on.
 //! - `bench` does it all for each workload and target; `notes` and `charts` are what the report says beside the numbers.
 //!
-//! What differs from YCSB is on purpose: threads share one count of operations instead of having a part each, so that a rate is kept and no
-//! thread is left behind; a read-modify-write is recorded as one operation; a field's value is a slice of random text that is made
+//! What differs from YCSB is on purpose: threads share one count of operations instead of having a part each, so that a rate is kept and
+//! no thread is left behind; a read-modify-write is recorded as one operation; a field's value is a slice of random text that is made
 //! once; and a new record's number follows the last one that is there.
 
 mod bench;
