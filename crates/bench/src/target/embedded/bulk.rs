@@ -109,7 +109,11 @@ fn done(counts: &Counts, replace: bool) -> BulkDone {
 pub(super) fn get_pairs(store: &Store, keys: Box<dyn KeySource>, options: &BulkOptions<'_>) -> Result<BulkDone> {
     let failure = Failure::default();
     let keys = PairKeys { source: keys, failure: failure.clone() };
-    let get = PairGetOptions { max_concurrent_requests: options.parallelism, ..PairGetOptions::default() };
+    let get = PairGetOptions {
+        max_concurrent_requests: options.parallelism,
+        memory_bytes_max: options.memory_bytes_max,
+        ..PairGetOptions::default()
+    };
     let mut done = BulkDone::default();
     for batch in store.kv().bulk_get_batches(keys, &get)? {
         let batch = batch?;
@@ -135,10 +139,12 @@ fn read_rows(
     parallelism: Option<usize>,
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
+    let defaults = BulkGetOptions::default();
     let get = BulkGetOptions {
         max_concurrent_requests: parallelism,
         relatives: children.iter().map(|child| (*child).to_owned()).collect(),
-        ..BulkGetOptions::default()
+        memory_bytes_max: options.memory_bytes_max.unwrap_or(defaults.memory_bytes_max),
+        ..defaults
     };
     let mut done = BulkDone::default();
     for batch in table.bulk_get(keys, &get)? {

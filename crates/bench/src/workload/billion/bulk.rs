@@ -91,7 +91,8 @@ impl Job<'_> {
 
     fn bulk_options<'a>(&self, parallelism: usize, progress: &'a (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'a> {
         let durability = self.options.durability;
-        BulkOptions { durability, memory_bytes_max: None, parallelism: Some(parallelism), replace: true, progress }
+        let memory_bytes_max = self.options.bulk_memory_bytes;
+        BulkOptions { durability, memory_bytes_max, parallelism: Some(parallelism), replace: true, progress }
     }
 }
 

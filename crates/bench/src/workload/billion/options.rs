@@ -35,6 +35,8 @@ pub struct BillionOptions {
     pub factor: u64,
     /// Memory for a target's cache and memtables, enforced; the target's own default when none.
     pub memory_bytes: Option<usize>,
+    /// Memory that a bulk call may take; the target's own default when none.
+    pub bulk_memory_bytes: Option<usize>,
     /// Whether data files are read and written past the operating system's cache.
     pub direct_io: bool,
     /// What an acknowledged call survives; the whole put ends with everything on the disk in any case.
@@ -93,6 +95,7 @@ impl Default for BillionOptions {
             order: Order::Shuffled,
             factor: 10,
             memory_bytes: None,
+            bulk_memory_bytes: None,
             direct_io: false,
             durability: Durability::Write,
             repeats: 1,

@@ -119,7 +119,9 @@ fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
 
 fn settings(options: &BillionOptions) -> BTreeMap<String, String> {
     let list = |names: Vec<&str>| names.join(", ");
+    let bulk_memory = options.bulk_memory_bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string());
     let settings = [
+        ("bulk_memory_bytes", bulk_memory),
         ("records", options.records.to_string()),
         ("key_bytes", "16".to_owned()),
         ("value_bytes", options.value_bytes.to_string()),

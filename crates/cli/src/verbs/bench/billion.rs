@@ -64,6 +64,9 @@ pub(crate) struct BillionArgs {
     /// How much of a value compresses away, from 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.5)]
     compressible: f64,
+    /// Memory that a bulk call may take, beside --memory; by default the target's own
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
+    bulk_memory: Option<usize>,
     /// In the overlap phase one of so many operations is a write
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     factor: u64,
@@ -119,6 +122,7 @@ impl BillionArgs {
             connections: self.connections.or(self.first).unwrap_or(default.connections),
             phases: self.phases().unwrap_or(default.phases),
             api: self.api.into(),
+            bulk_memory_bytes: self.bulk_memory,
             calls: self.calls,
             order: self.order.into(),
             factor: self.factor,
