@@ -23,7 +23,7 @@ mod worker;
 pub(crate) use dispatch::next_of;
 pub use keys::{BulkKey, KeySource};
 pub use options::{BulkGetOptions, Consistency};
-pub(crate) use points::Points;
+pub(crate) use points::{Points, sorted_order};
 pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
 pub(crate) use relatives::Relatives;
 pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};

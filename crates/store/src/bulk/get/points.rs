@@ -87,10 +87,19 @@ impl Points {
 const LEAD_LEN: usize = 12;
 
 /// The keys in ascending order, each once.
+fn sorted_and_distinct(keys: &Slices) -> Slices {
+    let mut order = sorted_order(keys);
+    order.dedup_by_key(|place| keys.get(*place as usize));
+    let mut sorted = Slices::with_capacity(order.len(), keys.bytes());
+    order.into_iter().for_each(|place| sorted.push(keys.get(place as usize)));
+    sorted
+}
+
+/// The places of the keys in ascending order.
 ///
 /// Most keys differ within a dozen bytes after what all have in common: these bytes and the number of the key make one integer,
 /// and sorting integers needs no look at the keys. Only keys that agree in them are compared as a whole.
-fn sorted_and_distinct(keys: &Slices) -> Slices {
+pub(crate) fn sorted_order(keys: &Slices) -> Vec<u32> {
     let common = common_prefix_len(keys);
     let lead = |index: usize| {
         let mut bytes = [0; 16];
@@ -105,10 +114,7 @@ fn sorted_and_distinct(keys: &Slices) -> Slices {
     for alike in order.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|alike| alike.len() > 1) {
         alike.sort_unstable_by_key(|entry| key_of(*entry));
     }
-    order.dedup_by_key(|entry| key_of(*entry));
-    let mut sorted = Slices::with_capacity(order.len(), keys.bytes());
-    order.into_iter().for_each(|entry| sorted.push(key_of(entry)));
-    sorted
+    order.into_iter().map(|entry| entry as u32).collect()
 }
 
 fn common_prefix_len(keys: &Slices) -> usize {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::{Entries, Error, LoadObserver, LoadOptions, LoadSession, Result, SpaceId, StoredRun};
+use tonnage_engine::{Entries, Error, ErrorKind, LoadObserver, LoadOptions, LoadSession, Result, SpaceId, StoredRun};
 
 use super::encode::{Encoder, Refused};
 use super::{
@@ -14,6 +14,7 @@ use super::{
     FailedEntry, Payload, Progress, StreamReport,
 };
 use crate::bulk::rate::RateLimit;
+use crate::index::OpenLoad;
 use crate::store::Inner;
 
 /// Puts the entries of all streams into the store.
@@ -42,6 +43,7 @@ pub(crate) fn run(
         spill_directory: None,
         observer: outcomes.clone(),
     };
+    let load = store.gate.open_load();
     let session = store.engine.load(load_options).map_err(refuse)?;
     let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
     let run = Run {
@@ -49,6 +51,7 @@ pub(crate) fn run(
         options,
         outcomes: &outcomes,
         session,
+        load,
         names: streams.iter().map(|stream| stream.name()).collect(),
         streams: streams.into_iter().map(|stream| Mutex::new(Some(stream))).collect(),
         next_stream: AtomicUsize::new(0),
@@ -69,12 +72,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The entries of indexes come in streams of their own, which nobody counts.
+const INDEX_STREAMS: u32 = 1 << 31;
+
 /// One bulk put under way.
 struct Run<'a> {
     store: &'a Arc<Inner>,
     options: &'a BulkPutOptions,
     outcomes: &'a Arc<Outcomes>,
     session: Box<dyn LoadSession + 'a>,
+    // Dropped after the session: until then nobody may remove entries of indexes.
+    load: OpenLoad<'a>,
     names: Vec<String>,
     streams: Vec<Mutex<Option<Box<dyn EntryStream>>>>,
     next_stream: AtomicUsize,
@@ -132,8 +140,10 @@ impl Run<'_> {
             let Some(batch) = stream.next_batch()? else { return Ok(()) };
             next_position = self.put_batch(number, next_position, batch, encoder)?;
             self.outcomes.check_limits(self.options);
-            if self.session.pending_bytes() >= self.options.flush_bytes_max {
+            let wanted = self.load.flush_wanted();
+            if wanted.is_some() || self.session.pending_bytes() >= self.options.flush_bytes_max {
                 self.flush()?;
+                wanted.into_iter().for_each(|wanted| self.load.flushed(wanted));
             }
         }
         Ok(())
@@ -159,6 +169,7 @@ impl Run<'_> {
             Payload::Batch { table, rows } => {
                 for slice in slices(&rows, self.options.slice_bytes_max(), self.options.slice_rows_max()) {
                     let (offset, taken) = (slice.start, slice.len());
+                    let _pushing = self.load.pushing();
                     encoder.rows(&table, &rows.slice(offset, taken), ttl, |index| places.of(offset + index));
                     if !self.push(number, taken, encoder)? {
                         break;
@@ -168,6 +179,7 @@ impl Run<'_> {
             Payload::Rows { table, rows } => {
                 let mut offset = 0;
                 while offset < rows.len() {
+                    let _pushing = self.load.pushing();
                     let taken = encoder.single_rows(&table, &rows[offset..], ttl, |index| places.of(offset + index));
                     offset += taken;
                     if !self.push(number, taken, encoder)? {
@@ -194,6 +206,7 @@ impl Run<'_> {
     fn push(&self, number: usize, taken: usize, encoder: &mut Encoder<'_>) -> Result<bool> {
         self.options.progress.add_read(number, taken as u64);
         if let Some((space, entries)) = encoder.encoded() {
+            self.push_index_entries(number, encoder)?;
             self.session.push(space, number as u32, entries)?;
             self.options.progress.add_bytes(number, entries.bytes() as u64);
         }
@@ -204,6 +217,17 @@ impl Run<'_> {
             self.wait_for_rate(entries);
         }
         Ok(!self.outcomes.is_stopped())
+    }
+
+    /// Entries go before their rows. Those of an index that was dropped meanwhile are not wanted.
+    fn push_index_entries(&self, number: usize, encoder: &Encoder<'_>) -> Result<()> {
+        for (space, entries) in encoder.index_entries() {
+            match self.session.push(*space, number as u32 | INDEX_STREAMS, entries) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                pushed => pushed?,
+            }
+        }
+        Ok(())
     }
 
     /// Slices are small where a rate is set, so what is waited for is what was just stored, and it is soon over.
@@ -372,7 +396,9 @@ impl Outcomes {
 
 impl LoadObserver for Outcomes {
     fn stored(&self, run: StoredRun) {
-        self.progress.add_stored(run);
+        if run.stream < INDEX_STREAMS {
+            self.progress.add_stored(run);
+        }
     }
 
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
