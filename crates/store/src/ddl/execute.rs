@@ -91,7 +91,7 @@ fn describe(table: &TableEntry) -> String {
     let set = table.indexes.set();
     let indexes = set.indexes.iter().map(|index| match index.is_ready() {
         true => index.to_ddl(path),
-        false => format!("{} -- not ready", index.to_ddl(path)),
+        false => format!("-- not ready: carry this out again\n{}", index.to_ddl(path)),
     });
     std::iter::once(table.schema.to_ddl()).chain(indexes).collect::<Vec<_>>().join(";\n")
 }

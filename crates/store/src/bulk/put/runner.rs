@@ -1,18 +1,16 @@
 //! The run of one bulk put.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::{Entries, Error, ErrorKind, LoadObserver, LoadOptions, LoadSession, Result, SpaceId, StoredRun};
+use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result};
 
 use super::encode::{Encoder, Refused};
-use super::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream, ErrorsMax, ExistingEntry,
-    FailedEntry, Payload, Progress, StreamReport,
-};
+use super::outcomes::Outcomes;
+use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream, Payload, StreamReport};
 use crate::bulk::rate::RateLimit;
 use crate::index::OpenLoad;
 use crate::store::Inner;
@@ -67,13 +65,13 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, |cores| cores.get())
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What these mutexes guard is whole at every point where a callback could have panicked.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The entries of indexes come in streams of their own, which nobody counts.
-const INDEX_STREAMS: u32 = 1 << 31;
+pub(super) const INDEX_STREAMS: u32 = 1 << 31;
 
 /// One bulk put under way.
 struct Run<'a> {
@@ -292,7 +290,7 @@ fn total_of(streams: &[StreamReport]) -> Counts {
 }
 
 /// Calls back; a callback that panics stops the load.
-fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
+pub(super) fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
     let called = catch_unwind(AssertUnwindSafe(call));
     called.map_err(|panic| Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic))))
 }
@@ -321,95 +319,4 @@ fn slices(rows: &RecordBatch, bytes_max: usize, rows_max: usize) -> impl Iterato
     let count = rows.num_rows();
     let step = (count as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, rows_max as u128) as usize;
     (0..count).step_by(step).map(move |start| start..count.min(start + step))
-}
-
-/// What becomes of the entries: counts them, calls back, and knows what stopped the load.
-struct Outcomes {
-    store: Arc<Inner>,
-    progress: Progress,
-    callbacks: Arc<dyn BulkPutCallbacks>,
-    names: Vec<String>,
-    errors_max: ErrorsMax,
-    deadline: Option<Instant>,
-    stopped: AtomicBool,
-    stopped_by: Mutex<Option<Error>>,
-    too_many_errors: AtomicBool,
-}
-
-impl Outcomes {
-    fn new(store: &Arc<Inner>, options: &BulkPutOptions, started: Instant) -> Self {
-        Self {
-            store: store.clone(),
-            progress: options.progress.clone(),
-            callbacks: options.callbacks.clone(),
-            names: options.progress.report().into_iter().map(|stream| stream.name).collect(),
-            errors_max: options.errors_max,
-            deadline: options.timeout.map(|timeout| started + timeout),
-            stopped: AtomicBool::new(false),
-            stopped_by: Mutex::new(None),
-            too_many_errors: AtomicBool::new(false),
-        }
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
-    }
-
-    /// Stops the load; of several causes the first one counts.
-    fn stop(&self, error: Error) {
-        lock(&self.stopped_by).get_or_insert(error);
-        self.stopped.store(true, Ordering::Relaxed);
-    }
-
-    fn check_limits(&self, options: &BulkPutOptions) {
-        if options.cancel.is_cancelled() {
-            self.stop(Error::unavailable("the bulk put was cancelled: what was read before is stored"));
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop(Error::unavailable("the bulk put ran out of time (option timeout): what was read before is stored"));
-        }
-        self.check_errors(options.errors_max, false);
-    }
-
-    fn check_errors(&self, errors_max: ErrorsMax, at_end: bool) {
-        let total = self.progress.total();
-        if errors_max.is_exceeded(total.failed, total.read, at_end) && !self.is_stopped() {
-            self.too_many_errors.store(true, Ordering::Relaxed);
-            self.stop(Error::invalid(format!(
-                "{} of {} entries failed, more than errors_max ({errors_max}) allows: mend the input, or allow more",
-                total.failed, total.read
-            )));
-        }
-    }
-
-    /// Reports a failed entry. The error is what the callback said, and stops the load.
-    fn fail(&self, stream: usize, stream_name: &str, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
-        self.progress.add_failed(stream);
-        let entry = FailedEntry { stream, stream_name, position, column, reason };
-        let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
-        if let ErrorsMax::Count(_) = self.errors_max {
-            self.check_errors(self.errors_max, false);
-        }
-        told
-    }
-}
-
-impl LoadObserver for Outcomes {
-    fn stored(&self, run: StoredRun) {
-        if run.stream < INDEX_STREAMS {
-            self.progress.add_stored(run);
-        }
-    }
-
-    fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
-        let stream = stream as usize;
-        let entry = ExistingEntry { stream, position, space, key, store: &self.store };
-        match guarded("existing", || self.callbacks.existing(&entry))? {
-            Ok(()) => {
-                self.progress.add_existed(stream);
-                Ok(())
-            }
-            Err(error) => self.fail(stream, &self.names[stream], position, None, error.message()),
-        }
-    }
 }

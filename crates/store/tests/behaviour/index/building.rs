@@ -118,6 +118,9 @@ fn an_index_whose_making_was_cut_short_is_told_and_made_again(#[values(Memory, R
     assert!(!index.is_ready());
     let refused = failure(index.scan(&IndexRange::default(), &Default::default()).map(drop));
     assert_error(refused, ErrorKind::Unavailable, &["by_year", "make it again"]);
+    let shown = store.execute("DESCRIBE cars").unwrap().remove(0);
+    let tonnage::Outcome::Description(shown) = shown else { panic!("{shown:?}") };
+    assert!(shown.contains("-- not ready") && tonnage::ddl::parse(&shown).unwrap().len() == 3, "{shown}");
     let report = store.check().unwrap();
     assert!(report.is_sound() && report.unfinished_indexes == ["CREATE INDEX by_year ON cars (year)"], "{report:?}");
 

@@ -79,8 +79,11 @@ fn carry_out(store: &mut TestStore, step: &Step) {
     }
 }
 
-/// What may be asked of each index, and the condition that it stands for.
-fn requests(index: usize) -> Vec<(IndexRange, Box<dyn Fn(&Row) -> bool>)> {
+/// What is asked of an index, and the condition that it stands for.
+type Request = (IndexRange, Box<dyn Fn(&Row) -> bool>);
+
+/// What may be asked of each index.
+fn requests(index: usize) -> Vec<Request> {
     fn is(name: &'static str, value: Value) -> Box<dyn Fn(&Row) -> bool> {
         Box::new(move |row| row.get(name) == Some(&value))
     }
@@ -90,7 +93,7 @@ fn requests(index: usize) -> Vec<(IndexRange, Box<dyn Fn(&Row) -> bool>)> {
             _ => None,
         }
     }
-    let mut requests: Vec<(IndexRange, Box<dyn Fn(&Row) -> bool>)> = vec![(IndexRange::default(), Box::new(|_| true))];
+    let mut requests: Vec<Request> = vec![(IndexRange::default(), Box::new(|_| true))];
     match index {
         0 | 1 => {
             for colour in [Value::Null, "".into(), "r".into(), "r\0".into()] {
