@@ -45,6 +45,12 @@ pub trait Engine: Send + Sync {
     /// `Unsupported` for a range across shard keys, short of a whole space, where there is no total order.
     fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>>;
 
+    /// Cuts a space into ranges that several readers can share: together they hold every key once, in ascending order, each
+    /// with about as much data as the engine can tell without reading it. At most `parts` of them; a small space is one. Cuts
+    /// need not lie between shard keys. Every engine scans these ranges unordered, and in order under each shard key where
+    /// a cut lies between shard keys.
+    fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges>;
+
     /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or nothing. The version it
     /// answers is greater than that of any earlier write of these rows.
     ///

@@ -25,6 +25,18 @@ impl Ranges {
         ranges
     }
 
+    /// The ranges that ascending cuts make of a whole space: one more than there are cuts.
+    pub fn between(cuts: &Slices) -> Self {
+        let mut ranges = Self::new();
+        let mut start: &[u8] = &[];
+        for cut in cuts.iter() {
+            ranges.push(start, cut);
+            start = cut;
+        }
+        ranges.push(start, &[]);
+        ranges
+    }
+
     /// Appends a range.
     pub fn push(&mut self, start: &[u8], end: &[u8]) {
         self.starts.push(start);

@@ -188,6 +188,10 @@ impl Engine for RocksEngine {
         Ok(Box::new(self.scan_ranges(space, ranges, options)?))
     }
 
+    fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
+        self.split_space(space, parts)
+    }
+
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
         self.write_batch(batch, durability)
     }

@@ -13,6 +13,7 @@
 
 mod chores;
 mod crc32c;
+mod dense;
 mod drops;
 mod engine;
 mod error;
@@ -23,10 +24,12 @@ mod manifest;
 mod patience;
 mod places;
 mod read;
+mod respite;
 mod scan;
 mod settings;
 mod shard;
 mod spaces;
+mod split;
 mod upkeep;
 mod verify;
 mod version;

@@ -1,5 +1,6 @@
 //! Looking up keys.
 //!
+//! 0. Sorted keys that lie close together are walked to ([`dense`](crate::dense)); all others are looked up:
 //! 1. Keys are taken in chunks; each chunk's physical keys are laid end to end in one buffer.
 //! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by shard and each shard gets one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the order of the keys.
@@ -25,9 +26,9 @@ thread_local! {
 }
 
 /// What a lookup needs besides the keys.
-struct Lookup<'a> {
-    engine: &'a RocksEngine,
-    space: &'a SpaceInfo,
+pub(crate) struct Lookup<'a> {
+    pub(crate) engine: &'a RocksEngine,
+    pub(crate) space: &'a SpaceInfo,
     projection: Projection,
     now_ms: u64,
 }
@@ -69,7 +70,7 @@ impl Lookup<'_> {
         let shards = self.engine.shards().len();
         let mut chunk = Chunk::new(shards);
         let options = read_options();
-        let mut first = 0;
+        let mut first = if self.is_dense(keys) { self.walk(keys, rows)? } else { 0 };
         while first < keys.len() {
             let end = keys.len().min(first + CHUNK_KEYS * shards);
             chunk.deal(self, keys, first, end)?;
@@ -85,14 +86,14 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    fn shard_of(&self, key: &[u8]) -> Result<usize> {
+    pub(crate) fn shard_of(&self, key: &[u8]) -> Result<usize> {
         if self.engine.shards().len() == 1 {
             return Ok(0);
         }
         self.engine.shard_index_in(self.space, &key[..self.space.shape.shard_key_len(key)?])
     }
 
-    fn give(&self, shard: &Shard, key: &[u8], value: &[u8], origin: u32, rows: &mut Rows) -> Result<()> {
+    pub(crate) fn give(&self, shard: &Shard, key: &[u8], value: &[u8], origin: u32, rows: &mut Rows) -> Result<()> {
         let (header, payload) = Header::split(value).map_err(|error| error.at(shard.place()))?;
         if header.is_live(self.now_ms) {
             let payload = if self.projection == Projection::KeysOnly { &[] } else { payload };

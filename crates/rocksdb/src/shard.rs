@@ -12,6 +12,7 @@ use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 use crate::error::translate;
 use crate::hash::hash;
 use crate::manifest::unavailable;
+use crate::respite::Respite;
 use crate::settings::{Settings, db_options, row_options_cached};
 use crate::version::VersionCounter;
 use crate::wal_audit;
@@ -39,6 +40,8 @@ pub(crate) struct Shard {
     pub(crate) versions: VersionCounter,
     /// One load at a time merges into a shard.
     pub(crate) merging: Mutex<()>,
+    /// When compaction may work.
+    pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
     /// the order of commits, and conditions hold when the batch lands.
     stripes: Box<[Mutex<()>]>,
@@ -67,11 +70,12 @@ impl Shard {
         let shard = Self {
             id,
             versions: VersionCounter::open(Arc::clone(&db)).map_err(|error| error.at(place.display()))?,
-            db,
             directory: directory.to_path_buf(),
             gate: RwLock::new(()),
             windows: LoadWindows::default(),
             merging: Mutex::new(()),
+            respite: Respite::new(Arc::clone(&db)),
+            db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
         };
         shard.empty_load_directory()?;

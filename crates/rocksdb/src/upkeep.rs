@@ -20,6 +20,7 @@ impl RocksEngine {
 
     pub(crate) fn wait_for_compaction(&self) -> Result<()> {
         for shard in self.shards() {
+            shard.respite.end();
             let waited = shard.db().wait_for_compact(&WaitForCompactOptions::default());
             waited.map_err(|error| translate(shard.place(), error))?;
         }

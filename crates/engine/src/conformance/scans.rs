@@ -98,6 +98,29 @@ pub fn a_range_across_shard_keys_needs_a_total_order(harness: &mut dyn Harness) 
     }
 }
 
+/// The ranges of a split together give every row once, ascending and without gaps, however many are asked for.
+pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let groups = ["a", "b", "c", "d", "e"];
+    ground.fill(&groups, 20);
+    for parts in [1, 2, 3, 7, 1_000] {
+        let ranges = ground.engine().split(ground.space, parts).unwrap();
+        assert!((1..=parts).contains(&ranges.len()), "{} parts of {parts}", ranges.len());
+        assert!(ranges.start(0).is_empty() && ranges.end(ranges.len() - 1).is_empty(), "the space is held to its ends");
+        assert!((1..ranges.len()).all(|part| ranges.start(part) == ranges.end(part - 1)), "parts meet");
+        let names = ground.names(ranges, ScanOptions::default());
+        let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!((names.len(), distinct.len()), (groups.len() * 20, groups.len() * 20));
+    }
+}
+
+/// A space without rows is one part; one that does not exist is not found.
+pub fn an_empty_space_is_one_part(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    assert!(ground.engine().split(ground.space, 8).unwrap().is_whole_space(0));
+    assert_eq!(kind(ground.engine().split(crate::SpaceId(999), 8)), ErrorKind::NotFound);
+}
+
 /// Ranges that hold nothing, and no ranges at all, give nothing.
 pub fn an_empty_range_gives_nothing(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);

@@ -34,6 +34,8 @@ macro_rules! conformance_suite {
                 an_unordered_scan_gives_every_row_once,
                 a_whole_space_is_scanned_in_order_under_each_shard_key,
                 a_range_across_shard_keys_needs_a_total_order,
+                the_parts_of_a_space_hold_every_row_once,
+                an_empty_space_is_one_part,
                 an_empty_range_gives_nothing,
                 a_scan_that_is_over_stays_over,
                 batches_keep_to_their_rows,

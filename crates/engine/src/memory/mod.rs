@@ -155,6 +155,11 @@ impl Engine for MemoryEngine {
         Ok(Box::new(MemoryScanner::new(self, space, ranges, options)))
     }
 
+    /// Cuts by the count of rows, even where there are few, so that what reads in parts is tested with a handful of rows.
+    fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
+        Ok(self.space(space)?.split(parts))
+    }
+
     fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {
         let spaces = BatchSpaces::find(batch, |space| self.space(space))?;
         self.check_batch_bytes(batch)?;

@@ -44,6 +44,15 @@ impl Space {
         self.rows.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// At most `parts` ranges that hold about as many rows each.
+    pub(super) fn split(&self, parts: usize) -> Ranges {
+        let rows = self.rows();
+        let parts = parts.clamp(1, rows.len().max(1));
+        let mut cuts = Slices::new();
+        rows.keys().step_by(rows.len().div_ceil(parts).max(1)).skip(1).for_each(|key| cuts.push(key));
+        Ranges::between(&cuts)
+    }
+
     /// Checks the length and the shard key of a key, and answers the length of the latter.
     pub(super) fn shard_key_len(&self, key: &[u8], capability: &Capability) -> Result<usize> {
         if key.len() > capability.key_bytes_max {

@@ -16,6 +16,7 @@ use super::small;
 use super::sources::Sources;
 use super::zone::{Zone, zones};
 use crate::error::translate;
+use crate::respite::Merging;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
 const SMALL_BYTES_MAX: u64 = 8 << 20;
@@ -47,7 +48,9 @@ pub(super) fn store(context: &Context<'_>, gathered: Gathered) -> Result<()> {
         sources[file.shard].files.push(file);
     }
     let _merging = lock_shards(context, &sources);
-    let (placed, ordinary): (Vec<_>, Vec<_>) = plan(context, &sources).into_iter().partition(|task| task.zone() == Zone::Placed);
+    let tasks = plan(context, &sources);
+    let _resting = rest_compaction(context, &tasks);
+    let (placed, ordinary): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.zone() == Zone::Placed);
     run_all(context, &placed, |task| carry_out(context, &sources, task))?;
     sync_placed(context, &ordinary)?;
     run_all(context, &ordinary, |task| carry_out(context, &sources, task))
@@ -94,6 +97,13 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
 fn lock_shards<'a>(context: &Context<'a>, sources: &[Sources]) -> Vec<MutexGuard<'a, ()>> {
     let used = context.engine.shards().iter().zip(sources).filter(|(_, sources)| !sources.is_empty());
     used.map(|(shard, _)| shard.merging.lock().unwrap_or_else(PoisonError::into_inner)).collect()
+}
+
+/// Keeps compaction from working in the shards that get files.
+fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task]) -> Vec<Merging<'a>> {
+    let gets_files = |shard: usize| tasks.iter().any(|task| matches!(task, Task::File { shard: of, .. } if *of == shard));
+    let shards = context.engine.shards().iter().enumerate().filter(|(index, _)| gets_files(*index));
+    shards.map(|(_, shard)| shard.respite.load()).collect()
 }
 
 fn plan(context: &Context<'_>, sources: &[Sources]) -> Vec<Task> {

@@ -7,7 +7,7 @@ use tonnage_engine::{Direction, Engine, Error, KeyPart, Projection, Ranges, Resu
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
-use crate::bulk::get::{BulkGetOptions, Points, ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of};
+use crate::bulk::get::{BulkGetOptions, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of};
 use crate::store::Inner;
 
 /// How to get pairs.
@@ -26,6 +26,14 @@ pub struct PairGetOptions {
     pub direction: Direction,
     /// How many requests to the engine are under way at a time. Default: the number of cores.
     pub max_concurrent_requests: Option<usize>,
+    /// Memory for keys that wait to be looked up (64 KiB to 1 TiB). Default: 256 MiB.
+    pub memory_bytes_max: Option<usize>,
+}
+
+impl PairGetOptions {
+    fn key_memory_bytes(&self) -> usize {
+        self.memory_bytes_max.unwrap_or(KEY_MEMORY_BYTES)
+    }
 }
 
 /// The pairs of a bulk get, an iterator of batches.
@@ -93,7 +101,7 @@ where
         given: 0,
         options: options.clone(),
         minor_max,
-        points: Points::new(plan.ordered),
+        points: Points::new(plan.ordered, options.key_memory_bytes()),
         exhausted: false,
     };
     Ok(BulkPairs { reading: Reading::new(plan, tasks) })
@@ -103,6 +111,7 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
     let general = BulkGetOptions {
         max_concurrent_requests: options.max_concurrent_requests,
         limit_per_key: options.limit_per_key,
+        memory_bytes_max: options.key_memory_bytes(),
         ..Default::default()
     };
     general.check()?;

@@ -5,9 +5,7 @@ mod write;
 
 use std::sync::Arc;
 
-use tonnage_engine::{
-    Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
-};
+use tonnage_engine::{Condition, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
 
 pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
 pub use write::RowOperation;
@@ -207,22 +205,22 @@ impl Table {
         crate::bulk::get::bulk_get(&self.store, self.entry.clone(), keys, options)
     }
 
-    /// Reads all rows.
+    /// Reads all rows: large tables by several workers at a time.
     ///
     /// # Errors
     /// `Invalid` for options that do not fit the table.
     pub fn scan(&self, options: &TableScanOptions) -> Result<BulkGet> {
-        options.check()?;
-        let get = BulkGetOptions {
-            direction: options.direction,
-            columns: options.columns.clone(),
-            relatives: options.relatives.clone(),
-            keys_only: options.keys_only,
-            limit_per_key: options.limit,
-            batch_rows_max: options.batch_rows_max,
-            ..BulkGetOptions::default()
-        };
-        crate::bulk::get::scan(&self.store, self.entry.clone(), options.limit_per_shard_key, &get)
+        crate::bulk::get::scan(&self.store, self.entry.clone(), options)
+    }
+
+    /// Reads all rows by several results, for callers that go on with each in a thread of its own: at most `parts`, each with about as
+    /// much to read and a single worker, the rows of each behind those of the one before. A small table gives one. Limits hold
+    /// for each of them.
+    ///
+    /// # Errors
+    /// As [`Table::scan`].
+    pub fn scan_parts(&self, options: &TableScanOptions, parts: usize) -> Result<Vec<BulkGet>> {
+        crate::bulk::get::scan_parts(&self.store, self.entry.clone(), options, parts)
     }
 
     /// Counts the rows, by reading their keys.
@@ -230,20 +228,6 @@ impl Table {
     /// # Errors
     /// What the engine says.
     pub fn count(&self) -> Result<u64> {
-        let relatives = Relatives::find(&self.store.catalog, self.entry.clone(), &[])?;
-        let options = ScanOptions {
-            direction: Direction::Unordered,
-            projection: Projection::KeysOnly,
-            filter: relatives.filter(),
-            batch_rows_max: 65_536,
-            fill_cache: false,
-            ..ScanOptions::default()
-        };
-        let mut scanner = self.store.engine.scan(self.entry.space, Ranges::whole_space(), options)?;
-        let (mut rows, mut count) = (Rows::new(), 0);
-        while scanner.next_batch(&mut rows)? {
-            count += rows.len() as u64;
-        }
-        Ok(count)
+        crate::bulk::get::count(&self.store, self.entry.clone())
     }
 }

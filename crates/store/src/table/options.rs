@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
 
+use crate::bulk::get::BulkGetOptions;
 use crate::row::Row;
 
 /// How to write single rows.
@@ -85,6 +86,8 @@ pub struct TableScanOptions {
     pub limit_per_shard_key: Option<u64>,
     /// About how many rows one batch holds.
     pub batch_rows_max: usize,
+    /// How many parts of the table are read at a time (1 to 1,024). Default: the number of cores.
+    pub max_concurrent_requests: Option<usize>,
 }
 
 impl Default for TableScanOptions {
@@ -97,13 +100,28 @@ impl Default for TableScanOptions {
             limit: None,
             limit_per_shard_key: None,
             batch_rows_max: 8_192,
+            max_concurrent_requests: None,
         }
     }
 }
 
 impl TableScanOptions {
+    /// What a scan has in common with a bulk get.
+    pub(crate) fn as_bulk_get(&self) -> BulkGetOptions {
+        BulkGetOptions {
+            direction: self.direction,
+            columns: self.columns.clone(),
+            relatives: self.relatives.clone(),
+            keys_only: self.keys_only,
+            limit_per_key: self.limit,
+            batch_rows_max: self.batch_rows_max,
+            max_concurrent_requests: self.max_concurrent_requests,
+            ..BulkGetOptions::default()
+        }
+    }
+
     /// Refuses limits that let nothing through.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         for (name, limit) in [("limit", self.limit), ("limit_per_shard_key", self.limit_per_shard_key)] {
             if limit == Some(0) {
                 return Err(Error::invalid(format!("{name} is 0: ask for at least one row")));

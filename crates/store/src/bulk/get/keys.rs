@@ -119,7 +119,7 @@ impl KeyTasks {
         entry: Arc<TableEntry>,
         range: Option<FieldRange>,
         always_ranges: bool,
-        ordered: bool,
+        points: Points,
         keys: KeySource,
     ) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl KeyTasks {
             range,
             always_ranges,
             source: Encoded::new(keys),
-            points: Points::new(ordered),
+            points,
             ranges: TaskSize::new(RANGES_FIRST, RANGES_MOST),
             columns: None,
             exhausted: false,

@@ -6,6 +6,7 @@
 //! 2. [`BulkGetOptions::max_concurrent_requests`] workers each take a task, read it from the engine batch by batch, decode the
 //!    columns asked for, and hand the batches on. All queues between the threads are bounded, so the reader's pace is the
 //!    limit.
+//!    A scan of a whole table is the same with one range for each part that the engine cuts the table into.
 //! 3. Unordered results come as they are ready. Ordered ones (`forward`, `reverse`) come in the order of the keys: each task
 //!    has a small queue of its own, and the queues are read one after another.
 //! 4. A failing key source, or a bad key, is reported after the rows of the keys before it.
@@ -13,6 +14,7 @@
 mod dispatch;
 mod keys;
 mod options;
+mod parts;
 mod points;
 mod reading;
 mod relatives;
@@ -22,9 +24,11 @@ mod worker;
 
 pub(crate) use dispatch::next_of;
 pub use keys::{BulkKey, KeySource};
+pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
+pub(crate) use parts::count;
 pub(crate) use points::{Points, sorted_order};
 pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
 pub(crate) use relatives::Relatives;
 pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};
-pub(crate) use table::{bulk_get, scan};
+pub(crate) use table::{bulk_get, scan, scan_parts};

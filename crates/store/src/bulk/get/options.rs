@@ -44,7 +44,13 @@ pub struct BulkGetOptions {
     pub keys_only: bool,
     /// How fresh the rows must be.
     pub consistency: Consistency,
+    /// Memory for keys that wait to be looked up (64 KiB to 1 TiB); what is read comes on top. The more keys are looked up together, the
+    /// less each costs: where millions are asked for, a large part of all that is stored, more memory is worth while.
+    pub memory_bytes_max: usize,
 }
+
+/// Four million keys of twenty bytes.
+pub(crate) const KEY_MEMORY_BYTES: usize = 256 << 20;
 
 impl Default for BulkGetOptions {
     fn default() -> Self {
@@ -59,6 +65,7 @@ impl Default for BulkGetOptions {
             limit_per_key: None,
             keys_only: false,
             consistency: Consistency::Absolute,
+            memory_bytes_max: KEY_MEMORY_BYTES,
         }
     }
 }
@@ -69,6 +76,7 @@ impl BulkGetOptions {
         within("max_concurrent_requests", self.workers(), 1, 1_024)?;
         within("batch_rows_max", self.batch_rows_max, 1, 1 << 20)?;
         within("batch_bytes_max", self.batch_bytes_max, 1 << 10, 256 << 20)?;
+        within("memory_bytes_max", self.memory_bytes_max, 64 << 10, 1 << 40)?;
         if self.limit_per_key == Some(0) {
             return Err(Error::invalid("limit_per_key is 0: ask for at least one row a key"));
         }

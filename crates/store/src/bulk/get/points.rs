@@ -1,13 +1,13 @@
 //! Whole keys on their way to point reads.
 //!
 //! Reading is the faster the closer together its keys lie: neighbours share blocks, and what one look-up brought near serves
-//! the next. So as many keys as possible are gathered and sorted before they are dealt out to the workers in pieces. Measured
-//! on 20 M rows: 3.1 us of processor time a key with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M.
+//! the next. So as many keys as memory allows are gathered and sorted before they are dealt out to the workers in pieces. Measured
+//! on 20 M rows: 3.1 us of processor time a key with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M; on 100 M rows, of which
+//! half fit into the cache: 7.7 us with 1 M, 5.2 with 4 M.
 //!
 //! The first gathering is small, so that first rows come soon, and each is eight times as large as the one before. One that takes
-//! long, because its source is slow, ends early.
+//! long, because its source is slow, ends early. While the workers read what one gathering brought, the next is gathered.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use tonnage_engine::Slices;
@@ -15,38 +15,78 @@ use tonnage_engine::Slices;
 use super::reading::ReadTask;
 
 const GATHERED_FIRST: usize = 256;
-const GATHERED_MOST: usize = 1 << 20;
-const GATHERED_BYTES_MOST: usize = 32 << 20;
+/// What a key takes beside its own bytes, gathered and sorted.
+const KEY_EXTRA_BYTES: usize = 24;
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
 /// How many keys are gathered between two looks at the clock, once so many have come: a slow source is looked at after every
 /// key.
 const CLOCK_EVERY: usize = 64;
-/// Keys in one task: enough to be worth handing over, few enough that all workers end at about the same time.
-const TASK_KEYS_MOST: usize = 32_768;
+/// Keys after which a gathering that lasts is given more time: a source that brought so much so soon will bring more.
+const KEYS_FOR_MORE_TIME: usize = 32_768;
+/// Tasks that a full gathering makes, and that may wait for the workers while the next is gathered. So many that all workers end at
+/// about the same time.
+pub(super) const TASKS_MOST: usize = 64;
 
 /// Gathers whole keys and makes tasks of them.
 pub(crate) struct Points {
     ordered: bool,
+    /// What keys may take: half of it while they are gathered, half while they wait for the workers.
+    memory_bytes_max: usize,
     keys: Slices,
     size: usize,
     since: Option<Instant>,
-    tasks: VecDeque<Slices>,
+    waiting: Waiting,
+}
+
+/// Keys that were gathered, in the order in which they are to be read.
+#[derive(Default)]
+struct Waiting {
+    keys: Slices,
+    /// The number of each key is in its lower half; empty for keys that are read in the order given.
+    order: Vec<u128>,
+    next: usize,
+}
+
+impl Waiting {
+    fn len(&self) -> usize {
+        if self.order.is_empty() { self.keys.len() } else { self.order.len() }
+    }
+
+    fn key(&self, place: usize) -> &[u8] {
+        self.keys.get(self.order.get(place).map_or(place, |entry| number_of(*entry)))
+    }
 }
 
 impl Points {
     /// Keys are read sorted and once each, unless they must be answered in the order given.
-    pub(crate) fn new(ordered: bool) -> Self {
-        Self { ordered, keys: Slices::new(), size: GATHERED_FIRST, since: None, tasks: VecDeque::new() }
+    pub(crate) fn new(ordered: bool, memory_bytes_max: usize) -> Self {
+        let (keys, waiting) = (Slices::new(), Waiting::default());
+        Self { ordered, memory_bytes_max, keys, size: GATHERED_FIRST, since: None, waiting }
     }
 
     /// The next task made of keys gathered before.
     pub(crate) fn next_task(&mut self) -> Option<ReadTask> {
-        self.tasks.pop_front().map(ReadTask::Keys)
+        if self.is_empty() {
+            return None;
+        }
+        let bytes_max = self.memory_bytes_max / 2 / TASKS_MOST;
+        let waiting = &mut self.waiting;
+        let (mut keys, mut bytes) = (Slices::new(), 0);
+        while bytes < bytes_max && waiting.next < waiting.len() {
+            let key = waiting.key(waiting.next);
+            keys.push(key);
+            bytes += key.len() + KEY_EXTRA_BYTES;
+            waiting.next += 1;
+        }
+        if waiting.next == waiting.len() {
+            *waiting = Waiting::default();
+        }
+        Some(ReadTask::Keys(keys))
     }
 
     /// Whether there are no tasks to be taken.
     pub(crate) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
+        self.waiting.next == self.waiting.len()
     }
 
     pub(crate) fn push(&mut self, key: &[u8]) {
@@ -55,51 +95,49 @@ impl Points {
 
     /// Whether enough is gathered for now.
     pub(crate) fn is_full(&mut self) -> bool {
-        if self.keys.len() >= self.size || self.keys.bytes() >= GATHERED_BYTES_MOST {
+        let bytes = self.keys.bytes() + self.keys.len() * KEY_EXTRA_BYTES;
+        if self.keys.len() >= self.size || bytes >= self.memory_bytes_max / 2 {
             return true;
         }
         if self.keys.is_empty() || (self.keys.len() > CLOCK_EVERY && !self.keys.len().is_multiple_of(CLOCK_EVERY)) {
             return false;
         }
-        self.since.get_or_insert_with(Instant::now).elapsed() >= GATHERING_LONGEST
+        let longest = GATHERING_LONGEST * (1 + self.keys.len() / KEYS_FOR_MORE_TIME) as u32;
+        self.since.get_or_insert_with(Instant::now).elapsed() >= longest
     }
 
     /// Makes tasks of what is gathered.
     pub(crate) fn finish(&mut self) {
         if self.keys.len() >= self.size {
-            self.size = (self.size * 8).min(GATHERED_MOST);
+            self.size = self.size.saturating_mul(8);
         }
         self.since = None;
         let keys = std::mem::take(&mut self.keys);
-        let keys = if self.ordered { keys } else { sorted_and_distinct(&keys) };
-        if keys.len() <= TASK_KEYS_MOST {
-            self.tasks.extend((!keys.is_empty()).then_some(keys));
-            return;
-        }
-        for first in (0..keys.len()).step_by(TASK_KEYS_MOST) {
-            let piece = first..keys.len().min(first + TASK_KEYS_MOST);
-            self.tasks.push_back(piece.map(|index| keys.get(index)).collect());
-        }
+        let order = if self.ordered { Vec::new() } else { sorted_and_distinct(&keys) };
+        self.waiting = Waiting { keys, order, next: 0 };
     }
 }
 
 /// How many bytes of a key are compared at once.
 const LEAD_LEN: usize = 12;
 
-/// The keys in ascending order, each once.
-fn sorted_and_distinct(keys: &Slices) -> Slices {
-    let mut order = sorted_order(keys);
-    order.dedup_by_key(|place| keys.get(*place as usize));
-    let mut sorted = Slices::with_capacity(order.len(), keys.bytes());
-    order.into_iter().for_each(|place| sorted.push(keys.get(place as usize)));
-    sorted
+/// The keys in ascending order, each once, as entries that hold their numbers.
+fn sorted_and_distinct(keys: &Slices) -> Vec<u128> {
+    let mut order = sorted(keys);
+    order.dedup_by(|a, b| *a >> 32 == *b >> 32 && keys.get(number_of(*a)) == keys.get(number_of(*b)));
+    order
 }
 
-/// The places of the keys in ascending order.
+/// The numbers of the keys in ascending order of the keys.
+pub(crate) fn sorted_order(keys: &Slices) -> Vec<u32> {
+    sorted(keys).into_iter().map(|entry| number_of(entry) as u32).collect()
+}
+
+/// All keys in ascending order, as entries that hold their numbers.
 ///
 /// Most keys differ within a dozen bytes after what all have in common: these bytes and the number of the key make one integer,
 /// and sorting integers needs no look at the keys. Only keys that agree in them are compared as a whole.
-pub(crate) fn sorted_order(keys: &Slices) -> Vec<u32> {
+fn sorted(keys: &Slices) -> Vec<u128> {
     let common = common_prefix_len(keys);
     let lead = |index: usize| {
         let mut bytes = [0; 16];
@@ -110,11 +148,15 @@ pub(crate) fn sorted_order(keys: &Slices) -> Vec<u32> {
     };
     let mut order: Vec<u128> = (0..keys.len()).map(lead).collect();
     order.sort_unstable();
-    let key_of = |entry: u128| keys.get(entry as u32 as usize);
     for alike in order.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|alike| alike.len() > 1) {
-        alike.sort_unstable_by_key(|entry| key_of(*entry));
+        alike.sort_unstable_by_key(|entry| keys.get(number_of(*entry)));
     }
-    order.into_iter().map(|entry| entry as u32).collect()
+    order
+}
+
+/// The number of the key that an entry stands for.
+fn number_of(entry: u128) -> usize {
+    entry as u32 as usize
 }
 
 fn common_prefix_len(keys: &Slices) -> usize {
@@ -139,27 +181,49 @@ mod tests {
 
     use super::*;
 
+    fn tasks(points: &mut Points) -> Vec<Slices> {
+        std::iter::from_fn(|| match points.next_task()? {
+            ReadTask::Keys(keys) => Some(keys),
+            ReadTask::Ranges(_) | ReadTask::Entries { .. } => panic!("whole keys are looked up"),
+        })
+        .collect()
+    }
+
     proptest! {
         #[test]
         fn keys_come_sorted_and_once_each(keys in proptest::collection::vec("[ab\\x00]{0,20}", 0..60), prefix in "[a]{0,14}") {
             let keys: Vec<Vec<u8>> = keys.into_iter().map(|key| format!("{prefix}{key}").into_bytes()).collect();
-            let sorted = sorted_and_distinct(&keys.iter().map(Vec::as_slice).collect());
-            let expected: BTreeSet<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-            prop_assert!(sorted.iter().eq(expected));
+            let mut points = Points::new(false, 1 << 20);
+            keys.iter().for_each(|key| points.push(key));
+            points.finish();
+            let sorted: Vec<Vec<u8>> = tasks(&mut points).iter().flat_map(|keys| keys.iter()).map(<[u8]>::to_vec).collect();
+            let expected: BTreeSet<Vec<u8>> = keys.into_iter().collect();
+            prop_assert!(sorted.iter().eq(&expected));
         }
     }
 
     #[test]
     fn gathered_keys_become_tasks_of_bounded_size() {
-        let mut points = Points::new(false);
-        points.size = GATHERED_MOST;
+        let mut points = Points::new(false, 64 << 20);
+        points.size = usize::MAX;
         (0..100_000_u32).rev().for_each(|key| points.push(&key.to_be_bytes()));
         points.finish();
-        let mut all = Slices::new();
-        while let Some(ReadTask::Keys(keys)) = points.next_task() {
-            assert!(keys.len() <= TASK_KEYS_MOST);
-            keys.iter().for_each(|key| all.push(key));
+        let tasks = tasks(&mut points);
+        assert!(points.is_empty() && tasks.len() > 1);
+        assert!(tasks.iter().all(|keys| keys.bytes() <= (64 << 20) / TASKS_MOST));
+        let all = tasks.iter().flat_map(|keys| keys.iter()).map(|key| u32::from_be_bytes(key.try_into().unwrap()));
+        assert!(all.eq(0..100_000));
+    }
+
+    #[test]
+    fn gathering_keeps_to_its_memory() {
+        let mut points = Points::new(false, 64 << 10);
+        points.size = usize::MAX;
+        let mut gathered = 0_u32;
+        while !points.is_full() {
+            points.push(&gathered.to_be_bytes());
+            gathered += 1;
         }
-        assert!(all.iter().eq((0..100_000_u32).map(u32::to_be_bytes).collect::<Vec<_>>().iter().map(|key| &key[..])));
+        assert!((500..2_000).contains(&gathered), "{gathered}");
     }
 }

@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, never};
 use tonnage_engine::{Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::dispatch::dispatch;
+use super::points::TASKS_MOST;
 use super::worker::{read_task, work};
 
 /// Batches that may wait for the reader, for each queue.
@@ -169,19 +170,21 @@ impl<T: Send + 'static> Running<T> {
     fn start<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, first: ReadTask, source: Box<dyn TaskSource>) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
         let (jobs_sender, jobs) = bounded(plan.workers);
+        // The keys of these are gathered already, and the next are gathered while they wait.
+        let (lookups_sender, lookups) = bounded(TASKS_MOST);
         let (queues_sender, queues) = bounded(2 * plan.workers);
         let failure = Arc::new(Mutex::new(None));
         let single = source.is_exhausted();
         let workers = (0..if single { 1 } else { plan.workers })
             .map(|_| {
-                let (plan, jobs, stop) = (plan.clone(), jobs.clone(), stop.clone());
-                std::thread::spawn(move || work(&plan, &jobs, &stop))
+                let (plan, jobs, lookups, stop) = (plan.clone(), jobs.clone(), lookups.clone(), stop.clone());
+                std::thread::spawn(move || work(&plan, [&jobs, &lookups], &stop))
             })
             .collect();
         let ordered = plan.ordered;
         let noted = failure.clone();
         std::thread::spawn(move || {
-            let mut outlet = Outlet::new(ordered, jobs_sender, queues_sender);
+            let mut outlet = Outlet { ordered, jobs: jobs_sender, lookups: lookups_sender, queues: queues_sender, shared: None };
             let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
             let ended = ended.unwrap_or_else(|_| Err(Error::internal("the source of keys panicked")));
             if let Err(error) = ended {
@@ -239,15 +242,12 @@ impl<T> Drop for Running<T> {
 pub(super) struct Outlet<T> {
     ordered: bool,
     jobs: Sender<Job<T>>,
+    lookups: Sender<Job<T>>,
     queues: Sender<Receiver<Result<T>>>,
     shared: Option<Sender<Result<T>>>,
 }
 
 impl<T> Outlet<T> {
-    fn new(ordered: bool, jobs: Sender<Job<T>>, queues: Sender<Receiver<Result<T>>>) -> Self {
-        Self { ordered, jobs, queues, shared: None }
-    }
-
     /// Hands a task to the workers; false when nobody wants more.
     pub(super) fn put(&mut self, task: ReadTask) -> bool {
         let results = match &self.shared {
@@ -263,6 +263,7 @@ impl<T> Outlet<T> {
                 results
             }
         };
-        self.jobs.send(Job { task, results }).is_ok()
+        let jobs = if matches!(task, ReadTask::Keys(_)) { &self.lookups } else { &self.jobs };
+        jobs.send(Job { task, results }).is_ok()
     }
 }

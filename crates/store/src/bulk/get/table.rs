@@ -5,11 +5,13 @@ use std::sync::Arc;
 use tonnage_engine::{Direction, Engine, Projection, Ranges, Result, Rows, ScanOptions, Slices};
 
 use super::keys::KeyTasks;
+use super::parts::{PARTS_PER_WORKER, SpaceParts};
 use super::result::Chunk;
-use super::{BulkGet, BulkGetOptions, KeySource, ReadPlan, ReadTask, Reading, Relatives, Shaper, TableBatch, TaskSource};
+use super::{BulkGet, BulkGetOptions, KeySource, Points, ReadPlan, Reading, Relatives, Shaper, TableBatch};
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
 use crate::store::Inner;
+use crate::table::TableScanOptions;
 
 /// Reads the rows of many keys of a table.
 pub(crate) fn bulk_get(store: &Inner, target: Arc<TableEntry>, keys: KeySource, options: &BulkGetOptions) -> Result<BulkGet> {
@@ -18,26 +20,47 @@ pub(crate) fn bulk_get(store: &Inner, target: Arc<TableEntry>, keys: KeySource, 
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
     }
-    let ordered = options.direction != Direction::Unordered;
-    let tasks = KeyTasks::new(target, options.range.clone(), !relatives.descendants.is_empty(), ordered, keys);
+    let points = Points::new(options.direction != Direction::Unordered, options.memory_bytes_max);
+    let tasks = KeyTasks::new(target, options.range.clone(), !relatives.descendants.is_empty(), points, keys);
     let plan = plan(store, relatives, options)?;
     Ok(BulkGet::new(Reading::new(plan, tasks)))
 }
 
-/// Reads all rows of a table; `limit_per_shard_key` keeps at most so many under each shard key, in the direction asked for.
-pub(crate) fn scan(
+/// Reads all rows of a table, by several workers when it is large.
+pub(crate) fn scan(store: &Inner, target: Arc<TableEntry>, options: &TableScanOptions) -> Result<BulkGet> {
+    let plan = scan_plan(store, target.clone(), options)?;
+    let parts = if plan.workers > 1 && options.limit.is_none() { PARTS_PER_WORKER * plan.workers } else { 1 };
+    let ranges = SpaceParts::cut(store, &target, options, parts)?;
+    Ok(BulkGet::new(Reading::new(plan, SpaceParts::new(ranges, options.direction))))
+}
+
+/// Reads all rows of a table by at most `parts` results, each with a worker of its own, in ascending order of keys.
+pub(crate) fn scan_parts(
     store: &Inner,
     target: Arc<TableEntry>,
-    limit_per_shard_key: Option<u64>,
-    options: &BulkGetOptions,
-) -> Result<BulkGet> {
+    options: &TableScanOptions,
+    parts: usize,
+) -> Result<Vec<BulkGet>> {
+    let ranges = SpaceParts::cut(store, &target, options, parts)?;
+    let part = |index| {
+        let mut plan = scan_plan(store, target.clone(), options)?;
+        plan.workers = 1;
+        let mut range = Ranges::new();
+        range.push(ranges.start(index), ranges.end(index));
+        Ok(BulkGet::new(Reading::new(plan, SpaceParts::new(range, options.direction))))
+    };
+    (0..ranges.len()).map(part).collect()
+}
+
+fn scan_plan(store: &Inner, target: Arc<TableEntry>, options: &TableScanOptions) -> Result<ReadPlan<TableShaper>> {
     options.check()?;
+    let get = options.as_bulk_get();
+    get.check()?;
     let relatives = Relatives::find(&store.catalog, target, &options.relatives)?;
-    let mut plan = plan(store, relatives, options)?;
-    plan.scan.limit_per_shard_key = limit_per_shard_key;
+    let mut plan = plan(store, relatives, &get)?;
+    plan.scan.limit_per_shard_key = options.limit_per_shard_key;
     plan.scan.fill_cache = false;
-    plan.workers = 1;
-    Ok(BulkGet::new(Reading::new(plan, WholeSpace { given: false })))
+    Ok(plan)
 }
 
 fn plan(store: &Inner, relatives: Relatives, options: &BulkGetOptions) -> Result<ReadPlan<TableShaper>> {
@@ -64,23 +87,6 @@ fn plan(store: &Inner, relatives: Relatives, options: &BulkGetOptions) -> Result
 
 fn projection(options: &BulkGetOptions) -> Projection {
     if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues }
-}
-
-/// The one task that a scan is.
-struct WholeSpace {
-    given: bool,
-}
-
-impl TaskSource for WholeSpace {
-    fn next_task(&mut self) -> Result<Option<ReadTask>> {
-        let task = (!self.given).then(|| ReadTask::Ranges(Ranges::whole_space()));
-        self.given = true;
-        Ok(task)
-    }
-
-    fn is_exhausted(&self) -> bool {
-        self.given
-    }
 }
 
 /// One table of a result: what of it is wanted.

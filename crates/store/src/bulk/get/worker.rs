@@ -7,11 +7,14 @@ use tonnage_engine::{Error, Ranges, Result, Rows, Slices};
 
 use super::reading::{Job, ReadPlan, ReadTask, Shaper};
 
-/// Takes jobs until there are no more, or the reader is gone.
-pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, jobs: &Receiver<Job<S::Output>>, stop: &Receiver<()>) {
+/// Takes jobs from either queue until there are no more, or the reader is gone.
+pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Output>>; 2], stop: &Receiver<()>) {
+    let [first, second] = queues;
     loop {
+        // A queue whose sender is gone may still hold jobs, and so may the other: only both at their end are the end.
         let job = select! {
-            recv(jobs) -> job => job,
+            recv(first) -> job => job.or_else(|_| second.recv()),
+            recv(second) -> job => job.or_else(|_| first.recv()),
             recv(stop) -> _ => return,
         };
         let Ok(Job { task, results }) = job else { return };

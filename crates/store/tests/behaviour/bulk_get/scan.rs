@@ -68,6 +68,35 @@ fn a_scan_takes_relatives_along_and_projects(#[values(Memory, RocksDb)] on: Grou
     assert!(scan(&store, "phones.images", &keys).iter().all(|row| row.len() == 4));
 }
 
+/// Whatever the number of workers, and wherever the engine cuts.
+#[rstest]
+fn several_workers_give_the_same_rows(#[values(Memory, RocksDb)] on: Ground, #[values(1, 2, 5)] workers: usize) {
+    let store = shop::stocked(on, 200);
+    let options = |direction| TableScanOptions { direction, max_concurrent_requests: Some(workers), ..Default::default() };
+    assert_eq!(scan(&store, "phones", &options(Direction::Forward)), all_phones(200));
+    let mut backward = scan(&store, "phones", &options(Direction::Reverse));
+    backward.reverse();
+    assert_eq!(backward, all_phones(200));
+    let latest = TableScanOptions { limit_per_shard_key: Some(1), ..options(Direction::Reverse) };
+    assert_eq!(scan(&store, "phones", &latest).len(), MAKERS.len());
+    let family = TableScanOptions { relatives: vec!["phones.images".into()], ..options(Direction::Forward) };
+    let family = scan(&store, "phones", &family);
+    assert_eq!(family.len(), 3 * 800);
+    assert!(family.chunks(3).all(|rows| rows.iter().map(|row| row.get("image").is_some()).eq([false, true, true])));
+    assert_eq!(store.table("phones").unwrap().count().unwrap(), 800);
+    assert_eq!(store.table("phones.images").unwrap().count().unwrap(), 1_600);
+}
+
+#[rstest]
+fn parts_of_a_scan_follow_one_another(#[values(Memory, RocksDb)] on: Ground, #[values(1, 3, 2_000)] parts: usize) {
+    let store = shop::stocked(on, 100);
+    let options = TableScanOptions { direction: Direction::Forward, ..Default::default() };
+    let parts_read = store.table("phones").unwrap().scan_parts(&options, parts).unwrap();
+    assert!((1..=parts).contains(&parts_read.len()));
+    let rows: Vec<Row> = parts_read.into_iter().flat_map(|part| part.into_rows().map(|row| row.unwrap().row)).collect();
+    assert_eq!(rows, all_phones(100));
+}
+
 #[rstest]
 fn an_empty_table_gives_nothing(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
@@ -98,6 +127,7 @@ fn a_scan_over_several_directories_gives_all_rows_ordered_under_each_shard_key()
 #[rstest]
 #[case(TableScanOptions { limit: Some(0), ..Default::default() }, "limit is 0")]
 #[case(TableScanOptions { limit_per_shard_key: Some(0), ..Default::default() }, "limit_per_shard_key is 0")]
+#[case(TableScanOptions { max_concurrent_requests: Some(0), ..Default::default() }, "max_concurrent_requests")]
 #[case(TableScanOptions { batch_rows_max: 0, ..Default::default() }, "batch_rows_max")]
 #[case(TableScanOptions { columns: Some(vec!["colour".into()]), ..Default::default() }, "colour")]
 fn an_option_that_does_not_fit_is_refused_by_name(#[case] options: TableScanOptions, #[case] named: &str) {
