@@ -1,6 +1,6 @@
 //! Decides what becomes of each entry of a merge.
 
-use rocksdb::DBRawIterator;
+use rocksdb::{DBRawIterator, ReadOptions};
 use tonnage_engine::header::Header;
 use tonnage_engine::{OnExisting, Result};
 
@@ -11,8 +11,12 @@ use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
 
-/// How many rows a look-up walks over before it seeks instead.
-const STEPS_MAX: usize = 8;
+/// How many rows a look-up walks over before it asks the filters instead: these take about as long as so many steps.
+const STEPS_MAX: usize = 4;
+/// After so many walks in vain, less those that arrived, look-ups do not walk any more.
+const VAIN_MAX: u32 = 8;
+/// Of so many look-ups that do not walk one tries again.
+const WALK_AGAIN_EVERY: u32 = 64;
 
 /// What becomes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,8 +119,10 @@ impl<'a> Judge<'a> {
 
 /// Looks up ascending keys among the rows of a shard.
 ///
-/// It remembers the first stored key that is not less than the last one asked for: all keys before that are known to be
-/// missing without a look, which makes loads into empty ranges free.
+/// It remembers the first stored key that is not less than the last one it went to: all keys between are known to be missing
+/// without a look, which makes loads into empty ranges free. Where the load brings about as many rows as are stored, it walks
+/// on to each key. Where there are many stored rows for each of the load, it asks the filters of the files first, and goes only to
+/// keys that may be there: measured on 18 M stored rows and 2 M new ones, see `docs/benchmarks.md`.
 struct StoredRows<'a> {
     shard: &'a Shard,
     iterator: DBRawIterator<'a>,
@@ -124,6 +130,12 @@ struct StoredRows<'a> {
     /// The stored key that the iterator stands on.
     fence: Vec<u8>,
     state: State,
+    /// Walks that did not arrive, less those that did.
+    vain: u32,
+    /// Look-ups since the last walk.
+    unwalked: u32,
+    /// For asking the filters.
+    options: ReadOptions,
 }
 
 #[derive(PartialEq, Eq)]
@@ -139,43 +151,58 @@ impl<'a> StoredRows<'a> {
         options.set_total_order_seek(true);
         options.fill_cache(false);
         let iterator = shard.db().raw_iterator_cf_opt(shard.rows(), options);
-        Self { shard, iterator, now_ms, fence: Vec::new(), state: State::New }
+        let fence = Vec::new();
+        Self { shard, iterator, now_ms, fence, state: State::New, vain: 0, unwalked: 0, options: read_options() }
     }
 
     /// The header of the row with this key, if it is there and has not expired. Keys must ascend.
     #[inline]
     fn find(&mut self, key: &[u8]) -> Result<Option<Header>> {
-        match self.state {
-            State::PastAll => return Ok(None),
-            State::AtFence if key < self.fence.as_slice() => return Ok(None),
-            _ => {}
-        }
-        self.move_to(key)?;
-        if self.state == State::PastAll || self.fence != key {
+        let is_passed = match self.state {
+            State::New => false,
+            State::AtFence => key < self.fence.as_slice(),
+            State::PastAll => true,
+        };
+        if is_passed || !self.go_to(key)? || self.state == State::PastAll || self.fence != key {
             return Ok(None);
         }
         let (header, _) = Header::split(self.iterator.value().unwrap_or_default())?;
         Ok(header.is_live(self.now_ms).then_some(header))
     }
 
-    fn move_to(&mut self, key: &[u8]) -> Result<()> {
+    /// Moves to the first stored key that is not less than `key`; false, without having moved so far, if `key` is known to be
+    /// missing.
+    fn go_to(&mut self, key: &[u8]) -> Result<bool> {
         if self.state == State::AtFence {
-            for _ in 0..STEPS_MAX {
-                if self.fence.as_slice() >= key {
-                    return Ok(());
-                }
-                self.iterator.next();
-                self.read_fence()?;
-                if self.state == State::PastAll {
-                    return Ok(());
-                }
+            if self.fence == key || self.walk_to(key)? {
+                return Ok(true);
+            }
+            if !self.shard.db().key_may_exist_cf_opt(self.shard.rows(), key, &self.options) {
+                return Ok(false);
             }
         }
-        if self.state == State::New || self.fence.as_slice() < key {
-            self.iterator.seek(key);
-            self.read_fence()?;
+        self.iterator.seek(key);
+        self.read_fence()?;
+        Ok(true)
+    }
+
+    /// Tries a few steps. Tells whether they sufficed.
+    fn walk_to(&mut self, key: &[u8]) -> Result<bool> {
+        if self.vain >= VAIN_MAX && self.unwalked < WALK_AGAIN_EVERY {
+            self.unwalked += 1;
+            return Ok(false);
         }
-        Ok(())
+        self.unwalked = 0;
+        for _ in 0..STEPS_MAX {
+            self.iterator.next();
+            self.read_fence()?;
+            if self.state == State::PastAll || self.fence.as_slice() >= key {
+                self.vain = self.vain.saturating_sub(1);
+                return Ok(true);
+            }
+        }
+        self.vain = (self.vain + 1).min(2 * VAIN_MAX);
+        Ok(false)
     }
 
     fn read_fence(&mut self) -> Result<()> {

@@ -242,6 +242,7 @@ impl<T> Drop for Running<T> {
 pub(super) struct Outlet<T> {
     ordered: bool,
     jobs: Sender<Job<T>>,
+    /// Point reads whose results need no order.
     lookups: Sender<Job<T>>,
     queues: Sender<Receiver<Result<T>>>,
     shared: Option<Sender<Result<T>>>,
@@ -263,7 +264,9 @@ impl<T> Outlet<T> {
                 results
             }
         };
-        let jobs = if matches!(task, ReadTask::Keys(_)) { &self.lookups } else { &self.jobs };
+        // Ordered tasks go through one queue: a worker that took a later one first could wait for its reader, who waits for the
+        // earlier one, for which there is no worker left.
+        let jobs = if !self.ordered && matches!(task, ReadTask::Keys(_)) { &self.lookups } else { &self.jobs };
         jobs.send(Job { task, results }).is_ok()
     }
 }
