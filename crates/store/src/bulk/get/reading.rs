@@ -53,7 +53,8 @@ pub(crate) trait Shaper: Send + Sync + 'static {
         Self::Memory::default()
     }
 
-    /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each piece to `emit`, which answers false when nobody wants more.
+    /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each piece to `emit`, which answers
+    /// false when nobody wants more.
     fn shape(
         &self,
         engine: &dyn Engine,
