@@ -21,6 +21,9 @@ pub struct Capability {
     pub persistent: bool,
     /// Whether a consistent copy can be made.
     pub checkpoint: bool,
+    /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::placed`]), which may be written together with
+    /// rows of that shard.
+    pub placed_spaces: bool,
     /// How many shards there are.
     pub shards: u32,
 }

@@ -22,7 +22,7 @@ pub trait Engine: Send + Sync {
     /// Makes a space. The number given to it was never used before in this store. Durable when it returns.
     ///
     /// # Errors
-    /// `Conflict` when a space of that name exists.
+    /// `Conflict` when a space of that name exists; `Unsupported` for a placed one where the capability says so.
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId>;
 
     /// All spaces, by ascending number.
@@ -55,7 +55,7 @@ pub trait Engine: Send + Sync {
     /// answers is greater than that of any earlier write of these rows.
     ///
     /// # Errors
-    /// `Invalid` when the keys are of more than one shard key. After an error the batch may or may not be stored
+    /// `Invalid` when the keys are of more than one shard key, or, in placed spaces, name another shard. After an error the batch may or may not be stored
     /// when the kind is `Unavailable`, and is not stored otherwise.
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome>;
 

@@ -45,7 +45,7 @@ pub use memory::MemoryEngine;
 pub use range::Ranges;
 pub use rows::Rows;
 pub use scan::{Direction, KeyFilter, Projection, ScanOptions, Scanner, Verdict};
-pub use shape::{KeyPart, KeyShape};
+pub use shape::{KeyPart, KeyShape, SHARD_LEN, placed_shard};
 pub use slices::Slices;
 pub use space::{SpaceId, SpaceInfo};
 pub use statistics::{Damage, ShardStatistics, Statistics, VerifyReport};

@@ -105,6 +105,14 @@ impl Default for LoadOptions {
 ///
 /// A row that someone else writes while the load is under way is never lost to the load: such an entry of the load is
 /// treated as if it had come before that write: to keep, it existed; to replace, it was replaced.
+///
+/// Entries of [placed spaces](crate::KeyShape::placed) follow from rows, and the session serves them so:
+///
+/// - One of them is stored no later than any entry of another space that was pushed after it, also as a crash sees it. So a
+///   caller who pushes what a row needs before the row itself never has the row without.
+/// - They are stored over whatever is there, whatever [`OnExisting`] says, and each is counted as inserted or replaced: as which
+///   is up to the engine.
+/// - Those of a space that is dropped meanwhile are left out, and the load goes on.
 pub trait LoadSession: Send + Sync {
     /// Takes entries of one stream. Waits while the session's memory is full.
     ///

@@ -1,6 +1,6 @@
 //! Where in a key the shard key ends.
 
-use crate::{Error, Result};
+use crate::{Error, Result, ShardId};
 
 /// How one part of a shard key delimits itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,7 +11,12 @@ pub enum KeyPart {
     Terminated,
     /// A path of terminated parts, ended by `00 00`.
     Path,
+    /// The number of a shard, two bytes big-endian. It stands alone: see [`KeyShape::placed`].
+    Shard,
 }
+
+/// Bytes of a shard number at the start of a key in a placed space.
+pub const SHARD_LEN: usize = 2;
 
 /// The parts of the shard key of every key in a space.
 ///
@@ -26,6 +31,18 @@ impl KeyShape {
     /// A shape of these parts.
     pub fn new(parts: impl Into<Vec<KeyPart>>) -> Self {
         Self { parts: parts.into() }
+    }
+
+    /// The shape of a *placed* space, whose keys say themselves which shard holds them: each begins with the number of its
+    /// shard, two bytes big-endian. An index is such a space, since its entries must lie in the shards of their rows.
+    pub fn placed() -> Self {
+        Self::new([KeyPart::Shard])
+    }
+
+    /// Whether keys of this shape name their shard.
+    #[inline]
+    pub fn is_placed(&self) -> bool {
+        self.parts == [KeyPart::Shard]
     }
 
     /// The parts, in order.
@@ -62,6 +79,7 @@ impl KeyShape {
                 }
                 KeyPart::Terminated => bytes.push(2),
                 KeyPart::Path => bytes.push(3),
+                KeyPart::Shard => bytes.push(4),
             }
         }
         bytes
@@ -83,10 +101,31 @@ impl KeyShape {
                 }
                 2 => KeyPart::Terminated,
                 3 => KeyPart::Path,
+                4 => KeyPart::Shard,
                 _ => return Err(damaged()),
             });
         }
         Ok(Self { parts })
+    }
+}
+
+/// The shard that a key of a placed space names.
+///
+/// # Errors
+/// `Invalid` when the key is too short, or the store has no such shard.
+#[inline]
+pub fn placed_shard(key: &[u8], shards: u32) -> Result<ShardId> {
+    match key.first_chunk::<SHARD_LEN>().map(|number| u32::from(u16::from_be_bytes(*number))) {
+        Some(number) if number < shards => Ok(ShardId(number)),
+        number => Err(no_such_shard(number, shards)),
+    }
+}
+
+#[cold]
+fn no_such_shard(number: Option<u32>, shards: u32) -> Error {
+    match number {
+        Some(number) => Error::invalid(format!("a key names shard {number}, but the store has only {shards}, counted from 0")),
+        None => Error::invalid("a key of a placed space is too short for the number of its shard"),
     }
 }
 
@@ -100,6 +139,7 @@ impl KeyPart {
     pub fn end(self, key: &[u8], start: usize) -> Option<usize> {
         match self {
             KeyPart::Fixed(len) => Some(start + usize::from(len)).filter(|end| *end <= key.len()),
+            KeyPart::Shard => Some(start + SHARD_LEN).filter(|end| *end <= key.len()),
             KeyPart::Terminated => terminated_end(key, start),
             KeyPart::Path => {
                 let mut position = start;
@@ -136,6 +176,18 @@ mod tests {
         let key = [9, 9, b'a', 0, 0xFF, b'b', 0, 1, b'x', 0, 1, b'y', 0, 1, 0, 0, 7, 7];
         assert_eq!(shape.shard_key_len(&key).unwrap(), key.len() - 2);
         assert_eq!(KeyShape::from_bytes(&shape.to_bytes()).unwrap(), shape);
+    }
+
+    #[test]
+    fn a_placed_key_names_its_shard() {
+        let shape = KeyShape::placed();
+        assert!(shape.is_placed() && !KeyShape::new([KeyPart::Fixed(2)]).is_placed());
+        assert_eq!(shape.shard_key_len(&[1, 2, 3]).unwrap(), SHARD_LEN);
+        assert_eq!(KeyShape::from_bytes(&shape.to_bytes()).unwrap(), shape);
+        assert_eq!(placed_shard(&[0, 2, 9], 3).unwrap(), ShardId(2));
+        for key in [&[0, 3, 9][..], &[0], &[]] {
+            assert_eq!(placed_shard(key, 3).unwrap_err().kind(), crate::ErrorKind::Invalid);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Atomic writes under one shard key.
 
+use std::ops::Range;
+
 use crate::header::NEVER_MS;
 use crate::{Slices, SpaceId};
 
@@ -50,13 +52,18 @@ pub enum Operation {
     Delete,
 }
 
-/// Operations on rows of one space and one shard key, carried out together or not at all.
+/// Operations on rows of one shard key, carried out together or not at all.
+///
+/// The rows may be of several spaces. Rows of [placed spaces](crate::KeyShape::placed) have no shard key: they go along when they lie
+/// in the shard of the others, and a batch of nothing else keeps to one shard.
 ///
 /// Conditions are judged against what was stored before the batch. Of two operations on one key the later one decides
 /// what is stored.
 #[derive(Clone, Debug)]
 pub struct WriteBatch {
     space: SpaceId,
+    /// From which operation on another space is written to. Empty for most batches, which then cost nothing for it.
+    switches: Vec<(usize, SpaceId)>,
     operations: Vec<(Operation, Condition, u64)>,
     keys: Slices,
     values: Slices,
@@ -65,7 +72,7 @@ pub struct WriteBatch {
 impl WriteBatch {
     /// An empty batch for a space.
     pub fn new(space: SpaceId) -> Self {
-        Self { space, operations: Vec::new(), keys: Slices::new(), values: Slices::new() }
+        Self { space, switches: Vec::new(), operations: Vec::new(), keys: Slices::new(), values: Slices::new() }
     }
 
     /// Adds a row to store. `expires_at_ms` is 0 for a row that lives for ever.
@@ -82,9 +89,28 @@ impl WriteBatch {
         self.values.push(&[]);
     }
 
-    /// The space that the batch writes to.
-    pub fn space(&self) -> SpaceId {
-        self.space
+    /// Operations added from now on are of this space.
+    pub fn switch_to(&mut self, space: SpaceId) {
+        let last = self.switches.last().map_or(self.space, |(_, space)| *space);
+        if last != space {
+            self.switches.push((self.len(), space));
+        }
+    }
+
+    /// The space of the operation at `index`.
+    pub fn space(&self, index: usize) -> SpaceId {
+        match self.switches.partition_point(|(first, _)| *first <= index) {
+            0 => self.space,
+            after => self.switches[after - 1].1,
+        }
+    }
+
+    /// The spaces that the batch writes to, each with a run of operations on it. A space may come more than once. A batch always has the space
+    /// that it was made with, if only with an empty run.
+    pub fn runs(&self) -> impl Iterator<Item = (SpaceId, Range<usize>)> + '_ {
+        let starts = std::iter::once((0, self.space)).chain(self.switches.iter().copied());
+        let ends = self.switches.iter().map(|(first, _)| *first).chain([self.len()]);
+        starts.zip(ends).map(|((first, space), end)| (space, first..end))
     }
 
     /// How many operations there are.
@@ -122,8 +148,9 @@ impl WriteBatch {
         self.values.get(index)
     }
 
-    /// Forgets all operations but keeps the memory.
+    /// Forgets all operations but keeps the memory. What comes next is of the space that the batch was made with.
     pub fn clear(&mut self) {
+        self.switches.clear();
         self.operations.clear();
         self.keys.clear();
         self.values.clear();
@@ -154,5 +181,27 @@ impl WriteOutcome {
             WriteOutcome::Applied { version } => Some(version),
             WriteOutcome::Refused { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_knows_the_space_of_each_operation() {
+        let [rows, index] = [SpaceId(1), SpaceId(7)];
+        let mut batch = WriteBatch::new(rows);
+        batch.switch_to(rows);
+        batch.delete(b"a", Condition::Always);
+        batch.switch_to(index);
+        batch.delete(b"b", Condition::Always);
+        batch.delete(b"c", Condition::Always);
+        batch.switch_to(rows);
+        batch.delete(b"d", Condition::Always);
+        assert_eq!((0..4).map(|operation| batch.space(operation)).collect::<Vec<_>>(), [rows, index, index, rows]);
+        assert_eq!(batch.runs().collect::<Vec<_>>(), [(rows, 0..1), (index, 1..3), (rows, 3..4)]);
+        batch.clear();
+        assert_eq!(batch.runs().collect::<Vec<_>>(), [(rows, 0..0)]);
     }
 }

@@ -40,7 +40,7 @@ impl RocksEngine {
         let mut successor = Vec::with_capacity(len);
         tonnage_engine::range::append_successor(shard_key, &mut successor);
         let within = if end.is_empty() { successor.is_empty() } else { successor.is_empty() || end <= &successor[..] };
-        Ok(if within { Span::One(self.shard_index(shard_key)) } else { Span::All })
+        Ok(if within { Span::One(self.shard_index_in(&space, shard_key)?) } else { Span::All })
     }
 
     pub(crate) fn delete_ranges(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()> {

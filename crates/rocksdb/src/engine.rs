@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rocksdb::Cache;
 use tonnage_engine::{
-    Capability, Clock, Durability, Engine, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows, ScanOptions,
-    Scanner, ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows,
+    ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+    placed_shard,
 };
 
 use crate::chores::Chores;
@@ -89,6 +90,16 @@ impl RocksEngine {
         }
     }
 
+    /// The index of the shard that holds the rows of a shard key of a space. `Invalid` when the key of a placed space names a shard that
+    /// there is not.
+    #[inline]
+    pub(crate) fn shard_index_in(&self, space: &SpaceInfo, shard_key: &[u8]) -> Result<usize> {
+        match space.shape.is_placed() {
+            true => placed_shard(shard_key, self.capability.shards).map(|shard| shard.0 as usize),
+            false => Ok(self.shard_index(shard_key)),
+        }
+    }
+
     /// A space that exists.
     pub(crate) fn space(&self, space: SpaceId) -> Result<Arc<SpaceInfo>> {
         self.spaces.get(space)
@@ -127,6 +138,9 @@ impl Drop for RocksEngine {
     }
 }
 
+/// Keys of placed spaces name their shard in two bytes.
+const PLACED_SHARDS_MAX: u32 = 1 << 16;
+
 fn capability(shards: u32) -> Capability {
     Capability {
         key_bytes_max: 64 << 10,
@@ -137,6 +151,7 @@ fn capability(shards: u32) -> Capability {
         fsync: true,
         persistent: true,
         checkpoint: true,
+        placed_spaces: shards <= PLACED_SHARDS_MAX,
         shards,
     }
 }
@@ -147,6 +162,9 @@ impl Engine for RocksEngine {
     }
 
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+        if shape.is_placed() && !self.capability.placed_spaces {
+            return Err(Error::unsupported("a store of more than 65,536 data directories has no indexes: use fewer directories"));
+        }
         self.spaces.create(self.shards[0].db(), name, shape)
     }
 

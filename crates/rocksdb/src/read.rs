@@ -91,7 +91,7 @@ impl Lookup<'_> {
         if self.engine.shards().len() == 1 {
             return Ok(0);
         }
-        Ok(self.engine.shard_index(&key[..self.space.shape.shard_key_len(key)?]))
+        self.engine.shard_index_in(self.space, &key[..self.space.shape.shard_key_len(key)?])
     }
 
     pub(crate) fn give(&self, shard: &Shard, key: &[u8], value: &[u8], origin: u32, rows: &mut Rows) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Small atomic writes.
 //!
 //! 1. The batch is checked, and the stripe of its shard key taken: from here on nobody else writes these rows.
-//! 2. The gate is held shared; the space is looked up again, since it may have been dropped meanwhile.
+//! 2. The gate is held shared; the spaces are looked up again, since one may have been dropped meanwhile.
 //! 3. Conditions are judged against the rows that are stored now.
 //! 4. A version is drawn, the keys are recorded in open load windows, and everything is committed as one RocksDB batch.
 //!
@@ -12,7 +12,7 @@
 use std::sync::PoisonError;
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome};
+use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome, placed_shard};
 
 use crate::RocksEngine;
 use crate::error::translate;
@@ -20,14 +20,20 @@ use crate::patience;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
 
+/// Where a batch goes.
+struct Destination<'b> {
+    shard: usize,
+    /// The shard key whose stripe is taken; for a batch of placed rows alone, the number of the shard.
+    shard_key: &'b [u8],
+}
+
 impl RocksEngine {
     pub(crate) fn write_batch(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
-        let space = self.space(batch.space())?;
-        let shard_key = self.check_batch(&space, batch)?;
-        let shard = &self.shards()[self.shard_index(shard_key)];
-        let _stripe = shard.stripe(shard_key);
+        let destination = self.check_batch(batch)?;
+        let shard = &self.shards()[destination.shard];
+        let _stripe = shard.stripe(destination.shard_key);
         let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
-        self.space(batch.space())?;
+        batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
 
         if let Some(refused) = self.judge(shard, batch)? {
             return Ok(refused);
@@ -44,46 +50,73 @@ impl RocksEngine {
         }
         let now_ms = self.clock().now_ms();
         let (options, mut physical) = (read_options(), Vec::new());
-        for operation in 0..batch.len() {
-            let condition = batch.condition(operation);
-            if condition == Condition::Always {
-                continue;
-            }
-            physical_key(batch.space(), batch.key(operation), &mut physical);
-            let stored = shard.db().get_pinned_cf_opt(shard.rows(), &physical, &options);
-            let current = match stored.map_err(|error| translate(shard.place(), error))? {
-                Some(value) => Some(Header::split(&value)?.0).filter(|header| header.is_live(now_ms)),
-                None => None,
-            };
-            let current = current.map(|header| header.version);
-            if !condition.holds(current) {
-                return Ok(Some(WriteOutcome::Refused { operation, current }));
+        for (space, run) in batch.runs() {
+            for operation in run {
+                let condition = batch.condition(operation);
+                if condition == Condition::Always {
+                    continue;
+                }
+                physical_key(space, batch.key(operation), &mut physical);
+                let stored = shard.db().get_pinned_cf_opt(shard.rows(), &physical, &options);
+                let current = match stored.map_err(|error| translate(shard.place(), error))? {
+                    Some(value) => Some(Header::split(&value)?.0).filter(|header| header.is_live(now_ms)),
+                    None => None,
+                };
+                let current = current.map(|header| header.version);
+                if !condition.holds(current) {
+                    return Ok(Some(WriteOutcome::Refused { operation, current }));
+                }
             }
         }
         Ok(None)
     }
 
-    /// Checks keys, values and sizes; the answer is the one shard key of the batch.
-    fn check_batch<'b>(&self, space: &SpaceInfo, batch: &'b WriteBatch) -> Result<&'b [u8]> {
+    /// Checks keys, values and sizes, and that everything belongs together; the answer is where it belongs.
+    fn check_batch<'b>(&self, batch: &'b WriteBatch) -> Result<Destination<'b>> {
         let mut shard_key: Option<&[u8]> = None;
+        let mut placed: Option<(usize, &[u8])> = None;
         let mut bytes = 0;
-        for index in 0..batch.len() {
-            let (key, value) = (batch.key(index), batch.value(index));
-            let len = self.check_key(space, key).map_err(|error| error.at(format_args!("operation {index}")))?;
-            self.check_value(space, value).map_err(|error| error.at(format_args!("operation {index}")))?;
-            bytes += key.len() + value.len();
-            if *shard_key.get_or_insert(&key[..len]) != &key[..len] {
-                return Err(Error::invalid(format!(
-                    "space '{}': operation {index} is of another shard key than operation 0: write one batch each",
-                    space.name
-                )));
+        for (space, run) in batch.runs() {
+            let space = self.space(space)?;
+            for index in run {
+                let (key, value) = (batch.key(index), batch.value(index));
+                let len = self.check_key(&space, key).map_err(|error| error.at(format_args!("operation {index}")))?;
+                self.check_value(&space, value).map_err(|error| error.at(format_args!("operation {index}")))?;
+                bytes += key.len() + value.len();
+                let own = &key[..len];
+                let first = if space.shape.is_placed() {
+                    &mut placed.get_or_insert((index, own)).1
+                } else {
+                    shard_key.get_or_insert(own)
+                };
+                if *first != own {
+                    return Err(not_together(&space, index));
+                }
             }
         }
         let bytes_max = self.limits().batch_bytes_max;
         if bytes > bytes_max {
             return Err(Error::invalid(format!("a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load")));
         }
-        Ok(shard_key.unwrap_or_default())
+        self.destination(batch, shard_key, placed)
+    }
+
+    fn destination<'b>(
+        &self,
+        batch: &WriteBatch,
+        shard_key: Option<&'b [u8]>,
+        placed: Option<(usize, &'b [u8])>,
+    ) -> Result<Destination<'b>> {
+        let Some((index, number)) = placed else {
+            let shard_key = shard_key.unwrap_or_default();
+            return Ok(Destination { shard: self.shard_index(shard_key), shard_key });
+        };
+        let space = self.space(batch.space(index))?;
+        let shard = self.shard_index_in(&space, number)?;
+        match shard_key {
+            Some(shard_key) if self.shard_index(shard_key) != shard => Err(not_together(&space, index)),
+            shard_key => Ok(Destination { shard, shard_key: shard_key.unwrap_or(number) }),
+        }
     }
 
     /// Checks one key; the answer is how many bytes of it are its shard key.
@@ -92,7 +125,11 @@ impl RocksEngine {
         if key.len() > self.limits().key_bytes_max {
             return Err(over_limit(space, "key", key.len(), self.limits().key_bytes_max));
         }
-        space.shape.shard_key_len(key).map_err(|error| error.at(format_args!("space '{}'", space.name)))
+        let len = space.shape.shard_key_len(key).and_then(|len| match space.shape.is_placed() {
+            true => placed_shard(key, self.limits().shards).map(|_| len),
+            false => Ok(len),
+        });
+        len.map_err(|error| error.at(format_args!("space '{}'", space.name)))
     }
 
     /// Checks one value.
@@ -115,20 +152,30 @@ fn commit(shard: &Shard, batch: &WriteBatch, version: u64, durability: Durabilit
 fn encode(shard: &Shard, batch: &WriteBatch, version: u64) -> rocksdb::WriteBatch {
     let mut rows = rocksdb::WriteBatch::default();
     let (mut physical, mut stored) = (Vec::new(), Vec::new());
-    for index in 0..batch.len() {
-        physical_key(batch.space(), batch.key(index), &mut physical);
-        shard.windows.record(&physical);
-        match batch.operation(index) {
-            Operation::Put => {
-                stored.clear();
-                Header { version, expires_at_ms: batch.expires_at_ms(index) }.append_to(&mut stored);
-                stored.extend_from_slice(batch.value(index));
-                rows.put_cf(shard.rows(), &physical, &stored);
+    for (space, run) in batch.runs() {
+        for index in run {
+            physical_key(space, batch.key(index), &mut physical);
+            shard.windows.record(&physical);
+            match batch.operation(index) {
+                Operation::Put => {
+                    stored.clear();
+                    Header { version, expires_at_ms: batch.expires_at_ms(index) }.append_to(&mut stored);
+                    stored.extend_from_slice(batch.value(index));
+                    rows.put_cf(shard.rows(), &physical, &stored);
+                }
+                Operation::Delete => rows.delete_cf(shard.rows(), &physical),
             }
-            Operation::Delete => rows.delete_cf(shard.rows(), &physical),
         }
     }
     rows
+}
+
+#[cold]
+fn not_together(space: &SpaceInfo, operation: usize) -> Error {
+    Error::invalid(format!(
+        "space '{}': operation {operation} is of another shard key than those before it: write one batch each",
+        space.name
+    ))
 }
 
 #[cold]

@@ -10,6 +10,7 @@ use tonnage_engine::{Damage, Projection, Ranges, Result, Rows, ScanOptions, Veri
 
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
+use crate::index::check_index;
 use crate::kv::Key;
 use crate::store::Inner;
 
@@ -25,6 +26,10 @@ pub struct CheckReport {
     pub pairs: u64,
     /// Rows of dropped child tables that are still stored and never read.
     pub leftover_rows: u64,
+    /// Entries of indexes that lead to no row, or to one that changed since: harmless, readers pass them over.
+    pub stale_index_entries: u64,
+    /// Indexes whose making was cut short, as the statements that make them: to be carried out again.
+    pub unfinished_indexes: Vec<String>,
     /// What the engine read, itself included.
     pub verified: VerifyReport,
     /// What is damaged, at most a thousand places; empty when all is well.
@@ -110,6 +115,7 @@ fn check_family(store: &Inner, root: &TableEntry, report: &mut CheckReport) {
             check_rows(entry, rows, which, report);
         }
     });
+    family.iter().for_each(|entry| check_indexes(store, entry, report));
 }
 
 /// Decodes rows together and, when that fails, one by one, to name each that is damaged.
@@ -133,4 +139,24 @@ fn check_pairs(store: &Inner, report: &mut CheckReport) {
             }
         }
     });
+}
+
+fn check_indexes(store: &Inner, table: &TableEntry, report: &mut CheckReport) {
+    for index in &table.indexes.set().indexes {
+        let place = format!("index {} on {}", index.stored.name, table.schema.path);
+        if !index.is_ready() {
+            report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
+            continue;
+        }
+        match check_index(store, table, index) {
+            Ok(findings) => {
+                report.stale_index_entries += findings.stale;
+                for key in findings.missing.iter() {
+                    let what = format!("the row with key {key:02x?} is missing in it: drop the index and make it again");
+                    report.damage(&place, what);
+                }
+            }
+            Err(error) => report.damage(&place, error.message()),
+        }
+    }
 }

@@ -32,6 +32,7 @@ pub mod catalog;
 mod check;
 pub mod codec;
 pub mod ddl;
+pub mod index;
 pub mod kv;
 mod multi_put;
 pub mod row;
@@ -51,6 +52,9 @@ pub use catalog::{Catalog, TableEntry};
 pub use check::CheckReport;
 pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
 pub use ddl::{Outcome, Statement};
+pub use index::{
+    CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexRows, IndexScanOptions,
+};
 pub use kv::{Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs};
 pub use multi_put::{MultiPutReport, RowFailure, TableRows};
 pub use row::Row;

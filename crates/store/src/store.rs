@@ -15,6 +15,7 @@ use crate::catalog::{Catalog, TableEntry};
 use crate::check::{CheckReport, check};
 use crate::codec::KeyOwner;
 use crate::ddl::{Outcome, execute};
+use crate::index::{CreateIndexOptions, IndexDefinition, WriteGate, create_index, drop_index};
 use crate::kv::{Key, KeyValue};
 use crate::multi_put::{MultiPutReport, TableRows, multi_put};
 use crate::row::Row;
@@ -52,6 +53,7 @@ pub(crate) struct Inner {
     pub(crate) catalog: Catalog,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pairs: SpaceId,
+    pub(crate) gate: WriteGate,
 }
 
 /// How to open a store.
@@ -128,7 +130,7 @@ impl Store {
     pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
         let catalog = Catalog::open(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
-        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs }) })
+        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs, gate: WriteGate::default() }) })
     }
 
     /// Carries out DDL statements, separated by semicolons, one after another.
@@ -136,7 +138,7 @@ impl Store {
     /// # Errors
     /// The first statement that fails; those before it stay carried out.
     pub fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
-        execute(&self.inner.catalog, sql)
+        execute(&self.inner, sql)
     }
 
     /// A table by its path, such as `phones` or `phones.images`.
@@ -150,6 +152,24 @@ impl Store {
     /// All tables, by path.
     pub fn tables(&self) -> Vec<Table> {
         self.inner.catalog.tables().into_iter().map(|entry| Table::new(self.inner.clone(), entry)).collect()
+    }
+
+    /// Makes an index over the rows that are there and all that come; see [`crate::index`] for how. The table stays in use. Tells whether
+    /// it was made now.
+    ///
+    /// # Errors
+    /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry would be too long, `Conflict` for an index of
+    /// that name, `Unavailable` when it is cancelled or a bulk put holds it up. The index is then taken back.
+    pub fn create_index(&self, definition: &IndexDefinition, options: &CreateIndexOptions) -> Result<bool> {
+        create_index(&self.inner, definition, options)
+    }
+
+    /// Drops an index. Tells whether there was one.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none and `if_exists` is off.
+    pub fn drop_index(&self, table: &str, name: &str, if_exists: bool) -> Result<bool> {
+        drop_index(&self.inner, table, name, if_exists)
     }
 
     /// The catalog, for callers that make tables from definitions rather than from text.

@@ -31,6 +31,9 @@ impl CheckArgs {
         for damage in &report.damages {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }
+        for statement in &report.unfinished_indexes {
+            eprintln!("tonnage: an index was not made to its end, carry this out again: {statement}");
+        }
         globals.tell(format_args!(
             "checked {} entries, {} bytes in {:.1} s: {}",
             grouped(report.verified.rows),

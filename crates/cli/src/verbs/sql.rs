@@ -10,7 +10,7 @@ use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output::LineOutput;
 
-/// Carries out DDL: CREATE TABLE, DROP TABLE, ALTER TABLE, SHOW TABLES, DESCRIBE (queries come with a later release)
+/// Carries out DDL: CREATE TABLE, DROP TABLE, ALTER TABLE, CREATE INDEX, DROP INDEX, SHOW TABLES, DESCRIBE (queries come with a later release)
 #[derive(Args)]
 pub(crate) struct SqlArgs {
     /// Statements, separated by semicolons [default: standard input]
@@ -57,6 +57,10 @@ fn told(done: Done) -> String {
         Done::Dropped { table, existed: true } => format!("dropped table {table}"),
         Done::Dropped { table, existed: false } => format!("there was no table {table}"),
         Done::Altered { table } => format!("altered table {table}"),
+        Done::CreatedIndex { index, table, new: true } => format!("created index {index} on {table}"),
+        Done::CreatedIndex { index, table, new: false } => format!("index {index} on {table} was there already"),
+        Done::DroppedIndex { index, table, existed: true } => format!("dropped index {index} on {table}"),
+        Done::DroppedIndex { index, table, existed: false } => format!("there was no index {index} on {table}"),
         Done::Tables(tables) => tables.join("\n"),
         Done::Description(ddl) => format!("{ddl};"),
     }

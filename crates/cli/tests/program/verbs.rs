@@ -17,6 +17,21 @@ fn ddl_is_carried_out_and_told() {
 }
 
 #[test]
+fn indexes_are_made_shown_and_dropped() {
+    let place = Place::new();
+    let made = place.run(&[
+        "sql",
+        "CREATE TABLE a (x LONG, y LONG, PRIMARY KEY (x)); CREATE INDEX i ON a (y); CREATE INDEX IF NOT EXISTS i ON a (y)",
+    ]);
+    assert_eq!(made.ends(0).lines(), ["created table a", "created index i on a", "index i on a was there already"]);
+    let described = place.run(&["sql", "DESCRIBE a"]).ends(0).out;
+    assert!(described.ends_with("CREATE INDEX i ON a (y);\n"), "{described}");
+    place.run(&["sql", "CREATE UNIQUE INDEX j ON a (y)"]).ends(3).says(&["column 8", "UNIQUE indexes are not offered"]);
+    let dropped = place.run(&["sql", "DROP INDEX i ON a; DROP INDEX IF EXISTS i ON a"]);
+    assert_eq!(dropped.ends(0).lines(), ["dropped index i on a", "there was no index i on a"]);
+}
+
+#[test]
 fn queries_come_later() {
     let place = Place::new();
     place.run(&["sql", "SELECT 1"]).ends(3).says(&["queries come with a later release"]);

@@ -18,6 +18,7 @@ pub mod expiry;
 pub mod limits;
 pub mod load_conflicts;
 pub mod loads;
+pub mod placed;
 pub mod ranges;
 pub mod reads;
 pub mod scans;

@@ -132,6 +132,16 @@ macro_rules! conformance_suite {
                 a_deleted_range_can_be_written_again,
                 loaded_rows_are_deleted_by_range,
             }
+            placed {
+                one_batch_writes_several_spaces,
+                a_refused_batch_leaves_nothing_in_any_space,
+                a_key_that_names_another_shard_is_invalid,
+                a_range_of_one_shard_comes_in_order,
+                a_load_stores_placed_entries_whatever_is_there,
+                a_large_load_stores_placed_entries,
+                a_load_outlives_a_dropped_placed_space,
+                a_large_load_outlives_a_dropped_placed_space,
+            }
             errors {
                 reading_a_key_that_is_too_short_is_invalid,
                 writing_a_key_that_is_too_short_is_invalid,
@@ -184,6 +194,7 @@ mod tests {
             include_str!("loads.rs"),
             include_str!("load_conflicts.rs"),
             include_str!("ranges.rs"),
+            include_str!("placed.rs"),
             include_str!("errors.rs"),
             include_str!("upkeep.rs"),
         ];

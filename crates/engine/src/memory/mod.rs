@@ -14,6 +14,7 @@
 mod scanner;
 mod session;
 mod space;
+mod write;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,6 +30,7 @@ use crate::{
 use scanner::MemoryScanner;
 use session::MemoryLoad;
 use space::Space;
+use write::BatchSpaces;
 
 /// An engine whose rows live as long as it does.
 #[derive(Debug)]
@@ -76,6 +78,7 @@ impl MemoryEngine {
                 fsync: false,
                 persistent: false,
                 checkpoint: false,
+                placed_spaces: true,
                 shards: 1,
             },
             clock,
@@ -158,10 +161,10 @@ impl Engine for MemoryEngine {
     }
 
     fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {
-        let space = self.space(batch.space())?;
+        let spaces = BatchSpaces::find(batch, |space| self.space(space))?;
         self.check_batch_bytes(batch)?;
-        space.check_batch(batch, &self.capability)?;
-        Ok(space.write(batch, self.clock.now_ms(), &self.versions))
+        spaces.check(batch, &self.capability)?;
+        Ok(spaces.write(batch, self.clock.now_ms(), &self.versions))
     }
 
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>> {

@@ -5,7 +5,8 @@
 //!    locked for one chunk at a time, so that readers get in between.
 //! 3. Each chunk takes a version of its own under the lock. A stored row that is newer than the session, but of none of its
 //!    chunks, was written by someone else meanwhile: the entry counts as having come before it, and is not stored.
-//! 4. What became of a chunk is told to the observer once the space is unlocked, so that an observer may read.
+//! 4. Entries of placed spaces are applied before all others, over whatever is there.
+//! 5. What became of a chunk is told to the observer once the space is unlocked, so that an observer may read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -47,6 +48,7 @@ struct Buffer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Origin {
     space: SpaceId,
+    is_placed: bool,
     stream: u32,
 }
 
@@ -105,16 +107,34 @@ impl<'a> MemoryLoad<'a> {
     }
 
     fn apply_chunks(&self, buffer: &Buffer, written: &mut OwnVersions) -> Result<()> {
-        let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(buffer.origins.len()));
-        let mut start = 0;
-        for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
-            let space = self.engine.space(of_one_space[0].space)?;
-            for chunk in of_one_space.chunks(CHUNK_ENTRIES) {
-                fates.clear();
-                self.store(&space, buffer, start, chunk.len(), written, &mut fates);
-                self.report(buffer, start, &fates)?;
-                start += chunk.len();
+        for placed in [true, false] {
+            let mut start = 0;
+            for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
+                if of_one_space[0].is_placed == placed {
+                    self.apply_run(buffer, start, of_one_space, written)?;
+                }
+                start += of_one_space.len();
             }
+        }
+        Ok(())
+    }
+
+    /// Applies neighbouring entries of one space, from `start` on.
+    fn apply_run(&self, buffer: &Buffer, mut start: usize, run: &[Origin], written: &mut OwnVersions) -> Result<()> {
+        let Origin { space, is_placed, .. } = run[0];
+        let space = match self.engine.space(space) {
+            Err(error) if is_placed && error.kind() == ErrorKind::NotFound => None,
+            found => Some(found?),
+        };
+        let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
+        for chunk in run.chunks(CHUNK_ENTRIES) {
+            fates.clear();
+            match &space {
+                Some(space) => self.store(space, buffer, start, chunk.len(), written, &mut fates),
+                None => fates.resize(chunk.len(), Fate::Overtaken),
+            }
+            self.report(buffer, start, &fates)?;
+            start += chunk.len();
         }
         Ok(())
     }
@@ -127,7 +147,10 @@ impl<'a> MemoryLoad<'a> {
         written.chunks.push(version);
         let now_ms = self.engine.clock.now_ms();
         for index in start..start + len {
-            let fate = self.fate(&rows, buffer.entries.key(index), written, now_ms);
+            let fate = match buffer.origins[index].is_placed {
+                true => Fate::Inserted,
+                false => self.fate(&rows, buffer.entries.key(index), written, now_ms),
+            };
             if matches!(fate, Fate::Inserted | Fate::Replaced) {
                 let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
                 put(&mut rows, buffer.entries.key(index), Stored::new(header, buffer.entries.value(index)));
@@ -157,7 +180,7 @@ impl<'a> MemoryLoad<'a> {
         let observer = &self.options.observer;
         runs_stored(buffer, start, fates).into_iter().for_each(|run| observer.stored(run));
         for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
-            let (key, Origin { space, stream }) = (buffer.entries.key(index), buffer.origins[index]);
+            let (key, Origin { space, stream, .. }) = (buffer.entries.key(index), buffer.origins[index]);
             observer.existed(stream, buffer.entries.position(index), space, key)?;
             if self.options.on_existing == OnExisting::Fail {
                 return Err(exists(stream, buffer.entries.position(index)));
@@ -169,11 +192,13 @@ impl<'a> MemoryLoad<'a> {
 
 impl LoadSession for MemoryLoad<'_> {
     fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
-        self.check(&*self.engine.space(space)?, entries)?;
+        let info = self.engine.space(space)?;
+        self.check(&info, entries)?;
+        let origin = Origin { space, is_placed: info.info().shape.is_placed(), stream };
         let mut state = self.state()?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
         for index in 0..entries.len() {
-            state.buffer.push(Origin { space, stream }, entries, index);
+            state.buffer.push(origin, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.apply(&mut state)?;
             }

@@ -6,9 +6,7 @@ use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
-use crate::{Capability, Error, Operation, Projection, Ranges, Result, Rows, Slices, SpaceInfo, WriteBatch, WriteOutcome};
-
-use super::Versions;
+use crate::{Capability, Error, Projection, Ranges, Result, Rows, Slices, SpaceInfo, placed_shard};
 
 /// The rows of a space by key.
 pub(super) type RowMap = BTreeMap<Vec<u8>, Stored>;
@@ -56,9 +54,12 @@ impl Space {
     }
 
     /// Checks the length and the shard key of a key, and answers the length of the latter.
-    fn shard_key_len(&self, key: &[u8], capability: &Capability) -> Result<usize> {
+    pub(super) fn shard_key_len(&self, key: &[u8], capability: &Capability) -> Result<usize> {
         if key.len() > capability.key_bytes_max {
             return Err(self.over_limit("key", key.len(), capability.key_bytes_max));
+        }
+        if self.info.shape.is_placed() {
+            placed_shard(key, capability.shards).map_err(|error| error.at(self.place()))?;
         }
         self.info.shape.shard_key_len(key).map_err(|error| error.at(self.place()))
     }
@@ -74,32 +75,13 @@ impl Space {
         Ok(())
     }
 
-    /// Checks every key and value of a batch, and that all keys are of one shard key.
-    pub(super) fn check_batch(&self, batch: &WriteBatch, capability: &Capability) -> Result<()> {
-        let mut first: Option<&[u8]> = None;
-        for index in 0..batch.len() {
-            let key = batch.key(index);
-            let len = self.shard_key_len(key, capability).map_err(|error| error.at(format_args!("operation {index}")))?;
-            self.check_value(batch.value(index), capability).map_err(|error| error.at(format_args!("operation {index}")))?;
-            if *first.get_or_insert(&key[..len]) != &key[..len] {
-                return Err(self.many_shard_keys(index));
-            }
-        }
-        Ok(())
-    }
-
     #[cold]
     fn over_limit(&self, what: &str, bytes: usize, bytes_max: usize) -> Error {
         Error::invalid(format!("{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter", self.place()))
     }
 
-    #[cold]
-    fn many_shard_keys(&self, operation: usize) -> Error {
-        let place = self.place();
-        Error::invalid(format!("{place}: operation {operation} is of another shard key than operation 0: write one batch each"))
-    }
-
-    fn place(&self) -> String {
+    /// The space as errors name it.
+    pub(super) fn place(&self) -> String {
         format!("space '{}'", self.info.name)
     }
 
@@ -111,30 +93,6 @@ impl Space {
                 row.append_to(key, projection, index as u32, rows);
             }
         }
-    }
-
-    /// Carries out a checked batch if its conditions hold.
-    pub(super) fn write(&self, batch: &WriteBatch, now_ms: u64, versions: &Versions) -> WriteOutcome {
-        let mut rows = self.rows_mut();
-        for operation in 0..batch.len() {
-            let current = rows.get(batch.key(operation)).filter(|row| row.is_live(now_ms)).map(|row| row.header.version);
-            if !batch.condition(operation).holds(current) {
-                return WriteOutcome::Refused { operation, current };
-            }
-        }
-        let version = versions.next();
-        for index in 0..batch.len() {
-            match batch.operation(index) {
-                Operation::Put => {
-                    let header = Header { version, expires_at_ms: batch.expires_at_ms(index) };
-                    put(&mut rows, batch.key(index), Stored::new(header, batch.value(index)));
-                }
-                Operation::Delete => {
-                    rows.remove(batch.key(index));
-                }
-            }
-        }
-        WriteOutcome::Applied { version }
     }
 
     pub(super) fn delete_ranges(&self, ranges: &Ranges) {

@@ -1,14 +1,16 @@
 //! What every step of a load needs to know.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tonnage_engine::{Error, LoadOptions, OnExisting, Result, SpaceId};
+use tonnage_engine::{Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
 
 use super::judge::Judge;
 use super::record::{Precedence, Record};
 use super::versions::OwnVersions;
+use super::zone::Zone;
 use crate::RocksEngine;
 use crate::shard::Shard;
 
@@ -18,6 +20,8 @@ pub(super) struct Context<'a> {
     pub(super) options: &'a LoadOptions,
     /// For each shard.
     pub(super) own_versions: &'a [OwnVersions],
+    /// The placed spaces of the load, whether or not they still exist.
+    pub(super) placed: BTreeSet<SpaceId>,
     /// Set by the first step that fails, so that the others end soon.
     pub(super) stopped: AtomicBool,
 }
@@ -34,8 +38,16 @@ impl Context<'_> {
     }
 
     /// A judge who sees what is stored in a shard now.
-    pub(super) fn judge<'a>(&'a self, shard: &'a Shard) -> Judge<'a> {
-        Judge::new(shard, self.options.on_existing, self.own_versions(shard), self.engine.clock().now_ms())
+    pub(super) fn judge<'a>(&'a self, shard: &'a Shard, zone: Zone) -> Judge<'a> {
+        Judge::new(shard, zone, self.options.on_existing, self.own_versions(shard), self.engine.clock().now_ms())
+    }
+
+    /// Whether a space still takes entries. A placed one that was dropped during the load takes none, which is no error.
+    pub(super) fn takes_entries(&self, space: SpaceId, zone: Zone) -> Result<bool> {
+        match self.engine.space(space) {
+            Err(error) if zone == Zone::Placed && error.kind() == ErrorKind::NotFound => Ok(false),
+            found => found.map(|_| true),
+        }
     }
 
     /// The threads of the load.

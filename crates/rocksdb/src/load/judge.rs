@@ -6,6 +6,7 @@ use tonnage_engine::{OnExisting, Result};
 
 use super::record::Record;
 use super::versions::OwnVersions;
+use super::zone::Zone;
 use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
@@ -59,6 +60,7 @@ impl Fate {
 /// Judges entries that come in order.
 pub(super) struct Judge<'a> {
     stored: StoredRows<'a>,
+    zone: Zone,
     on_existing: OnExisting,
     own_versions: &'a OwnVersions,
     last_key: Vec<u8>,
@@ -68,8 +70,8 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// A judge who sees what is stored in the shard now.
-    pub(super) fn new(shard: &'a Shard, on_existing: OnExisting, own_versions: &'a OwnVersions, now_ms: u64) -> Self {
-        Self { stored: StoredRows::new(shard, now_ms), on_existing, own_versions, last_key: Vec::new(), last_fate: None }
+    pub(super) fn new(shard: &'a Shard, zone: Zone, on_existing: OnExisting, own_versions: &'a OwnVersions, now_ms: u64) -> Self {
+        Self { stored: StoredRows::new(shard, now_ms), zone, on_existing, own_versions, last_key: Vec::new(), last_fate: None }
     }
 
     /// Decides about the next entry.
@@ -89,6 +91,9 @@ impl<'a> Judge<'a> {
 
     #[inline]
     fn judge_first(&mut self, record: &Record<'_>) -> Result<Fate> {
+        if self.zone == Zone::Placed {
+            return Ok(Fate::Inserted);
+        }
         let Some(stored) = self.stored.find(record.key)? else { return Ok(Fate::Inserted) };
         Ok(match self.on_existing {
             OnExisting::Replace if !self.own_versions.is_later(stored.version) => Fate::Replaced,
@@ -98,6 +103,9 @@ impl<'a> Judge<'a> {
 
     /// What becomes of a further entry with a key.
     fn after(&self, first: Fate) -> Fate {
+        if self.zone == Zone::Placed {
+            return Fate::Displaced;
+        }
         match Fate::lost(self.on_existing) {
             Fate::Existed if first.is_stored() => Fate::Repeated,
             lost => lost,

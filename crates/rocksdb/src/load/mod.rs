@@ -9,6 +9,7 @@
 //! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the load take one range after
 //!    another. Of each they merge all runs, decide what becomes of every entry ([`judge`]), write the winners to a file and
 //!    have RocksDB ingest it ([`output`]). The files of a load never overlap, so there is nothing to compact.
+//!    Entries of placed spaces (indexes) are stored first ([`zone`]): nobody ever sees a row without them.
 //! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
 //!
 //! A load of a few megabytes skips all that and goes through the write-ahead log after all ([`small`]).
@@ -37,6 +38,7 @@ mod tally;
 mod tests;
 mod versions;
 mod workers;
+mod zone;
 
 use tonnage_engine::{LoadOptions, LoadSession, Result};
 

@@ -23,6 +23,7 @@ use super::record::Record;
 use super::sources::Sources;
 use super::spill::next_file_number;
 use super::tally::Tally;
+use super::zone::Zone;
 use crate::error::translate;
 use crate::settings::row_options;
 use crate::shard::Shard;
@@ -38,6 +39,7 @@ pub(super) struct Output<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) shard: &'a Shard,
     pub(super) sources: &'a Sources,
+    pub(super) zone: Zone,
     pub(super) range: &'a KeyRange,
 }
 
@@ -70,22 +72,46 @@ impl Output<'_> {
     fn land(&self, window: &OpenWindow<'_>, draft: &mut Draft) -> Result<()> {
         let mut hashes = None;
         loop {
-            if hashes.is_none() && window.is_touched() {
+            if hashes.is_none() && self.minds_writes(window) {
                 hashes = Some(self.key_hashes(&draft.fates)?);
             }
             let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-            if hashes.is_none() && window.is_touched() {
+            if hashes.is_none() && self.minds_writes(window) {
                 continue;
             }
-            for space in &draft.spaces {
-                self.context.engine.space(*space)?;
-            }
             let in_doubt = hashes.is_some_and(|ours| window.is_touched_by(&ours));
-            if in_doubt && self.yield_to_later_writes(window, draft)? {
+            let lost_any = self.leave_out_dropped(draft)? | (in_doubt && self.yield_to_later_writes(window, draft)?);
+            if lost_any {
                 self.rewrite(draft)?;
             }
             return draft.file.as_ref().map_or(Ok(()), |file| self.ingest(file));
         }
+    }
+
+    /// Entries of placed spaces are stored whatever anybody wrote meanwhile.
+    fn minds_writes(&self, window: &OpenWindow<'_>) -> bool {
+        self.zone == Zone::Ordinary && window.is_touched()
+    }
+
+    /// Takes the victory from entries of spaces that were dropped and may be; says whether there were any.
+    fn leave_out_dropped(&self, draft: &mut Draft) -> Result<bool> {
+        let mut dropped = Vec::new();
+        for space in &draft.spaces {
+            if !self.context.takes_entries(*space, self.zone)? {
+                dropped.push(*space);
+            }
+        }
+        if dropped.is_empty() {
+            return Ok(false);
+        }
+        let mut merge = self.merge()?;
+        for fate in &mut draft.fates {
+            let Some(record) = merge.next()? else { break };
+            if dropped.contains(&record.space()) {
+                *fate = Fate::Displaced;
+            }
+        }
+        Ok(true)
     }
 
     /// The hashes of all keys that are in the file, ascending.
@@ -109,7 +135,7 @@ impl Output<'_> {
     fn write_draft(&self) -> Result<Draft> {
         let options = self.file_options();
         let mut file = FileWriter::new(&options, self.shard);
-        let mut judge = self.context.judge(self.shard);
+        let mut judge = self.context.judge(self.shard, self.zone);
         let mut draft = Draft::default();
         let mut merge = self.merge()?;
         while let Some(record) = merge.next()? {

@@ -16,6 +16,19 @@ pub(super) struct KeyRange {
     pub(super) upper: Option<Vec<u8>>,
 }
 
+impl KeyRange {
+    /// The keys that lie in both ranges, unless there can be none.
+    pub(super) fn overlap(&self, other: &KeyRange) -> Option<KeyRange> {
+        let lower = self.lower.as_ref().max(other.lower.as_ref()).cloned();
+        let upper = match (&self.upper, &other.upper) {
+            (Some(one), Some(two)) => Some(one.min(two).clone()),
+            (one, two) => one.clone().or_else(|| two.clone()),
+        };
+        let is_empty = matches!((&lower, &upper), (Some(lower), Some(upper)) if lower >= upper);
+        (!is_empty).then_some(KeyRange { lower, upper })
+    }
+}
+
 /// Keys with the bytes that they stand for.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
@@ -86,6 +99,18 @@ mod tests {
             assert_eq!(pair[0].upper, pair[1].lower);
             assert_eq!(pair[0].upper, Some((100 * (index as u16 + 1)).to_be_bytes().to_vec()));
         }
+    }
+
+    #[test]
+    fn ranges_overlap_where_both_hold_keys() {
+        let range = |lower: &[u8], upper: &[u8]| KeyRange {
+            lower: (!lower.is_empty()).then(|| lower.to_vec()),
+            upper: (!upper.is_empty()).then(|| upper.to_vec()),
+        };
+        assert_eq!(range(b"", b"m").overlap(&range(b"f", b"")), Some(range(b"f", b"m")));
+        assert_eq!(range(b"a", b"").overlap(&range(b"f", b"g")), Some(range(b"f", b"g")));
+        assert_eq!(range(b"a", b"f").overlap(&range(b"f", b"g")), None);
+        assert_eq!(range(b"", b"").overlap(&KeyRange::default()), Some(KeyRange::default()));
     }
 
     #[test]

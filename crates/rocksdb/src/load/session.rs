@@ -1,8 +1,9 @@
 //! The session: takes entries in, and stores them when it is flushed.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tonnage_engine::header::Header;
 use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, Result, SpaceId, SpaceInfo};
@@ -35,6 +36,8 @@ pub(super) struct Session<'a> {
     workers: Workers,
     /// The version of the entries pushed now, for each shard. Renewed by each flush.
     versions: Vec<AtomicU64>,
+    /// The placed spaces that entries were pushed to, whether or not they still exist.
+    placed: RwLock<BTreeSet<SpaceId>>,
     /// Held by a flush: one at a time. All versions so far, for each shard.
     flushing: Mutex<Vec<OwnVersions>>,
 }
@@ -53,7 +56,7 @@ impl<'a> Session<'a> {
         let versions = versions.into_iter().map(AtomicU64::new).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
         let workers = Workers::new(options.parallelism);
-        Ok(Self { engine, options, pool, workers, versions, flushing })
+        Ok(Self { engine, options, pool, workers, versions, placed: RwLock::default(), flushing })
     }
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
@@ -63,11 +66,18 @@ impl<'a> Session<'a> {
             let checked = match () {
                 () if key.len() > capability.key_bytes_max => Err(too_long("key", key.len(), capability.key_bytes_max)),
                 () if value.len() > capability.value_bytes_max => Err(too_long("value", value.len(), capability.value_bytes_max)),
-                () => space.shape.shard_key_len(key).map(drop),
+                () => space.shape.shard_key_len(key).and_then(|len| self.engine.shard_index_in(space, &key[..len])).map(drop),
             };
             checked.map_err(|error| error.at(format_args!("entry {} of stream {stream}", entries.position(index))))?;
         }
         Ok(())
+    }
+
+    fn note_placed(&self, space: SpaceId) {
+        let is_known = self.placed.read().unwrap_or_else(PoisonError::into_inner).contains(&space);
+        if !is_known {
+            self.placed.write().unwrap_or_else(PoisonError::into_inner).insert(space);
+        }
     }
 
     /// Copies the entries of one shard, into one run after another.
@@ -135,7 +145,8 @@ impl<'a> Session<'a> {
     }
 
     fn context<'c>(&'c self, own_versions: &'c [OwnVersions]) -> Context<'c> {
-        Context { engine: self.engine, options: &self.options, own_versions, stopped: AtomicBool::new(false) }
+        let placed = self.placed.read().unwrap_or_else(PoisonError::into_inner).clone();
+        Context { engine: self.engine, options: &self.options, own_versions, placed, stopped: AtomicBool::new(false) }
     }
 
     fn renew_versions(&self, own_versions: &mut [OwnVersions]) -> Result<()> {
@@ -167,13 +178,16 @@ impl LoadSession for Session<'_> {
         self.pool.check()?;
         let info = self.engine.space(space)?;
         self.check(&info, stream, entries)?;
+        if info.shape.is_placed() {
+            self.note_placed(space);
+        }
         let shards = self.engine.shards().len();
         if shards == 1 {
             return self.push_to(0, space, stream, entries, 0..entries.len());
         }
         let shard_of = |index: usize| {
             let key = entries.key(index);
-            info.shape.shard_key_len(key).map(|len| self.engine.shard_index(&key[..len]))
+            info.shape.shard_key_len(key).and_then(|len| self.engine.shard_index_in(&info, &key[..len]))
         };
         let shard_of: Vec<usize> = (0..entries.len()).map(shard_of).collect::<Result<_>>()?;
         for shard in 0..shards {

@@ -15,6 +15,7 @@ use super::range::KeyRange;
 use super::record::space_of;
 use super::sources::Sources;
 use super::tally::Tally;
+use super::zone::Zone;
 use crate::error::translate;
 use crate::patience;
 use crate::shard::Shard;
@@ -22,17 +23,18 @@ use crate::shard::Shard;
 /// How many bytes of entries are judged and committed while the gate is shut.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Stores everything in `sources`.
-pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources) -> Result<()> {
+/// Stores what lies in a range of `sources`.
+pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources, zone: Zone, range: &KeyRange) -> Result<()> {
     let mut small = Small {
         context,
         shard,
-        judge: context.judge(shard),
+        zone,
+        judge: context.judge(shard, zone),
         tally: Tally::default(),
         existing: Existing::default(),
         repeated: Existing::default(),
     };
-    let mut merge = sources.merge(&KeyRange::default(), context.precedence())?;
+    let mut merge = sources.merge(range, context.precedence())?;
     while small.store_chunk(&mut merge)? {
         small.existing.report(context)?;
     }
@@ -45,6 +47,7 @@ pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources) -> 
 struct Small<'a> {
     context: &'a Context<'a>,
     shard: &'a Shard,
+    zone: Zone,
     judge: Judge<'a>,
     tally: Tally,
     /// Entries whose key was stored before the load.
@@ -60,14 +63,15 @@ impl Small<'_> {
         self.judge.refresh(self.shard, self.context.engine.clock().now_ms());
         let mut batch = WriteBatch::default();
         let mut space = None;
+        let mut is_taken = true;
         let mut bytes = 0;
         let mut more = false;
         while let Some(record) = merge.next()? {
             if space != Some(record.space()) {
                 space = Some(record.space());
-                self.context.engine.space(record.space())?;
+                is_taken = self.context.takes_entries(record.space(), self.zone)?;
             }
-            let fate = self.judge.judge(&record)?;
+            let fate = if is_taken { self.judge.judge(&record)? } else { Fate::Displaced };
             self.tally.add(&record, fate);
             match fate {
                 Fate::Inserted | Fate::Replaced => batch.put_cf(self.shard.rows(), record.key, record.value),

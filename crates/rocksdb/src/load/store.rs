@@ -1,5 +1,5 @@
 //! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load take one range after
-//! another.
+//! another: first those of placed spaces, then, when all of these are stored, the others.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,6 +14,8 @@ use super::range::KeyRange;
 use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
+use super::zone::{Zone, zones};
+use crate::error::translate;
 use crate::respite::Merging;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
@@ -23,8 +25,16 @@ const FILE_BYTES: u64 = 128 << 20;
 
 /// What a thread does next.
 enum Task {
-    Small { shard: usize },
-    File { shard: usize, range: KeyRange },
+    Small { shard: usize, zone: Zone, range: KeyRange },
+    File { shard: usize, zone: Zone, range: KeyRange },
+}
+
+impl Task {
+    fn zone(&self) -> Zone {
+        match self {
+            Task::Small { zone, .. } | Task::File { zone, .. } => *zone,
+        }
+    }
 }
 
 /// Stores everything. When it returns, all of it is durable and reported.
@@ -40,13 +50,34 @@ pub(super) fn store(context: &Context<'_>, gathered: Gathered) -> Result<()> {
     let _merging = lock_shards(context, &sources);
     let tasks = plan(context, &sources);
     let _resting = rest_compaction(context, &tasks);
-    run_all(context, &tasks, |task| {
-        let shards = context.engine.shards();
-        match task {
-            Task::Small { shard } => small::store(context, &shards[*shard], &sources[*shard]),
-            Task::File { shard, range } => Output { context, shard: &shards[*shard], sources: &sources[*shard], range }.store(),
+    let (placed, ordinary): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.zone() == Zone::Placed);
+    run_all(context, &placed, |task| carry_out(context, &sources, task))?;
+    sync_placed(context, &ordinary)?;
+    run_all(context, &ordinary, |task| carry_out(context, &sources, task))
+}
+
+fn carry_out(context: &Context<'_>, sources: &[Sources], task: &Task) -> Result<()> {
+    let shards = context.engine.shards();
+    match task {
+        Task::Small { shard, zone, range } => small::store(context, &shards[*shard], &sources[*shard], *zone, range),
+        Task::File { shard, zone, range } => {
+            Output { context, shard: &shards[*shard], sources: &sources[*shard], zone: *zone, range }.store()
         }
-    })
+    }
+}
+
+/// Entries of placed spaces may have gone into the log, by this flush or one before. A file survives a power failure at once, what
+/// stands in the log only once it is synced: so that comes first.
+fn sync_placed(context: &Context<'_>, ordinary: &[Task]) -> Result<()> {
+    if context.placed.is_empty() {
+        return Ok(());
+    }
+    for (index, shard) in context.engine.shards().iter().enumerate() {
+        if ordinary.iter().any(|task| matches!(task, Task::File { shard, .. } if *shard == index)) {
+            shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error))?;
+        }
+    }
+    Ok(())
 }
 
 fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<SortedRun>> {
@@ -76,13 +107,16 @@ fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task]) -> Vec<Merging<'a>
 }
 
 fn plan(context: &Context<'_>, sources: &[Sources]) -> Vec<Task> {
+    let zones = zones(&context.placed);
     let mut tasks = Vec::new();
-    for (shard, sources) in sources.iter().enumerate() {
+    for (shard, sources) in sources.iter().enumerate().filter(|(_, sources)| !sources.is_empty()) {
         if sources.files.is_empty() && sources.bytes() < SMALL_BYTES_MAX {
-            tasks.extend((!sources.is_empty()).then_some(Task::Small { shard }));
+            tasks.extend(zones.iter().map(|(zone, range)| Task::Small { shard, zone: *zone, range: range.clone() }));
         } else {
             let ranges = sources.cut(FILE_BYTES, context.parallelism() as u64);
-            tasks.extend(ranges.into_iter().map(|range| Task::File { shard, range }));
+            let pieces =
+                ranges.iter().flat_map(|range| zones.iter().filter_map(|(zone, other)| Some((*zone, range.overlap(other)?))));
+            tasks.extend(pieces.map(|(zone, range)| Task::File { shard, zone, range }));
         }
     }
     tasks

@@ -5,27 +5,36 @@
 //! 1. `CREATE TABLE` makes the space, then writes the row. A crash in between leaves a space that no row names.
 //! 2. `DROP TABLE` deletes the row, then drops the space. A crash in between leaves the same.
 //!
-//! So whatever space of a table no row names is dropped at the next open. The rows of a table and of all tables below it share a shard key:
+//! Indexes have spaces of their own and go the same way; what stands of them in the row of their table is told in
+//! [`crate::index`].
+//!
+//! So whatever space of a table or index no row names is dropped at the next open. The rows of a table and of all tables below it share a shard key:
 //! they change in one atomic write.
 //!
 //! Child tables live in the space of their top-level table. Dropping one deletes its row only: its number is never given again, so
 //! whatever rows it leaves are passed over by the [`KeyClassifier`] and go away with their parent rows or their space.
 
+mod indexes;
 mod rows;
 mod state;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tonnage_engine::{Condition, Durability, Engine, Error, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome};
 
 use crate::codec::Limits;
+use crate::index::IndexList;
 use crate::schema::Change;
 use crate::{KeyClassifier, TableCodec, TableDefinition, TableSchema};
+pub(crate) use indexes::{NewIndex, unknown_index};
 use rows::StoredTable;
 use state::State;
 
 /// What the names of the spaces of tables begin with.
 const TABLE_PREFIX: &str = "table:";
+/// What the names of the spaces of indexes begin with.
+const INDEX_PREFIX: &str = "index:";
 
 /// A table that is open for use. A snapshot: DDL makes new entries and leaves old ones as they are.
 #[derive(Debug)]
@@ -40,6 +49,8 @@ pub struct TableEntry {
     pub classifier: Arc<KeyClassifier>,
     /// The full names of the tables right below it.
     pub children: Vec<String>,
+    /// Its indexes: not as they were when the entry was made, but as they are.
+    pub(crate) indexes: Arc<IndexList>,
 }
 
 /// The tables of a store. Readers never wait for DDL: they take the state as it is.
@@ -50,6 +61,8 @@ pub struct Catalog {
     state: RwLock<Arc<State>>,
     /// Held through each statement of DDL.
     ddl: Mutex<()>,
+    /// The spaces of the indexes that are being built now.
+    building: Mutex<BTreeSet<SpaceId>>,
 }
 
 impl Catalog {
@@ -60,13 +73,21 @@ impl Catalog {
     pub fn open(engine: Arc<dyn Engine>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
-        let state = State::new(rows::read(engine.as_ref(), space)?, limits);
+        let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
         for left in engine.spaces()? {
-            if left.name.starts_with(TABLE_PREFIX) && !state.knows_space(left.id) {
+            let is_ours = [TABLE_PREFIX, INDEX_PREFIX].iter().any(|prefix| left.name.starts_with(prefix));
+            if is_ours && !state.knows_space(left.id) {
                 engine.drop_space(left.id)?;
             }
         }
-        Ok(Catalog { engine, space, limits, state: RwLock::new(Arc::new(state)), ddl: Mutex::new(()) })
+        Ok(Catalog {
+            engine,
+            space,
+            limits,
+            state: RwLock::new(Arc::new(state)),
+            ddl: Mutex::new(()),
+            building: Mutex::default(),
+        })
     }
 
     fn state(&self) -> Arc<State> {
@@ -186,6 +207,9 @@ impl Catalog {
         if entry.schema.ancestors.is_empty() {
             self.engine.drop_space(entry.space)?;
         }
+        for index in dropped.iter().flat_map(|table| &table.indexes) {
+            self.engine.drop_space(index.space())?;
+        }
         Ok(true)
     }
 
@@ -201,6 +225,7 @@ impl Catalog {
         let mut family = state.stored(entry.space);
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
+        indexes::check_kept(&table.indexes, &entry.schema, &schema)?;
         table.schema = schema;
         self.commit(std::slice::from_ref(table), &[])?;
         self.publish(state.with_family(entry.space, family, self.limits));
@@ -221,7 +246,7 @@ impl Catalog {
             Ok(WriteOutcome::Refused { .. }) => Err(Error::internal("the catalog refused a write without conditions")),
             Err(error) => {
                 if let Ok(tables) = rows::read(self.engine.as_ref(), self.space) {
-                    self.publish(State::new(tables, self.limits));
+                    self.publish(State::new(tables, self.limits, Some(&self.state())));
                 }
                 Err(error)
             }

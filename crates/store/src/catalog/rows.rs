@@ -10,12 +10,17 @@ use tonnage_engine::{Engine, Error, KeyPart, KeyShape, Ranges, Result, Rows, Sca
 
 use crate::TableSchema;
 use crate::codec::push_escaped;
+use crate::index::StoredIndex;
 
 /// The name of the catalog's own space.
 pub(super) const SPACE_NAME: &str = "catalog";
 
-/// The newest format of rows, which is written, and the newest that can be read.
-const FORMAT: u32 = 1;
+/// The newest format of rows that can be read.
+const FORMAT: u32 = 2;
+
+/// The format of the row of a table without indexes, which every Tonnage can read. One with indexes has the newest: who does not know
+/// of indexes must not write such a table.
+const FORMAT_WITHOUT_INDEXES: u32 = 1;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -24,6 +29,7 @@ pub(super) struct StoredTable {
     /// The number of the next child table of the space; kept with the top-level table.
     pub(super) next_table_id: u32,
     pub(super) schema: Arc<TableSchema>,
+    pub(super) indexes: Vec<StoredIndex>,
 }
 
 /// What can be read of a row of any format.
@@ -33,12 +39,14 @@ struct AnyRow {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Row1 {
+struct StoredRow {
     format: u32,
     space: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     next_table_id: u32,
     schema: TableSchema,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    indexes: Vec<StoredIndex>,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -47,11 +55,11 @@ fn is_zero(number: &u32) -> bool {
 
 impl StoredTable {
     pub(super) fn root(space: SpaceId, schema: Arc<TableSchema>) -> Self {
-        Self { space, next_table_id: 1, schema }
+        Self { space, next_table_id: 1, schema, indexes: Vec::new() }
     }
 
     pub(super) fn child(space: SpaceId, schema: Arc<TableSchema>) -> Self {
-        Self { space, next_table_id: 0, schema }
+        Self { space, next_table_id: 0, schema, indexes: Vec::new() }
     }
 
     pub(super) fn key(&self) -> Vec<u8> {
@@ -62,7 +70,13 @@ impl StoredTable {
     }
 
     pub(super) fn value(&self) -> Result<Vec<u8>> {
-        let row = Row1 { format: FORMAT, space: self.space.0, next_table_id: self.next_table_id, schema: (*self.schema).clone() };
+        let row = StoredRow {
+            format: if self.indexes.is_empty() { FORMAT_WITHOUT_INDEXES } else { FORMAT },
+            space: self.space.0,
+            next_table_id: self.next_table_id,
+            schema: (*self.schema).clone(),
+            indexes: self.indexes.clone(),
+        };
         serde_json::to_vec(&row).map_err(|error| {
             Error::internal(format!("table {} cannot be written to the catalog", self.schema.path)).with_source(error)
         })
@@ -76,9 +90,15 @@ impl StoredTable {
                 any.format
             )));
         }
-        let row: Row1 = serde_json::from_slice(value).map_err(damaged)?;
+        let row: StoredRow = serde_json::from_slice(value).map_err(damaged)?;
         row.schema.check().map_err(damaged)?;
-        Ok(Self { space: SpaceId(row.space), next_table_id: row.next_table_id, schema: Arc::new(row.schema) })
+        row.indexes.iter().try_for_each(|index| index.resolve(&row.schema).map(drop)).map_err(damaged)?;
+        Ok(Self {
+            space: SpaceId(row.space),
+            next_table_id: row.next_table_id,
+            schema: Arc::new(row.schema),
+            indexes: row.indexes,
+        })
     }
 }
 

@@ -8,24 +8,28 @@ use tonnage_engine::{Error, Result, SpaceId};
 use super::TableEntry;
 use super::rows::StoredTable;
 use crate::codec::Limits;
-use crate::{KeyClassifier, TableCodec};
+use crate::index::{IndexCodec, IndexList, IndexSet, OpenIndex, StoredIndex};
+use crate::{KeyClassifier, TableCodec, TableSchema};
 
 /// The tables of a store as of the last statement of DDL. Never changed, only replaced.
 #[derive(Clone, Default)]
 pub(super) struct State {
     /// By path in lower case.
     tables: BTreeMap<String, Arc<TableEntry>>,
+    /// The indexes of each table, shared by all its entries, old and new.
+    indexes: BTreeMap<(SpaceId, u32), Arc<IndexList>>,
     /// The stored rows of each space, the top-level table first.
     families: BTreeMap<SpaceId, Arc<Vec<StoredTable>>>,
 }
 
 impl State {
-    pub(super) fn new(stored: Vec<StoredTable>, limits: Limits) -> Self {
+    /// The state that these rows make. Tables that `before` knows keep their lists of indexes.
+    pub(super) fn new(stored: Vec<StoredTable>, limits: Limits, before: Option<&State>) -> Self {
         let mut families: BTreeMap<SpaceId, Vec<StoredTable>> = BTreeMap::new();
         for table in stored {
             families.entry(table.space).or_default().push(table);
         }
-        let mut state = Self::default();
+        let mut state = Self { indexes: before.map(|before| before.indexes.clone()).unwrap_or_default(), ..Self::default() };
         for (space, family) in families {
             state.put_family(space, family, limits);
         }
@@ -37,6 +41,8 @@ impl State {
         let mut state = self.clone();
         state.tables.retain(|_, entry| entry.space != space);
         state.families.remove(&space);
+        let stays = |table_id: u32| family.iter().any(|table| table.schema.table_id == table_id);
+        state.indexes.retain(|(other, table_id), _| *other != space || stays(*table_id));
         state.put_family(space, family, limits);
         state
     }
@@ -55,19 +61,45 @@ impl State {
         family.sort_by_key(|table| table.schema.table_id);
         let schemas: Vec<_> = family.iter().map(|table| table.schema.clone()).collect();
         let classifier = Arc::new(KeyClassifier::new(&schemas));
-        for schema in &schemas {
+        for (place, schema) in schemas.iter().enumerate() {
             let is_child =
                 |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent.eq_ignore_ascii_case(&schema.path));
             let children = schemas.iter().map(|child| &child.path).filter(|path| is_child(path)).cloned().collect();
             let codec = Arc::new(TableCodec::new(schema.clone(), limits));
-            let entry = TableEntry { schema: schema.clone(), codec, space, classifier: classifier.clone(), children };
+            let indexes = self.put_indexes(space, &family[place], &schemas[0], &codec, limits);
+            let entry = TableEntry { schema: schema.clone(), codec, space, classifier: classifier.clone(), children, indexes };
             self.tables.insert(schema.path.to_ascii_lowercase(), Arc::new(entry));
         }
         self.families.insert(space, Arc::new(family));
     }
 
+    /// Brings the list of a table's indexes up to date, which every handle of the table sees at once.
+    fn put_indexes(
+        &mut self,
+        space: SpaceId,
+        table: &StoredTable,
+        root: &TableSchema,
+        codec: &Arc<TableCodec>,
+        limits: Limits,
+    ) -> Arc<IndexList> {
+        let open = |stored: &StoredIndex| {
+            let place = format!("index {} on {}", stored.name, table.schema.path);
+            let columns = stored.resolve(&table.schema).ok()?;
+            let codec = IndexCodec::new(place, columns, root.key_shape(), limits.key_bytes_max);
+            Some(Arc::new(OpenIndex { stored: stored.clone(), codec }))
+        };
+        let set = IndexSet { table: codec.clone(), indexes: table.indexes.iter().filter_map(open).collect() };
+        let key = (space, table.schema.table_id);
+        match self.indexes.get(&key) {
+            Some(list) => list.replace(set),
+            None => drop(self.indexes.insert(key, Arc::new(IndexList::new(set)))),
+        }
+        self.indexes[&key].clone()
+    }
+
     pub(super) fn knows_space(&self, space: SpaceId) -> bool {
-        self.families.contains_key(&space)
+        let mut indexes = self.families.values().flat_map(|family| family.iter()).flat_map(|table| &table.indexes);
+        self.families.contains_key(&space) || indexes.any(|index| index.space() == space)
     }
 
     pub(super) fn tables(&self) -> Vec<Arc<TableEntry>> {

@@ -154,7 +154,7 @@ fn an_entry_stays_as_it_was_when_its_table_changes() {
 #[test]
 fn a_catalog_that_cannot_be_read_is_refused() {
     for (value, kind) in [
-        (&br#"{"format": 2, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (&br#"{"format": 3, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
         (br#"{"format": 1}"#, ErrorKind::Corruption),
         (b"\xff\xfe", ErrorKind::Corruption),
     ] {

@@ -31,6 +31,22 @@ pub struct Aligned {
     pub kept: Option<Vec<u32>>,
 }
 
+impl Aligned {
+    /// Sorts out further rows, given by their places in `batch`.
+    pub(crate) fn reject(&mut self, rows: &[u32], reason: &str) -> Result<()> {
+        let original = |row: u32| self.kept.as_ref().map_or(row, |kept| kept[row as usize]);
+        let stays: Vec<u32> = (0..self.batch.num_rows() as u32).filter(|row| rows.binary_search(row).is_err()).collect();
+        let rejected =
+            rows.iter().map(|row| Rejected { row: original(*row) as usize, column: String::new(), reason: reason.to_owned() });
+        self.rejected.extend(rejected.collect::<Vec<_>>());
+        self.rejected.sort_by_key(|rejected| rejected.row);
+        self.kept = Some(stays.iter().map(|row| original(*row)).collect());
+        let taken = arrow::compute::take_record_batch(&self.batch, &UInt32Array::from(stays));
+        self.batch = taken.map_err(|error| Error::internal(format!("rows cannot be sorted out: {error}")))?;
+        Ok(())
+    }
+}
+
 /// A row that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {

@@ -76,7 +76,7 @@ impl TableCodec {
 }
 
 /// Turns lengths into ends.
-pub(super) fn running_sum(lens: &mut [usize]) {
+pub(crate) fn running_sum(lens: &mut [usize]) {
     let mut end = 0;
     for len in lens {
         end += *len;

@@ -131,6 +131,14 @@ fn holds_no_zero(bytes: &[u8], offsets: &[i32]) -> bool {
     memchr::memchr(0, &bytes[start..end]).is_none()
 }
 
+/// Adds the length that each wanted cell takes in a key.
+pub(crate) fn add_key_lens(array: &ArrayRef, column_type: ColumnType, lens: &mut [usize], wants: impl Fn(usize) -> bool) {
+    match cell::key_part(column_type) {
+        KeyPart::Fixed(width) => add_width(width.into(), lens, wants),
+        _ => add_escaped_lens(array, lens, wants),
+    }
+}
+
 fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize], wants: impl Fn(usize) -> bool) {
     let (bytes, offsets) = bytes_and_offsets(array);
     let plain = holds_no_zero(bytes, offsets);
@@ -142,7 +150,8 @@ fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize], wants: impl Fn(usize) 
     }
 }
 
-fn write_column(
+/// Writes a column of keys, in the rows that want it, at their cursors, which move behind it.
+pub(crate) fn write_column(
     array: &ArrayRef,
     column_type: ColumnType,
     data: &mut [u8],
@@ -181,8 +190,9 @@ fn write_column(
     }
 }
 
+/// Likewise for cells of one width.
 #[inline]
-fn write_cells<const N: usize>(
+pub(crate) fn write_cells<const N: usize>(
     data: &mut [u8],
     cursors: &mut [usize],
     wants: impl Fn(usize) -> bool,

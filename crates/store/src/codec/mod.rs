@@ -35,7 +35,10 @@ pub use classifier::{KeyClassifier, KeyOwner};
 pub use range::FieldRange;
 pub use view::RowView;
 
-pub(crate) use cell::push_escaped;
+pub(crate) use cell::{key_f64, key_part, push_escaped, push_key_value};
+pub(crate) use encode::running_sum;
+pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
+pub(crate) use range::RangeEnds;
 
 use crate::TableSchema;
 use layout::{KeyStep, Slot, ValueLayout, key_steps};

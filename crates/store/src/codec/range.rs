@@ -69,31 +69,9 @@ impl TableCodec {
         self.check_range_column(columns, &range.column)?;
         self.prefix_bounds(prefix, start, end);
         let column_type = self.key[columns].column_type;
-        if let Some((low, inclusive)) = &range.low {
-            let (low, position) = self.range_end(low, column_type, &range.column)?;
-            push_key_value((&low).into(), column_type, start);
-            let from_here_on = position == Ordering::Greater || (position == Ordering::Equal && *inclusive);
-            if !from_here_on && !step_past(start) {
-                // Nothing comes after the greatest of all keys.
-                end.clear();
-                end.extend_from_slice(start);
-                return Ok(());
-            }
-        }
-        if let Some((high, inclusive)) = &range.high {
-            let (high, position) = self.range_end(high, column_type, &range.column)?;
-            end.clear();
-            end.extend_from_slice(prefix);
-            push_key_value((&high).into(), column_type, end);
-            let up_to_here = position == Ordering::Less || (position == Ordering::Equal && *inclusive);
-            if up_to_here && !step_past(end) {
-                end.clear();
-            }
-        }
-        if !end.is_empty() && end < start {
-            end.clear();
-            end.extend_from_slice(start);
-        }
+        let place = || format!("field range on column '{}' of table {}", range.column, self.schema.path);
+        let ends = RangeEnds::new(range, column_type).map_err(|error| error.at(place()))?;
+        ends.narrow(prefix, start, end);
         Ok(())
     }
 
@@ -114,17 +92,72 @@ impl TableCodec {
             ))),
         }
     }
+}
 
-    /// An end of a range as a value of the column, and where that lies as seen from the end asked for: the column may not be able to
-    /// hold it exactly.
-    fn range_end(&self, value: &Value, column_type: ColumnType, name: &str) -> Result<(Value, Ordering)> {
-        let place = || format!("field range on column '{name}' of table {}", self.schema.path);
-        let held = value.convert_to(column_type).map_err(|error| error.at(place()))?;
-        if held.is_null() {
-            return Err(Error::invalid(format!("{}: an end is NULL; leave it out instead", place())));
+/// The ends of a range as the keys of a column have them.
+pub(crate) struct RangeEnds {
+    low: Option<End>,
+    high: Option<End>,
+}
+
+/// One end.
+struct End {
+    /// The value that the column can hold which is nearest to the one asked for, as part of a key.
+    bytes: Vec<u8>,
+    /// Whether that value lies in the range.
+    is_inside: bool,
+}
+
+impl RangeEnds {
+    /// Ends that are parts of keys already, each with whether it lies in the range.
+    pub(crate) fn of_bytes(low: Option<(Vec<u8>, bool)>, high: Option<(Vec<u8>, bool)>) -> Self {
+        let end = |(bytes, is_inside)| End { bytes, is_inside };
+        Self { low: low.map(end), high: high.map(end) }
+    }
+
+    /// # Errors
+    /// `Invalid` for values that do not fit the column.
+    pub(crate) fn new(range: &FieldRange, column_type: ColumnType) -> Result<Self> {
+        let end = |end: &Option<(Value, bool)>, inside: Ordering| -> Result<Option<End>> {
+            let Some((value, inclusive)) = end else { return Ok(None) };
+            let held = value.convert_to(column_type)?;
+            if held.is_null() {
+                return Err(Error::invalid("an end is NULL; leave it out instead"));
+            }
+            let position = compare(&held, value, column_type);
+            let mut bytes = Vec::new();
+            push_key_value((&held).into(), column_type, &mut bytes);
+            Ok(Some(End { bytes, is_inside: position == inside || (position == Ordering::Equal && *inclusive) }))
+        };
+        Ok(Self { low: end(&range.low, Ordering::Greater)?, high: end(&range.high, Ordering::Less)? })
+    }
+
+    /// Narrows bounds of all keys that begin with `prefix` to those that go on with a value in the range. A range that holds nothing
+    /// gives equal bounds.
+    pub(crate) fn narrow(&self, prefix: &[u8], start: &mut Vec<u8>, end: &mut Vec<u8>) {
+        if let Some(low) = &self.low {
+            start.clear();
+            start.extend_from_slice(prefix);
+            start.extend_from_slice(&low.bytes);
+            if !low.is_inside && !step_past(start) {
+                // Nothing comes after the greatest of all keys.
+                end.clear();
+                end.extend_from_slice(start);
+                return;
+            }
         }
-        let position = compare(&held, value, column_type);
-        Ok((held, position))
+        if let Some(high) = &self.high {
+            end.clear();
+            end.extend_from_slice(prefix);
+            end.extend_from_slice(&high.bytes);
+            if high.is_inside && !step_past(end) {
+                end.clear();
+            }
+        }
+        if !end.is_empty() && end < start {
+            end.clear();
+            end.extend_from_slice(start);
+        }
     }
 }
 

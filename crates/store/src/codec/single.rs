@@ -206,6 +206,35 @@ impl TableCodec {
         Ok(())
     }
 
+    /// Reads one column of a row, by its number; nothing when the table has no such column.
+    ///
+    /// # Errors
+    /// As [`TableCodec::decode_row`].
+    pub(crate) fn read_cell(&self, key: &[u8], value: &[u8], id: u16) -> Result<Option<Value>> {
+        let Some(index) = self.schema.columns.iter().position(|column| column.id == id) else { return Ok(None) };
+        let column = &self.schema.columns[index];
+        if let Some(position) = self.schema.key_position(index) {
+            let mut at = 0;
+            for step in &self.key[..position] {
+                self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
+            }
+            let part = self.key_part_at(key, &mut at, &self.key[position]).ok_or_else(|| key_error(self, key))?;
+            return cell::read_key_value(part, column.column_type).map(Some).ok_or_else(|| key_error(self, key));
+        }
+        let layout = &self.layouts[self.layout_of(key, value)?];
+        let bytes = match layout.slot(id) {
+            Some(slot) => layout.cell(value, slot).ok_or_else(|| self.value_error(key))?,
+            None => self.default_bytes[index].as_deref(),
+        };
+        match bytes {
+            Some(bytes) => {
+                let cell = cell::read_value(bytes, column.column_type).ok_or_else(|| self.value_error(key))?;
+                Ok(Some(cell.to_value()))
+            }
+            None => Ok(Some(Value::Null)),
+        }
+    }
+
     /// Decodes one row with all its columns.
     ///
     /// # Errors

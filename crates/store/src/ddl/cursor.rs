@@ -100,6 +100,18 @@ impl Cursor {
         }
     }
 
+    /// A name that may hold anything when it is in quotes.
+    pub(super) fn quotable(&mut self, what: &str) -> Result<String> {
+        match &self.parser.peek_token_ref().token {
+            Token::Word(word) => {
+                let name = word.value.clone();
+                self.parser.next_token();
+                Ok(name)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
     /// A table's full name.
     pub(super) fn path(&mut self) -> Result<String> {
         let mut path = self.name("the name of a table")?;

@@ -18,6 +18,7 @@ mod statement;
 use tonnage_engine::Result;
 
 use crate::TableDefinition;
+use crate::index::IndexDefinition;
 use crate::schema::Change;
 use cursor::Cursor;
 pub use execute::Outcome;
@@ -46,6 +47,22 @@ pub enum Statement {
         path: String,
         /// What to change, carried out together.
         changes: Vec<Change>,
+    },
+    /// `CREATE INDEX [IF NOT EXISTS] name ON path (column, document.place, ...)`
+    CreateIndex {
+        /// What to make.
+        definition: IndexDefinition,
+        /// Whether an index of that name on the table is no error.
+        if_not_exists: bool,
+    },
+    /// `DROP INDEX [IF EXISTS] name ON path`
+    DropIndex {
+        /// Which.
+        name: String,
+        /// Of which table.
+        table: String,
+        /// Whether a missing index is no error.
+        if_exists: bool,
     },
     /// `SHOW TABLES`
     ShowTables,

@@ -7,7 +7,10 @@ use super::Statement;
 use super::column::column;
 use super::cursor::Cursor;
 use crate::TableDefinition;
+use crate::index::{IndexColumn, IndexDefinition};
 use crate::schema::Change;
+
+const UNIQUE: &str = "UNIQUE indexes are not offered: only the primary key is unique; make it an INDEX";
 
 const QUERIES: [&str; 13] = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "UPSERT", "MERGE", "WITH", "VALUES", "EXPLAIN", "BEGIN", "COMMIT", "ROLLBACK",
@@ -17,9 +20,14 @@ const QUERIES: [&str; 13] = [
 pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
     let location = cursor.location();
     if cursor.word("CREATE") {
-        cursor.expect_word("TABLE")?;
-        create_table(cursor)
+        if cursor.is_word("UNIQUE") {
+            return Err(cursor.error_at(cursor.location(), UNIQUE));
+        }
+        if cursor.word("INDEX") { create_index(cursor) } else { create_table(cursor) }
     } else if cursor.word("DROP") {
+        if cursor.word("INDEX") {
+            return drop_index(cursor);
+        }
         cursor.expect_word("TABLE")?;
         let if_exists = if_exists(cursor)?;
         Ok(Statement::DropTable { path: cursor.path()?, if_exists })
@@ -38,7 +46,7 @@ pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
             "{place}: {word}: queries come with a later release; until then use get, put, scan, load and unload"
         )))
     } else {
-        Err(cursor.expected("CREATE TABLE, DROP TABLE, ALTER TABLE, SHOW TABLES or DESCRIBE"))
+        Err(cursor.expected("CREATE TABLE, DROP TABLE, ALTER TABLE, CREATE INDEX, DROP INDEX, SHOW TABLES or DESCRIBE"))
     }
 }
 
@@ -59,7 +67,33 @@ fn if_not_exists(cursor: &mut Cursor) -> Result<bool> {
     Ok(found)
 }
 
+fn create_index(cursor: &mut Cursor) -> Result<Statement> {
+    let if_not_exists = if_not_exists(cursor)?;
+    let name = cursor.name("the name of an index")?;
+    cursor.expect_word("ON")?;
+    let table = cursor.path()?;
+    let columns = cursor.list(index_column)?;
+    Ok(Statement::CreateIndex { definition: IndexDefinition { name, table, columns }, if_not_exists })
+}
+
+/// A column, or a place in a JSON column: names with points between them.
+fn index_column(cursor: &mut Cursor) -> Result<IndexColumn> {
+    let mut column = IndexColumn::new(cursor.name("a column")?);
+    while cursor.token(&Token::Period) {
+        column.path.push(cursor.quotable("a name in a JSON document")?);
+    }
+    Ok(column)
+}
+
+fn drop_index(cursor: &mut Cursor) -> Result<Statement> {
+    let if_exists = if_exists(cursor)?;
+    let name = cursor.name("the name of an index")?;
+    cursor.expect_word("ON")?;
+    Ok(Statement::DropIndex { name, table: cursor.path()?, if_exists })
+}
+
 fn create_table(cursor: &mut Cursor) -> Result<Statement> {
+    cursor.expect_word("TABLE")?;
     let if_not_exists = if_not_exists(cursor)?;
     let path = cursor.path()?;
     let mut definition = TableDefinition { path, columns: Vec::new(), key: Vec::new(), shard_key_len: None, ttl_ms: None };

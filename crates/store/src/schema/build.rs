@@ -239,7 +239,7 @@ fn invalid<T>(message: impl Into<String>) -> Result<T> {
     Err(Error::invalid(message))
 }
 
-fn check_name(name: &str, what: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str, what: &str) -> Result<()> {
     if name.is_empty() {
         return invalid(format!("the name of a {what} is empty"));
     }

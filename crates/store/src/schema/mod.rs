@@ -7,10 +7,12 @@ mod layout;
 mod show;
 mod table;
 
+pub(crate) use build::check_name;
 pub use build::{Change, ColumnDefinition, TableDefinition};
 pub use column::Column;
 pub use column_type::{ColumnType, is_json, timestamp_unit};
 pub use layout::{Layout, LayoutColumn};
+pub(crate) use show::quoted_name;
 pub use table::{Ancestor, TableSchema};
 
 /// The most columns that one table can have, inherited key columns included.

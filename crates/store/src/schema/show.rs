@@ -48,7 +48,7 @@ impl TableSchema {
 }
 
 /// The name as DDL reads it back, in double quotes where it needs them.
-fn quoted_name(name: &str) -> String {
+pub(crate) fn quoted_name(name: &str) -> String {
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_');

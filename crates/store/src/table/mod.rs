@@ -14,8 +14,9 @@ pub use write::RowOperation;
 pub(crate) use write::atomic_write;
 
 use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, Relatives};
-use crate::catalog::TableEntry;
+use crate::catalog::{TableEntry, unknown_index};
 use crate::codec::FieldRange;
+use crate::index::Index;
 use crate::row::Row;
 use crate::schema::TableSchema;
 use crate::store::Inner;
@@ -89,7 +90,7 @@ impl Table {
         self.entry.codec.encode_row(row, &mut key, &mut value)?;
         let mut batch = WriteBatch::new(self.entry.space);
         batch.put(&key, &value, self.store.table_expiry_ms(&self.entry, options.ttl), condition);
-        Ok(self.store.engine.write(&batch, options.durability)?.into())
+        Ok(self.store.write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?.into())
     }
 
     /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
@@ -113,7 +114,7 @@ impl Table {
         self.entry.codec.encode_key(key, &mut bytes)?;
         let mut batch = WriteBatch::new(self.entry.space);
         batch.delete(&bytes, condition);
-        Ok(self.store.engine.write(&batch, options.durability)?.into())
+        Ok(self.store.write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?.into())
     }
 
     /// The row with this key.
@@ -171,7 +172,7 @@ impl Table {
         while scanner.next_batch(&mut rows)? {
             let mut batch = WriteBatch::new(self.entry.space);
             rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
-            self.store.engine.write(&batch, durability)?;
+            self.store.write_rows(&batch, &relatives.owners(&rows.keys)?, durability)?;
             deleted += rows.len() as u64;
         }
         Ok(deleted)
@@ -181,6 +182,27 @@ impl Table {
     /// of its columns.
     pub fn session(&self) -> RowSession {
         RowSession::new(self.store.clone(), self.entry.clone())
+    }
+
+    /// An index of the table.
+    ///
+    /// # Errors
+    /// `NotFound`, naming the indexes that there are.
+    pub fn index(&self, name: &str) -> Result<Index> {
+        let indexes = self.indexes()?;
+        let found = indexes.into_iter().find(|index| index.name().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| unknown_index(&self.entry, name))
+    }
+
+    /// All indexes of the table, in the order in which they were made.
+    ///
+    /// # Errors
+    /// `NotFound` when the table was dropped.
+    pub fn indexes(&self) -> Result<Vec<Index>> {
+        // Not the entry of this handle: an index may be on a column that came later.
+        let entry = self.store.catalog.table(self.path())?;
+        let set = entry.indexes.set();
+        Ok(set.indexes.iter().map(|index| Index::new(self.store.clone(), entry.clone(), index.clone())).collect())
     }
 
     /// Reads the rows of many whole or partial keys; see [`crate::bulk::get`] for how and for every rule.

@@ -77,7 +77,7 @@ impl RowSession {
         self.entry.codec.encode_cells(row, &mut self.key, &mut self.value)?;
         self.batch.clear();
         self.batch.put(&self.key, &self.value, self.store.table_expiry_ms(&self.entry, options.ttl), Condition::Always);
-        let written = self.store.engine.write(&self.batch, options.durability)?;
+        let written = self.store.write_rows(&self.batch, std::slice::from_ref(&self.entry), options.durability)?;
         written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
     }
 
@@ -89,7 +89,8 @@ impl RowSession {
         self.entry.codec.encode_key_cells(key, &mut self.key)?;
         self.batch.clear();
         self.batch.delete(&self.key, Condition::IfPresent);
-        Ok(self.store.engine.write(&self.batch, options.durability)?.version().is_some())
+        let written = self.store.write_rows(&self.batch, std::slice::from_ref(&self.entry), options.durability)?;
+        Ok(written.version().is_some())
     }
 
     /// The first rows, up to a limit, whose keys are this one or come after it, in the order of their keys across all shard keys.

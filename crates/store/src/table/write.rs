@@ -62,6 +62,7 @@ pub(crate) fn atomic_write(store: &Inner, operations: &[RowOperation], options: 
     let Some(first) = operations.first() else { return Err(Error::invalid("an atomic write needs at least one operation")) };
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
+    let mut tables = Vec::with_capacity(operations.len());
     let (mut key, mut value) = (Vec::new(), Vec::new());
     for (number, operation) in operations.iter().enumerate() {
         let entry = store.catalog.table(operation.table())?;
@@ -78,8 +79,9 @@ pub(crate) fn atomic_write(store: &Inner, operations: &[RowOperation], options: 
                 batch.delete(&key, *condition);
             }
         }
+        tables.push(entry);
     }
-    Ok(store.engine.write(&batch, options.durability)?.into())
+    Ok(store.write_rows(&batch, &tables, options.durability)?.into())
 }
 
 fn check_family(first: &TableEntry, other: &TableEntry) -> Result<()> {

@@ -69,6 +69,11 @@ pub(crate) struct TestStore {
 }
 
 impl TestStore {
+    /// A store that lives on elsewhere, and cannot be reopened here.
+    pub(crate) fn of(store: Store) -> Self {
+        Self { store: Some(store), directory: None, clock: Arc::new(SystemClock) }
+    }
+
     /// Closes the store and opens it again. In memory a new store is laid over the same engine.
     pub(crate) fn reopen(&mut self) {
         let store = self.store.take().unwrap();

@@ -10,6 +10,9 @@ use crate::{Direction, OnExisting};
 /// How many names of spaces there are.
 pub(super) const SPACES: usize = 3;
 
+/// The place of the placed space after the others.
+pub(super) const PLACED: usize = SPACES;
+
 /// Groups (shard keys) and minor keys: few, so that operations meet. Some groups begin with others, one holds an escaped zero.
 const GROUPS: [&[u8]; 6] = [b"a", b"b", b"ab", b"", b"a\x00\xff", b"z"];
 const MINORS: [&str; 8] = ["", "1", "1a", "1b", "1x", "2", "2a", "3"];
@@ -81,11 +84,32 @@ pub(super) struct Scan {
 pub(super) enum Operation {
     CreateSpace(usize),
     DropSpace(usize),
-    Write { space: usize, group: usize, changes: Vec<Change> },
-    Load { on_existing: OnExisting, memory_bytes_max: usize, parallelism: usize, pushes: Vec<Push> },
-    DeleteRange { space: usize, ranges: Vec<Range> },
-    Read { space: usize, keys: Vec<Key>, keys_only: bool },
-    Scan { space: usize, scan: Scan },
+    /// Changes of rows, and of entries of the placed space that go along: whether each is put or deleted.
+    Write {
+        space: usize,
+        group: usize,
+        changes: Vec<Change>,
+        along: Vec<(usize, bool)>,
+    },
+    Load {
+        on_existing: OnExisting,
+        memory_bytes_max: usize,
+        parallelism: usize,
+        pushes: Vec<Push>,
+    },
+    DeleteRange {
+        space: usize,
+        ranges: Vec<Range>,
+    },
+    Read {
+        space: usize,
+        keys: Vec<Key>,
+        keys_only: bool,
+    },
+    Scan {
+        space: usize,
+        scan: Scan,
+    },
     MoveClock(u64),
     Settle,
     Reopen,
@@ -116,8 +140,8 @@ pub(super) fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         2 => space.clone().prop_map(Operation::CreateSpace),
         1 => space.clone().prop_map(Operation::DropSpace),
-        8 => (space.clone(), 0..GROUPS.len(), vec(change(), 0..6))
-            .prop_map(|(space, group, changes)| Operation::Write { space, group, changes }),
+        8 => (space.clone(), 0..GROUPS.len(), vec(change(), 0..6), vec((0..MINORS.len(), any::<bool>()), 0..3))
+            .prop_map(|(space, group, changes, along)| Operation::Write { space, group, changes, along }),
         6 => load(),
         2 => (space.clone(), vec(range(), 0..3)).prop_map(|(space, ranges)| Operation::DeleteRange { space, ranges }),
         3 => (space.clone(), vec(key(), 0..12), any::<bool>())
@@ -174,7 +198,7 @@ fn load() -> impl Strategy<Value = Operation> {
 
 /// Streams keep to groups of their own: of equal keys in two streams either may win, which cannot be compared.
 fn push() -> impl Strategy<Value = Push> {
-    (0..SPACES, 0..2usize, vec((key(), value(), lives_ms()), 0..30), any::<bool>()).prop_map(
+    (0..SPACES + 1, 0..2usize, vec((key(), value(), lives_ms()), 0..30), any::<bool>()).prop_map(
         |(space, stream, mut entries, then_flush)| {
             entries.iter_mut().for_each(|(key, ..)| key.group = key.group / 2 * 2 + stream);
             Push { space, stream, entries, then_flush }

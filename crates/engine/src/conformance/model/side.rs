@@ -7,11 +7,11 @@ use crate::conformance::ground::{group, scan, shape};
 use crate::conformance::recorder::Recorder;
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, LoadOptions, OnExisting, Projection, Ranges, Result, Rows,
-    ScanOptions, Slices, SpaceId, Verdict, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions, OnExisting, Projection, Ranges, Result,
+    Rows, SHARD_LEN, ScanOptions, Slices, SpaceId, Verdict, WriteBatch, WriteOutcome,
 };
 
-use super::operation::{Change, Key, Push, SPACES, Scan, When};
+use super::operation::{Change, Key, PLACED, Push, Scan, When, group_bytes};
 
 /// A row as both sides must have it: origin, key, value, expiry.
 pub(super) type Row = (u32, Vec<u8>, Vec<u8>, u64);
@@ -25,7 +25,7 @@ pub(super) type Survey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
 /// An engine with what was seen of it.
 pub(super) struct Side {
     /// The number last given to each space, whether or not it was dropped since.
-    ids: [Option<SpaceId>; SPACES],
+    ids: [Option<SpaceId>; PLACED + 1],
     used: Vec<SpaceId>,
     /// The version last seen of each row, whether or not it still exists.
     versions: BTreeMap<(SpaceId, Vec<u8>), u64>,
@@ -33,7 +33,7 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new() -> Self {
-        Self { ids: [None; SPACES], used: Vec::new(), versions: BTreeMap::new() }
+        Self { ids: [None; PLACED + 1], used: Vec::new(), versions: BTreeMap::new() }
     }
 
     /// The number of a space; one that does not exist when it was never made.
@@ -42,7 +42,8 @@ impl Side {
     }
 
     pub(super) fn create_space(&mut self, engine: &dyn Engine, space: usize) -> Result<()> {
-        let id = engine.create_space(&format!("space {space}"), &shape())?;
+        let shape = if space == PLACED { KeyShape::placed() } else { shape() };
+        let id = engine.create_space(&format!("space {space}"), &shape)?;
         assert!(!self.used.contains(&id), "the number of a space is used twice");
         self.used.push(id);
         self.ids[space] = Some(id);
@@ -56,6 +57,7 @@ impl Side {
         space: usize,
         group: usize,
         changes: &[Change],
+        along: &[(usize, bool)],
         now_ms: u64,
     ) -> Result<Option<(usize, bool)>> {
         let mut batch = WriteBatch::new(self.id(space));
@@ -68,6 +70,16 @@ impl Side {
                 Change::Delete { minor, when } => {
                     let key = Key { group, minor: *minor }.bytes();
                     batch.delete(&key, self.condition(space, &key, *when));
+                }
+            }
+        }
+        if let Some(placed) = self.ids[PLACED] {
+            batch.switch_to(placed);
+            for (minor, is_put) in along {
+                let key = placed_key(engine, Key { group, minor: *minor });
+                match is_put {
+                    true => batch.put(&key, &[], NEVER_MS, Condition::Always),
+                    false => batch.delete(&key, Condition::Always),
                 }
             }
         }
@@ -103,10 +115,15 @@ impl Side {
         for push in pushes {
             let mut entries = Entries::new();
             for (key, value, lives_ms) in &push.entries {
-                entries.push(&key.bytes(), &value.bytes(), positions[push.stream], expires_at_ms(now_ms, *lives_ms));
+                // Which of two placed entries with one key wins is open, so they are all alike.
+                match push.space {
+                    PLACED => entries.push(&placed_key(engine, *key), &[], positions[push.stream], NEVER_MS),
+                    _ => entries.push(&key.bytes(), &value.bytes(), positions[push.stream], expires_at_ms(now_ms, *lives_ms)),
+                }
                 positions[push.stream] += 1;
             }
-            session.push(self.id(push.space), push.stream as u32, &entries)?;
+            let stream = push.stream + if push.space == PLACED { PLACED_STREAMS } else { 0 };
+            session.push(self.id(push.space), stream as u32, &entries)?;
             if push.then_flush {
                 session.flush()?;
             }
@@ -114,7 +131,8 @@ impl Side {
         session.finish()?;
         let (inserted, replaced, existed) = recorder.counts();
         assert_eq!(inserted + replaced + existed, positions[0] + positions[1], "every entry is reported once");
-        assert!(replaced == 0 || options.on_existing == OnExisting::Replace);
+        let rows_replaced = recorder.of_stream(0).1 + recorder.of_stream(1).1;
+        assert!(rows_replaced == 0 || options.on_existing == OnExisting::Replace);
         Ok(([recorder.of_stream(0), recorder.of_stream(1)], self.existed(&recorder)))
     }
 
@@ -175,11 +193,21 @@ impl Side {
             let (key, version) = (rows.keys.get(index).to_vec(), rows.versions[index]);
             let last = self.versions.insert((id, key.clone()), version);
             assert!(last.is_none_or(|last| last <= version), "a version went back from {last:?} to {version}");
+            let key = if space == PLACED { key[SHARD_LEN..].to_vec() } else { key };
             all.insert(key, (rows.values.get(index).to_vec(), rows.expiries_ms[index], last != Some(version)));
         }
         assert_eq!(all.len(), rows.len(), "a scan gives each row once");
         Some(all)
     }
+}
+
+/// Entries of the placed space come in streams of their own, by so many after those of rows.
+const PLACED_STREAMS: usize = 2;
+
+/// The key of an entry of the placed space that lies in the shard of a group.
+fn placed_key(engine: &dyn Engine, key: Key) -> Vec<u8> {
+    let shard = engine.shard_of(&group_bytes(key.group)).0 as u16;
+    [&shard.to_be_bytes()[..], &key.bytes()].concat()
 }
 
 fn projection(keys_only: bool) -> Projection {

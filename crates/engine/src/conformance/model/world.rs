@@ -9,7 +9,7 @@ use crate::{
     Clock, Direction, Durability, Engine, ErrorKind, LoadOptions, ManualClock, MemoryEngine, OnExisting, Ranges, Result,
 };
 
-use super::operation::{Key, Operation, Push, Range, SPACES, Scan, group_bytes};
+use super::operation::{Key, Operation, PLACED, Push, Range, SPACES, Scan, group_bytes};
 use super::side::{Row, Side};
 
 /// The engine under test and the model.
@@ -31,6 +31,9 @@ impl<'h> World<'h> {
         let mut world = Self { harness, clock, tested: Some(tested), model, tested_side: Side::new(), model_side: Side::new() };
         // Most operations should find their space: all but the last are there from the start.
         (0..SPACES - 1).for_each(|space| world.carry_out(&Operation::CreateSpace(space)));
+        if world.tested.as_deref().is_some_and(|tested| tested.capability().placed_spaces) {
+            world.both(|side, engine| side.create_space(engine, PLACED));
+        }
         world
     }
 
@@ -40,8 +43,8 @@ impl<'h> World<'h> {
         match operation {
             Operation::CreateSpace(space) => self.both(|side, engine| side.create_space(engine, *space)),
             Operation::DropSpace(space) => self.both(|side, engine| engine.drop_space(side.id(*space))),
-            Operation::Write { space, group, changes } => {
-                self.both(|side, engine| side.write(engine, *space, *group, changes, now_ms));
+            Operation::Write { space, group, changes, along } => {
+                self.both(|side, engine| side.write(engine, *space, *group, changes, along, now_ms));
             }
             Operation::Load { on_existing, memory_bytes_max, parallelism, pushes } => {
                 self.load(*on_existing, *memory_bytes_max, *parallelism, pushes, now_ms);
@@ -150,7 +153,7 @@ impl<'h> World<'h> {
     /// Compares the rows of all spaces, and whether their versions changed.
     fn compare_spaces(&mut self) {
         let tested = self.tested.as_deref().expect("the engine is open");
-        for space in 0..SPACES {
+        for space in 0..=PLACED {
             let (tested, model) = (self.tested_side.survey(tested, space), self.model_side.survey(&self.model, space));
             assert_eq!(tested, model, "rows of space {space}: value, expiry, and whether the version changed");
         }

@@ -27,7 +27,7 @@ pub use keys::{BulkKey, KeySource};
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
 pub(crate) use parts::count;
-pub(crate) use points::Points;
+pub(crate) use points::{Points, sorted_order};
 pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
 pub(crate) use relatives::Relatives;
 pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};

@@ -122,10 +122,22 @@ impl Points {
 const LEAD_LEN: usize = 12;
 
 /// The keys in ascending order, each once, as entries that hold their numbers.
+fn sorted_and_distinct(keys: &Slices) -> Vec<u128> {
+    let mut order = sorted(keys);
+    order.dedup_by(|a, b| *a >> 32 == *b >> 32 && keys.get(number_of(*a)) == keys.get(number_of(*b)));
+    order
+}
+
+/// The numbers of the keys in ascending order of the keys.
+pub(crate) fn sorted_order(keys: &Slices) -> Vec<u32> {
+    sorted(keys).into_iter().map(|entry| number_of(entry) as u32).collect()
+}
+
+/// All keys in ascending order, as entries that hold their numbers.
 ///
 /// Most keys differ within a dozen bytes after what all have in common: these bytes and the number of the key make one integer,
 /// and sorting integers needs no look at the keys. Only keys that agree in them are compared as a whole.
-fn sorted_and_distinct(keys: &Slices) -> Vec<u128> {
+fn sorted(keys: &Slices) -> Vec<u128> {
     let common = common_prefix_len(keys);
     let lead = |index: usize| {
         let mut bytes = [0; 16];
@@ -139,7 +151,6 @@ fn sorted_and_distinct(keys: &Slices) -> Vec<u128> {
     for alike in order.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|alike| alike.len() > 1) {
         alike.sort_unstable_by_key(|entry| keys.get(number_of(*entry)));
     }
-    order.dedup_by(|a, b| *a >> 32 == *b >> 32 && keys.get(number_of(*a)) == keys.get(number_of(*b)));
     order
 }
 
@@ -173,7 +184,7 @@ mod tests {
     fn tasks(points: &mut Points) -> Vec<Slices> {
         std::iter::from_fn(|| match points.next_task()? {
             ReadTask::Keys(keys) => Some(keys),
-            ReadTask::Ranges(_) => panic!("whole keys are looked up"),
+            ReadTask::Ranges(_) | ReadTask::Entries { .. } => panic!("whole keys are looked up"),
         })
         .collect()
     }

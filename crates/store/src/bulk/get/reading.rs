@@ -22,6 +22,13 @@ pub(crate) enum ReadTask {
     Keys(Slices),
     /// Read these ranges.
     Ranges(Ranges),
+    /// Look up the keys that entries of an index led to.
+    Entries {
+        /// The keys.
+        keys: Slices,
+        /// The entry of each key.
+        entries: Arc<Slices>,
+    },
 }
 
 /// Where tasks come from.
@@ -41,7 +48,13 @@ pub(crate) trait Shaper: Send + Sync + 'static {
     /// What is kept from batch to batch of one task.
     type Memory: Default;
 
-    /// Shapes one batch of rows; hands each piece to `emit`, which answers false when nobody wants more.
+    /// What is kept when a task begins.
+    fn begin(&self, _task: &ReadTask) -> Self::Memory {
+        Self::Memory::default()
+    }
+
+    /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each piece to `emit`, which answers
+    /// false when nobody wants more.
     fn shape(
         &self,
         engine: &dyn Engine,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Error, KeyFilter, Result, Verdict};
+use tonnage_engine::{Error, KeyFilter, Result, Slices, Verdict};
 
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
@@ -42,6 +42,19 @@ impl Relatives {
         }
         let has_strangers = catalog.had_children(target.space);
         Ok(Self { target, ancestors, descendants, has_strangers })
+    }
+
+    /// The table of each key, which is the target or a wanted table below it; one for all where there can be no other.
+    pub(crate) fn owners(&self, keys: &Slices) -> Result<Vec<Arc<TableEntry>>> {
+        if self.descendants.is_empty() {
+            return Ok(vec![self.target.clone()]);
+        }
+        let owner = |key: &[u8]| {
+            let owner = self.target.classifier.classify(key)?;
+            let below = self.descendants.iter().find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
+            Ok(below.unwrap_or(&self.target).clone())
+        };
+        keys.iter().map(owner).collect()
     }
 
     /// The filter that a scan needs, if it needs one.

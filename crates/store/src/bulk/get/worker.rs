@@ -30,9 +30,10 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Outp
 
 /// Reads what a task asks for, until it is done or `emit` answers that nobody wants more.
 pub(super) fn read_task<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
+    let memory = plan.shaper.begin(task);
     match task {
-        ReadTask::Keys(keys) => read_keys(plan, keys, emit),
-        ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), emit),
+        ReadTask::Keys(keys) | ReadTask::Entries { keys, .. } => read_keys(plan, keys, memory, emit),
+        ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), memory, emit),
     }
 }
 
@@ -41,8 +42,13 @@ const FIRST_READ_KEYS: usize = 32;
 
 /// Looks keys up and emits what the shaper makes of the rows: some at a time, so that what is in memory stays within the
 /// bytes of a batch, however large the rows are.
-fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
-    let (mut rows, mut piece, mut memory) = (Rows::new(), Slices::new(), S::Memory::default());
+fn read_keys<S: Shaper>(
+    plan: &ReadPlan<S>,
+    keys: &Slices,
+    mut memory: S::Memory,
+    emit: &mut dyn FnMut(S::Output) -> bool,
+) -> Result<()> {
+    let (mut rows, mut piece) = (Rows::new(), Slices::new());
     let mut count = FIRST_READ_KEYS.min(plan.scan.batch_rows_max);
     let (mut first, mut wanted) = (0, true);
     while wanted && first < keys.len() {
@@ -52,6 +58,7 @@ fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut dyn FnMut(
         plan.engine.read(plan.space, &piece, plan.projection, &mut rows)?;
         count = (end - first) * plan.scan.batch_bytes_max / rows.bytes().max(1);
         count = count.clamp(1, plan.scan.batch_rows_max);
+        rows.origins.iter_mut().for_each(|origin| *origin += first as u32);
         first = end;
         if !rows.is_empty() {
             plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
@@ -63,10 +70,15 @@ fn read_keys<S: Shaper>(plan: &ReadPlan<S>, keys: &Slices, emit: &mut dyn FnMut(
     Ok(())
 }
 
-fn read_ranges<S: Shaper>(plan: &ReadPlan<S>, ranges: Ranges, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
+fn read_ranges<S: Shaper>(
+    plan: &ReadPlan<S>,
+    ranges: Ranges,
+    mut memory: S::Memory,
+    emit: &mut dyn FnMut(S::Output) -> bool,
+) -> Result<()> {
     let mut scanner = plan.engine.scan(plan.space, ranges, plan.scan.clone())?;
     let mut rows = Rows::new();
-    let (mut memory, mut wanted) = (S::Memory::default(), true);
+    let mut wanted = true;
     while wanted && scanner.next_batch(&mut rows)? {
         plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
             wanted = emit(batch);

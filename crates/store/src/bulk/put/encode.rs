@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Entries, Error, SpaceId};
+use tonnage_engine::{Entries, Error, Slices, SpaceId};
 
 use crate::catalog::TableEntry;
+use crate::codec::Aligned;
 use crate::kv::Pairs;
 use crate::row::Row;
 use crate::store::Inner;
@@ -28,6 +29,8 @@ pub(super) struct Encoder<'a> {
     tables: HashMap<Arc<str>, Arc<TableEntry>>,
     space: SpaceId,
     entries: Entries,
+    /// What indexes need of the last call.
+    index_entries: Vec<(SpaceId, Entries)>,
     key: Vec<u8>,
     value: Vec<u8>,
     /// What the last call could not encode.
@@ -43,6 +46,7 @@ impl<'a> Encoder<'a> {
             tables: HashMap::new(),
             space: store.pairs,
             entries: Entries::new(),
+            index_entries: Vec::new(),
             key: Vec::new(),
             value: Vec::new(),
             refused: Vec::new(),
@@ -54,12 +58,20 @@ impl<'a> Encoder<'a> {
         (!self.entries.is_empty()).then_some((self.space, &self.entries))
     }
 
+    /// The entries of indexes that belong to it: to be pushed before it.
+    pub(super) fn index_entries(&self) -> &[(SpaceId, Entries)] {
+        &self.index_entries
+    }
+
     /// Encodes rows of a table. `place` tells the position of a row in the stream.
     pub(super) fn rows(&mut self, table: &Arc<str>, rows: &RecordBatch, ttl: Option<Duration>, place: impl Fn(usize) -> u64) {
-        self.entries.clear();
+        self.clear();
         let encoded = self.table(table).and_then(|entry| {
-            let aligned = entry.codec.align(rows)?;
+            let mut aligned = entry.codec.align(rows)?;
             entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
+            if entry.indexes.any() {
+                self.index_rows(&entry, &mut aligned)?;
+            }
             Ok((entry, aligned))
         });
         let (entry, aligned) = match encoded {
@@ -74,6 +86,9 @@ impl<'a> Encoder<'a> {
             let column = Some(rejected.column).filter(|column| !column.is_empty());
             self.refused.push(Refused { position: place(rejected.row), column, reason: rejected.reason });
         }
+        for (_, entries) in &mut self.index_entries {
+            entries.positions.clone_from(&self.entries.positions);
+        }
         self.set_expiry(&entry, ttl);
     }
 
@@ -85,7 +100,7 @@ impl<'a> Encoder<'a> {
         ttl: Option<Duration>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
-        self.entries.clear();
+        self.clear();
         let entry = match self.table(table) {
             Ok(entry) => entry,
             Err(error) => {
@@ -96,7 +111,10 @@ impl<'a> Encoder<'a> {
         let mut taken = 0;
         while taken < rows.len().min(self.rows_max) && self.entries.bytes() < self.bytes_max {
             match entry.codec.encode_row(&rows[taken], &mut self.key, &mut self.value) {
-                Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
+                Ok(()) => match self.index_row(&entry) {
+                    Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
+                    Err(error) => self.refuse(place(taken), &error),
+                },
                 Err(error) => self.refuse(place(taken), &error),
             }
             taken += 1;
@@ -107,7 +125,7 @@ impl<'a> Encoder<'a> {
 
     /// Encodes pairs from `offset` on, at least one, and tells how many it took.
     pub(super) fn pairs(&mut self, pairs: &Pairs, offset: usize, ttl: Option<Duration>, place: impl Fn(usize) -> u64) -> usize {
-        self.entries.clear();
+        self.clear();
         self.space = self.store.pairs;
         let capability = self.store.engine.capability();
         let mut index = offset;
@@ -127,6 +145,56 @@ impl<'a> Encoder<'a> {
             self.entries.expiries_ms.resize(self.entries.len(), self.store.expiry_ms(ttl));
         }
         index - offset
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.index_entries.clear();
+    }
+
+    /// Makes the entries of all indexes of aligned rows. Rows whose entries would be too long are sorted out.
+    fn index_rows(&mut self, entry: &TableEntry, aligned: &mut Aligned) -> tonnage_engine::Result<()> {
+        let set = entry.indexes.set();
+        let mut next = 0;
+        while let Some(index) = set.indexes.get(next) {
+            let arrays = index.pick_columns(&entry.schema, &aligned.batch)?;
+            match index.codec.encode(&*self.store.engine, &arrays, &self.entries.keys) {
+                Ok(encoded) => {
+                    let values = Slices::from_parts(Vec::new(), vec![0; encoded.len()]);
+                    self.index_entries.push((index.space(), Entries { keys: encoded, values, ..Entries::default() }));
+                    next += 1;
+                }
+                Err(too_long) => {
+                    aligned.reject(&too_long.rows, too_long.error.message())?;
+                    entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
+                    self.index_entries.clear();
+                    next = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the entries of the row that was encoded last.
+    fn index_row(&mut self, entry: &TableEntry) -> tonnage_engine::Result<()> {
+        if !entry.indexes.any() {
+            return Ok(());
+        }
+        let set = entry.indexes.set();
+        let (engine, position) = (&*self.store.engine, self.entries.len() as u64);
+        let made = set.indexes.iter().map(|index| {
+            let mut made = Vec::new();
+            index.codec.push_entry(engine, &set.table, &self.key, &self.value, &mut made)?;
+            Ok((index.space(), made))
+        });
+        for (space, made) in made.collect::<tonnage_engine::Result<Vec<_>>>()? {
+            let place = self.index_entries.iter().position(|(other, _)| *other == space).unwrap_or_else(|| {
+                self.index_entries.push((space, Entries::new()));
+                self.index_entries.len() - 1
+            });
+            self.index_entries[place].1.push(&made, &[], position, NEVER_MS);
+        }
+        Ok(())
     }
 
     fn set_expiry(&mut self, entry: &TableEntry, ttl: Option<Duration>) {
@@ -151,7 +219,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn refuse_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
-        self.entries.clear();
+        self.clear();
         (0..count).for_each(|row| self.refuse(place(row), error));
     }
 }

@@ -15,6 +15,7 @@ mod callbacks;
 mod encode;
 mod failure;
 mod options;
+mod outcomes;
 mod progress;
 mod report;
 mod runner;

@@ -1,19 +1,18 @@
 //! The run of one bulk put.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::{Entries, Error, LoadObserver, LoadOptions, LoadSession, Result, SpaceId, StoredRun};
+use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result};
 
 use super::encode::{Encoder, Refused};
-use super::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream, ErrorsMax, ExistingEntry,
-    FailedEntry, Payload, Progress, StreamReport,
-};
+use super::outcomes::Outcomes;
+use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream, Payload, StreamReport};
 use crate::bulk::rate::RateLimit;
+use crate::index::OpenLoad;
 use crate::store::Inner;
 
 /// Puts the entries of all streams into the store.
@@ -42,6 +41,7 @@ pub(crate) fn run(
         spill_directory: None,
         observer: outcomes.clone(),
     };
+    let load = store.gate.open_load();
     let session = store.engine.load(load_options).map_err(refuse)?;
     let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
     let run = Run {
@@ -49,6 +49,7 @@ pub(crate) fn run(
         options,
         outcomes: &outcomes,
         session,
+        load,
         names: streams.iter().map(|stream| stream.name()).collect(),
         streams: streams.into_iter().map(|stream| Mutex::new(Some(stream))).collect(),
         next_stream: AtomicUsize::new(0),
@@ -64,10 +65,13 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, |cores| cores.get())
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What these mutexes guard is whole at every point where a callback could have panicked.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The entries of indexes come in streams of their own, which nobody counts.
+pub(super) const INDEX_STREAMS: u32 = 1 << 31;
 
 /// One bulk put under way.
 struct Run<'a> {
@@ -75,6 +79,8 @@ struct Run<'a> {
     options: &'a BulkPutOptions,
     outcomes: &'a Arc<Outcomes>,
     session: Box<dyn LoadSession + 'a>,
+    // Dropped after the session: until then nobody may remove entries of indexes.
+    load: OpenLoad<'a>,
     names: Vec<String>,
     streams: Vec<Mutex<Option<Box<dyn EntryStream>>>>,
     next_stream: AtomicUsize,
@@ -132,8 +138,10 @@ impl Run<'_> {
             let Some(batch) = stream.next_batch()? else { return Ok(()) };
             next_position = self.put_batch(number, next_position, batch, encoder)?;
             self.outcomes.check_limits(self.options);
-            if self.session.pending_bytes() >= self.options.flush_bytes_max {
+            let wanted = self.load.flush_wanted();
+            if wanted.is_some() || self.session.pending_bytes() >= self.options.flush_bytes_max {
                 self.flush()?;
+                wanted.into_iter().for_each(|wanted| self.load.flushed(wanted));
             }
         }
         Ok(())
@@ -159,6 +167,7 @@ impl Run<'_> {
             Payload::Batch { table, rows } => {
                 for slice in slices(&rows, self.options.slice_bytes_max(), self.options.slice_rows_max()) {
                     let (offset, taken) = (slice.start, slice.len());
+                    let _pushing = self.load.pushing();
                     encoder.rows(&table, &rows.slice(offset, taken), ttl, |index| places.of(offset + index));
                     if !self.push(number, taken, encoder)? {
                         break;
@@ -168,6 +177,7 @@ impl Run<'_> {
             Payload::Rows { table, rows } => {
                 let mut offset = 0;
                 while offset < rows.len() {
+                    let _pushing = self.load.pushing();
                     let taken = encoder.single_rows(&table, &rows[offset..], ttl, |index| places.of(offset + index));
                     offset += taken;
                     if !self.push(number, taken, encoder)? {
@@ -194,6 +204,7 @@ impl Run<'_> {
     fn push(&self, number: usize, taken: usize, encoder: &mut Encoder<'_>) -> Result<bool> {
         self.options.progress.add_read(number, taken as u64);
         if let Some((space, entries)) = encoder.encoded() {
+            self.push_index_entries(number, encoder)?;
             self.session.push(space, number as u32, entries)?;
             self.options.progress.add_bytes(number, entries.bytes() as u64);
         }
@@ -204,6 +215,17 @@ impl Run<'_> {
             self.wait_for_rate(entries);
         }
         Ok(!self.outcomes.is_stopped())
+    }
+
+    /// Entries go before their rows. Those of an index that was dropped meanwhile are not wanted.
+    fn push_index_entries(&self, number: usize, encoder: &Encoder<'_>) -> Result<()> {
+        for (space, entries) in encoder.index_entries() {
+            match self.session.push(*space, number as u32 | INDEX_STREAMS, entries) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                pushed => pushed?,
+            }
+        }
+        Ok(())
     }
 
     /// Slices are small where a rate is set, so what is waited for is what was just stored, and it is soon over.
@@ -268,7 +290,7 @@ fn total_of(streams: &[StreamReport]) -> Counts {
 }
 
 /// Calls back; a callback that panics stops the load.
-fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
+pub(super) fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
     let called = catch_unwind(AssertUnwindSafe(call));
     called.map_err(|panic| Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic))))
 }
@@ -297,93 +319,4 @@ fn slices(rows: &RecordBatch, bytes_max: usize, rows_max: usize) -> impl Iterato
     let count = rows.num_rows();
     let step = (count as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, rows_max as u128) as usize;
     (0..count).step_by(step).map(move |start| start..count.min(start + step))
-}
-
-/// What becomes of the entries: counts them, calls back, and knows what stopped the load.
-struct Outcomes {
-    store: Arc<Inner>,
-    progress: Progress,
-    callbacks: Arc<dyn BulkPutCallbacks>,
-    names: Vec<String>,
-    errors_max: ErrorsMax,
-    deadline: Option<Instant>,
-    stopped: AtomicBool,
-    stopped_by: Mutex<Option<Error>>,
-    too_many_errors: AtomicBool,
-}
-
-impl Outcomes {
-    fn new(store: &Arc<Inner>, options: &BulkPutOptions, started: Instant) -> Self {
-        Self {
-            store: store.clone(),
-            progress: options.progress.clone(),
-            callbacks: options.callbacks.clone(),
-            names: options.progress.report().into_iter().map(|stream| stream.name).collect(),
-            errors_max: options.errors_max,
-            deadline: options.timeout.map(|timeout| started + timeout),
-            stopped: AtomicBool::new(false),
-            stopped_by: Mutex::new(None),
-            too_many_errors: AtomicBool::new(false),
-        }
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
-    }
-
-    /// Stops the load; of several causes the first one counts.
-    fn stop(&self, error: Error) {
-        lock(&self.stopped_by).get_or_insert(error);
-        self.stopped.store(true, Ordering::Relaxed);
-    }
-
-    fn check_limits(&self, options: &BulkPutOptions) {
-        if options.cancel.is_cancelled() {
-            self.stop(Error::unavailable("the bulk put was cancelled: what was read before is stored"));
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop(Error::unavailable("the bulk put ran out of time (option timeout): what was read before is stored"));
-        }
-        self.check_errors(options.errors_max, false);
-    }
-
-    fn check_errors(&self, errors_max: ErrorsMax, at_end: bool) {
-        let total = self.progress.total();
-        if errors_max.is_exceeded(total.failed, total.read, at_end) && !self.is_stopped() {
-            self.too_many_errors.store(true, Ordering::Relaxed);
-            self.stop(Error::invalid(format!(
-                "{} of {} entries failed, more than errors_max ({errors_max}) allows: mend the input, or allow more",
-                total.failed, total.read
-            )));
-        }
-    }
-
-    /// Reports a failed entry. The error is what the callback said, and stops the load.
-    fn fail(&self, stream: usize, stream_name: &str, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
-        self.progress.add_failed(stream);
-        let entry = FailedEntry { stream, stream_name, position, column, reason };
-        let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
-        if let ErrorsMax::Count(_) = self.errors_max {
-            self.check_errors(self.errors_max, false);
-        }
-        told
-    }
-}
-
-impl LoadObserver for Outcomes {
-    fn stored(&self, run: StoredRun) {
-        self.progress.add_stored(run);
-    }
-
-    fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
-        let stream = stream as usize;
-        let entry = ExistingEntry { stream, position, space, key, store: &self.store };
-        match guarded("existing", || self.callbacks.existing(&entry))? {
-            Ok(()) => {
-                self.progress.add_existed(stream);
-                Ok(())
-            }
-            Err(error) => self.fail(stream, &self.names[stream], position, None, error.message()),
-        }
-    }
 }

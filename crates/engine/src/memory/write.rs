@@ -1,0 +1,81 @@
+//! Atomic writes of the memory engine, over one space or several.
+
+use std::sync::Arc;
+
+use crate::header::Header;
+use crate::{Capability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
+
+use super::Versions;
+use super::space::{Space, Stored, put};
+
+/// The spaces of a batch, each once, by ascending number: the order in which everybody locks them.
+pub(super) struct BatchSpaces(Vec<Arc<Space>>);
+
+impl BatchSpaces {
+    pub(super) fn find(batch: &WriteBatch, find: impl Fn(SpaceId) -> Result<Arc<Space>>) -> Result<Self> {
+        let mut spaces = batch.runs().map(|(space, _)| find(space)).collect::<Result<Vec<_>>>()?;
+        spaces.sort_by_key(|space| space.info().id);
+        spaces.dedup_by_key(|space| space.info().id);
+        Ok(Self(spaces))
+    }
+
+    fn place(&self, space: SpaceId) -> usize {
+        self.0.binary_search_by_key(&space, |space| space.info().id).expect("every space of the batch was found")
+    }
+
+    /// Checks every key and value, and that all keys are of one shard key. There is one shard, so what a placed key names is
+    /// always right where it is sound.
+    pub(super) fn check(&self, batch: &WriteBatch, capability: &Capability) -> Result<()> {
+        let mut shard_key: Option<&[u8]> = None;
+        for (space, run) in batch.runs() {
+            let space = &self.0[self.place(space)];
+            let is_placed = space.info().shape.is_placed();
+            for index in run {
+                let key = batch.key(index);
+                let named = |error: Error| error.at(format_args!("operation {index}"));
+                let len = space.shard_key_len(key, capability).map_err(named)?;
+                space.check_value(batch.value(index), capability).map_err(named)?;
+                if !is_placed && *shard_key.get_or_insert(&key[..len]) != &key[..len] {
+                    return Err(many_shard_keys(space, index));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out a checked batch if its conditions hold.
+    pub(super) fn write(&self, batch: &WriteBatch, now_ms: u64, versions: &Versions) -> WriteOutcome {
+        let mut maps: Vec<_> = self.0.iter().map(|space| space.rows_mut()).collect();
+        for (space, run) in batch.runs() {
+            let rows = &maps[self.place(space)];
+            for operation in run {
+                let current = rows.get(batch.key(operation)).filter(|row| row.is_live(now_ms)).map(|row| row.header.version);
+                if !batch.condition(operation).holds(current) {
+                    return WriteOutcome::Refused { operation, current };
+                }
+            }
+        }
+        let version = versions.next();
+        for (space, run) in batch.runs() {
+            let rows = &mut maps[self.place(space)];
+            for index in run {
+                match batch.operation(index) {
+                    Operation::Put => {
+                        let header = Header { version, expires_at_ms: batch.expires_at_ms(index) };
+                        put(rows, batch.key(index), Stored::new(header, batch.value(index)));
+                    }
+                    Operation::Delete => {
+                        rows.remove(batch.key(index));
+                    }
+                }
+            }
+        }
+        WriteOutcome::Applied { version }
+    }
+}
+
+#[cold]
+fn many_shard_keys(space: &Space, operation: usize) -> Error {
+    let place = space.place();
+    Error::invalid(format!("{place}: operation {operation} is of another shard key than those before it: write one batch each"))
+}

@@ -1,0 +1,158 @@
+//! Indexes in the catalog: they stand in the row of their table, so they change with it in one write.
+
+use std::sync::{Arc, PoisonError};
+
+use tonnage_engine::{Error, KeyShape, Result, SpaceId};
+
+use super::rows::StoredTable;
+use super::state::State;
+use super::{Catalog, INDEX_PREFIX, TableEntry, lost_root};
+use crate::TableSchema;
+use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, StoredIndex};
+
+/// What is to be done about an index that someone asks for.
+pub(crate) enum NewIndex {
+    /// Nothing: it is there.
+    Exists,
+    /// Its rows must be put in.
+    ToBuild {
+        /// Its table.
+        table: Arc<TableEntry>,
+        /// Its space.
+        space: SpaceId,
+    },
+}
+
+impl Catalog {
+    /// Makes an index in the state building, or finds the one of that name whose building was cut short.
+    pub(crate) fn begin_index(&self, definition: &IndexDefinition, if_not_exists: bool) -> Result<NewIndex> {
+        let _ddl = self.lock();
+        let state = self.state();
+        let table = state.table(&definition.table)?;
+        let columns = definition.check(&table.schema).map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
+        let set = table.indexes.set();
+        if let Some(found) = set.find(&definition.name) {
+            let is_left = !found.is_ready() && found.stored.columns == columns && self.claim(found.space());
+            return match is_left {
+                true => Ok(NewIndex::ToBuild { space: found.space(), table: table.clone() }),
+                false if if_not_exists => Ok(NewIndex::Exists),
+                false => Err(exists(definition, &table)),
+            };
+        }
+        if set.indexes.len() >= INDEXES_MAX {
+            return Err(Error::invalid(format!("table {} has {INDEXES_MAX} indexes, which is the most", table.schema.path)));
+        }
+        let space = self.make_space(&table, definition)?;
+        let index = StoredIndex { name: definition.name.clone(), space: space.0, state: IndexState::Building, columns };
+        self.claim(space);
+        self.change_indexes(&state, &table, |indexes| indexes.push(index)).inspect_err(|_| self.release(space))?;
+        Ok(NewIndex::ToBuild { table: self.table(&definition.table)?, space })
+    }
+
+    fn make_space(&self, table: &TableEntry, definition: &IndexDefinition) -> Result<SpaceId> {
+        let name = format!("{INDEX_PREFIX}{}.{}", table.schema.path, definition.name).to_ascii_lowercase();
+        // A statement that failed half-way may have left a space of that name.
+        if let Some(left) = self.engine.spaces()?.into_iter().find(|space| space.name == name) {
+            self.engine.drop_space(left.id)?;
+        }
+        self.engine.create_space(&name, &KeyShape::placed())
+    }
+
+    /// Notes that an index has every row.
+    pub(crate) fn finish_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
+        let _ddl = self.lock();
+        if !table.indexes.set().indexes.iter().any(|index| index.space() == space) {
+            return Err(Error::not_found("it was dropped while it was made"));
+        }
+        self.change_indexes(&self.state(), table, |indexes| {
+            indexes.iter_mut().filter(|index| index.space() == space).for_each(|index| index.state = IndexState::Ready);
+        })?;
+        self.release(space);
+        Ok(())
+    }
+
+    /// Takes an index off its table. The answer is its space, which is to be dropped once its writers are done; nothing when
+    /// there is no such index.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none and `if_exists` is off.
+    pub(crate) fn remove_index_named(&self, table: &str, name: &str, if_exists: bool) -> Result<Option<SpaceId>> {
+        let _ddl = self.lock();
+        let state = self.state();
+        let table = match state.find(table) {
+            None if if_exists => return Ok(None),
+            _ => state.table(table)?,
+        };
+        let set = table.indexes.set();
+        let Some(index) = set.find(name) else {
+            return if if_exists { Ok(None) } else { Err(unknown_index(&table, name)) };
+        };
+        let space = index.space();
+        self.take_off(&state, &table, space)?;
+        Ok(Some(space))
+    }
+
+    /// Takes an index off its table whose building failed, if it is still there.
+    pub(crate) fn remove_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
+        let _ddl = self.lock();
+        self.release(space);
+        self.take_off(&self.state(), table, space)
+    }
+
+    fn take_off(&self, state: &State, table: &TableEntry, space: SpaceId) -> Result<()> {
+        self.change_indexes(state, table, |indexes| indexes.retain(|index| index.space() != space))
+    }
+
+    fn change_indexes(&self, state: &State, table: &TableEntry, change: impl FnOnce(&mut Vec<StoredIndex>)) -> Result<()> {
+        let mut family = state.stored(table.space);
+        let stored: Option<&mut StoredTable> = family.iter_mut().find(|stored| stored.schema.table_id == table.schema.table_id);
+        let stored = stored.ok_or_else(|| lost_root(&table.schema.path))?;
+        change(&mut stored.indexes);
+        self.commit(std::slice::from_ref(stored), &[])?;
+        self.publish(state.with_family(table.space, family, self.limits));
+        Ok(())
+    }
+
+    /// Takes the building of an index on; false when someone else has.
+    fn claim(&self, space: SpaceId) -> bool {
+        self.building.lock().unwrap_or_else(PoisonError::into_inner).insert(space)
+    }
+
+    fn release(&self, space: SpaceId) {
+        self.building.lock().unwrap_or_else(PoisonError::into_inner).remove(&space);
+    }
+}
+
+/// Refuses a change of a table that takes a column from under an index.
+pub(super) fn check_kept(indexes: &[StoredIndex], before: &TableSchema, after: &TableSchema) -> Result<()> {
+    for index in indexes {
+        let is_kept = |id: u16| after.columns.iter().any(|column| column.id == id);
+        if let Some(lost) = index.columns.iter().find(|column| !is_kept(column.column)) {
+            let name = before.columns.iter().find(|column| column.id == lost.column).map_or("", |column| column.name.as_str());
+            return Err(Error::conflict(format!(
+                "table {}: column '{name}' is in index {}: drop the index first",
+                before.path, index.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn exists(definition: &IndexDefinition, table: &TableEntry) -> Error {
+    Error::conflict(format!(
+        "table {} has an index {} already: drop it first, or choose another name",
+        table.schema.path, definition.name
+    ))
+}
+
+#[cold]
+pub(crate) fn unknown_index(table: &TableEntry, name: &str) -> Error {
+    let set = table.indexes.set();
+    let names: Vec<_> = set.indexes.iter().map(|index| index.stored.name.as_str()).collect();
+    let there = match names.is_empty() {
+        true => "it has none".to_owned(),
+        false => format!("its indexes are {}", names.join(", ")),
+    };
+    Error::not_found(format!("table {} has no index {name}; {there}", table.schema.path))
+}

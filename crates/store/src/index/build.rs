@@ -1,0 +1,146 @@
+//! Making and dropping indexes.
+//!
+//! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer keeps it up: the list of the table's
+//!    indexes is published, and whoever looked at it before is waited for.
+//! 2. All rows are read and their entries loaded. A row that is written meanwhile is in the index by its writer; what was read of
+//!    it before leaves a stale entry at worst.
+//! 3. The catalog says *ready*.
+//!
+//! What fails or is cancelled on the way is taken back. A crash leaves the index in the state building: it is kept up, cannot be
+//! read, and the same `CREATE INDEX` builds it.
+//!
+//! Dropping goes backwards: the index leaves the catalog, its writers are waited for, then its space goes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage_engine::{
+    Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+};
+
+use super::IndexDefinition;
+use crate::bulk::get::Relatives;
+use crate::bulk::put::Cancel;
+use crate::catalog::{NewIndex, TableEntry};
+use crate::store::Inner;
+
+/// Rows read and indexed at a time.
+const BATCH_ROWS: usize = 16_384;
+
+/// How far the making of an index has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexProgress {
+    /// Rows read and indexed.
+    pub rows: u64,
+}
+
+/// How to make an index.
+#[derive(Clone)]
+pub struct CreateIndexOptions {
+    /// Whether an index of that name on the table is no error, whatever its columns are.
+    pub if_not_exists: bool,
+    /// Stops the making from another thread; the index is then taken back.
+    pub cancel: Cancel,
+    /// Is told how far it has come, now and then.
+    pub progress: Option<Arc<dyn Fn(IndexProgress) + Send + Sync>>,
+    /// The memory that the load of the entries may use.
+    pub memory_bytes_max: usize,
+    /// How long to wait for bulk puts that began before and must flush what they hold.
+    pub load_wait: Duration,
+}
+
+impl Default for CreateIndexOptions {
+    fn default() -> Self {
+        Self {
+            if_not_exists: false,
+            cancel: Cancel::new(),
+            progress: None,
+            memory_bytes_max: 256 << 20,
+            load_wait: Duration::from_secs(600),
+        }
+    }
+}
+
+/// Makes an index. The answer tells whether it was made now.
+pub(crate) fn create_index(store: &Inner, definition: &IndexDefinition, options: &CreateIndexOptions) -> Result<bool> {
+    let NewIndex::ToBuild { table, space } = store.catalog.begin_index(definition, options.if_not_exists)? else {
+        return Ok(false);
+    };
+    let built = build(store, &table, space, options).and_then(|()| store.catalog.finish_index(&table, space));
+    if let Err(error) = built {
+        // What cannot be taken back now is found at the next opening, and `check` tells of it.
+        if store.catalog.remove_index(&table, space).is_ok() {
+            let _ = drop_space(store, space);
+        }
+        return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
+    }
+    Ok(true)
+}
+
+/// Drops an index. The answer tells whether there was one.
+pub(crate) fn drop_index(store: &Inner, table: &str, name: &str, if_exists: bool) -> Result<bool> {
+    let Some(space) = store.catalog.remove_index_named(table, name, if_exists)? else { return Ok(false) };
+    drop_space(store, space)?;
+    Ok(true)
+}
+
+/// Drops the space of an index that is in no list any more.
+fn drop_space(store: &Inner, space: SpaceId) -> Result<()> {
+    store.gate.wait_for_writers();
+    store.engine.drop_space(space)
+}
+
+fn build(store: &Inner, table: &Arc<TableEntry>, space: SpaceId, options: &CreateIndexOptions) -> Result<()> {
+    store.gate.wait_for_writers();
+    store.gate.wait_for_loads(options.load_wait, || options.cancel.is_cancelled())?;
+    let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
+    let scan = ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, ..ScanOptions::default() };
+    let mut scanner =
+        store.engine.scan(table.space, Ranges::whole_space(), ScanOptions { filter: relatives.filter(), ..scan })?;
+    let load = LoadOptions {
+        on_existing: OnExisting::Replace,
+        durability: Durability::Fsync,
+        memory_bytes_max: options.memory_bytes_max,
+        ..LoadOptions::default()
+    };
+    let session = store.engine.load(load)?;
+    let mut builder = Builder { store, table, space, session: &*session, entries: Entries::new(), rows_done: 0 };
+    let mut rows = Rows::new();
+    while scanner.next_batch(&mut rows)? {
+        if options.cancel.is_cancelled() {
+            return Err(Error::unavailable("the making of the index was cancelled"));
+        }
+        builder.index(&rows)?;
+        if let Some(progress) = &options.progress {
+            progress(IndexProgress { rows: builder.rows_done });
+        }
+    }
+    drop(scanner);
+    session.finish()
+}
+
+struct Builder<'a> {
+    store: &'a Inner,
+    table: &'a TableEntry,
+    space: SpaceId,
+    session: &'a dyn LoadSession,
+    entries: Entries,
+    rows_done: u64,
+}
+
+impl Builder<'_> {
+    fn index(&mut self, rows: &Rows) -> Result<()> {
+        // The codec is taken anew for each batch: the table may be altered meanwhile.
+        let set = self.table.indexes.set();
+        let index = set.indexes.iter().find(|index| index.space() == self.space);
+        let index = index.ok_or_else(|| Error::not_found("it was dropped while it was made"))?;
+        let arrays = index.decode_columns(&set.table, rows)?;
+        self.entries.clear();
+        self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
+        self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);
+        self.entries.positions.extend(self.rows_done..self.rows_done + rows.len() as u64);
+        self.session.push(index.space(), 0, &self.entries)?;
+        self.rows_done += rows.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! An index to read through.
+
+use std::sync::Arc;
+
+use tonnage_engine::{Direction, Error, Result, Slices};
+
+use super::definition::IndexColumn;
+use super::list::OpenIndex;
+use super::options::{IndexRange, IndexScanOptions};
+use super::reading::{IndexRows, read};
+use super::walk::Walk;
+use crate::catalog::TableEntry;
+use crate::store::Inner;
+
+/// How many entries an estimate reads at a time.
+const ESTIMATE_ENTRIES: u64 = 4_096;
+
+/// A handle on an index of a table.
+///
+/// ```
+/// # fn main() -> tonnage::Result<()> {
+/// use tonnage::{FieldRange, IndexRange, IndexScanOptions, Row, Store, WriteOptions};
+///
+/// let store = Store::open("memory:")?;
+/// store.execute("CREATE TABLE phones (id LONG, maker STRING, price INTEGER, PRIMARY KEY (id)); CREATE INDEX by_price ON phones (maker, price)")?;
+/// let phones = store.table("phones")?;
+/// for (id, price) in [(1, 300), (2, 90), (3, 700)] {
+///     phones.put(&Row::new().with("id", id).with("maker", "Nokia").with("price", price), &WriteOptions::default())?;
+/// }
+/// let cheap = IndexRange::prefix(["Nokia"]).within(FieldRange::of("price").before(400));
+/// let rows: usize = phones.index("by_price")?.scan(&cheap, &IndexScanOptions::default())?.map(|batch| batch.unwrap().rows.num_rows()).sum();
+/// assert_eq!(rows, 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Index {
+    store: Arc<Inner>,
+    table: Arc<TableEntry>,
+    index: Arc<OpenIndex>,
+    columns: Vec<IndexColumn>,
+}
+
+impl Index {
+    pub(crate) fn new(store: Arc<Inner>, table: Arc<TableEntry>, index: Arc<OpenIndex>) -> Self {
+        let columns = index.codec.columns.iter().map(|column| column.shown.clone()).collect();
+        Self { store, table, index, columns }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.index.stored.name
+    }
+
+    /// The path of its table.
+    pub fn table_path(&self) -> &str {
+        &self.table.schema.path
+    }
+
+    /// What it orders the rows by.
+    pub fn columns(&self) -> &[IndexColumn] {
+        &self.columns
+    }
+
+    /// Whether it has every row. One that is being made, or whose making was cut short, cannot be read.
+    pub fn is_ready(&self) -> bool {
+        self.index.is_ready()
+    }
+
+    /// The statement that makes it.
+    pub fn to_ddl(&self) -> String {
+        self.index.to_ddl(self.table_path())
+    }
+
+    /// The rows of a range. Each is checked: a row that changed since its entry was written does not come.
+    ///
+    /// # Errors
+    /// `Invalid` for values or options that do not fit; `Unavailable` for an index that is not ready.
+    pub fn scan(&self, range: &IndexRange, options: &IndexScanOptions) -> Result<IndexRows> {
+        self.index.codec.bounds(&range.prefix, range.range.as_ref())?;
+        self.bulk_get([range.clone()], options)
+    }
+
+    /// The rows of many ranges, which may be drawn from a source that never ends. A row of two of them may come twice.
+    ///
+    /// # Errors
+    /// As [`Index::scan`]; what is wrong with a range comes out of the iterator.
+    pub fn bulk_get<I>(&self, ranges: I, options: &IndexScanOptions) -> Result<IndexRows>
+    where
+        I: IntoIterator<Item = IndexRange>,
+        I::IntoIter: Send + 'static,
+    {
+        self.check_ready()?;
+        read(&self.store, &self.table, &self.index, Box::new(ranges.into_iter().map(Ok)), options)
+    }
+
+    /// How many entries a range has, counted up to `most`. It may be a few more than there are rows: entries of rows that changed are
+    /// among them.
+    ///
+    /// # Errors
+    /// As [`Index::scan`].
+    pub fn count_entries(&self, range: &IndexRange, most: u64) -> Result<u64> {
+        self.check_ready()?;
+        let engine = &*self.store.engine;
+        let mut walk = Walk::new(engine, self.index.space(), Direction::Unordered);
+        walk.add(self.index.codec.bounds(&range.prefix, range.range.as_ref())?);
+        let (mut count, mut entries) = (0, Slices::new());
+        while count < most && !walk.is_over() {
+            entries.clear();
+            walk.read(engine, (most - count).min(ESTIMATE_ENTRIES) as usize, &mut entries)?;
+            count += entries.len() as u64;
+        }
+        Ok(count.min(most))
+    }
+
+    fn check_ready(&self) -> Result<()> {
+        if self.index.is_ready() {
+            return Ok(());
+        }
+        Err(Error::unavailable(format!(
+            "index {} on {} does not have every row yet: wait until it is made; if its making was cut short, make it again",
+            self.name(),
+            self.table_path()
+        )))
+    }
+}

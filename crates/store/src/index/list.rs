@@ -1,0 +1,101 @@
+//! The indexes of a table, as writers see them at this moment.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arrow::array::{ArrayRef, RecordBatch};
+use tonnage_engine::{Error, Result, Rows, SpaceId};
+
+use super::codec::IndexCodec;
+use super::definition::{IndexState, ResolvedColumn, StoredIndex};
+use crate::schema::quoted_name;
+use crate::{TableCodec, TableSchema};
+
+/// An index that is open for use.
+#[derive(Debug)]
+pub(crate) struct OpenIndex {
+    pub(crate) stored: StoredIndex,
+    pub(crate) codec: IndexCodec,
+}
+
+impl OpenIndex {
+    pub(crate) fn space(&self) -> SpaceId {
+        self.stored.space()
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.stored.state == IndexState::Ready
+    }
+
+    /// The statement that makes the index.
+    pub(crate) fn to_ddl(&self, table: &str) -> String {
+        let columns: Vec<_> = self.codec.columns.iter().map(|column| column.shown.to_string()).collect();
+        let table: Vec<_> = table.split('.').map(quoted_name).collect();
+        format!("CREATE INDEX {} ON {} ({})", quoted_name(&self.stored.name), table.join("."), columns.join(", "))
+    }
+
+    /// The indexed columns of stored rows, which `table` can read.
+    pub(crate) fn decode_columns(&self, table: &TableCodec, rows: &Rows) -> Result<Vec<ArrayRef>> {
+        let place = |column: &ResolvedColumn| {
+            let found = table.schema().columns.iter().position(|own| own.id == column.id);
+            found.ok_or_else(|| Error::internal(format!("index {} is on a column that was dropped", self.stored.name)))
+        };
+        let columns = self.codec.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
+        Ok(table.decode(rows, None, Some(&columns))?.columns().to_vec())
+    }
+
+    /// The indexed columns of aligned rows of a table; the default of one that the schema of these rows is too old to know.
+    pub(crate) fn pick_columns(&self, schema: &TableSchema, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let pick = |column: &ResolvedColumn| match schema.columns.iter().position(|own| own.id == column.id) {
+            Some(index) => Ok(rows.column(index).clone()),
+            None => column.default.to_array(column.column_type, rows.num_rows()),
+        };
+        self.codec.columns.iter().map(pick).collect()
+    }
+}
+
+/// All indexes of a table, with the table's newest codec, which reads every row that there is.
+#[derive(Debug)]
+pub(crate) struct IndexSet {
+    pub(crate) table: Arc<TableCodec>,
+    pub(crate) indexes: Vec<Arc<OpenIndex>>,
+}
+
+impl IndexSet {
+    pub(crate) fn find(&self, name: &str) -> Option<&Arc<OpenIndex>> {
+        self.indexes.iter().find(|index| index.stored.is_named(name))
+    }
+}
+
+/// The indexes of one table.
+///
+/// All handles of a table share one list, whatever schema they keep to: a row that is written through an old handle must
+/// not be missing in a new index.
+#[derive(Debug)]
+pub(crate) struct IndexList {
+    /// Whether there are any, so that tables without indexes pay for one look.
+    any: AtomicBool,
+    set: RwLock<Arc<IndexSet>>,
+}
+
+impl IndexList {
+    pub(crate) fn new(set: IndexSet) -> Self {
+        Self { any: AtomicBool::new(!set.indexes.is_empty()), set: RwLock::new(Arc::new(set)) }
+    }
+
+    /// Whether the table has indexes. Whoever writes asks while it holds a pass of the store's gate.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set(&self) -> Arc<IndexSet> {
+        self.set.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn replace(&self, set: IndexSet) {
+        let any = !set.indexes.is_empty();
+        *self.set.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(set);
+        self.any.store(any, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,77 @@
+//! What to read through an index, and how.
+
+use tonnage_engine::{Direction, Error, Result};
+
+use crate::Value;
+use crate::codec::FieldRange;
+
+/// Which entries of an index are wanted: those that begin with some values, and go on within a range.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexRange {
+    /// The values of the leading columns; NULL stands for NULL.
+    pub prefix: Vec<Value>,
+    /// A range on the column after these. It never holds NULL.
+    pub range: Option<FieldRange>,
+}
+
+impl IndexRange {
+    /// All entries that begin with these values.
+    pub fn prefix(values: impl IntoIterator<Item = impl Into<Value>>) -> Self {
+        Self { prefix: values.into_iter().map(Into::into).collect(), range: None }
+    }
+
+    /// Only those whose next column lies in a range.
+    pub fn within(mut self, range: FieldRange) -> Self {
+        self.range = Some(range);
+        self
+    }
+}
+
+/// How to scan an index.
+#[derive(Clone, Debug)]
+pub struct IndexScanOptions {
+    /// The order of rows: `Unordered` is fastest; `Forward` and `Reverse` give them in the order of the index, NULLs first or last. Where many
+    /// ranges are asked for they are answered in the order given.
+    pub direction: Direction,
+    /// The columns wanted; all without it.
+    pub columns: Option<Vec<String>>,
+    /// At most this many rows in all.
+    pub limit: Option<u64>,
+    /// About how many rows one batch holds (1 to 1,048,576).
+    pub batch_rows_max: usize,
+    /// About how many bytes of keys and values one batch holds (1 KiB to 256 MiB).
+    pub batch_bytes_max: usize,
+    /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of cores.
+    pub max_concurrent_requests: Option<usize>,
+}
+
+impl Default for IndexScanOptions {
+    fn default() -> Self {
+        Self {
+            direction: Direction::Unordered,
+            columns: None,
+            limit: None,
+            batch_rows_max: 8_192,
+            batch_bytes_max: 4 << 20,
+            max_concurrent_requests: None,
+        }
+    }
+}
+
+impl IndexScanOptions {
+    /// The same for the machinery of bulk get, which knows the limits of each setting.
+    pub(super) fn check(&self) -> Result<crate::BulkGetOptions> {
+        if self.limit == Some(0) {
+            return Err(Error::invalid("limit is 0: ask for at least one row"));
+        }
+        let options = crate::BulkGetOptions {
+            max_concurrent_requests: self.max_concurrent_requests,
+            batch_rows_max: self.batch_rows_max,
+            batch_bytes_max: self.batch_bytes_max,
+            direction: self.direction,
+            ..crate::BulkGetOptions::default()
+        };
+        options.check()?;
+        Ok(options)
+    }
+}

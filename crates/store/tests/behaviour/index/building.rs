@@ -1,0 +1,148 @@
+//! Indexes are built over rows that are there, while the table is in use.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rstest::rstest;
+use tonnage::{
+    BulkPutOptions, Cancel, CreateIndexOptions, EntryBatch, EntryStream, ErrorKind, IndexColumn, IndexDefinition, IndexRange,
+    Result, WriteOptions,
+};
+
+use super::{car, cars, plates, stale_entries};
+use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::{TestStore, assert_error, failure};
+
+fn by_year() -> IndexDefinition {
+    IndexDefinition { name: "by_year".into(), table: "cars".into(), columns: vec![IndexColumn::new("year")] }
+}
+
+fn stocked(on: Ground, count: i64) -> TestStore {
+    let store = cars(on);
+    let rows: Vec<_> = (0..count).map(|plate| car(plate, "red", (plate % 10) as i32)).collect();
+    store.multi_put([("cars", rows)], &BulkPutOptions::default()).unwrap();
+    store
+}
+
+#[rstest]
+fn all_rows_are_built_in_and_progress_is_told(#[values(Memory, RocksDb)] on: Ground) {
+    let store = stocked(on, 40_000);
+    let told = Arc::new(AtomicU64::new(0));
+    let noted = told.clone();
+    let progress = Arc::new(move |progress: tonnage::IndexProgress| {
+        assert!(noted.swap(progress.rows, Ordering::SeqCst) < progress.rows);
+    });
+    let options = CreateIndexOptions { progress: Some(progress), ..Default::default() };
+    assert!(store.create_index(&by_year(), &options).unwrap());
+    assert_eq!(told.load(Ordering::SeqCst), 40_000);
+    assert_eq!(plates(&store, "by_year", IndexRange::prefix([7])), (7..40_000).step_by(10).collect::<Vec<i64>>());
+    assert_eq!(stale_entries(&store), 0);
+}
+
+#[rstest]
+fn a_cancelled_index_is_taken_back(#[values(Memory, RocksDb)] on: Ground) {
+    let store = stocked(on, 100);
+    let spaces = store.engine().spaces().unwrap();
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let error = failure(store.create_index(&by_year(), &CreateIndexOptions { cancel, ..Default::default() }));
+    assert_error(error, ErrorKind::Unavailable, &["by_year", "cancelled"]);
+    assert!(store.table("cars").unwrap().index("by_year").is_err());
+    assert_eq!(store.engine().spaces().unwrap(), spaces);
+}
+
+#[rstest]
+fn a_row_that_cannot_be_indexed_stops_the_making(#[values(Memory, RocksDb)] on: Ground) {
+    let store = stocked(on, 10);
+    let long = car(11, "red", 1).with("note", "x".repeat(70_000));
+    store.table("cars").unwrap().put(&long, &WriteOptions::default()).unwrap();
+    assert_error(failure(store.execute("CREATE INDEX by_note ON cars (note)")), ErrorKind::Invalid, &["by_note", "shorter"]);
+    assert_eq!(store.table("cars").unwrap().indexes().unwrap().len(), 1);
+}
+
+#[rstest]
+fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on: Ground) {
+    let store = stocked(on, 20_000);
+    std::thread::scope(|scope| {
+        let store = &store;
+        let building = scope.spawn(move || store.create_index(&by_year(), &CreateIndexOptions::default()).unwrap());
+        let mut plate = 0;
+        while !building.is_finished() || plate < 500 {
+            let table = store.table("cars").unwrap();
+            table.put(&car(plate * 7 % 25_000, "blue", (plate % 90) as i32), &WriteOptions::default()).unwrap();
+            table.delete(&crate::common::row! { "plate" => plate * 3 % 20_000 }, &WriteOptions::default()).unwrap();
+            plate += 1;
+        }
+    });
+    stale_entries(&store);
+    let found = plates(&store, "by_year", IndexRange::default());
+    assert_eq!(found.len() as u64, store.table("cars").unwrap().count().unwrap());
+}
+
+/// A stream that makes an index of the table that it is loaded into, and so waits for itself.
+struct Impatient(tonnage::Store, bool);
+
+impl EntryStream for Impatient {
+    fn name(&self) -> String {
+        "impatient".into()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        if std::mem::replace(&mut self.1, true) {
+            return Ok(None);
+        }
+        let options = CreateIndexOptions { load_wait: Duration::from_millis(20), ..Default::default() };
+        let error = failure(self.0.create_index(&by_year(), &options));
+        assert_error(error, ErrorKind::Unavailable, &["bulk put"]);
+        Ok(None)
+    }
+}
+
+#[rstest]
+fn an_index_that_waits_for_its_own_load_gives_up(#[values(Memory, RocksDb)] on: Ground) {
+    let store = stocked(on, 10);
+    store.bulk_put(vec![Box::new(Impatient(store.clone(), false))], &BulkPutOptions::default()).unwrap();
+    assert!(store.create_index(&by_year(), &CreateIndexOptions::default()).unwrap());
+}
+
+#[rstest]
+fn an_index_whose_making_was_cut_short_is_told_and_made_again(#[values(Memory, RocksDb)] on: Ground) {
+    let mut store = stocked(on, 1_000);
+    store.execute("CREATE INDEX by_year ON cars (year)").unwrap();
+    unfinish(&store);
+    store.reopen();
+    store.table("cars").unwrap().put(&car(5_000, "red", 3), &WriteOptions::default()).unwrap();
+
+    let index = store.table("cars").unwrap().index("by_year").unwrap();
+    assert!(!index.is_ready());
+    let refused = failure(index.scan(&IndexRange::default(), &Default::default()).map(drop));
+    assert_error(refused, ErrorKind::Unavailable, &["by_year", "make it again"]);
+    let shown = store.execute("DESCRIBE cars").unwrap().remove(0);
+    let tonnage::Outcome::Description(shown) = shown else { panic!("{shown:?}") };
+    assert!(shown.contains("-- not ready") && tonnage::ddl::parse(&shown).unwrap().len() == 3, "{shown}");
+    let report = store.check().unwrap();
+    assert!(report.is_sound() && report.unfinished_indexes == ["CREATE INDEX by_year ON cars (year)"], "{report:?}");
+
+    store.execute("CREATE INDEX IF NOT EXISTS by_year ON cars (year)").unwrap();
+    let found = plates(&store, "by_year", IndexRange::prefix([3]));
+    assert_eq!((found.len(), found.last(), stale_entries(&store)), (101, Some(&5_000), 0));
+}
+
+/// Puts the index `by_year` back to where a crash in the middle of its making leaves it.
+fn unfinish(store: &TestStore) {
+    use tonnage_engine::{Condition, Durability, Projection, Rows, WriteBatch};
+    let engine = store.engine();
+    let spaces = engine.spaces().unwrap();
+    let space = |name: &str| spaces.iter().find(|space| space.name == name).unwrap().id;
+    let key = b"cars\0\x01cars\0\x01";
+    let mut rows = Rows::new();
+    engine.read(space("catalog"), &[&key[..]].into_iter().collect(), Projection::KeysAndValues, &mut rows).unwrap();
+    let stored = std::str::from_utf8(rows.values.get(0)).unwrap();
+    let (before, last) = stored.rsplit_once("\"ready\"").unwrap();
+    let mut batch = WriteBatch::new(space("catalog"));
+    batch.put(key, format!("{before}\"building\"{last}").as_bytes(), 0, Condition::Always);
+    engine.write(&batch, Durability::Fsync).unwrap();
+    let index = space("index:cars.by_year");
+    engine.delete_range(index, &tonnage_engine::Ranges::whole_space(), Durability::Write).unwrap();
+}

@@ -1,0 +1,91 @@
+//! Indexes are made, shown, dropped, and still there after reopening.
+
+use rstest::rstest;
+use tonnage::{CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition, IndexRange, Outcome, WriteOptions};
+
+use super::{car, cars, plates};
+use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::{assert_error, failure};
+
+#[rstest]
+fn an_index_is_there_after_reopening(#[values(Memory, RocksDb)] on: Ground) {
+    let mut store = cars(on);
+    store.table("cars").unwrap().put(&car(1, "red", 2001), &WriteOptions::default()).unwrap();
+    store.reopen();
+    let index = store.table("cars").unwrap().index("BY_COLOUR").unwrap();
+    assert_eq!((index.name(), index.table_path(), index.is_ready()), ("by_colour", "cars", true));
+    assert_eq!(index.columns(), [IndexColumn::new("colour"), IndexColumn::new("year")]);
+    assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["red"])), [1]);
+}
+
+#[rstest]
+fn statements_tell_what_they_did(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables("CREATE TABLE t (k LONG, a STRING, PRIMARY KEY (k))");
+    let told = store
+        .execute("CREATE INDEX i ON t (a); CREATE INDEX IF NOT EXISTS i ON t (a); DROP INDEX i ON t; DROP INDEX IF EXISTS i ON t")
+        .unwrap();
+    let [index, table] = ["i", "t"].map(str::to_owned);
+    let made = |new| Outcome::CreatedIndex { index: index.clone(), table: table.clone(), new };
+    let dropped = |existed| Outcome::DroppedIndex { index: index.clone(), table: table.clone(), existed };
+    assert_eq!(told, [made(true), made(false), dropped(true), dropped(false)]);
+}
+
+#[rstest]
+fn describe_shows_the_statements_that_make_the_indexes(#[values(Memory, RocksDb)] on: Ground) {
+    let ddl = r#"CREATE TABLE t (k LONG, a STRING, d JSON, PRIMARY KEY (k));
+        CREATE INDEX "odd name" ON t (a, d.x."y z"); CREATE INDEX second ON t (a)"#;
+    let store = on.with_tables(ddl);
+    let shown = store.execute("DESCRIBE t").unwrap().remove(0);
+    let Outcome::Description(text) = &shown else { panic!("{shown:?}") };
+    assert!(text.contains("CREATE INDEX second ON t (a)"), "{text}");
+    assert_eq!(on.with_tables(text).execute("DESCRIBE t").unwrap().remove(0), shown);
+}
+
+#[rstest]
+fn an_index_that_cannot_be_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables("CREATE TABLE t (k LONG, a STRING, d JSON, PRIMARY KEY (k)); CREATE INDEX i ON t (a)");
+    for (sql, kind, named) in [
+        ("CREATE INDEX i ON t (a)", ErrorKind::Conflict, "i already"),
+        ("CREATE INDEX j ON t (b)", ErrorKind::Invalid, "no column 'b'"),
+        ("CREATE INDEX j ON t (a, a)", ErrorKind::Invalid, "twice"),
+        ("CREATE INDEX j ON t (d)", ErrorKind::Invalid, "JSON"),
+        ("CREATE INDEX j ON t (a.x)", ErrorKind::Invalid, "not of type JSON"),
+        ("CREATE INDEX j ON u (a)", ErrorKind::NotFound, "no table u"),
+        ("CREATE UNIQUE INDEX j ON t (a)", ErrorKind::Invalid, "UNIQUE"),
+        ("DROP INDEX j ON t", ErrorKind::NotFound, "its indexes are i"),
+        ("ALTER TABLE t DROP COLUMN a", ErrorKind::Conflict, "index i"),
+    ] {
+        assert_error(failure(store.execute(sql)), kind, &[named]);
+    }
+    assert_error(failure(store.table("t").unwrap().index("j")), ErrorKind::NotFound, &["no index j"]);
+}
+
+#[rstest]
+fn nothing_is_left_of_what_was_dropped(#[values(Memory, RocksDb)] on: Ground) {
+    let mut store = cars(on);
+    let before = store.engine().spaces().unwrap().len();
+    store.execute("CREATE INDEX second ON cars (note); DROP INDEX by_colour ON cars").unwrap();
+    assert_eq!(store.engine().spaces().unwrap().len(), before);
+    store.execute("DROP TABLE cars").unwrap();
+    assert_eq!(store.engine().spaces().unwrap().len(), before - 2);
+    store.reopen();
+    assert_eq!(store.engine().spaces().unwrap().len(), before - 2);
+}
+
+#[rstest]
+fn dropping_a_child_table_drops_its_indexes(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables("CREATE TABLE t (k LONG, PRIMARY KEY (k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n))");
+    let before = store.engine().spaces().unwrap().len();
+    store.execute("CREATE INDEX i ON t.c (x); DROP TABLE t.c").unwrap();
+    assert_eq!(store.engine().spaces().unwrap().len(), before);
+}
+
+#[rstest]
+fn an_index_is_made_from_a_definition(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    let definition = IndexDefinition { name: "by_year".into(), table: "cars".into(), columns: vec![IndexColumn::new("year")] };
+    assert!(store.create_index(&definition, &CreateIndexOptions::default()).unwrap());
+    let again = CreateIndexOptions { if_not_exists: true, ..Default::default() };
+    assert!(!store.create_index(&definition, &again).unwrap());
+    assert!(store.drop_index("cars", "by_year", false).unwrap());
+}

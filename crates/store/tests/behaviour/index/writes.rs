@@ -1,0 +1,144 @@
+//! Single writes keep indexes up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rstest::rstest;
+use tonnage::{
+    Condition, Durability, ErrorKind, FieldRange, IndexRange, ManualClock, RowOperation, Store, WriteOptions, Written,
+};
+
+use super::{car, cars, plates, stale_entries};
+use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::{assert_error, failure, row};
+
+fn put(store: &Store, row: tonnage::Row) -> u64 {
+    store.table("cars").unwrap().put(&row, &WriteOptions::default()).unwrap()
+}
+
+fn of(store: &Store, colour: &str) -> Vec<i64> {
+    plates(store, "by_colour", IndexRange::prefix([colour]))
+}
+
+#[rstest]
+fn a_put_moves_the_entry(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    put(&store, car(1, "red", 2001));
+    put(&store, car(1, "blue", 2001));
+    assert_eq!((of(&store, "red"), of(&store, "blue")), (vec![], vec![1]));
+    put(&store, car(1, "blue", 2001));
+    assert_eq!((of(&store, "blue"), stale_entries(&store)), (vec![1], 0));
+}
+
+#[rstest]
+fn conditions_hold_as_without_indexes(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    let table = store.table("cars").unwrap();
+    let options = WriteOptions::default();
+    assert_eq!(table.put_if_present(&car(1, "red", 1), &options).unwrap(), Written::Refused { operation: 0, current: None });
+    let first = table.put_if_absent(&car(1, "red", 1), &options).unwrap().version().unwrap();
+    let refused = Written::Refused { operation: 0, current: Some(first) };
+    assert_eq!(table.put_if_absent(&car(1, "blue", 1), &options).unwrap(), refused);
+    assert_eq!(table.put_if_version(&car(1, "blue", 1), first + 1, &options).unwrap(), refused);
+    assert!(table.put_if_version(&car(1, "green", 1), first, &options).unwrap().is_stored());
+    assert_eq!((of(&store, "red"), of(&store, "blue"), of(&store, "green")), (vec![], vec![], vec![1]));
+    assert!(table.delete(&row! { "plate" => 1_i64 }, &options).unwrap());
+    assert!(!table.delete(&row! { "plate" => 1_i64 }, &options).unwrap());
+    assert!(of(&store, "green").is_empty());
+    assert_eq!(stale_entries(&store), 0);
+}
+
+#[rstest]
+fn an_atomic_write_keeps_all_entries_up(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    put(&store, car(1, "red", 1));
+    let operations = [
+        RowOperation::put("cars", car(1, "blue", 1)),
+        RowOperation::delete("cars", row! { "plate" => 1_i64 }),
+        RowOperation::put("cars", car(1, "red", 2)),
+    ];
+    store.atomic_write(&operations, &WriteOptions::default()).unwrap();
+    assert_eq!((of(&store, "red"), of(&store, "blue")), (vec![1], vec![]));
+    let refused = [RowOperation::put("cars", car(1, "green", 1)).when(Condition::IfAbsent)];
+    assert!(!store.atomic_write(&refused, &WriteOptions::default()).unwrap().is_stored());
+    assert!(of(&store, "green").is_empty());
+}
+
+#[rstest]
+fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables(
+        "CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n));
+         CREATE INDEX i ON t (x); CREATE INDEX i ON t.c (x)",
+    );
+    for k in 0..20_i64 {
+        let options = WriteOptions::default();
+        store.table("t").unwrap().put(&row! { "s" => 1_i64, "k" => k, "x" => k }, &options).unwrap();
+        store.table("t.c").unwrap().put(&row! { "s" => 1_i64, "k" => k, "n" => 1_i64, "x" => k }, &options).unwrap();
+    }
+    let range = FieldRange::of("k").before(15_i64);
+    let children = ["t.c".to_string()];
+    let deleted = store.table("t").unwrap().multi_delete(&row! { "s" => 1_i64 }, Some(&range), &children, Durability::Write);
+    assert_eq!((deleted.unwrap(), stale_entries(&store)), (30, 0));
+}
+
+#[rstest]
+fn a_row_that_expired_is_not_given(#[values(Memory, RocksDb)] on: Ground) {
+    let clock = Arc::new(ManualClock::new(1_000));
+    let store = on.open_with_clock(clock.clone());
+    store
+        .execute("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate)); CREATE INDEX by_colour ON cars (colour)")
+        .unwrap();
+    let options = WriteOptions { ttl: Some(Duration::from_millis(50)), ..Default::default() };
+    let red = |plate: i64| row! { "plate" => plate, "colour" => "red" };
+    store.table("cars").unwrap().put(&red(1), &options).unwrap();
+    put(&store, red(2));
+    assert_eq!(of(&store, "red"), [1, 2]);
+    clock.set_ms(1_050);
+    assert_eq!((of(&store, "red"), stale_entries(&store)), (vec![2], 0));
+    put(&store, red(1));
+    clock.set_ms(9_000);
+    assert_eq!(of(&store, "red"), [1, 2]);
+}
+
+#[rstest]
+fn a_handle_from_before_the_index_keeps_it_up(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))");
+    let old = store.table("cars").unwrap();
+    store.execute("ALTER TABLE cars ADD wheels INTEGER DEFAULT 4; CREATE INDEX by_wheels ON cars (wheels)").unwrap();
+    old.put(&row! { "plate" => 1_i64, "colour" => "red" }, &WriteOptions::default()).unwrap();
+    store.multi_put([("cars", vec![row! { "plate" => 2_i64, "colour" => "red" }])], &Default::default()).unwrap();
+    assert_eq!(plates(&store, "by_wheels", IndexRange::prefix([4])), [1, 2]);
+    old.put(&row! { "plate" => 2_i64, "colour" => "blue" }, &WriteOptions::default()).unwrap();
+    assert_eq!(stale_entries(&store), 0);
+}
+
+#[rstest]
+fn writers_side_by_side_leave_nothing_stale(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                for round in 0..100 {
+                    put(store, car(round % 3, ["red", "blue", "green", "grey"][thread], round as i32));
+                }
+            });
+        }
+    });
+    assert_eq!(stale_entries(&store), 0);
+    assert_eq!(plates(&store, "by_colour", IndexRange::default()), [0, 1, 2]);
+}
+
+#[rstest]
+fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    let long = "x".repeat(70_000);
+    let table = store.table("cars").unwrap();
+    let error = failure(table.put(&car(1, long.as_str(), 1), &WriteOptions::default()));
+    assert_error(error, ErrorKind::Invalid, &["by_colour", "65536"]);
+    assert_eq!(table.count().unwrap(), 0);
+    let rows = vec![car(1, "red", 1), car(2, long.as_str(), 1), car(3, "red", 1)];
+    let put = store.multi_put([("cars", rows)], &Default::default()).unwrap();
+    assert_eq!((put.report.total.inserted, put.failures[0].row), (2, 1));
+    assert_eq!(of(&store, "red"), [1, 3]);
+}
