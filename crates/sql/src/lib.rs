@@ -1,0 +1,2 @@
+//! SQL over a store.
+pub use datafusion;
