@@ -133,6 +133,7 @@ fn query() -> impl Strategy<Value = Query> {
         "SELECT DISTINCT ON (a) * FROM t{} ORDER BY a, b, c",
         "SELECT a, b, c FROM (SELECT *, row_number() OVER (PARTITION BY a ORDER BY b DESC, c DESC) AS n FROM t{}) WHERE n <= 2",
         "SELECT a, max(b) AS m FROM t{} GROUP BY a",
+        "SELECT a, rank() OVER (PARTITION BY a, b ORDER BY c, x, y) AS r FROM t{}",
         "SELECT b, max(c) AS m FROM t{} GROUP BY b",
         "SELECT a, first_value(c ORDER BY b, c) AS m FROM t{} GROUP BY a",
     ]);

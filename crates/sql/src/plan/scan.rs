@@ -40,24 +40,28 @@ pub(crate) struct StoreScan {
     schema: SchemaRef,
     /// What other parts of the plan will know of the rows wanted once they run, such as the keys on the other side of a join.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    /// The order that was asked for, which holds, though it may go on behind the last column that makes a difference.
+    asked: Vec<PhysicalSortExpr>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl StoreScan {
     pub(crate) fn new(spec: ReadSpec) -> Self {
-        let schema = spec.schema();
-        let properties = Arc::new(properties(&spec, &schema));
-        Self { spec, schema, dynamic: Vec::new(), properties, metrics: ExecutionPlanMetricsSet::new() }
+        Self::ordered(spec, Vec::new())
     }
 
-    fn with(&self, spec: ReadSpec) -> Arc<dyn ExecutionPlan> {
-        Arc::new(Self { dynamic: self.dynamic.clone(), ..Self::new(spec) })
+    fn ordered(spec: ReadSpec, asked: Vec<PhysicalSortExpr>) -> Self {
+        let schema = spec.schema();
+        let properties = Arc::new(properties(&spec, &schema, &asked));
+        Self { spec, schema, dynamic: Vec::new(), asked, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 }
 
-fn properties(spec: &ReadSpec, schema: &SchemaRef) -> PlanProperties {
-    let mut equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), ordering(spec, schema));
+fn properties(spec: &ReadSpec, schema: &SchemaRef, asked: &[PhysicalSortExpr]) -> PlanProperties {
+    let asked = (!asked.is_empty()).then(|| asked.to_vec());
+    let orderings = ordering(spec, schema).into_iter().chain(asked);
+    let mut equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
     // They are columns and nothing else, which cannot contradict each other.
     let _ = equivalences.add_constants(constants(spec, schema));
     PlanProperties::new(equivalences, Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded)
@@ -168,7 +172,8 @@ impl ExecutionPlan for StoreScan {
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         let limit = limit.map(|limit| limit as u64);
-        Some(self.with(ReadSpec { limit, ..self.spec.clone() }))
+        let scan = Self::ordered(ReadSpec { limit, ..self.spec.clone() }, self.asked.clone());
+        Some(Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }))
     }
 
     fn fetch(&self) -> Option<usize> {
@@ -201,10 +206,9 @@ impl ExecutionPlan for StoreScan {
         let Some(wanted) = order.iter().map(wish).collect::<Option<Vec<_>>>() else {
             return Ok(SortOrderPushdownResult::Unsupported);
         };
-        Ok(match direction_for(&self.spec, &wanted) {
-            Some(direction) => SortOrderPushdownResult::Exact { inner: self.with(ReadSpec { direction, ..self.spec.clone() }) },
-            None => SortOrderPushdownResult::Unsupported,
-        })
+        let Some(direction) = direction_for(&self.spec, &wanted) else { return Ok(SortOrderPushdownResult::Unsupported) };
+        let scan = Self::ordered(ReadSpec { direction, ..self.spec.clone() }, order.to_vec());
+        Ok(SortOrderPushdownResult::Exact { inner: Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }) })
     }
 }
 
