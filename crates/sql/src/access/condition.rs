@@ -1,0 +1,176 @@
+//! What is demanded of one column, and several such demands taken together.
+
+use std::cmp::Ordering;
+
+use arrow::array::{Array, ArrayRef, UInt32Array, make_comparator};
+use arrow::compute::{SortOptions, filter, is_not_null, sort_to_indices, take};
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+
+/// One demand on one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    /// The column's place in the table.
+    pub(crate) column: usize,
+    pub(crate) test: Test,
+}
+
+/// What is demanded. Arrays are of the column's own type.
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    /// One of these.
+    In(ArrayRef),
+    /// Not below this.
+    Low(Bound),
+    /// Not above this.
+    High(Bound),
+}
+
+/// The end of a range.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    /// An array of one value.
+    pub(crate) value: ArrayRef,
+    pub(crate) inclusive: bool,
+}
+
+impl Condition {
+    /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is not a number: those are left to
+    /// whoever compares numbers.
+    pub(crate) fn is_decided_by_keys(&self) -> bool {
+        let array = match &self.test {
+            Test::In(array) => array,
+            Test::Low(bound) | Test::High(bound) => &bound.value,
+        };
+        match array.data_type() {
+            DataType::Float32 | DataType::Float64 => {
+                let plain = |value: Option<f64>| value.is_none_or(|value| value != 0.0 && !value.is_nan());
+                doubles(array).is_some_and(|values| values.into_iter().all(plain))
+            }
+            _ => true,
+        }
+    }
+}
+
+fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
+    use arrow::array::AsArray;
+    use arrow::datatypes::Float64Type;
+    let array = arrow::compute::cast(array, &DataType::Float64).ok()?;
+    Some(array.as_primitive::<Float64Type>().iter().collect())
+}
+
+/// Everything that is demanded of one column.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Demands {
+    /// Ascending, without duplicates and NULLs.
+    pub(super) values: Option<ArrayRef>,
+    pub(super) low: Option<Bound>,
+    pub(super) high: Option<Bound>,
+}
+
+impl Demands {
+    pub(super) fn add(&mut self, test: &Test) -> Result<(), ArrowError> {
+        match test {
+            Test::In(values) => {
+                let values = sorted_unique(values)?;
+                self.values = Some(match &self.values {
+                    None => values,
+                    Some(others) => intersection(others, &values)?,
+                });
+            }
+            Test::Low(bound) => replace_if(&mut self.low, bound, Ordering::Greater)?,
+            Test::High(bound) => replace_if(&mut self.high, bound, Ordering::Less)?,
+        }
+        Ok(())
+    }
+
+    /// Values within the bounds, once all demands are known.
+    pub(super) fn settle(&mut self) -> Result<(), ArrowError> {
+        let Some(values) = &self.values else { return Ok(()) };
+        let mut keep: Vec<u32> = (0..values.len() as u32).collect();
+        for (bound, outside) in [(&self.low, Ordering::Less), (&self.high, Ordering::Greater)] {
+            let Some(bound) = bound else { continue };
+            let compare = comparator(values, &bound.value)?;
+            keep.retain(|row| match compare(*row as usize, 0) {
+                Ordering::Equal => bound.inclusive,
+                order => order != outside,
+            });
+        }
+        if keep.len() < values.len() {
+            self.values = Some(take(values, &UInt32Array::from(keep), None)?);
+        }
+        Ok(())
+    }
+
+    /// Whether no value can meet the demands.
+    pub(super) fn is_impossible(&self) -> Result<bool, ArrowError> {
+        if let Some(values) = &self.values {
+            return Ok(values.is_empty());
+        }
+        let (Some(low), Some(high)) = (&self.low, &self.high) else { return Ok(false) };
+        Ok(match comparator(&low.value, &high.value)?(0, 0) {
+            Ordering::Greater => true,
+            Ordering::Equal => !(low.inclusive && high.inclusive),
+            Ordering::Less => false,
+        })
+    }
+}
+
+/// Takes the bound when it is the narrower one: when it lies on that side of the one before.
+fn replace_if(place: &mut Option<Bound>, bound: &Bound, narrower: Ordering) -> Result<(), ArrowError> {
+    let replaces = match place {
+        None => true,
+        Some(before) => match comparator(&bound.value, &before.value)?(0, 0) {
+            Ordering::Equal => !bound.inclusive,
+            order => order == narrower,
+        },
+    };
+    if replaces {
+        *place = Some(bound.clone());
+    }
+    Ok(())
+}
+
+type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
+
+fn comparator(left: &ArrayRef, right: &ArrayRef) -> Result<Comparator, ArrowError> {
+    make_comparator(left.as_ref(), right.as_ref(), SortOptions::default())
+}
+
+fn sorted_unique(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let values = comparable(values)?;
+    if values.len() < 2 {
+        return Ok(values);
+    }
+    let order = sort_to_indices(&values, None, None)?;
+    let compare = comparator(&values, &values)?;
+    let mut kept: Vec<u32> = Vec::with_capacity(order.len());
+    for row in order.values() {
+        if kept.last().is_none_or(|last| compare(*last as usize, *row as usize).is_ne()) {
+            kept.push(*row);
+        }
+    }
+    take(&values, &UInt32Array::from(kept), None)
+}
+
+/// The values in both of two ascending arrays.
+fn intersection(left: &ArrayRef, right: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let compare = comparator(left, right)?;
+    let (mut kept, mut row, mut other) = (Vec::new(), 0, 0);
+    while row < left.len() && other < right.len() {
+        match compare(row, other) {
+            Ordering::Less => row += 1,
+            Ordering::Greater => other += 1,
+            Ordering::Equal => {
+                kept.push(row as u32);
+                (row, other) = (row + 1, other + 1);
+            }
+        }
+    }
+    take(left, &UInt32Array::from(kept), None)
+}
+
+/// Values that take part in comparisons: those that are not NULL.
+pub(crate) fn comparable(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if values.null_count() > 0 { filter(values, &is_not_null(values)?) } else { Ok(values.clone()) }
+}

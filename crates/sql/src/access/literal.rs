@@ -1,0 +1,33 @@
+//! Values between the store, Arrow and DataFusion.
+
+use arrow::array::Array;
+use arrow::datatypes::Field;
+use datafusion::common::ScalarValue;
+use tonnage::{ColumnType, Result, Value};
+
+use crate::error::from_datafusion;
+
+/// The first value of an array.
+pub(crate) fn value_of(array: &dyn Array) -> Result<Value> {
+    Value::from_array(array, &Field::new("value", array.data_type().clone(), true), 0)
+}
+
+/// A value as DataFusion has it.
+pub(crate) fn scalar_of(value: &Value) -> Result<ScalarValue> {
+    let column_type = match value {
+        Value::Null => return Ok(ScalarValue::Null),
+        Value::Boolean(_) => ColumnType::Boolean,
+        Value::Integer(_) => ColumnType::Integer,
+        Value::Long(_) => ColumnType::Long,
+        Value::Float(_) => ColumnType::Float,
+        Value::Double(_) => ColumnType::Double,
+        Value::Number { scale, .. } => ColumnType::Number { precision: 38, scale: *scale },
+        Value::String(_) => ColumnType::String,
+        Value::Json(_) => ColumnType::Json,
+        Value::Binary(_) => ColumnType::Binary,
+        Value::Timestamp { precision, .. } => ColumnType::Timestamp(*precision),
+        Value::Uuid(_) => ColumnType::Uuid,
+    };
+    let array = value.to_array(column_type, 1)?;
+    ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)
+}

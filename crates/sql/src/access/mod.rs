@@ -1,0 +1,23 @@
+//! How the store can be asked for the rows of a table.
+//!
+//! 1. What a statement demands of single columns becomes [`Condition`]s, whoever wrote them down: the parser of simple statements, a plan of
+//!    DataFusion, or a join that knows its keys by now.
+//! 2. [`choose`] finds the [`Path`] through the primary key that answers as many of them as possible: whole keys, partial keys with
+//!    a range on the column that follows, or everything. It tells which conditions the path answers by itself.
+//! 3. A [`ReadSpec`] adds columns, order and limits, and opens the read.
+
+mod condition;
+mod literal;
+mod ordering;
+mod path;
+mod read;
+mod spec;
+mod table;
+
+pub(crate) use condition::{Bound, Condition, Test, comparable};
+pub(crate) use literal::{scalar_of, value_of};
+pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant};
+pub(crate) use path::{Path, choose};
+pub(crate) use read::Read;
+pub(crate) use spec::{Latest, ReadSpec};
+pub(crate) use table::{SqlTable, VERSION, declared};

@@ -1,0 +1,61 @@
+//! In which order rows come out of a path.
+
+use tonnage::Direction;
+
+use super::{Path, ReadSpec};
+
+/// A column to order by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ordered {
+    pub(crate) column: usize,
+    pub(crate) descending: bool,
+}
+
+/// The direction in which a read must go to give its rows in this order, if there is one.
+pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direction> {
+    let key = &spec.table.schema().key;
+    let mut free = free_columns(spec)?.into_iter().peekable();
+    let mut descending = None;
+    for wish in wanted {
+        if free.peek().is_none() {
+            // Rows are told apart by the columns so far.
+            break;
+        }
+        if is_constant(spec, wish.column) {
+            continue;
+        }
+        if !key.contains(&wish.column) || free.next() != Some(wish.column) {
+            return None;
+        }
+        if *descending.get_or_insert(wish.descending) != wish.descending {
+            return None;
+        }
+    }
+    let direction = match descending {
+        None => Direction::Unordered,
+        Some(true) => Direction::Reverse,
+        Some(false) => Direction::Forward,
+    };
+    match spec.latest {
+        Some(latest) if direction != Direction::Unordered && latest.direction != direction => None,
+        Some(latest) => Some(latest.direction),
+        None => Some(direction),
+    }
+}
+
+/// The key columns that have more than one value, in key order: rows come ordered by them. `None` where there is no order at all.
+pub(crate) fn free_columns(spec: &ReadSpec) -> Option<Vec<usize>> {
+    let key = &spec.table.schema().key;
+    match &spec.path {
+        Path::Nothing => Some(Vec::new()),
+        Path::All => spec.table.total_order.then(|| key.clone()),
+        Path::Keys { .. } => Some(key.iter().copied().filter(|column| !is_constant(spec, *column)).collect()),
+    }
+}
+
+/// Whether a path leaves a column one value only.
+pub(crate) fn is_constant(spec: &ReadSpec, column: usize) -> bool {
+    let Path::Keys { constant, .. } = &spec.path else { return false };
+    let position = spec.table.schema().key_position(column);
+    position.and_then(|position| constant.get(position)).copied().unwrap_or(false)
+}

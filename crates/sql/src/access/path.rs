@@ -1,0 +1,153 @@
+//! Ways through the primary key.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::{Field, Schema};
+use arrow::error::ArrowError;
+use tonnage::{Error, FieldRange, Result, TableSchema, Value};
+
+use super::condition::{Bound, Condition, Demands};
+use super::value_of;
+
+/// The most keys that lists of several columns may multiply to.
+const KEYS_MAX: usize = 1 << 22;
+
+/// Which part of a table is read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Path {
+    /// Nothing: no row can match.
+    Nothing,
+    /// All rows.
+    All,
+    /// The rows of these whole or partial keys.
+    Keys {
+        /// The leading key columns in key order; the keys ascend and none comes twice.
+        keys: RecordBatch,
+        /// For each column of the keys whether it has one value only.
+        constant: Vec<bool>,
+        /// A range on the key column that follows.
+        range: Option<FieldRange>,
+    },
+}
+
+/// A path, and which of the conditions it answers by itself.
+pub(crate) struct Choice {
+    pub(crate) path: Path,
+    pub(crate) answered: Vec<bool>,
+}
+
+/// Finds the path that answers the most.
+pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<Choice> {
+    let demands = gather(schema, conditions).map_err(broken)?;
+    for demand in demands.iter().flatten() {
+        if demand.is_impossible().map_err(broken)? {
+            return Ok(Choice { path: Path::Nothing, answered: vec![true; conditions.len()] });
+        }
+    }
+    let prefix = prefix(schema, &demands);
+    if prefix.len() < schema.shard_key_len {
+        return Ok(Choice { path: Path::All, answered: vec![false; conditions.len()] });
+    }
+    let range = match schema.key.get(prefix.len()) {
+        Some(column) => range(schema, *column, demands[*column].as_ref())?,
+        None => None,
+    };
+    let ranged = range.is_some().then(|| schema.key[prefix.len()]);
+    let is_answered = |column: usize| schema.key[..prefix.len()].contains(&column) || ranged == Some(column);
+    let answered = conditions.iter().map(|condition| condition.is_decided_by_keys() && is_answered(condition.column)).collect();
+    let constant = prefix.iter().map(|values| values.len() == 1).collect();
+    Ok(Choice { path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range }, answered })
+}
+
+/// What is demanded of each column.
+fn gather(schema: &TableSchema, conditions: &[Condition]) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
+    let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
+    for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys()) {
+        demands[condition.column].get_or_insert_default().add(&condition.test)?;
+    }
+    demands.iter_mut().flatten().try_for_each(Demands::settle)?;
+    Ok(demands)
+}
+
+/// The values of the leading key columns that have such.
+fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
+    let (mut prefix, mut count) = (Vec::new(), 1_usize);
+    for column in &schema.key {
+        let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone()) else { break };
+        count = count.saturating_mul(values.len());
+        if count > KEYS_MAX {
+            break;
+        }
+        prefix.push(values);
+    }
+    prefix
+}
+
+fn range(schema: &TableSchema, column: usize, demands: Option<&Demands>) -> Result<Option<FieldRange>> {
+    let Some(Demands { values: None, low, high }) = demands else { return Ok(None) };
+    let end = |bound: &Bound| -> Result<(Value, bool)> { Ok((value_of(bound.value.as_ref())?, bound.inclusive)) };
+    let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);
+    Ok(Some(FieldRange { column: schema.columns[column].name.clone(), low, high }))
+}
+
+/// Every combination of the values, the last column changing fastest.
+fn product(schema: &TableSchema, prefix: &[ArrayRef]) -> std::result::Result<RecordBatch, ArrowError> {
+    let total: usize = prefix.iter().map(|values| values.len()).product();
+    let (mut repeats, mut arrays, mut fields) = (total, Vec::new(), Vec::new());
+    for (values, column) in prefix.iter().zip(schema.key_columns()) {
+        repeats /= values.len();
+        let expanded = if values.len() == total {
+            values.clone()
+        } else {
+            let rows = (0..total).map(|row| (row / repeats % values.len()) as u32);
+            take(values, &UInt32Array::from_iter_values(rows), None)?
+        };
+        arrays.push(expanded);
+        fields.push(Field::new(&column.name, values.data_type().clone(), true));
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+}
+
+fn broken(error: ArrowError) -> Error {
+    Error::internal(format!("the conditions on the key could not be compared: {error}")).with_source(error)
+}
+
+impl Path {
+    /// How the path is told of by EXPLAIN.
+    pub(crate) fn describe(&self, schema: &TableSchema) -> String {
+        match self {
+            Path::Nothing => "nothing, no row can match".to_owned(),
+            Path::All => "full scan".to_owned(),
+            Path::Keys { keys, range, .. } => {
+                let count = keys.num_rows();
+                let plural = if count == 1 { "" } else { "s" };
+                if keys.num_columns() == schema.key.len() {
+                    return format!("bulk get of {count} key{plural}");
+                }
+                let names: Vec<_> = keys.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
+                let range = range.as_ref().map(|range| format!(" with {}", Shown(range))).unwrap_or_default();
+                format!("range read of {count} partial key{plural} ({}){range}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// A range as SQL would write it.
+struct Shown<'a>(&'a FieldRange);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FieldRange { column, low, high } = self.0;
+        if let Some((value, inclusive)) = low {
+            write!(f, "{value} {} ", if *inclusive { "<=" } else { "<" })?;
+        }
+        f.write_str(column)?;
+        if let Some((value, inclusive)) = high {
+            write!(f, " {} {value}", if *inclusive { "<=" } else { "<" })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! A read under way.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow::datatypes::SchemaRef;
+use tonnage::{BulkGet, Error, Result, TableBatch};
+
+use super::ReadSpec;
+use crate::guard::Guard;
+
+/// Batches of the columns asked for, under their SQL names, up to the limit.
+pub(crate) struct Read {
+    rows: Option<BulkGet>,
+    schema: SchemaRef,
+    /// For each column wanted whether it is the version.
+    is_version: Vec<bool>,
+    left: u64,
+    guard: Guard,
+}
+
+impl Read {
+    pub(super) fn new(spec: &ReadSpec, rows: Option<BulkGet>, guard: Guard) -> Self {
+        let own = spec.table.schema().columns.len();
+        let is_version = spec.columns.iter().map(|column| *column >= own).collect();
+        Self { rows, schema: spec.schema(), is_version, left: spec.limit.unwrap_or(u64::MAX), guard }
+    }
+
+    fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {
+        let rows = batch.rows.num_rows();
+        let arrays = if self.is_version.contains(&true) { self.with_versions(&batch) } else { batch.rows.columns().to_vec() };
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
+            .map_err(|error| Error::internal(format!("table {}: {error}", batch.table)).with_source(error))
+    }
+
+    fn with_versions(&self, batch: &TableBatch) -> Vec<ArrayRef> {
+        let versions: ArrayRef = Arc::new(UInt64Array::from(batch.versions.clone()));
+        let mut own = batch.rows.columns().iter();
+        let next = |is_version: &bool| if *is_version { Some(versions.clone()) } else { own.next().cloned() };
+        self.is_version.iter().filter_map(next).collect()
+    }
+}
+
+impl Iterator for Read {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Err(error) = self.guard.check() {
+            self.rows = None;
+            return Some(Err(error)).filter(|_| std::mem::take(&mut self.left) > 0);
+        }
+        let batch = self.rows.as_mut()?.next()?.and_then(|batch| self.shape(batch));
+        let Ok(batch) = batch else {
+            self.rows = None;
+            return Some(batch);
+        };
+        let count = batch.num_rows() as u64;
+        let batch = if count > self.left { batch.slice(0, self.left as usize) } else { batch };
+        self.left -= count.min(self.left);
+        if self.left == 0 {
+            self.rows = None;
+        }
+        Some(Ok(batch))
+    }
+}

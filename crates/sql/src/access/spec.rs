@@ -1,0 +1,162 @@
+//! What is read, complete.
+
+use std::sync::Arc;
+
+use arrow::array::UInt32Array;
+use arrow::compute::take_record_batch;
+use arrow::datatypes::SchemaRef;
+use tonnage::{BulkGet, BulkGetOptions, Direction, Error, KeySource, Result, TableScanOptions};
+
+use super::{Path, Read, SqlTable};
+use crate::guard::Guard;
+
+/// The first rows under each shard key, in a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Latest {
+    pub(crate) rows: u64,
+    pub(crate) direction: Direction,
+}
+
+/// A read of one table.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadSpec {
+    pub(crate) table: Arc<SqlTable>,
+    pub(crate) path: Path,
+    /// The columns wanted, as places in the table's SQL schema.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) direction: Direction,
+    /// At most this many rows in all.
+    pub(crate) limit: Option<u64>,
+    pub(crate) latest: Option<Latest>,
+    pub(crate) batch_rows_max: usize,
+    pub(crate) workers: usize,
+}
+
+impl ReadSpec {
+    /// The schema of what comes out.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::new(self.table.arrow.project(&self.columns).expect("a projection names columns that there are"))
+    }
+
+    /// Whether keys alone are enough.
+    pub(crate) fn keys_only(&self) -> bool {
+        let schema = self.table.schema();
+        self.columns.iter().all(|column| *column >= schema.columns.len() || schema.is_key(*column))
+    }
+
+    /// Whether this gives so few rows that handing the read to a thread would cost more than the read.
+    pub(crate) fn is_small(&self) -> bool {
+        const SMALL_ROWS: u64 = 1_024;
+        let whole = match &self.path {
+            Path::Nothing => return true,
+            Path::All => None,
+            Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len()).then(|| keys.num_rows() as u64),
+        };
+        // A limit says little where filters above it make it be read again and again: it is only passed down where there are none.
+        whole.or(self.limit).is_some_and(|rows| rows <= SMALL_ROWS)
+    }
+
+    /// About how many rows come at most.
+    pub(crate) fn rows_estimate(&self) -> Option<u64> {
+        let path = match &self.path {
+            Path::Nothing => Some(0),
+            Path::All => self.table.rows_estimate,
+            Path::Keys { keys, .. } if keys.num_columns() == self.table.schema().key.len() => Some(keys.num_rows() as u64),
+            // How many rows a partial key has is anybody's guess.
+            Path::Keys { keys, .. } => {
+                let guess = keys.num_rows() as u64 * 100;
+                Some(self.table.rows_estimate.map_or(guess, |all| all.min(guess)))
+            }
+        };
+        match (path, self.limit) {
+            (Some(rows), Some(limit)) => Some(rows.min(limit)),
+            (rows, limit) => rows.or(limit),
+        }
+    }
+
+    /// Starts to read.
+    pub(crate) fn open(&self, guard: Guard) -> Result<Read> {
+        let rows = match &self.path {
+            Path::Nothing => None,
+            _ if self.limit == Some(0) => None,
+            Path::All => Some(self.scan()?),
+            Path::Keys { .. } => Some(self.bulk_get()?),
+        };
+        Ok(Read::new(self, rows, guard))
+    }
+
+    /// How the read is told of by EXPLAIN.
+    pub(crate) fn describe(&self) -> String {
+        let schema = self.table.schema();
+        let names: Vec<_> = self.columns.iter().map(|column| self.table.arrow.field(*column).name().as_str()).collect();
+        let mut text = format!("table={}, path={}, columns=[{}]", schema.path, self.path.describe(schema), names.join(", "));
+        if self.keys_only() {
+            text.push_str(", keys only");
+        }
+        match self.direction() {
+            Direction::Unordered => {}
+            Direction::Forward => text.push_str(", order=key"),
+            Direction::Reverse => text.push_str(", order=key descending"),
+        }
+        if let Some(latest) = self.latest {
+            text.push_str(&format!(", limit_per_key={}", latest.rows));
+        }
+        if let Some(limit) = self.limit {
+            text.push_str(&format!(", limit={limit}"));
+        }
+        text
+    }
+
+    fn names(&self) -> Vec<String> {
+        let columns = &self.table.schema().columns;
+        self.columns.iter().filter_map(|column| columns.get(*column)).map(|column| column.name.clone()).collect()
+    }
+
+    fn direction(&self) -> Direction {
+        self.latest.map_or(self.direction, |latest| latest.direction)
+    }
+
+    fn batch_rows(&self) -> usize {
+        let limit = self.limit.unwrap_or(u64::MAX).clamp(1, self.batch_rows_max as u64);
+        limit as usize
+    }
+
+    fn scan(&self) -> Result<BulkGet> {
+        self.table.table.scan(&TableScanOptions {
+            direction: self.direction(),
+            columns: Some(self.names()),
+            keys_only: self.keys_only(),
+            limit: self.limit,
+            limit_per_shard_key: self.latest.map(|latest| latest.rows),
+            batch_rows_max: self.batch_rows(),
+            ..TableScanOptions::default()
+        })
+    }
+
+    fn bulk_get(&self) -> Result<BulkGet> {
+        let Path::Keys { keys, range, .. } = &self.path else { return Err(Error::internal("a bulk get needs keys")) };
+        let is_shard_key = keys.num_columns() == self.table.schema().shard_key_len;
+        let latest = self.latest.filter(|_| is_shard_key).map(|latest| latest.rows);
+        let is_whole = keys.num_columns() == self.table.schema().key.len();
+        let keys = if self.direction() == Direction::Reverse { reversed(keys)? } else { keys.clone() };
+        let options = BulkGetOptions {
+            max_concurrent_requests: Some(self.workers),
+            direction: self.direction(),
+            range: range.clone(),
+            columns: Some(self.names()),
+            keys_only: self.keys_only(),
+            limit_per_key: if is_whole { None } else { [latest, self.limit].into_iter().flatten().min() },
+            batch_rows_max: self.batch_rows(),
+            ..BulkGetOptions::default()
+        };
+        self.table.table.bulk_get(KeySource::batches([Ok(keys)]), &options)
+    }
+}
+
+fn reversed(keys: &arrow::array::RecordBatch) -> Result<arrow::array::RecordBatch> {
+    if keys.num_rows() < 2 {
+        return Ok(keys.clone());
+    }
+    let rows = UInt32Array::from_iter_values((0..keys.num_rows() as u32).rev());
+    take_record_batch(keys, &rows).map_err(|error| Error::internal(format!("the keys could not be reversed: {error}")))
+}

@@ -1,0 +1,83 @@
+//! A table of the store as SQL sees it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use tonnage::{Store, Table, TableSchema};
+
+/// Under this key a field keeps the name that its column was declared with.
+const DECLARED: &str = "tonnage:declared";
+/// The column of row versions, for statements that change rows.
+pub(crate) const VERSION: &str = "_version";
+
+/// A table with its columns under the names that SQL finds them by: in lower case, for SQL folds names that way.
+#[derive(Clone)]
+pub(crate) struct SqlTable {
+    pub(crate) table: Table,
+    pub(crate) arrow: SchemaRef,
+    /// About how many rows there may be at most.
+    pub(crate) rows_estimate: Option<u64>,
+    /// Whether a scan of everything comes in key order.
+    pub(crate) total_order: bool,
+}
+
+impl SqlTable {
+    pub(crate) fn new(store: &Store, table: Table) -> Self {
+        let capability = store.engine().capability();
+        let total_order = capability.total_order && capability.shards == 1;
+        let fields: Vec<Field> = table.schema().columns.iter().map(|column| folded(column.to_arrow())).collect();
+        Self { table, arrow: Arc::new(Schema::new(fields)), rows_estimate: None, total_order }
+    }
+
+    /// The same with an estimate of its size.
+    pub(crate) fn with_estimate(mut self, store: &Store) -> Self {
+        self.rows_estimate = store.statistics().ok().map(|statistics| statistics.rows_estimate());
+        self
+    }
+
+    /// The same with the version of each row as a last column.
+    pub(crate) fn with_versions(mut self) -> Self {
+        let mut fields: Vec<_> = self.arrow.fields().iter().cloned().collect();
+        fields.push(Arc::new(Field::new(VERSION, DataType::UInt64, false)));
+        self.arrow = Arc::new(Schema::new(fields));
+        self
+    }
+
+    pub(crate) fn schema(&self) -> &Arc<TableSchema> {
+        self.table.schema()
+    }
+}
+
+impl std::fmt::Debug for SqlTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.table.path())
+    }
+}
+
+fn folded(field: Field) -> Field {
+    let name = field.name().to_ascii_lowercase();
+    if name == *field.name() {
+        return field;
+    }
+    let mut metadata: HashMap<String, String> = field.metadata().clone();
+    metadata.insert(DECLARED.to_owned(), field.name().clone());
+    field.with_name(name).with_metadata(metadata)
+}
+
+/// The schema of a result under the names that columns were declared with.
+pub(crate) fn declared(schema: &SchemaRef) -> SchemaRef {
+    if schema.fields().iter().all(|field| !field.metadata().contains_key(DECLARED)) {
+        return schema.clone();
+    }
+    Arc::new(Schema::new(schema.fields().iter().map(|field| unfolded(field)).collect::<Vec<_>>()))
+}
+
+fn unfolded(field: &Field) -> Field {
+    let mut metadata = field.metadata().clone();
+    match metadata.remove(DECLARED) {
+        // Under another name the column was given an alias.
+        Some(name) if name.eq_ignore_ascii_case(field.name()) => field.clone().with_name(name).with_metadata(metadata),
+        _ => field.clone().with_metadata(metadata),
+    }
+}

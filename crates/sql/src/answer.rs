@@ -1,0 +1,181 @@
+//! What a statement gives back.
+
+use std::sync::Arc;
+
+use crate::wait::wait_guarded;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tonnage::{Error, Outcome, Result};
+
+use crate::access::declared;
+use crate::engine::Engine;
+use crate::error::from_datafusion;
+use crate::guard::Guard;
+
+/// The answer to one statement.
+pub enum Answer {
+    /// Rows, to be drawn: of SELECT, EXPLAIN, SHOW, DESCRIBE, and of RETURNING.
+    Rows(Rows),
+    /// How many rows were written: of INSERT, UPSERT, UPDATE, DELETE.
+    Changed(Changes),
+    /// What was defined: of CREATE, DROP, ALTER.
+    Done(Outcome),
+}
+
+impl Answer {
+    /// The rows of a statement that gives rows.
+    ///
+    /// # Errors
+    /// `Invalid` for a statement that gives none.
+    pub fn into_rows(self) -> Result<Rows> {
+        match self {
+            Answer::Rows(rows) => Ok(rows),
+            _ => Err(Error::invalid("the statement gives no rows")),
+        }
+    }
+}
+
+/// How many rows a statement wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Rows stored under a key that was free.
+    pub inserted: u64,
+    /// Rows changed, or stored over another.
+    pub updated: u64,
+    /// Rows deleted.
+    pub deleted: u64,
+    /// Rows left out because their key existed and `ON CONFLICT DO NOTHING` was said.
+    pub skipped: u64,
+}
+
+impl Changes {
+    /// Rows that are not as they were.
+    pub fn total(&self) -> u64 {
+        self.inserted + self.updated + self.deleted
+    }
+}
+
+/// The rows of an answer, an iterator of record batches. They are read as they are drawn; dropping it stops the statement.
+pub struct Rows {
+    schema: SchemaRef,
+    source: Source,
+    guard: Guard,
+}
+
+enum Source {
+    Batches(Box<dyn Iterator<Item = Result<RecordBatch>> + Send>),
+    Plan(Running),
+    Over,
+}
+
+/// A plan that runs on the threads of the engine.
+struct Running {
+    batches: mpsc::Receiver<Result<RecordBatch>>,
+    task: JoinHandle<()>,
+    /// Its threads must be there as long as the plan runs.
+    _engine: Arc<Engine>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Batches that may wait for the reader.
+const QUEUED_BATCHES_MAX: usize = 2;
+
+impl Rows {
+    /// Rows out of an iterator.
+    pub(crate) fn new(
+        schema: &SchemaRef,
+        batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+        guard: Guard,
+    ) -> Self {
+        Self { schema: declared(schema), source: Source::Batches(Box::new(batches)), guard }
+    }
+
+    /// Rows that are there already.
+    pub(crate) fn ready(batch: RecordBatch) -> Self {
+        Self::new(&batch.schema(), std::iter::once(Ok(batch)), Guard::default())
+    }
+
+    /// The rows of a plan.
+    pub(crate) fn of_plan(mut stream: SendableRecordBatchStream, engine: &Arc<Engine>, guard: Guard) -> Self {
+        let schema = stream.schema();
+        let (sender, batches) = mpsc::channel(QUEUED_BATCHES_MAX);
+        let task = engine.handle().spawn(async move {
+            while let Some(batch) = stream.next().await {
+                let batch = batch.map_err(from_datafusion);
+                let failed = batch.is_err();
+                if sender.send(batch).await.is_err() || failed {
+                    return;
+                }
+            }
+        });
+        let running = Running { batches, task, _engine: engine.clone() };
+        Self { schema: declared(&schema), source: Source::Plan(running), guard }
+    }
+
+    /// The columns of every batch.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// All rows as one batch.
+    ///
+    /// # Errors
+    /// The first that comes out of the iterator.
+    pub fn into_batch(self) -> Result<RecordBatch> {
+        let schema = self.schema.clone();
+        let batches = self.collect::<Result<Vec<_>>>()?;
+        arrow::compute::concat_batches(&schema, &batches)
+            .map_err(|error| Error::invalid(format!("the rows are too many for one batch: {error}")).with_source(error))
+    }
+
+    fn draw(&mut self) -> Option<Result<RecordBatch>> {
+        match &mut self.source {
+            Source::Batches(batches) => batches.next(),
+            Source::Plan(running) => wait_guarded(running.batches.recv(), &self.guard).unwrap_or_else(|error| Some(Err(error))),
+            Source::Over => None,
+        }
+    }
+
+    /// The batch under the names of the answer.
+    fn renamed(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if Arc::ptr_eq(batch.schema_ref(), &self.schema) || *batch.schema_ref() == self.schema {
+            return Ok(batch);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), batch.columns().to_vec(), &options)
+            .map_err(|error| Error::internal(format!("the columns could not be renamed: {error}")))
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if matches!(self.source, Source::Over) {
+                return None;
+            }
+            let drawn = match self.guard.check() {
+                Ok(()) => self.draw(),
+                Err(error) => Some(Err(error)),
+            };
+            match drawn {
+                Some(Ok(batch)) if batch.num_rows() == 0 => continue,
+                Some(Ok(batch)) => return Some(self.renamed(batch)),
+                ended => {
+                    self.source = Source::Over;
+                    return ended;
+                }
+            }
+        }
+    }
+}

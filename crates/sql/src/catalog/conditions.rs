@@ -1,0 +1,94 @@
+//! Conditions on single columns, out of the expressions of a plan.
+
+use arrow::array::ArrayRef;
+use arrow::compute::cast;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
+
+use crate::access::{Bound, Condition, SqlTable, Test, comparable};
+use crate::plan::key_set_of;
+
+/// The conditions that an expression consists of, when it consists of nothing else.
+pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<Condition>> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => comparison(table, left, *op, right),
+        Expr::Between(Between { expr, negated: false, low, high }) => {
+            let low = comparison(table, expr, Operator::GtEq, low)?;
+            let high = comparison(table, expr, Operator::LtEq, high)?;
+            Some([low, high].concat())
+        }
+        Expr::InList(InList { expr, list, negated: false }) => {
+            let column = column(table, expr)?;
+            let values = list.iter().map(literal).collect::<Option<Vec<_>>>()?;
+            let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
+            fitting(table, column, values, Test::In)
+        }
+        // A column of truth values is a condition by itself.
+        Expr::Column(_) => truth(table, expr, true),
+        Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => truth(table, inner, false),
+        _ => {
+            let (tested, values) = key_set_of(expr)?;
+            let column = column(table, tested)?;
+            let values = comparable(&cast(values, table.arrow.field(column).data_type()).ok()?).ok()?;
+            fitting(table, column, values, Test::In)
+        }
+    }
+}
+
+fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<Condition>> {
+    fitting(table, column(table, expr)?, ScalarValue::Boolean(Some(value)).to_array().ok()?, Test::In)
+}
+
+fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Option<Vec<Condition>> {
+    if op == Operator::And {
+        let (left, right) = (condition_of(table, left)?, condition_of(table, right)?);
+        return Some([left, right].concat());
+    }
+    if op == Operator::Or {
+        return either(condition_of(table, left)?, condition_of(table, right)?);
+    }
+    let (left, op, right) = if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
+    let column = column(table, left)?;
+    let value = literal(right)?;
+    if value.is_null() {
+        return None;
+    }
+    let value = value.to_array().ok()?;
+    let low = |inclusive| move |value| Test::Low(Bound { value, inclusive });
+    let high = |inclusive| move |value| Test::High(Bound { value, inclusive });
+    match op {
+        Operator::Eq => fitting(table, column, value, Test::In),
+        Operator::GtEq => fitting(table, column, value, low(true)),
+        Operator::Gt => fitting(table, column, value, low(false)),
+        Operator::LtEq => fitting(table, column, value, high(true)),
+        Operator::Lt => fitting(table, column, value, high(false)),
+        _ => None,
+    }
+}
+
+/// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
+fn either(left: Vec<Condition>, right: Vec<Condition>) -> Option<Vec<Condition>> {
+    let [Condition { column, test: Test::In(values) }] = left.as_slice() else { return None };
+    let [Condition { column: other, test: Test::In(others) }] = right.as_slice() else { return None };
+    let values = arrow::compute::concat(&[values.as_ref(), others.as_ref()]).ok()?;
+    (column == other).then(|| vec![Condition { column: *column, test: Test::In(values) }])
+}
+
+/// A condition whose values are of the column's own type: others are compared after a conversion that keys know nothing of.
+fn fitting(table: &SqlTable, column: usize, values: ArrayRef, test: impl FnOnce(ArrayRef) -> Test) -> Option<Vec<Condition>> {
+    (values.data_type() == table.arrow.field(column).data_type()).then(|| vec![Condition { column, test: test(values) }])
+}
+
+fn column(table: &SqlTable, expr: &Expr) -> Option<usize> {
+    let Expr::Column(column) = expr else { return None };
+    let place = table.arrow.index_of(&column.name).ok()?;
+    (place < table.schema().columns.len()).then_some(place)
+}
+
+fn literal(expr: &Expr) -> Option<&ScalarValue> {
+    match expr {
+        Expr::Literal(value, _) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,127 @@
+//! The tables of the store as DataFusion looks for them.
+//!
+//! SQL knows `catalog.schema.table`, the store knows paths such as `phones.images`. So a name of two parts is looked up as the path that it
+//! is, and one of three parts likewise; deeper paths are written in quotes as one name: `"a.b.c.d"`.
+
+mod conditions;
+mod provider;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use tonnage::{ErrorKind, Store};
+
+pub(crate) use conditions::condition_of;
+pub(crate) use provider::StoreTable;
+
+use crate::access::SqlTable;
+use crate::error::into_datafusion;
+use crate::options::SqlOptions;
+
+/// The catalog and the schema that a plain name is looked up in.
+pub(crate) const CATALOG: &str = "tonnage";
+pub(crate) const SCHEMA: &str = "public";
+
+/// What of the session a table must know.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) store: Store,
+    pub(crate) options: Arc<SqlOptions>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the store")
+    }
+}
+
+impl Context {
+    pub(crate) fn table(&self, path: &str) -> tonnage::Result<SqlTable> {
+        Ok(SqlTable::new(&self.store, self.store.table(path)?))
+    }
+}
+
+/// A place in the tree of names: what stands before the rest of a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    context: Context,
+    prefix: Option<String>,
+    /// The table that shows the versions of its rows.
+    versions_of: Option<String>,
+}
+
+impl Names {
+    pub(crate) fn new(context: Context) -> Self {
+        Self { context, prefix: None, versions_of: None }
+    }
+
+    /// The same, with one table that has the version of each row as a further column.
+    pub(crate) fn with_versions_of(context: Context, path: &str) -> Self {
+        Self { context, prefix: None, versions_of: Some(path.to_owned()) }
+    }
+
+    /// What is below this name; the names that stand for "nothing given" add nothing.
+    fn below(&self, name: &str, default: &str) -> Arc<Self> {
+        let prefix = match &self.prefix {
+            None if name == default => None,
+            None => Some(name.to_owned()),
+            Some(prefix) => Some(format!("{prefix}.{name}")),
+        };
+        Arc::new(Self { prefix, ..self.clone() })
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.prefix.as_ref().map_or_else(|| name.to_owned(), |prefix| format!("{prefix}.{name}"))
+    }
+}
+
+impl CatalogProviderList for Names {
+    fn register_catalog(&self, _: String, _: Arc<dyn CatalogProvider>) -> Option<Arc<dyn CatalogProvider>> {
+        None
+    }
+
+    fn catalog_names(&self) -> Vec<String> {
+        vec![CATALOG.to_owned()]
+    }
+
+    fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
+        Some(self.below(name, CATALOG))
+    }
+}
+
+impl CatalogProvider for Names {
+    fn schema_names(&self) -> Vec<String> {
+        vec![SCHEMA.to_owned()]
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        Some(self.below(name, SCHEMA))
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Names {
+    fn table_names(&self) -> Vec<String> {
+        self.context.store.tables().iter().map(|table| table.path().to_owned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        match self.context.table(&self.path(name)) {
+            Ok(table) => {
+                let table = table.with_estimate(&self.context.store);
+                let shows_versions = self.versions_of.as_ref().is_some_and(|path| path == table.table.path());
+                let table = if shows_versions { table.with_versions() } else { table };
+                Ok(Some(Arc::new(StoreTable::new(table, self.context.options.clone()))))
+            }
+            // It may be a function that gives rows. The planner knows; the store is asked again for what is to be said.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(into_datafusion(error)),
+        }
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.context.store.table(&self.path(name)).is_ok()
+    }
+}

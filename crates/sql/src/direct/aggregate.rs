@@ -1,0 +1,129 @@
+//! Aggregates over all rows of a read, by DataFusion's own accumulators: so results and types are what a planned statement gives.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Accumulator;
+use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateExprBuilder;
+use datafusion::physical_expr::expressions::Column;
+use tonnage::{Error, Result};
+
+use super::parse::Call;
+use crate::access::ReadSpec;
+use crate::engine::Engine;
+use crate::error::from_datafusion;
+
+/// The aggregates of one statement.
+pub(crate) struct Aggregates {
+    parts: Vec<Part>,
+    pub(crate) schema: SchemaRef,
+}
+
+struct Part {
+    feed: Feed,
+    /// How it is told of by EXPLAIN.
+    shown: String,
+    /// Whether the least (false) or greatest (true) value of this column is asked for, and nothing else.
+    end: Option<(usize, bool)>,
+}
+
+enum Feed {
+    /// `count(*)`
+    Rows(i64),
+    Values {
+        /// The place in the table.
+        column: usize,
+        /// What the accumulator takes.
+        data_type: DataType,
+        accumulator: Box<dyn Accumulator>,
+    },
+}
+
+impl Aggregates {
+    /// The aggregates, unless one of them does not take its column.
+    pub(super) fn new(calls: &[Call], path: &str, spec: &ReadSpec, engine: &Engine) -> Option<Self> {
+        let (mut parts, mut fields) = (Vec::new(), Vec::<FieldRef>::new());
+        for call in calls {
+            let (part, field) = part(call, path, spec, engine)?;
+            if fields.iter().any(|before| before.name() == field.name()) {
+                return None;
+            }
+            parts.push(part);
+            fields.push(field);
+        }
+        Some(Self { parts, schema: Arc::new(Schema::new(fields)) })
+    }
+
+    /// The columns that all aggregates together want.
+    pub(super) fn ends(&self) -> Option<Vec<(usize, bool)>> {
+        self.parts.iter().map(|part| part.end).collect()
+    }
+
+    /// Takes a batch of the columns of a read into account.
+    pub(super) fn update(&mut self, columns: &[usize], batch: &RecordBatch) -> Result<()> {
+        (0..self.parts.len()).try_for_each(|part| self.update_part(part, columns, batch))
+    }
+
+    pub(super) fn update_part(&mut self, part: usize, columns: &[usize], batch: &RecordBatch) -> Result<()> {
+        match &mut self.parts[part].feed {
+            Feed::Rows(count) => *count += batch.num_rows() as i64,
+            Feed::Values { column, data_type, accumulator } => {
+                let place = columns.iter().position(|read| read == column);
+                let place = place.ok_or_else(|| Error::internal("an aggregate's column was not read"))?;
+                let values = converted(batch.column(place), data_type)?;
+                accumulator.update_batch(&[values]).map_err(from_datafusion)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The one row of results.
+    pub(super) fn finish(mut self) -> Result<RecordBatch> {
+        let values = self.parts.iter_mut().map(|part| match &mut part.feed {
+            Feed::Rows(count) => ScalarValue::Int64(Some(*count)).to_array(),
+            Feed::Values { accumulator, .. } => accumulator.evaluate().and_then(|value| value.to_array()),
+        });
+        let arrays = values.collect::<std::result::Result<Vec<ArrayRef>, _>>().map_err(from_datafusion)?;
+        RecordBatch::try_new(self.schema, arrays).map_err(|error| Error::internal(format!("aggregates: {error}")))
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        self.parts.iter().map(|part| part.shown.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if array.data_type() == data_type {
+        return Ok(array.clone());
+    }
+    cast(array, data_type).map_err(|error| Error::invalid(error.to_string()).with_source(error))
+}
+
+fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Part, FieldRef)> {
+    let Some(column_name) = &call.column else {
+        let shown = "count(*)".to_owned();
+        let field = Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
+        return Some((Part { feed: Feed::Rows(0), shown, end: None }, Arc::new(field)));
+    };
+    let column = spec.table.schema().column_index(column_name)?;
+    let function = engine.state.aggregate_functions().get(&call.function)?.clone();
+    let own: FieldRef = Arc::new(spec.table.arrow.field(column).clone());
+    let [taken] = fields_with_udf(&[own], function.as_ref()).ok()?.try_into().ok()?;
+    let shown = format!("{}({}.{})", function.name(), path.to_ascii_lowercase(), column_name);
+    let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new(taken.name(), 0));
+    let built = AggregateExprBuilder::new(function.clone(), vec![argument])
+        .schema(Arc::new(Schema::new(vec![taken.clone()])))
+        .alias(shown.clone())
+        .build()
+        .ok()?;
+    let accumulator = built.create_accumulator().ok()?;
+    let named = built.field().as_ref().clone().with_name(call.alias.clone().unwrap_or_else(|| shown.clone()));
+    let end = matches!(function.name(), "min" | "max").then(|| (column, function.name() == "max"));
+    let feed = Feed::Values { column, data_type: taken.data_type().clone(), accumulator };
+    Some((Part { feed, shown, end }, Arc::new(named)))
+}

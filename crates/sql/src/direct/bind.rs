@@ -1,0 +1,146 @@
+//! A simple statement with its table and its values.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use tonnage::{Direction, Result};
+
+use super::literal::array_of;
+use super::parse::{Filter, FilterTest, Items};
+use super::{Aggregates, Simple};
+use crate::access::{Bound, Condition, Ordered, Path, ReadSpec, SqlTable, Test, choose, direction_for};
+use crate::engine::Engine;
+use crate::options::SqlOptions;
+use crate::request::Parameters;
+
+/// A simple statement, ready to run.
+pub(crate) struct Direct {
+    pub(crate) spec: ReadSpec,
+    pub(crate) work: Work,
+}
+
+/// What is done with the rows.
+pub(crate) enum Work {
+    /// They are given back under these names.
+    Rows(SchemaRef),
+    /// They are aggregated.
+    Aggregates(Aggregates),
+}
+
+/// Finds columns and values; `None` when the statement is not so simple after all.
+pub(crate) fn bind(
+    simple: &Simple,
+    table: &Arc<SqlTable>,
+    parameters: &Parameters,
+    options: &SqlOptions,
+    engine: &Engine,
+) -> Result<Option<Direct>> {
+    let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
+    let choice = choose(table.schema(), &conditions)?;
+    if !choice.answered.iter().all(|answered| *answered) {
+        return Ok(None);
+    }
+    let limit = match &simple.limit {
+        None => None,
+        Some(literal) => match literal.count(parameters)? {
+            None => return Ok(None),
+            count => count,
+        },
+    };
+    let Some(columns) = columns(simple, table) else { return Ok(None) };
+    let mut spec = ReadSpec {
+        table: table.clone(),
+        path: choice.path,
+        columns,
+        direction: Direction::Unordered,
+        limit,
+        latest: None,
+        batch_rows_max: options.batch_rows_max,
+        workers: options.workers(),
+    };
+    Ok(match &simple.items {
+        Items::Aggregates(calls) => {
+            // The order of one row, and a limit on it, are left to those who know better.
+            if limit.is_some() || !simple.order.is_empty() {
+                return Ok(None);
+            }
+            Aggregates::new(calls, &simple.path, &spec, engine).map(|work| Direct { spec, work: Work::Aggregates(work) })
+        }
+        items => order(simple, &spec).and_then(|direction| {
+            spec.direction = direction;
+            let schema = named(items, &spec.schema())?;
+            Some(Direct { spec, work: Work::Rows(schema) })
+        }),
+    })
+}
+
+fn conditions(simple: &Simple, table: &SqlTable, parameters: &Parameters) -> Result<Option<Vec<Condition>>> {
+    let mut conditions = Vec::with_capacity(simple.filters.len());
+    for filter in &simple.filters {
+        let Some(condition) = condition(filter, table, parameters)? else { return Ok(None) };
+        conditions.push(condition);
+    }
+    Ok(Some(conditions))
+}
+
+fn condition(filter: &Filter, table: &SqlTable, parameters: &Parameters) -> Result<Option<Condition>> {
+    let schema = table.schema();
+    let Some(column) = schema.column_index(&filter.column).filter(|column| schema.is_key(*column)) else { return Ok(None) };
+    let column_type = schema.columns[column].column_type;
+    let literals = match &filter.test {
+        FilterTest::In(literals) => literals.as_slice(),
+        FilterTest::Low(literal, _) | FilterTest::High(literal, _) => std::slice::from_ref(literal),
+    };
+    let Some(value) = array_of(literals, column_type, parameters)? else { return Ok(None) };
+    let test = match filter.test {
+        FilterTest::In(_) => Test::In(value),
+        FilterTest::Low(_, inclusive) => Test::Low(Bound { value, inclusive }),
+        FilterTest::High(_, inclusive) => Test::High(Bound { value, inclusive }),
+    };
+    Ok(Some(Condition { column, test }))
+}
+
+/// The columns to read. One that is named twice is not simple.
+fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
+    let schema = table.schema();
+    match &simple.items {
+        Items::All => Some((0..schema.columns.len()).collect()),
+        Items::Aggregates(calls) => {
+            let columns = calls.iter().filter_map(|call| call.column.as_ref());
+            let mut columns = columns.map(|name| schema.column_index(name)).collect::<Option<Vec<_>>>()?;
+            columns.sort_unstable();
+            columns.dedup();
+            Some(columns)
+        }
+        Items::Columns(items) => {
+            let columns = items.iter().map(|item| schema.column_index(&item.column)).collect::<Option<Vec<_>>>()?;
+            let is_first = |(place, column): (usize, &usize)| !columns[..place].contains(column);
+            columns.iter().enumerate().all(is_first).then_some(columns)
+        }
+    }
+}
+
+fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
+    let schema = spec.table.schema();
+    let ordered =
+        |(name, descending): &(String, bool)| Some(Ordered { column: schema.column_index(name)?, descending: *descending });
+    let wanted = simple.order.iter().map(ordered).collect::<Option<Vec<_>>>()?;
+    if spec.path == Path::Nothing || wanted.is_empty() {
+        return Some(Direction::Unordered);
+    }
+    direction_for(spec, &wanted)
+}
+
+/// The schema under the names that the statement gives; an alias that names another column, too, is not simple.
+fn named(items: &Items, schema: &SchemaRef) -> Option<SchemaRef> {
+    let Items::Columns(items) = items else { return Some(schema.clone()) };
+    let field = |(item, field): (&super::parse::Item, &arrow::datatypes::FieldRef)| match &item.alias {
+        Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
+        None => field.clone(),
+    };
+    let fields: Vec<_> = items.iter().zip(schema.fields()).map(field).collect();
+    let is_first = |(place, field): (usize, &arrow::datatypes::FieldRef)| {
+        !fields[..place].iter().any(|before| before.name() == field.name())
+    };
+    fields.iter().enumerate().all(is_first).then(|| Arc::new(Schema::new(fields.clone())))
+}

@@ -1,0 +1,136 @@
+//! Values as they stand in a statement.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::{ColumnType, Result, Value};
+
+use crate::request::Parameters;
+use crate::text::Cursor;
+
+/// A value, or a place for one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal {
+    Number(String),
+    Text(String),
+    Truth(bool),
+    /// `$1` or `:name`.
+    Parameter(String),
+}
+
+impl Literal {
+    /// Takes a literal, if one stands here.
+    pub(super) fn parse(cursor: &mut Cursor) -> Option<Literal> {
+        if cursor.token(&Token::Minus) {
+            return match cursor.next()? {
+                Token::Number(digits, false) => Some(Literal::Number(format!("-{digits}"))),
+                _ => None,
+            };
+        }
+        if cursor.word("TRUE") {
+            return Some(Literal::Truth(true));
+        }
+        if cursor.word("FALSE") {
+            return Some(Literal::Truth(false));
+        }
+        match cursor.next()? {
+            Token::Number(digits, false) => Some(Literal::Number(digits.clone())),
+            Token::SingleQuotedString(text) => Some(Literal::Text(text.clone())),
+            Token::Placeholder(name) if name.len() > 1 => Some(Literal::Parameter(name.clone())),
+            Token::Colon => cursor.name().map(|name| Literal::Parameter(format!(":{name}"))),
+            _ => None,
+        }
+    }
+
+    /// The value that a column of that type is compared with; `None` when SQL would compare in some other way than the column does.
+    fn value(&self, column_type: ColumnType, parameters: &Parameters) -> Result<Option<Value>> {
+        Ok(match self {
+            Literal::Number(digits) => of_number(digits, column_type),
+            Literal::Text(text) => of_text(text, column_type),
+            Literal::Truth(truth) => (column_type == ColumnType::Boolean).then_some(Value::Boolean(*truth)),
+            Literal::Parameter(name) => of_parameter(parameters.get(name)?, column_type),
+        })
+    }
+
+    /// A count, such as that of LIMIT.
+    pub(super) fn count(&self, parameters: &Parameters) -> Result<Option<u64>> {
+        let value = self.value(ColumnType::Long, parameters)?;
+        Ok(if let Some(Value::Long(count)) = value { u64::try_from(count).ok() } else { None })
+    }
+}
+
+fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    match column_type {
+        ColumnType::Integer if is_whole => digits.parse().ok().map(Value::Integer),
+        ColumnType::Long if is_whole => digits.parse().ok().map(Value::Long),
+        ColumnType::Double => digits.parse().ok().map(Value::Double),
+        ColumnType::Number { .. } if is_whole => Value::parse(digits, column_type).ok(),
+        _ => None,
+    }
+}
+
+fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {
+    match column_type {
+        ColumnType::String => Some(Value::String(text.to_owned())),
+        ColumnType::Uuid => Value::parse(text, column_type).ok(),
+        ColumnType::Timestamp(_) => unshortened(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type),
+        _ => None,
+    }
+}
+
+fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
+    match (value, column_type) {
+        (Value::Null, _) => None,
+        (Value::String(text), _) => of_text(text, column_type),
+        (Value::Timestamp { .. }, ColumnType::Timestamp(_)) => unshortened(value, column_type),
+        (Value::Integer(_) | Value::Long(_), ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. }) => {
+            value.convert_to(column_type).ok()
+        }
+        (Value::Double(_), ColumnType::Double)
+        | (Value::Float(_), ColumnType::Float)
+        | (Value::Boolean(_), ColumnType::Boolean)
+        | (Value::Binary(_), ColumnType::Binary)
+        | (Value::Uuid(_), ColumnType::Uuid) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// A moment as the column holds it, unless the column would cut it.
+fn unshortened(value: &Value, column_type: ColumnType) -> Option<Value> {
+    let held = value.convert_to(column_type).ok()?;
+    let back = held.convert_to(ColumnType::Timestamp(9)).ok()?;
+    (back == value.convert_to(ColumnType::Timestamp(9)).ok()?).then_some(held)
+}
+
+/// The values of a list as an array of the column's own type, likewise. Long lists are common: they are not gone through value by value
+/// where their literals are the column's already.
+pub(super) fn array_of(literals: &[Literal], column_type: ColumnType, parameters: &Parameters) -> Result<Option<ArrayRef>> {
+    if let Some(array) = plain_array(literals, column_type) {
+        return Ok(Some(array));
+    }
+    let mut arrays = Vec::with_capacity(literals.len());
+    for literal in literals {
+        let Some(value) = literal.value(column_type, parameters)? else { return Ok(None) };
+        arrays.push(value.to_array(column_type, 1)?);
+    }
+    let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
+    Ok(arrow::compute::concat(&arrays).ok())
+}
+
+fn plain_array(literals: &[Literal], column_type: ColumnType) -> Option<ArrayRef> {
+    let number = |literal: &Literal| if let Literal::Number(digits) = literal { digits.parse::<i64>().ok() } else { None };
+    match column_type {
+        ColumnType::Integer => {
+            let numbers = literals.iter().map(|literal| i32::try_from(number(literal)?).ok());
+            Some(Arc::new(Int32Array::from(numbers.collect::<Option<Vec<_>>>()?)))
+        }
+        ColumnType::Long => Some(Arc::new(Int64Array::from(literals.iter().map(number).collect::<Option<Vec<_>>>()?))),
+        ColumnType::String => {
+            let texts = literals.iter().map(|literal| if let Literal::Text(text) = literal { Some(text.as_str()) } else { None });
+            Some(Arc::new(StringArray::from(texts.collect::<Option<Vec<_>>>()?)))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,80 @@
+//! Simple statements carried out.
+
+use arrow::array::RecordBatch;
+use tonnage::{Direction, Result};
+
+use super::{Aggregates, Direct, Work};
+use crate::access::{Ordered, ReadSpec, direction_for};
+use crate::answer::Rows;
+use crate::guard::Guard;
+
+impl Direct {
+    /// Starts to read, or aggregates right away.
+    pub(crate) fn run(self, guard: Guard) -> Result<Rows> {
+        match self.work {
+            Work::Rows(schema) => Ok(Rows::new(&schema, self.spec.open(guard.clone())?, guard)),
+            Work::Aggregates(work) => {
+                let mut results = aggregate(&self.spec, vec![work], &guard)?;
+                Ok(Rows::ready(results.remove(0)))
+            }
+        }
+    }
+
+    /// How EXPLAIN tells of it.
+    pub(crate) fn describe(&self) -> String {
+        match &self.work {
+            Work::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
+            Work::Aggregates(work) => explained(&self.spec, &[work]),
+        }
+    }
+}
+
+/// How EXPLAIN tells of aggregates that share a read.
+pub(crate) fn explained(spec: &ReadSpec, works: &[&Aggregates]) -> String {
+    let mut text = String::new();
+    for work in works {
+        text.push_str(&format!("Aggregate: {}\n", work.describe()));
+    }
+    match works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
+        Some(reads) => {
+            let lines = reads.iter().flatten().map(|read| format!("  StoreScan: {}", read.describe()));
+            text.push_str(&lines.collect::<Vec<_>>().join("\n"));
+        }
+        None => text.push_str(&format!("  StoreScan: {}", spec.describe())),
+    }
+    text
+}
+
+/// Carries out the aggregates of several statements over the same rows with one read. `spec` names all the columns wanted.
+pub(crate) fn aggregate(spec: &ReadSpec, mut works: Vec<Aggregates>, guard: &Guard) -> Result<Vec<RecordBatch>> {
+    if let Some(reads) = works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
+        for (work, reads) in works.iter_mut().zip(reads) {
+            read_ends(work, &reads, guard)?;
+        }
+    } else {
+        for batch in spec.open(guard.clone())? {
+            let batch = batch?;
+            works.iter_mut().try_for_each(|work| work.update(&spec.columns, &batch))?;
+        }
+    }
+    works.into_iter().map(Aggregates::finish).collect()
+}
+
+/// For aggregates that are all the least or greatest value of a column that rows are ordered by: a read of one row each.
+fn ends(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
+    let read = |(column, descending): (usize, bool)| {
+        let direction = direction_for(spec, &[Ordered { column, descending }])?;
+        let direction = if direction == Direction::Unordered { Direction::Forward } else { direction };
+        Some(ReadSpec { columns: vec![column], direction, limit: Some(1), ..spec.clone() })
+    };
+    work.ends()?.into_iter().map(read).collect()
+}
+
+fn read_ends(work: &mut Aggregates, reads: &[ReadSpec], guard: &Guard) -> Result<()> {
+    for (part, read) in reads.iter().enumerate() {
+        for batch in read.open(guard.clone())? {
+            work.update_part(part, &read.columns, &batch?)?;
+        }
+    }
+    Ok(())
+}

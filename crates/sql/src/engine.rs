@@ -1,0 +1,109 @@
+//! DataFusion set up over a store.
+
+use std::sync::Arc;
+
+use datafusion::common::DataFusionError;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::optimizer::Analyzer;
+use datafusion::optimizer::optimizer::Optimizer;
+use datafusion::physical_optimizer::limit_pushdown::LimitPushdown;
+use datafusion::prelude::SessionConfig;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tonnage::{Error, Result};
+
+use crate::catalog::{CATALOG, Context, Names, SCHEMA};
+use crate::error::from_datafusion;
+use crate::json::json_set;
+use crate::options::SqlOptions;
+use crate::plan::{LatestRule, UuidRule};
+
+/// What plans run on.
+pub(crate) struct Engine {
+    pub(crate) state: SessionState,
+    runtime: Option<Runtime>,
+}
+
+impl Engine {
+    pub(crate) fn new(context: &Context) -> Result<Self> {
+        let state = state(context).map_err(from_datafusion)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(context.options.workers())
+            .thread_name("tonnage-sql")
+            .enable_time()
+            .build()
+            .map_err(|error| Error::unavailable(format!("no threads for statements: {error}")).with_source(error))?;
+        Ok(Self { state, runtime: Some(runtime) })
+    }
+
+    pub(crate) fn handle(&self) -> &Handle {
+        self.runtime.as_ref().expect("the runtime goes with the engine").handle()
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // To wait for its threads here would be an error wherever the last handle is dropped by a task of another runtime.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError> {
+    let options = &context.options;
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes_max)))
+        .with_disk_manager_builder(disk(options))
+        .build_arc()?;
+    let mut rules = Optimizer::new().rules;
+    if options.push_down {
+        rules.push(Arc::new(LatestRule));
+    }
+    let mut analysis = Analyzer::new().rules;
+    analysis.insert(0, Arc::new(UuidRule));
+    let mut state = SessionStateBuilder::new()
+        .with_config(config(options))
+        .with_runtime_env(runtime)
+        .with_catalog_list(Arc::new(Names::new(context.clone())))
+        .with_default_features()
+        .with_analyzer_rules(analysis)
+        .with_optimizer_rules(rules)
+        // Once more at the end: a limit that came free when its sort was found to be the order of the key.
+        .with_physical_optimizer_rule(Arc::new(LimitPushdown::new()))
+        .build();
+    datafusion_functions_json::register_all(&mut state)?;
+    state.register_udf(Arc::new(json_set()))?;
+    Ok(state)
+}
+
+fn disk(options: &SqlOptions) -> DiskManagerBuilder {
+    let mode = match &options.spill_directory {
+        Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
+        None => DiskManagerMode::OsTmpDirectory,
+    };
+    DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes_max)
+}
+
+fn config(options: &SqlOptions) -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_default_catalog_and_schema(CATALOG, SCHEMA)
+        .with_create_default_catalog_and_schema(false)
+        .with_information_schema(false)
+        .with_target_partitions(options.workers())
+        // Spreading the batches of a read over threads would hide it from the limits above, which then could not reach it.
+        .with_round_robin_repartition(false)
+        .with_batch_size(options.batch_rows_max);
+    let settings = config.options_mut();
+    settings.sql_parser.collect_spans = true;
+    // The store's texts are plain Utf8: literals of the same type need no conversion.
+    settings.sql_parser.map_string_types_to_utf8view = false;
+    // The keys of a join are worth listing as long as reading by key pays.
+    settings.optimizer.hash_join_inlist_pushdown_max_size = 64 << 20;
+    settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 20;
+    settings.optimizer.enable_dynamic_filter_pushdown = options.push_down;
+    config
+}

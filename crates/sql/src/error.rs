@@ -1,0 +1,80 @@
+//! Errors of DataFusion as errors of Tonnage.
+
+use datafusion::common::DataFusionError;
+use datafusion::sql::sqlparser::parser::ParserError;
+use datafusion::sql::sqlparser::tokenizer::Location;
+use tonnage::{Error, ErrorKind};
+
+/// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
+pub(crate) fn into_datafusion(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// The error that tells the caller what to do.
+pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
+    let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map(|span| (span.start.line, span.start.column));
+    let (kind, message) = kind_and_message(error.find_root());
+    let translated = Error::new(kind, message);
+    let translated = match place {
+        Some((line, column)) => translated.at(format_args!("line {line}, column {column}")),
+        None => translated,
+    };
+    translated.with_source(error)
+}
+
+fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
+    let plain = |error: &DataFusionError| error.message().lines().next().unwrap_or_default().to_owned();
+    match root {
+        DataFusionError::External(source) => match source.downcast_ref::<Error>() {
+            Some(error) => (error.kind(), error.message().to_owned()),
+            None => (ErrorKind::Internal, source.to_string()),
+        },
+        DataFusionError::SQL(error, _) => (ErrorKind::Invalid, parser_message(error)),
+        DataFusionError::ArrowError(error, _) => match error.as_ref() {
+            arrow::error::ArrowError::ExternalError(source) if source.is::<Error>() => {
+                let error = source.downcast_ref::<Error>().expect("just seen");
+                (error.kind(), error.message().to_owned())
+            }
+            arrow::error::ArrowError::IoError(message, _) => (ErrorKind::Unavailable, message.clone()),
+            error => (ErrorKind::Invalid, error.to_string()),
+        },
+        DataFusionError::Plan(_)
+        | DataFusionError::SchemaError(..)
+        | DataFusionError::Configuration(_)
+        | DataFusionError::Execution(_) => (ErrorKind::Invalid, plain(root)),
+        DataFusionError::NotImplemented(_) => (ErrorKind::Unsupported, plain(root)),
+        DataFusionError::ResourcesExhausted(_) => (
+            ErrorKind::Unavailable,
+            format!("{}: give the session more memory_bytes_max, or ask for less at once", root.message()),
+        ),
+        DataFusionError::IoError(_) => (ErrorKind::Unavailable, plain(root)),
+        DataFusionError::Shared(shared) => kind_and_message(shared.find_root()),
+        DataFusionError::Collection(errors) => match errors.first() {
+            Some(first) => kind_and_message(first.find_root()),
+            None => (ErrorKind::Internal, plain(root)),
+        },
+        _ => (ErrorKind::Internal, plain(root)),
+    }
+}
+
+/// The parser names the place behind its message; here it comes first.
+pub(crate) fn from_parser(error: &ParserError) -> Error {
+    Error::invalid(parser_message(error))
+}
+
+fn parser_message(error: &ParserError) -> String {
+    let message = match error {
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.as_str(),
+        ParserError::RecursionLimitExceeded => return "the statement is nested too deeply".to_owned(),
+    };
+    let Some((what, place)) = message.rsplit_once(" at Line: ") else { return message.to_owned() };
+    match place.split_once(", Column: ") {
+        Some((line, column)) => format!("line {line}, column {}: {what}", column.trim_end()),
+        None => message.to_owned(),
+    }
+}
+
+/// An error at a place of the text.
+pub(crate) fn invalid_at(location: Location, message: impl std::fmt::Display) -> Error {
+    Error::invalid(format!("line {}, column {}: {message}", location.line, location.column))
+}

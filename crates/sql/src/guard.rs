@@ -1,0 +1,41 @@
+//! What stops a statement from outside: a cancel, or its time.
+
+use std::time::{Duration, Instant};
+
+use tonnage::{Cancel, Error, Result};
+
+/// Looked at between batches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guard {
+    cancel: Cancel,
+    deadline: Option<(Instant, Duration)>,
+}
+
+impl Guard {
+    /// The time begins now.
+    pub(crate) fn new(cancel: Cancel, timeout: Option<Duration>) -> Self {
+        let deadline = timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
+        Self { cancel, deadline }
+    }
+
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// What is left of the time.
+    pub(crate) fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|(deadline, _)| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(Error::unavailable("the statement was cancelled"));
+        }
+        match self.deadline {
+            Some((deadline, timeout)) if Instant::now() >= deadline => {
+                Err(Error::unavailable(format!("the statement took longer than its timeout of {timeout:?}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! SQL over a Tonnage store.
+//!
+//! ```
+//! # fn main() -> tonnage::Result<()> {
+//! use tonnage_sql::{Answer, Request, Sql, SqlOptions};
+//!
+//! let sql = Sql::new(tonnage::Store::open("memory:")?, SqlOptions::default())?;
+//! sql.execute("CREATE TABLE phones (maker STRING, price INTEGER, id LONG, PRIMARY KEY (SHARD(maker), price, id))")?;
+//! sql.execute("INSERT INTO phones VALUES ('Nokia', 300, 1), ('Nokia', 900, 2), ('Apple', 999, 3)")?;
+//!
+//! let cheap = Request::new("SELECT id FROM phones WHERE maker = :maker AND price < 500").named("maker", "Nokia");
+//! let Answer::Rows(rows) = sql.execute(cheap)? else { unreachable!("a SELECT gives rows") };
+//! assert_eq!(rows.into_batch()?.num_rows(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A statement takes one of three ways:
+//!
+//! 1. Definitions (`CREATE TABLE`, ...), `SHOW` and `DESCRIBE` go to the store.
+//! 2. A `SELECT` of columns or plain aggregates over one table whose conditions the primary key answers alone is read straight
+//!    from the store: no planning, no threads for a few rows.
+//! 3. Everything else is planned by DataFusion, over tables that know how the store can be asked.
+//!
+//! Ways 2 and 3 give the same rows, the same names and the same types. `EXPLAIN` tells which way a statement goes, and what the store
+//! is asked for.
+
+mod access;
+mod answer;
+mod cache;
+mod catalog;
+mod direct;
+mod engine;
+mod error;
+mod guard;
+mod json;
+mod multi;
+mod options;
+mod plan;
+mod request;
+mod session;
+mod show;
+mod text;
+mod wait;
+mod write;
+
+pub use answer::{Answer, Changes, Rows};
+pub use options::SqlOptions;
+pub use request::{Parameters, Request};
+pub use session::{Prepared, Script, Sql};

@@ -1,0 +1,212 @@
+//! Many statements in one call.
+//!
+//! 1. Each statement is looked at: simple ones are bound, aggregates among them that go over the same rows are put together.
+//! 2. Threads, no more than the session may have, take one piece of work after another: a group of aggregates with one read, or a single
+//!    statement.
+//! 3. Results are gathered; together they may take as much memory as the session allows its statements.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::RecordBatch;
+use tonnage::{Error, Result};
+
+use crate::access::ReadSpec;
+use crate::answer::{Answer, Rows};
+use crate::cache::Statement;
+use crate::direct::{Aggregates, Direct, Work, aggregate, explained};
+use crate::guard::Guard;
+use crate::request::Request;
+use crate::session::Sql;
+use crate::show;
+use crate::text::{Cursor, Kind};
+
+/// Aggregates over the same rows.
+struct Shared {
+    spec: ReadSpec,
+    members: Vec<(usize, Aggregates)>,
+    /// Whether only their plan is wanted.
+    explain: bool,
+    guard: Guard,
+}
+
+/// What one thread takes at a time.
+enum Job {
+    Shared(Shared),
+    Direct(usize, Direct, Guard),
+    Statement(usize, Arc<Statement>),
+}
+
+/// The answers so far, and the memory that they take.
+struct Results {
+    answers: Vec<Mutex<Option<Result<Answer>>>>,
+    bytes: AtomicUsize,
+    bytes_max: usize,
+}
+
+impl Sql {
+    /// Carries out many statements in one call, each with an answer or an error of its own, in the order given.
+    ///
+    /// Aggregates over the same rows of one table (`SELECT max(x) FROM t WHERE ...`, `SELECT avg(y) FROM t WHERE ...`) share one read,
+    /// as `EXPLAIN` statements in one call tell; everything else runs side by side on the threads of the session. Nothing is
+    /// promised about the order in which statements are carried out. Answers are complete when this returns; what is too large for
+    /// that is drawn through [`Sql::execute`].
+    pub fn fetch_all<R: Into<Request>>(&self, requests: impl IntoIterator<Item = R>) -> Vec<Result<Answer>> {
+        let requests: Vec<Request> = requests.into_iter().map(Into::into).collect();
+        let results = Results {
+            answers: requests.iter().map(|_| Mutex::new(None)).collect(),
+            bytes: AtomicUsize::new(0),
+            bytes_max: self.inner.context.options.memory_bytes_max,
+        };
+        let jobs: Vec<Mutex<Option<Job>>> = self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Some(job) = job.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                    self.carry_out(job, &requests, &results);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.inner.context.options.workers().min(jobs.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        results.into_answers()
+    }
+
+    /// Queries without FROM, on one table: `select * where id = 7`, `select max(price)`. Text that has a FROM is taken as it is.
+    ///
+    /// # Errors
+    /// As [`Sql::execute`]; `Invalid` for anything but one SELECT.
+    pub fn query_table(&self, table: &str, request: impl Into<Request>) -> Result<Answer> {
+        let request = request.into();
+        let piece = crate::text::single(&request.text)?;
+        if piece.kind != Kind::Query {
+            return Err(Cursor::new(&piece).expected("SELECT"));
+        }
+        let path = self.store().table(table)?.path().to_owned();
+        self.run(&Statement::new(piece.with_from(&path)), &request)
+    }
+
+    /// Sorts statements into jobs; what is wrong with one of them is its answer already.
+    fn jobs(&self, requests: &[Request], results: &Results) -> Vec<Job> {
+        let mut jobs = Vec::<Job>::new();
+        for (index, request) in requests.iter().enumerate() {
+            match self.job(index, request) {
+                Err(error) => results.put(index, Err(error)),
+                Ok(Job::Shared(shared)) => join(&mut jobs, shared),
+                Ok(job) => jobs.push(job),
+            }
+        }
+        jobs
+    }
+
+    fn job(&self, index: usize, request: &Request) -> Result<Job> {
+        let statements = self.statements(&request.text)?;
+        let [statement] = statements.as_slice() else {
+            return Err(Error::invalid(format!("statement {index}: it holds {} statements instead of one", statements.len())));
+        };
+        let explained = if statement.piece.kind == Kind::Explain { show::explained(&statement.piece) } else { None };
+        let explain = explained.is_some();
+        let looked_at = explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
+        if looked_at.piece.kind != Kind::Query {
+            return Ok(Job::Statement(index, statement.clone()));
+        }
+        let guard = self.guard(request);
+        Ok(match self.direct(&looked_at, &request.parameters)? {
+            Some(Direct { spec, work: Work::Aggregates(work) }) => {
+                Job::Shared(Shared { spec, members: vec![(index, work)], explain, guard })
+            }
+            Some(direct) if !explain => Job::Direct(index, direct, guard),
+            _ => Job::Statement(index, statement.clone()),
+        })
+    }
+
+    fn carry_out(&self, job: Job, requests: &[Request], results: &Results) {
+        match job {
+            Job::Statement(index, statement) => {
+                results.put(index, self.run(&statement, &requests[index]).and_then(|answer| results.gathered(answer)));
+            }
+            Job::Direct(index, direct, guard) => {
+                results.put(index, direct.run(guard).and_then(|rows| results.gathered(Answer::Rows(rows))));
+            }
+            Job::Shared(shared) => shared.carry_out(results),
+        }
+    }
+}
+
+/// Puts aggregates to those over the same rows.
+fn join(jobs: &mut Vec<Job>, shared: Shared) {
+    let same = jobs.iter_mut().find_map(|job| match job {
+        Job::Shared(other) if other.explain == shared.explain && other.reads_as(&shared.spec) => Some(other),
+        _ => None,
+    });
+    let Some(same) = same else { return jobs.push(Job::Shared(shared)) };
+    let columns: BTreeSet<usize> = same.spec.columns.iter().chain(&shared.spec.columns).copied().collect();
+    same.spec.columns = columns.into_iter().collect();
+    same.members.extend(shared.members);
+}
+
+impl Shared {
+    fn reads_as(&self, spec: &ReadSpec) -> bool {
+        Arc::ptr_eq(self.spec.table.table.entry(), spec.table.table.entry()) && self.spec.path == spec.path
+    }
+
+    fn carry_out(self, results: &Results) {
+        let (indices, works): (Vec<_>, Vec<_>) = self.members.into_iter().unzip();
+        if self.explain {
+            let text = explained(&self.spec, &works.iter().collect::<Vec<_>>());
+            let text = if indices.len() > 1 { format!("shared by {} statements\n{text}", indices.len()) } else { text };
+            for index in indices {
+                results.put(index, show::plan(&text).map(|batch| Answer::Rows(Rows::ready(batch))));
+            }
+            return;
+        }
+        match aggregate(&self.spec, works, &self.guard) {
+            Ok(batches) => {
+                for (index, batch) in indices.into_iter().zip(batches) {
+                    results.put(index, Ok(Answer::Rows(Rows::ready(batch))));
+                }
+            }
+            Err(error) => {
+                for index in indices {
+                    results.put(index, Err(Error::new(error.kind(), error.message())));
+                }
+            }
+        }
+    }
+}
+
+impl Results {
+    fn put(&self, index: usize, answer: Result<Answer>) {
+        *self.answers[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    }
+
+    /// An answer with all of its rows.
+    fn gathered(&self, answer: Answer) -> Result<Answer> {
+        let Answer::Rows(rows) = answer else { return Ok(answer) };
+        let schema = rows.schema().clone();
+        let mut batches = Vec::<Result<RecordBatch>>::new();
+        for batch in rows {
+            let batch = batch?;
+            let bytes = batch.get_array_memory_size();
+            if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.bytes_max {
+                return Err(Error::unavailable(format!(
+                    "the results of this call take more than memory_bytes_max, {} bytes: ask for fewer at once, or draw this one by itself",
+                    self.bytes_max
+                )));
+            }
+            batches.push(Ok(batch));
+        }
+        Ok(Answer::Rows(Rows::new(&schema, batches.into_iter(), Guard::default())))
+    }
+
+    fn into_answers(self) -> Vec<Result<Answer>> {
+        let lost = || Err(Error::internal("a statement was not carried out"));
+        let answer = |answer: Mutex<Option<_>>| answer.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(lost);
+        self.answers.into_iter().map(answer).collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! How to run statements.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tonnage::{Durability, Error, Result};
+
+/// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
+#[derive(Clone, Debug)]
+pub struct SqlOptions {
+    /// The memory that sorts, joins and groupings of all statements may take together; past it they spill to disk (16 MiB or
+    /// more). The results of [`crate::Sql::fetch_all`] may take as much again.
+    pub memory_bytes_max: usize,
+    /// The most bytes on disk that spilled data may take.
+    pub spill_bytes_max: u64,
+    /// Where spilled data goes; the system's directory for temporary files without it.
+    pub spill_directory: Option<PathBuf>,
+    /// The longest that a statement may take, from its start to its last row.
+    pub timeout: Option<Duration>,
+    /// How many threads work on statements (1 to 1,024). Default: the number of cores.
+    pub parallelism: Option<usize>,
+    /// About how many rows one batch of a result holds (1 to 1,048,576).
+    pub batch_rows_max: usize,
+    /// How many plans of statements are kept for the next time; 0 for none.
+    pub plans_max: usize,
+    /// Whether simple statements go straight to the store. Off for comparing the two ways.
+    pub direct: bool,
+    /// Whether conditions are answered by reading less of the store. Off for comparing.
+    pub push_down: bool,
+    /// When a write is acknowledged.
+    pub durability: Durability,
+}
+
+impl Default for SqlOptions {
+    fn default() -> Self {
+        Self {
+            memory_bytes_max: 1 << 30,
+            spill_bytes_max: 100 << 30,
+            spill_directory: None,
+            timeout: None,
+            parallelism: None,
+            batch_rows_max: 8_192,
+            plans_max: 1_024,
+            direct: true,
+            push_down: true,
+            durability: Durability::default(),
+        }
+    }
+}
+
+impl SqlOptions {
+    /// Refuses settings out of their range, each by name and with its limits.
+    pub(crate) fn check(&self) -> Result<()> {
+        within("memory_bytes_max", self.memory_bytes_max, 16 << 20, 1 << 50)?;
+        within("parallelism", self.workers(), 1, 1_024)?;
+        within("batch_rows_max", self.batch_rows_max, 1, 1 << 20)?;
+        match self.timeout {
+            Some(timeout) if timeout.is_zero() => Err(Error::invalid("timeout is 0: give a longer one, or none")),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(2, |cores| cores.get());
+        self.parallelism.unwrap_or_else(cores)
+    }
+}
+
+fn within(name: &str, value: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{name} is {value}: it must lie between {least} and {most}")))
+}

@@ -1,0 +1,69 @@
+//! What a plan learns about the rows wanted while it runs.
+
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal};
+use datafusion::physical_expr::utils::split_conjunction;
+use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
+
+use crate::access::{Bound, Condition, Path, ReadSpec, Test, choose};
+use crate::error::into_datafusion;
+
+/// Whether an expression will change while the plan runs.
+pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
+    filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some() || filter.children().into_iter().any(is_dynamic)
+}
+
+/// The read with what is known by now taken into account. Reading more than that is right as well, so whatever cannot be used is left.
+pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
+    // A path through keys stays: what is learned later could only be held against the range that it reads.
+    if filters.is_empty() || spec.path != Path::All {
+        return Ok(spec);
+    }
+    let mut conditions = Vec::new();
+    for filter in filters {
+        let known = snapshot_physical_expr(filter.clone())?;
+        conditions.extend(split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)));
+    }
+    let choice = choose(spec.table.schema(), &conditions).map_err(into_datafusion)?;
+    Ok(ReadSpec { path: choice.path, ..spec })
+}
+
+/// An expression as a condition on one column of the table.
+fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Condition> {
+    if let Some(list) = expr.downcast_ref::<InListExpr>() {
+        let column = column(spec, list.expr())?;
+        let values = list.list().iter().map(literal).collect::<Option<Vec<_>>>()?;
+        let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
+        return (!list.negated()).then(|| fitting(spec, column, values, Test::In))?;
+    }
+    let compared = expr.downcast_ref::<BinaryExpr>()?;
+    let column = column(spec, compared.left())?;
+    let value = literal(compared.right())?.to_array().ok()?;
+    let bound = |inclusive| move |value| Bound { value, inclusive };
+    match compared.op() {
+        Operator::Eq => fitting(spec, column, value, Test::In),
+        Operator::GtEq => fitting(spec, column, value, |value| Test::Low(bound(true)(value))),
+        Operator::Gt => fitting(spec, column, value, |value| Test::Low(bound(false)(value))),
+        Operator::LtEq => fitting(spec, column, value, |value| Test::High(bound(true)(value))),
+        Operator::Lt => fitting(spec, column, value, |value| Test::High(bound(false)(value))),
+        _ => None,
+    }
+}
+
+fn fitting(spec: &ReadSpec, column: usize, values: ArrayRef, test: impl Fn(ArrayRef) -> Test) -> Option<Condition> {
+    let field = spec.table.arrow.fields().get(column)?;
+    (values.data_type() == field.data_type()).then(|| Condition { column, test: test(values) })
+}
+
+fn column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+    spec.columns.get(expr.downcast_ref::<Column>()?.index()).copied()
+}
+
+fn literal(expr: &Arc<dyn PhysicalExpr>) -> Option<&ScalarValue> {
+    expr.downcast_ref::<Literal>().map(Literal::value)
+}

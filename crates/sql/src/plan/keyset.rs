@@ -1,0 +1,205 @@
+//! Long lists of values, kept out of plans.
+//!
+//! A list of 100,000 values would be copied, compared and rewritten by every step of planning. So `x IN (...)` with a long list of plain
+//! numbers or texts becomes a call of a function that holds the values as one array, before planning begins.
+
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::Result;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{Column, InListExpr};
+use datafusion::sql::sqlparser::ast::{
+    self, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, Value, VisitMut,
+    VisitorMut,
+};
+
+/// Lists shorter than this stay as they are.
+const VALUES_MIN: usize = 64;
+
+/// The long lists of one statement.
+#[derive(Default)]
+pub(crate) struct KeySets {
+    sets: Vec<ArrayRef>,
+}
+
+impl KeySets {
+    /// Takes the long lists out of a statement.
+    pub(crate) fn take_from(statement: &mut ast::Statement) -> Self {
+        let mut sets = Self::default();
+        let _ = statement.visit(&mut sets);
+        sets
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// Makes the lists known under the names that the statement calls them by.
+    pub(crate) fn register(self, state: &mut SessionState) -> Result<()> {
+        for (number, values) in self.sets.into_iter().enumerate() {
+            state.register_udf(Arc::new(ScalarUDF::new_from_impl(KeySet::new(number, values))))?;
+        }
+        Ok(())
+    }
+}
+
+fn name_of(number: usize) -> String {
+    format!("key_set_{number}")
+}
+
+impl VisitorMut for KeySets {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        let ast::Expr::InList { expr: tested, list, negated } = expr else { return ControlFlow::Continue(()) };
+        if list.len() < VALUES_MIN {
+            return ControlFlow::Continue(());
+        }
+        let Some(values) = plain_values(list) else { return ControlFlow::Continue(()) };
+        let call = call(&name_of(self.sets.len()), std::mem::replace(tested.as_mut(), ast::Expr::value(Value::Null)));
+        self.sets.push(values);
+        *expr = if *negated { ast::Expr::UnaryOp { op: ast::UnaryOperator::Not, expr: Box::new(call) } } else { call };
+        ControlFlow::Continue(())
+    }
+}
+
+/// The values of a list that holds whole numbers only, or texts only.
+fn plain_values(list: &[ast::Expr]) -> Option<ArrayRef> {
+    match literal(list.first()?)? {
+        Literal::Number(_) => {
+            let numbers = list.iter().map(|expr| if let Literal::Number(number) = literal(expr)? { Some(number) } else { None });
+            Some(Arc::new(Int64Array::from(numbers.collect::<Option<Vec<_>>>()?)))
+        }
+        Literal::Text(_) => {
+            let texts = list.iter().map(|expr| if let Literal::Text(text) = literal(expr)? { Some(text) } else { None });
+            Some(Arc::new(StringArray::from(texts.collect::<Option<Vec<_>>>()?)))
+        }
+    }
+}
+
+enum Literal<'a> {
+    Number(i64),
+    Text(&'a str),
+}
+
+fn literal(expr: &ast::Expr) -> Option<Literal<'_>> {
+    match expr {
+        ast::Expr::Value(value) => match &value.value {
+            Value::Number(digits, _) => digits.parse().ok().map(Literal::Number),
+            Value::SingleQuotedString(text) => Some(Literal::Text(text)),
+            _ => None,
+        },
+        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match literal(expr)? {
+            Literal::Number(number) => number.checked_neg().map(Literal::Number),
+            Literal::Text(_) => None,
+        },
+        _ => None,
+    }
+}
+
+fn call(name: &str, argument: ast::Expr) -> ast::Expr {
+    ast::Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
+/// What an expression tests and the values it is tested against, when it is a call of a key set.
+pub(crate) fn key_set_of(expr: &Expr) -> Option<(&Expr, &ArrayRef)> {
+    let Expr::ScalarFunction(call) = expr else { return None };
+    let set = call.func.inner().downcast_ref::<KeySet>()?;
+    Some((call.args.first()?, &set.values))
+}
+
+/// `argument IN (values)` as a function.
+#[derive(Debug)]
+struct KeySet {
+    name: String,
+    values: ArrayRef,
+    signature: Signature,
+    /// The test for arguments of the type that came first: a statement calls it with one type.
+    test: Mutex<Option<(DataType, Arc<InListExpr>)>>,
+}
+
+impl KeySet {
+    fn new(number: usize, values: ArrayRef) -> Self {
+        let signature = Signature::any(1, Volatility::Immutable);
+        Self { name: name_of(number), values, signature, test: Mutex::new(None) }
+    }
+
+    fn test(&self, data_type: &DataType) -> Result<Arc<InListExpr>> {
+        let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((tested, list)) = test.as_ref()
+            && tested == data_type
+        {
+            return Ok(list.clone());
+        }
+        let schema = Schema::new(vec![Field::new("argument", data_type.clone(), true)]);
+        // Values that the type cannot hold become NULL, and no argument equals them.
+        let values = crate::access::comparable(&cast(&self.values, data_type)?)?;
+        let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new("argument", 0));
+        let list = Arc::new(InListExpr::try_new_from_array(argument, values, false, &schema)?);
+        *test = Some((data_type.clone(), list.clone()));
+        Ok(list)
+    }
+}
+
+impl PartialEq for KeySet {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.values, &other.values)
+    }
+}
+
+impl Eq for KeySet {}
+
+impl Hash for KeySet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+        Arc::as_ptr(&self.values).cast::<()>().hash(state);
+    }
+}
+
+impl ScalarUDFImpl for KeySet {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn display_name(&self, arguments: &[Expr]) -> Result<String> {
+        let tested = arguments.first().map(ToString::to_string).unwrap_or_default();
+        Ok(format!("{tested} IN ({} values)", self.values.len()))
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let array = arguments.args[0].to_array(arguments.number_rows)?;
+        let schema = Arc::new(Schema::new(vec![Field::new("argument", array.data_type().clone(), true)]));
+        let test = self.test(array.data_type())?;
+        test.evaluate(&RecordBatch::try_new(schema, vec![array])?)
+    }
+}

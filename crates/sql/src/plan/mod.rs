@@ -1,0 +1,12 @@
+//! The store as a source of DataFusion's plans.
+
+mod dynamic;
+mod keyset;
+mod latest;
+mod scan;
+mod uuid;
+
+pub(crate) use keyset::{KeySets, key_set_of};
+pub(crate) use latest::LatestRule;
+pub(crate) use scan::StoreScan;
+pub(crate) use uuid::UuidRule;

@@ -1,0 +1,237 @@
+//! The node of a physical plan that reads the store.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
+};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::sort_pushdown::SortOrderPushdownResult;
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::{StreamExt, TryStreamExt, stream};
+use tokio::sync::mpsc;
+use tonnage::Direction;
+
+use super::dynamic::narrowed;
+use crate::access::{Ordered, ReadSpec, direction_for, free_columns, is_constant};
+use crate::error::into_datafusion;
+use crate::guard::Guard;
+
+/// Batches that may wait between the thread that reads and the plan.
+const QUEUED_BATCHES_MAX: usize = 2;
+
+/// Reads the store the way its [`ReadSpec`] says.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreScan {
+    spec: ReadSpec,
+    schema: SchemaRef,
+    /// What other parts of the plan will know of the rows wanted once they run, such as the keys on the other side of a join.
+    dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    /// The order that was asked for, which holds, though it may go on behind the last column that makes a difference.
+    asked: Vec<PhysicalSortExpr>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl StoreScan {
+    pub(crate) fn new(spec: ReadSpec) -> Self {
+        Self::ordered(spec, Vec::new())
+    }
+
+    fn ordered(spec: ReadSpec, asked: Vec<PhysicalSortExpr>) -> Self {
+        let schema = spec.schema();
+        let properties = Arc::new(properties(&spec, &schema, &asked));
+        Self { spec, schema, dynamic: Vec::new(), asked, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+}
+
+fn properties(spec: &ReadSpec, schema: &SchemaRef, asked: &[PhysicalSortExpr]) -> PlanProperties {
+    let asked = (!asked.is_empty()).then(|| asked.to_vec());
+    let orderings = ordering(spec, schema).into_iter().chain(asked);
+    let mut equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
+    // They are columns and nothing else, which cannot contradict each other.
+    let _ = equivalences.add_constants(constants(spec, schema));
+    PlanProperties::new(equivalences, Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded)
+}
+
+/// The order that rows come in, as far as the columns it goes by are among those read.
+fn ordering(spec: &ReadSpec, schema: &SchemaRef) -> Option<Vec<PhysicalSortExpr>> {
+    let descending = match spec.direction {
+        Direction::Unordered => return None,
+        Direction::Forward => false,
+        Direction::Reverse => true,
+    };
+    let free = free_columns(spec)?;
+    let places = free.iter().map_while(|column| spec.columns.iter().position(|read| read == column));
+    let sorted: Vec<_> = places
+        .map(|place| PhysicalSortExpr {
+            expr: Arc::new(Column::new(schema.field(place).name(), place)),
+            options: SortOptions { descending, nulls_first: descending },
+        })
+        .collect();
+    (!sorted.is_empty()).then_some(sorted)
+}
+
+/// The columns that have one value in all rows.
+fn constants(spec: &ReadSpec, schema: &SchemaRef) -> Vec<ConstExpr> {
+    let places = (0..spec.columns.len()).filter(|place| is_constant(spec, spec.columns[*place]));
+    let column =
+        |place: usize| ConstExpr::from(Arc::new(Column::new(schema.field(place).name(), place)) as Arc<dyn PhysicalExpr>);
+    places.map(column).collect()
+}
+
+impl DisplayAs for StoreScan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreScan: {}", self.spec.describe())?;
+        for filter in &self.dynamic {
+            write!(f, ", keys from {filter}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for StoreScan {
+    fn name(&self) -> &str {
+        "StoreScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        for filter in &self.dynamic {
+            if f(filter)? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (spec, dynamic, schema) = (self.spec.clone(), self.dynamic.clone(), self.schema.clone());
+        let guard = context.session_config().get_extension::<Guard>().map_or_else(Guard::default, |guard| (*guard).clone());
+        let metrics = BaselineMetrics::new(&self.metrics, 0);
+        // Nothing is opened before the first row is asked for: by then the other side of a join may have told its keys.
+        let rows = stream::once(async move { narrowed(spec, &dynamic).map(|spec| rows(spec, guard)) }).try_flatten();
+        let rows = rows.inspect_ok(move |batch| {
+            metrics.record_output(batch.num_rows());
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.schema);
+        if let Some(rows) = self.spec.rows_estimate() {
+            statistics.num_rows = Precision::Inexact(rows as usize);
+            // Whoever compares the sides of a join looks at bytes first.
+            statistics.total_byte_size = Precision::Inexact(rows as usize * 16 * self.schema.fields().len().max(1));
+        }
+        Ok(Arc::new(statistics))
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        false
+    }
+
+    fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let limit = limit.map(|limit| limit as u64);
+        let scan = Self::ordered(ReadSpec { limit, ..self.spec.clone() }, self.asked.clone());
+        Some(Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.spec.limit.map(|limit| limit as usize)
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        filters: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let wanted: Vec<_> = filters.parent_filters.into_iter().map(|filter| filter.filter).collect();
+        // They may spare reading, but rows are not held against them here: whoever gave them does that.
+        let answers = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; wanted.len()]);
+        let dynamic: Vec<_> = wanted.into_iter().filter(super::dynamic::is_dynamic).collect();
+        if dynamic.is_empty() || self.spec.limit.is_some() || self.spec.latest.is_some() {
+            return Ok(answers);
+        }
+        let mut scan = self.clone();
+        scan.dynamic.extend(dynamic);
+        Ok(answers.with_updated_node(Arc::new(scan)))
+    }
+
+    fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
+        let wish = |sort: &PhysicalSortExpr| {
+            let column = sort.expr.downcast_ref::<Column>()?;
+            Some(Ordered { column: self.spec.columns[column.index()], descending: sort.options.descending })
+        };
+        let Some(wanted) = order.iter().map(wish).collect::<Option<Vec<_>>>() else {
+            return Ok(SortOrderPushdownResult::Unsupported);
+        };
+        let Some(direction) = direction_for(&self.spec, &wanted) else { return Ok(SortOrderPushdownResult::Unsupported) };
+        let scan = Self::ordered(ReadSpec { direction, ..self.spec.clone() }, order.to_vec());
+        Ok(SortOrderPushdownResult::Exact { inner: Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }) })
+    }
+}
+
+/// The rows of a read: here and now when there are few, else from a thread of their own.
+fn rows(spec: ReadSpec, guard: Guard) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
+    if spec.is_small() {
+        let read = match spec.open(guard) {
+            Ok(read) => read,
+            Err(error) => return stream::once(async move { Err(into_datafusion(error)) }).boxed(),
+        };
+        return stream::iter(read.map(|batch| batch.map_err(into_datafusion))).boxed();
+    }
+    let (sender, receiver) = mpsc::channel(QUEUED_BATCHES_MAX);
+    tokio::task::spawn_blocking(move || {
+        let read = match spec.open(guard) {
+            Ok(read) => read,
+            Err(error) => return drop(sender.blocking_send(Err(into_datafusion(error)))),
+        };
+        for batch in read {
+            if sender.blocking_send(batch.map_err(into_datafusion)).is_err() {
+                return;
+            }
+        }
+    });
+    stream::unfold(receiver, |mut receiver| async move { receiver.recv().await.map(|batch| (batch, receiver)) }).boxed()
+}

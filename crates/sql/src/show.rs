@@ -1,0 +1,88 @@
+//! What a store says of itself: SHOW, DESCRIBE, and the plans of EXPLAIN.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::{Error, Result, Store, TableSchema};
+
+use crate::text::{Cursor, Kind, Piece};
+
+/// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW CREATE TABLE t` and `DESCRIBE t`.
+pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
+    let mut cursor = Cursor::new(piece);
+    let is_show = cursor.word("SHOW");
+    if !is_show {
+        cursor.next();
+        cursor.word("TABLE");
+        return described(store, &mut cursor);
+    }
+    if cursor.word("TABLES") {
+        cursor.end()?;
+        return texts([("table", store.tables().iter().map(|table| table.path().to_owned()).collect())]);
+    }
+    if cursor.word("COLUMNS") {
+        if !cursor.word("FROM") && !cursor.word("IN") {
+            return Err(cursor.expected("FROM"));
+        }
+        return described(store, &mut cursor);
+    }
+    if cursor.word("CREATE") {
+        if !cursor.word("TABLE") {
+            return Err(cursor.expected("TABLE"));
+        }
+        let schema = table(store, &mut cursor)?;
+        return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
+    }
+    Err(cursor.expected("TABLES, COLUMNS FROM or CREATE TABLE"))
+}
+
+fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
+    let location = cursor.location();
+    let path = match cursor.path() {
+        Some(path) => path,
+        None => return Err(cursor.expected("the name of a table")),
+    };
+    cursor.end()?;
+    let table =
+        store.table(&path).map_err(|error| error.at(format_args!("line {}, column {}", location.line, location.column)))?;
+    Ok(table.schema().clone())
+}
+
+/// A table, column by column.
+fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
+    let schema = table(store, cursor)?;
+    let of_each = |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect::<Vec<_>>();
+    texts([
+        ("column", of_each(&|index| schema.columns[index].name.clone())),
+        ("type", of_each(&|index| schema.columns[index].column_type.to_string())),
+        ("nullable", of_each(&|index| if schema.columns[index].nullable { "yes" } else { "no" }.to_owned())),
+        ("key", of_each(&|index| key_part(&schema, index).to_owned())),
+        ("default", of_each(&|index| schema.columns[index].default.as_ref().map(ToString::to_string).unwrap_or_default())),
+    ])
+}
+
+fn key_part(schema: &TableSchema, column: usize) -> &'static str {
+    match schema.key_position(column) {
+        Some(position) if position < schema.shard_key_len => "shard",
+        Some(_) => "minor",
+        None => "",
+    }
+}
+
+/// The statement that is to be explained, when it is a query and nothing but its plan is wanted.
+pub(crate) fn explained(piece: &Piece) -> Option<Piece> {
+    let rest = &piece.tokens[1..];
+    let is_select = matches!(&rest.first()?.token, Token::Word(word) if word.value.eq_ignore_ascii_case("SELECT"));
+    is_select.then(|| Piece { tokens: Arc::new(rest.to_vec()), kind: Kind::Query, end: piece.end })
+}
+
+/// A plan as EXPLAIN gives it.
+pub(crate) fn plan(text: &str) -> Result<RecordBatch> {
+    texts([("plan_type", vec!["direct".to_owned()]), ("plan", vec![text.to_owned()])])
+}
+
+fn texts<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch> {
+    let columns = columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef));
+    RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(error.to_string()))
+}

@@ -1,0 +1,96 @@
+//! Walking over the tokens of a statement.
+
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use tonnage::{Error, Result};
+
+use super::Piece;
+use crate::error::invalid_at;
+
+/// The token that is read next.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    tokens: &'a [TokenWithSpan],
+    end: Location,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(piece: &'a Piece) -> Self {
+        Self { tokens: &piece.tokens, end: piece.end }
+    }
+
+    pub(crate) fn peek(&self) -> Option<&'a Token> {
+        self.tokens.first().map(|token| &token.token)
+    }
+
+    pub(crate) fn next(&mut self) -> Option<&'a Token> {
+        let (first, rest) = self.tokens.split_first()?;
+        self.tokens = rest;
+        Some(&first.token)
+    }
+
+    /// The tokens that are left.
+    pub(crate) fn rest(&self) -> &'a [TokenWithSpan] {
+        self.tokens
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    pub(crate) fn location(&self) -> Location {
+        self.tokens.first().map_or(self.end, |token| token.span.start)
+    }
+
+    /// Takes the next token if it is this one.
+    pub(crate) fn token(&mut self, token: &Token) -> bool {
+        let found = self.peek() == Some(token);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Takes the next token if it is this word outside quotes.
+    pub(crate) fn word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Some(Token::Word(found)) if found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word))
+    }
+
+    /// Takes a name, in quotes or not.
+    pub(crate) fn name(&mut self) -> Option<&'a str> {
+        match self.peek()? {
+            Token::Word(word) => {
+                self.next();
+                Some(&word.value)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the path of a table.
+    pub(crate) fn path(&mut self) -> Option<String> {
+        let mut path = self.name()?.to_owned();
+        while self.token(&Token::Period) {
+            path.push('.');
+            path.push_str(self.name()?);
+        }
+        Some(path)
+    }
+
+    /// An error at the next token.
+    pub(crate) fn expected(&self, what: &str) -> Error {
+        let found = self.peek().map_or("the end".to_owned(), |token| format!("'{token}'"));
+        invalid_at(self.location(), format!("expected {what}, found {found}"))
+    }
+
+    pub(crate) fn end(&self) -> Result<()> {
+        if self.is_at_end() { Ok(()) } else { Err(self.expected("';' or the end of the statement")) }
+    }
+}

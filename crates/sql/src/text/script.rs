@@ -1,0 +1,146 @@
+//! A text cut into statements.
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use tonnage::{Error, Result};
+
+use super::Kind;
+use crate::error::{from_parser, invalid_at};
+
+/// The one whose operators on JSON bind as tightly as they should.
+static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// How deep expressions may nest.
+const DEPTH_MAX: usize = 200;
+
+/// One statement.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// Its tokens, blanks and comments left out.
+    pub(crate) tokens: Arc<Vec<TokenWithSpan>>,
+    pub(crate) kind: Kind,
+    /// Where it ends.
+    pub(crate) end: Location,
+}
+
+impl Piece {
+    /// Where it begins.
+    pub(crate) fn start(&self) -> Location {
+        self.tokens.first().map_or(self.end, |token| token.span.start)
+    }
+
+    /// The statement as the parser sees it.
+    pub(crate) fn parse(&self) -> Result<ast::Statement> {
+        parse(self.tokens.to_vec(), self.end)
+    }
+
+    /// A SELECT that names no table, with that table; one that names some stays as it is.
+    pub(crate) fn with_from(&self, path: &str) -> Self {
+        const FOLLOWING: [&str; 8] = ["WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"];
+        let mut depth = 0_i32;
+        let mut at = self.tokens.len();
+        for (place, token) in self.tokens.iter().enumerate().rev() {
+            match &token.token {
+                Token::RParen => depth += 1,
+                Token::LParen => depth -= 1,
+                Token::Word(word) if depth == 0 && word.quote_style.is_none() => {
+                    if word.value.eq_ignore_ascii_case("FROM") {
+                        return self.clone();
+                    }
+                    if FOLLOWING.iter().any(|name| word.value.eq_ignore_ascii_case(name)) {
+                        at = place;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let made = |token| TokenWithSpan { token, span: Span::empty() };
+        let names = path.split('.').flat_map(|part| [Token::Period, Token::make_word(&part.to_ascii_lowercase(), Some('"'))]);
+        let from = std::iter::once(Token::make_keyword("FROM")).chain(names.skip(1));
+        let mut tokens = self.tokens.to_vec();
+        tokens.splice(at..at, from.map(made));
+        Self { tokens: Arc::new(tokens), kind: self.kind, end: self.end }
+    }
+
+    /// The statement's own text, behind as many blanks as stand before it: so places are told as in the whole text.
+    pub(crate) fn text(&self, whole: &str) -> String {
+        let start = self.start();
+        let mut text = "\n".repeat(start.line.saturating_sub(1) as usize);
+        text.push_str(&" ".repeat(start.column.saturating_sub(1) as usize));
+        text.push_str(&whole[offset(whole, start)..offset(whole, self.end)]);
+        text
+    }
+}
+
+pub(crate) fn parse(mut tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
+    super::fold::fold(&mut tokens);
+    let span = Span::new(end, end);
+    tokens.push(TokenWithSpan { token: Token::EOF, span });
+    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
+    let statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
+    let next = parser.peek_token();
+    match next.token {
+        Token::EOF => Ok(statement),
+        token => Err(invalid_at(next.span.start, format!("expected ';' or the end of the statement, found '{token}'"))),
+    }
+}
+
+/// The statements of a text.
+pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>> {
+    let tokens = Tokenizer::new(&DIALECT, text).tokenize_with_location();
+    let tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
+    let (mut pieces, mut statement) = (Vec::new(), Vec::new());
+    let mut end = Location::new(1, 1);
+    for token in tokens {
+        match token.token {
+            Token::Whitespace(_) => continue,
+            Token::SemiColon => push(&mut pieces, &mut statement, end),
+            _ => {
+                end = token.span.end;
+                statement.push(token);
+            }
+        }
+    }
+    push(&mut pieces, &mut statement, end);
+    Ok(pieces)
+}
+
+fn push(pieces: &mut Vec<Piece>, statement: &mut Vec<TokenWithSpan>, end: Location) {
+    if statement.is_empty() {
+        return;
+    }
+    let mut tokens = std::mem::take(statement);
+    let kind = Kind::of(&tokens);
+    if kind == Kind::Upsert {
+        // The parser knows it as an INSERT.
+        tokens[0].token = Token::make_keyword("INSERT");
+        debug_assert!(matches!(&tokens[0].token, Token::Word(word) if word.keyword == Keyword::INSERT));
+    }
+    pieces.push(Piece { tokens: Arc::new(tokens), kind, end });
+}
+
+/// The byte that stands at a place; places count characters.
+fn offset(text: &str, place: Location) -> usize {
+    let mut line_start = 0;
+    for _ in 1..place.line {
+        line_start += text[line_start..].find('\n').map_or(text.len() - line_start, |at| at + 1);
+    }
+    let line = &text[line_start..];
+    let column = place.column.saturating_sub(1) as usize;
+    line_start + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+}
+
+/// The one statement that a text must hold.
+pub(crate) fn single(text: &str) -> Result<Piece> {
+    let mut pieces = pieces(text)?;
+    match pieces.len() {
+        1 => Ok(pieces.remove(0)),
+        0 => Err(Error::invalid("there is no statement: write for instance 'SHOW TABLES'")),
+        _ => Err(invalid_at(pieces[1].start(), "a second statement begins here, where one alone is allowed")),
+    }
+}

@@ -1,0 +1,274 @@
+//! UPDATE and DELETE.
+//!
+//! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with the new values in the places of the old.
+//! 2. Each row is written on condition that it still has that version.
+//! 3. A row that was written meanwhile is selected again, by its key and the statement's own condition, until it holds or matches no more.
+
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::UInt64Type;
+use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Word};
+use tonnage::{Error, Result, Row, Table, TableSchema, WriteOptions, Written};
+
+use crate::access::VERSION;
+use crate::answer::{Changes, Rows};
+use crate::catalog::Names;
+use crate::error::invalid_at;
+use crate::guard::Guard;
+use crate::request::Parameters;
+use crate::session::Sql;
+use crate::text::{Cursor, Piece, parse};
+
+/// How often a row is selected again that others write all the time.
+const TRIES_MAX: usize = 100;
+
+/// `UPDATE table SET column = expression, ... [WHERE condition]`
+pub(super) fn update(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+    let mut cursor = Cursor::new(piece);
+    cursor.word("UPDATE");
+    let table = table(sql, &mut cursor)?;
+    if !cursor.word("SET") {
+        return Err(cursor.expected("SET"));
+    }
+    let assignments = assignments(&mut cursor, table.schema())?;
+    let condition = condition(&mut cursor)?;
+    let change =
+        Change { sql, table: &table, items: items(table.schema(), &assignments), condition, parameters, guard, end: piece.end };
+    let updated = change.run(&|batch, row, version, table, options| {
+        let aligned = table.entry().codec.align(&batch.slice(row, 1))?;
+        match aligned.rejected.first() {
+            Some(rejected) => Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason))),
+            None => table.put_if_version(&Row::from_batch(&aligned.batch, 0)?, version, options),
+        }
+    })?;
+    Ok(Changes { updated, ..Changes::default() })
+}
+
+/// `DELETE FROM table [WHERE condition]`
+pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+    let mut cursor = Cursor::new(piece);
+    cursor.word("DELETE");
+    if !cursor.word("FROM") {
+        return Err(cursor.expected("FROM"));
+    }
+    let table = table(sql, &mut cursor)?;
+    let condition = condition(&mut cursor)?;
+    let keys = table.schema().key_columns().map(|column| quoted(&column.name.to_ascii_lowercase()));
+    let items = separated(keys.map(|token| vec![token]));
+    let change = Change { sql, table: &table, items, condition, parameters, guard, end: piece.end };
+    let deleted = change
+        .run(&|batch, row, version, table, options| table.delete_if_version(&Row::from_batch(batch, row)?, version, options))?;
+    Ok(Changes { deleted, ..Changes::default() })
+}
+
+fn table(sql: &Sql, cursor: &mut Cursor) -> Result<Table> {
+    let place = cursor.location();
+    let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
+    sql.store().table(&path).map_err(|error| error.at(format_args!("line {}, column {}", place.line, place.column)))
+}
+
+/// The tokens behind WHERE, which go to the end of the statement.
+fn condition(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
+    if cursor.is_at_end() {
+        return Ok(Vec::new());
+    }
+    if !cursor.word("WHERE") {
+        return Err(cursor.expected("WHERE or the end of the statement"));
+    }
+    let condition = cursor.rest();
+    if condition.is_empty() { Err(cursor.expected("a condition")) } else { Ok(condition.to_vec()) }
+}
+
+/// A column with the tokens of its new value.
+type Assignment = (usize, Vec<TokenWithSpan>);
+
+fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignment>> {
+    let mut assignments = Vec::<Assignment>::new();
+    loop {
+        let place = cursor.location();
+        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
+        let at = |message: String| invalid_at(place, message);
+        let column = schema.require_column(name).map_err(|error| at(error.message().to_owned()))?;
+        if schema.is_key(column) {
+            return Err(at(format!(
+                "column '{name}' is part of the primary key, which never changes: delete the row and insert another"
+            )));
+        }
+        if assignments.iter().any(|(before, _)| *before == column) {
+            return Err(at(format!("column '{name}' is set twice")));
+        }
+        if !cursor.token(&Token::Eq) {
+            return Err(cursor.expected("'='"));
+        }
+        let value = expression(cursor);
+        if value.is_empty() {
+            return Err(cursor.expected("a value"));
+        }
+        assignments.push((column, value));
+        if !cursor.token(&Token::Comma) {
+            return Ok(assignments);
+        }
+    }
+}
+
+/// The tokens up to a comma or WHERE outside parentheses.
+fn expression(cursor: &mut Cursor) -> Vec<TokenWithSpan> {
+    let (all, mut depth) = (cursor.rest(), 0_i32);
+    while let Some(token) = cursor.peek() {
+        match token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket => depth -= 1,
+            Token::Comma if depth == 0 => break,
+            Token::Word(_) if depth == 0 && cursor.is_word("WHERE") => break,
+            _ => {}
+        }
+        cursor.next();
+    }
+    all[..all.len() - cursor.rest().len()].to_vec()
+}
+
+/// All columns of a table, those that are set as `(expression) AS column`.
+fn items(schema: &TableSchema, assignments: &[Assignment]) -> Vec<TokenWithSpan> {
+    let item = |(index, column): (usize, &tonnage::Column)| {
+        let name = quoted(&column.name.to_ascii_lowercase());
+        match assignments.iter().find(|(set, _)| *set == index) {
+            None => vec![name],
+            Some((_, value)) => {
+                let mut tokens = vec![made(Token::LParen)];
+                tokens.extend(value.iter().cloned());
+                tokens.extend([made(Token::RParen), word("AS"), name]);
+                tokens
+            }
+        }
+    };
+    separated(schema.columns.iter().enumerate().map(item))
+}
+
+fn separated(items: impl Iterator<Item = Vec<TokenWithSpan>>) -> Vec<TokenWithSpan> {
+    let mut tokens = Vec::new();
+    for item in items {
+        tokens.extend(item);
+        tokens.push(made(Token::Comma));
+    }
+    tokens
+}
+
+/// A token that stands nowhere in the text.
+fn made(token: Token) -> TokenWithSpan {
+    TokenWithSpan { token, span: Span::empty() }
+}
+
+fn word(keyword: &str) -> TokenWithSpan {
+    made(Token::make_keyword(keyword))
+}
+
+fn quoted(name: &str) -> TokenWithSpan {
+    let token = Token::make_word(name, Some('"'));
+    debug_assert!(matches!(&token, Token::Word(Word { quote_style: Some('"'), .. })));
+    made(token)
+}
+
+type Write = dyn Fn(&RecordBatch, usize, u64, &Table, &WriteOptions) -> Result<Written>;
+
+/// Rows to select, and what it takes to select them again.
+struct Change<'a> {
+    sql: &'a Sql,
+    table: &'a Table,
+    items: Vec<TokenWithSpan>,
+    condition: Vec<TokenWithSpan>,
+    parameters: &'a Parameters,
+    guard: &'a Guard,
+    end: Location,
+}
+
+impl Change<'_> {
+    /// Writes every row that matches; tells how many.
+    fn run(&self, write: &Write) -> Result<u64> {
+        let options = WriteOptions { durability: self.sql.inner.context.options.durability, ttl: None };
+        let mut changed = 0;
+        for batch in self.select(None, self.parameters)? {
+            let batch = batch?;
+            let (batch, versions) = without_versions(&batch)?;
+            for (row, version) in versions.into_iter().enumerate() {
+                let written = write(&batch, row, version, self.table, &options)?;
+                changed += match written {
+                    Written::Stored { .. } => 1,
+                    Written::Refused { .. } => self.again(&batch, row, write, &options)?,
+                };
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Selects and writes a row again that changed after it was selected.
+    fn again(&self, batch: &RecordBatch, row: usize, write: &Write, options: &WriteOptions) -> Result<u64> {
+        let mut parameters = self.parameters.clone();
+        let key = Row::from_batch(batch, row)?;
+        for (place, column) in self.table.schema().key_columns().enumerate() {
+            let value = key.get(&column.name).cloned().unwrap_or(tonnage::Value::Null);
+            parameters.set(key_parameter(place), value);
+        }
+        let columns: Vec<String> = self.table.schema().key_columns().map(|column| column.name.to_ascii_lowercase()).collect();
+        for _ in 0..TRIES_MAX {
+            self.guard.check()?;
+            let Some(batch) = self.select(Some(&columns), &parameters)?.next().transpose()? else { return Ok(0) };
+            let (batch, versions) = without_versions(&batch)?;
+            if let Some(version) = versions.first()
+                && write(&batch, 0, *version, self.table, options)?.is_stored()
+            {
+                return Ok(1);
+            }
+        }
+        Err(Error::unavailable(format!("a row of {} is written by others all the time; try again", self.table.path())))
+    }
+
+    /// The table's name; a deep one in one piece.
+    fn name(&self) -> Vec<TokenWithSpan> {
+        let path = self.table.path().to_ascii_lowercase();
+        if path.split('.').count() > PARTS_MAX {
+            return vec![quoted(&path)];
+        }
+        let mut tokens: Vec<_> = path.split('.').flat_map(|part| [quoted(part), made(Token::Period)]).collect();
+        tokens.pop();
+        tokens
+    }
+
+    /// `SELECT items, _version FROM table [WHERE (condition) [AND key = ...]]`
+    fn select(&self, key: Option<&[String]>, parameters: &Parameters) -> Result<Rows> {
+        let mut tokens = vec![word("SELECT")];
+        tokens.extend(self.items.iter().cloned());
+        tokens.extend([quoted(VERSION), word("FROM")]);
+        tokens.extend(self.name());
+        tokens.push(word("WHERE"));
+        tokens.push(made(Token::LParen));
+        if self.condition.is_empty() {
+            tokens.push(word("TRUE"));
+        }
+        tokens.extend(self.condition.iter().cloned());
+        tokens.push(made(Token::RParen));
+        for (place, column) in key.into_iter().flatten().enumerate() {
+            tokens.extend([word("AND"), quoted(column), made(Token::Eq)]);
+            tokens.push(made(Token::Placeholder(format!("${}", key_parameter(place)))));
+        }
+        let mut state = self.sql.state(self.guard);
+        let names = Names::with_versions_of(self.sql.inner.context.clone(), self.table.path());
+        state.register_catalog_list(Arc::new(names));
+        self.sql.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())
+    }
+}
+
+/// The deepest path that SQL takes as a name of several parts.
+const PARTS_MAX: usize = 3;
+
+fn key_parameter(place: usize) -> String {
+    format!("_key_{place}")
+}
+
+fn without_versions(batch: &RecordBatch) -> Result<(RecordBatch, Vec<u64>)> {
+    let last = batch.num_columns() - 1;
+    let versions = batch.column(last).as_primitive::<UInt64Type>().values().to_vec();
+    let columns: Vec<usize> = (0..last).collect();
+    let batch = batch.project(&columns).map_err(|error| Error::internal(error.to_string()))?;
+    Ok((batch, versions))
+}

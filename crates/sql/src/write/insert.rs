@@ -1,0 +1,204 @@
+//! INSERT and UPSERT.
+//!
+//! 1. The source (VALUES or a query) is planned like any query, its columns named as the table's.
+//! 2. As long as the rows fit into memory they are gathered and checked: values that do not fit, keys given twice and keys that exist
+//!    are told of before anything is written.
+//! 3. More rows than that are streamed into the store; then a key that exists stops the statement midway.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::row::{RowConverter, SortField};
+use datafusion::sql::sqlparser::ast;
+use tonnage::{
+    BulkGetOptions, BulkPutOptions, Error, KeySource, OnExisting, Result, Row, Table, TableSchema, record_batch_stream,
+};
+
+use super::path_of;
+use crate::answer::{Changes, Rows};
+use crate::guard::Guard;
+use crate::request::Parameters;
+use crate::session::Sql;
+use crate::text::{Kind, Piece};
+
+/// Rows that are gathered before anything is written.
+const GATHERED_ROWS_MAX: usize = 100_000;
+/// Their bytes.
+const GATHERED_BYTES_MAX: usize = 64 << 20;
+
+pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+    let ast::Statement::Insert(insert) = piece.parse()? else {
+        return Err(Error::invalid("expected INSERT INTO table [(columns)] VALUES (...) or a query"));
+    };
+    let on_existing = on_existing(&insert, piece.kind)?;
+    let ast::TableObject::TableName(name) = &insert.table else {
+        return Err(Error::unsupported("INSERT INTO takes the name of a table"));
+    };
+    let table = sql.store().table(&path_of(name)?)?;
+    let columns = columns(&insert, table.schema())?;
+    let Some(source) = insert.source else {
+        return Err(Error::unsupported("INSERT without VALUES or a query"));
+    };
+    let rows = sql.rows_of(sql.state(guard), ast::Statement::Query(source), parameters, guard.clone())?;
+    let source = Source { rows, columns, path: table.path().to_owned() };
+    write(sql, &table, source, on_existing, guard)
+}
+
+fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
+    if insert.replace_into || kind == Kind::Upsert || insert.or == Some(ast::SqliteOnConflict::Replace) {
+        return Ok(OnExisting::Replace);
+    }
+    match &insert.on {
+        None => Ok(OnExisting::Fail),
+        Some(ast::OnInsert::OnConflict(conflict)) if conflict.action == ast::OnConflictAction::DoNothing => Ok(OnExisting::Keep),
+        Some(_) => Err(Error::unsupported("ON CONFLICT DO UPDATE: write UPSERT INTO to store over existing rows")),
+    }
+}
+
+/// The names of the columns that the source gives, in its order.
+fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
+    if insert.columns.is_empty() {
+        return Ok(schema.columns.iter().map(|column| column.name.clone()).collect());
+    }
+    let mut columns = Vec::<String>::new();
+    for name in &insert.columns {
+        let name = path_of(name)?;
+        let column = &schema.columns[schema.require_column(&name)?].name;
+        if columns.contains(column) {
+            return Err(Error::invalid(format!("INSERT names column '{column}' twice")));
+        }
+        columns.push(column.clone());
+    }
+    Ok(columns)
+}
+
+/// The rows of the source under the names of the table's columns.
+struct Source {
+    rows: Rows,
+    columns: Vec<String>,
+    path: String,
+}
+
+impl Iterator for Source {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = match self.rows.next()? {
+            Ok(batch) => batch,
+            Err(error) => return Some(Err(error)),
+        };
+        Some(named(&batch, &self.columns, &self.path))
+    }
+}
+
+fn named(batch: &RecordBatch, columns: &[String], path: &str) -> Result<RecordBatch> {
+    // VALUES that are shorter than the table fill its first columns.
+    if batch.num_columns() > columns.len() {
+        return Err(Error::invalid(format!(
+            "the rows have {} values, but {} columns of table {path} are to be filled",
+            batch.num_columns(),
+            columns.len()
+        )));
+    }
+    let given = batch.columns().iter().zip(batch.schema_ref().fields()).zip(columns);
+    // A column of nothing but NULL has no type of its own, and is as good as left out.
+    let given = given.filter(|((_, field), _)| *field.data_type() != DataType::Null);
+    let (arrays, fields): (Vec<_>, Vec<_>) = given
+        .map(|((array, field), name)| {
+            let named = Field::new(name, field.data_type().clone(), true).with_metadata(field.metadata().clone());
+            (array.clone(), named)
+        })
+        .unzip();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
+        .map_err(|error| Error::internal(format!("the rows of INSERT: {error}")))
+}
+
+fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, guard: &Guard) -> Result<Changes> {
+    let (mut gathered, mut rows, mut bytes) = (Vec::new(), 0, 0);
+    let mut is_all = true;
+    for batch in source.by_ref() {
+        let batch = fitting(table, &batch?, rows)?;
+        rows += batch.num_rows();
+        bytes += batch.get_array_memory_size();
+        gathered.push(batch);
+        if rows >= GATHERED_ROWS_MAX || bytes >= GATHERED_BYTES_MAX {
+            is_all = false;
+            break;
+        }
+    }
+    if rows == 0 {
+        return Ok(Changes::default());
+    }
+    if is_all && on_existing == OnExisting::Fail {
+        refuse_existing(table, &gathered)?;
+    }
+    let batches = gathered.into_iter().map(Ok).chain(source);
+    let options = BulkPutOptions {
+        on_existing,
+        durability: sql.inner.context.options.durability,
+        errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
+        timeout: guard.remaining(),
+        cancel: guard.cancel().clone(),
+        ..BulkPutOptions::default()
+    };
+    let report = sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
+    let counts = report.map_err(Error::from)?.total;
+    Ok(match on_existing {
+        OnExisting::Replace => Changes { inserted: counts.inserted, updated: counts.existed, ..Changes::default() },
+        _ => Changes { inserted: counts.inserted, skipped: counts.existed, ..Changes::default() },
+    })
+}
+
+/// The batch in the table's own columns and types; the first row that does not fit is an error.
+fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<RecordBatch> {
+    let aligned = table.entry().codec.align(batch)?;
+    match aligned.rejected.first() {
+        None => Ok(aligned.batch),
+        Some(rejected) => Err(Error::invalid(format!(
+            "row {}: column '{}': {}",
+            rows_before + rejected.row + 1,
+            rejected.column,
+            rejected.reason
+        ))),
+    }
+}
+
+/// A key that is given twice, or exists, is an error before anything is written.
+fn refuse_existing(table: &Table, batches: &[RecordBatch]) -> Result<()> {
+    let schema = table.schema();
+    let keys = batches.iter().map(|batch| batch.project(&schema.key)).collect::<std::result::Result<Vec<_>, _>>();
+    let keys = keys.map_err(|error| Error::internal(error.to_string()))?;
+    refuse_duplicates(schema, &keys)?;
+    let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
+    let mut existing = table.bulk_get(KeySource::batches(keys.into_iter().map(Ok)), &options)?;
+    match existing.next().transpose()? {
+        Some(found) => Err(exists(schema, &Row::from_batch(&found.rows, 0)?, "exists already")),
+        None => Ok(()),
+    }
+}
+
+fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
+    let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
+    let fields = schema.key_columns().map(|column| SortField::new(column.column_type.data_type())).collect();
+    let converter = RowConverter::new(fields).map_err(broken)?;
+    let mut seen = HashSet::new();
+    for batch in keys {
+        let rows = converter.convert_columns(batch.columns()).map_err(broken)?;
+        if let Some(twice) = (0..rows.num_rows()).find(|row| !seen.insert(rows.row(*row).owned())) {
+            return Err(exists(schema, &Row::from_batch(batch, twice)?, "is given twice"));
+        }
+    }
+    Ok(())
+}
+
+fn exists(schema: &TableSchema, key: &Row, what: &str) -> Error {
+    let key: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    Error::conflict(format!(
+        "table {}: the key ({}) {what}: nothing was inserted; write UPSERT to store over it, or ON CONFLICT DO NOTHING to leave it",
+        schema.path,
+        key.join(", ")
+    ))
+}

@@ -1,0 +1,85 @@
+use std::time::{Duration, Instant};
+
+use tonnage::{Cancel, ErrorKind};
+use tonnage_sql::{Request, SqlOptions};
+
+use super::{assert_fails, fleet, rows, session, session_with};
+
+/// A statement that would run for a very long time.
+const ENDLESS: &str =
+    "WITH t AS (SELECT * FROM generate_series(1, 100000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = 7";
+
+#[test]
+fn a_statement_that_takes_too_long_ends() {
+    let sql = session();
+    let started = Instant::now();
+    assert_fails(sql.execute(Request::new(ENDLESS).timeout(Duration::from_millis(100))), ErrorKind::Unavailable, "timeout");
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_statement_can_be_cancelled_from_another_thread() {
+    let sql = session();
+    let cancel = Cancel::new();
+    let request = Request::new(ENDLESS).cancel(&cancel);
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| assert_fails(sql.execute(request), ErrorKind::Unavailable, "cancelled"));
+        std::thread::sleep(Duration::from_millis(50));
+        cancel.cancel();
+        running.join().unwrap();
+    });
+    assert_eq!(rows(&sql, "SELECT 1"), [["1"]]);
+}
+
+#[test]
+fn a_cancelled_read_gives_no_more_rows() {
+    let sql = fleet();
+    let cancel = Cancel::new();
+    let mut answer = sql.execute(Request::new("SELECT * FROM positions").cancel(&cancel)).unwrap().into_rows().unwrap();
+    cancel.cancel();
+    assert!(answer.next().unwrap().is_err());
+    assert!(answer.next().is_none());
+}
+
+#[test]
+fn rows_may_be_dropped_before_their_end() {
+    let sql = session();
+    let mut answer = sql.execute("SELECT * FROM generate_series(1, 100000000)").unwrap().into_rows().unwrap();
+    assert!(answer.next().unwrap().unwrap().num_rows() > 0);
+    drop(answer);
+    assert_eq!(rows(&sql, "SELECT 1"), [["1"]]);
+}
+
+#[test]
+fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let sql = session_with(SqlOptions {
+        memory_bytes_max: 32 << 20,
+        spill_directory: Some(directory.path().to_path_buf()),
+        parallelism: Some(1),
+        ..SqlOptions::default()
+    });
+    let sorted = "SELECT max(value), max(n) FROM (SELECT value, row_number() OVER (ORDER BY (value * 7919) % 1000003) AS n FROM generate_series(1, 2000000))";
+    assert_eq!(rows(&sql, sorted), [["2000000", "2000000"]]);
+    let starved = session_with(SqlOptions {
+        memory_bytes_max: 16 << 20,
+        spill_bytes_max: 1,
+        parallelism: Some(1),
+        ..SqlOptions::default()
+    });
+    assert_fails(starved.execute(sorted), ErrorKind::Unavailable, "");
+}
+
+#[test]
+fn options_out_of_their_range_are_refused_by_name() {
+    let store = || tonnage::Store::open("memory:").unwrap();
+    for (options, name) in [
+        (SqlOptions { memory_bytes_max: 1, ..SqlOptions::default() }, "memory_bytes_max"),
+        (SqlOptions { parallelism: Some(0), ..SqlOptions::default() }, "parallelism"),
+        (SqlOptions { batch_rows_max: 0, ..SqlOptions::default() }, "batch_rows_max"),
+        (SqlOptions { timeout: Some(Duration::ZERO), ..SqlOptions::default() }, "timeout"),
+    ] {
+        let error = tonnage_sql::Sql::new(store(), options).err().unwrap();
+        assert!(error.message().contains(name), "{error}");
+    }
+}

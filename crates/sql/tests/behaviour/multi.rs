@@ -1,0 +1,54 @@
+use tonnage::ErrorKind;
+use tonnage_sql::Request;
+
+use super::{assert_fails, fleet, texts};
+
+#[test]
+fn each_statement_has_its_own_answer_or_error_in_the_order_given() {
+    let sql = fleet();
+    let answers = sql.fetch_all([
+        "SELECT max(at) FROM positions",
+        "SELECT * FROM nothing",
+        "SELECT count(*), sum(speed) FROM positions",
+        "SELECT ship, count(*) FROM positions GROUP BY ship ORDER BY ship LIMIT 1",
+        "SELECT 1; SELECT 2",
+        "SELECT name FROM positions WHERE ship = 4 AND at = 0",
+        "SELECT avg(speed) FROM positions WHERE ship = 1",
+    ]);
+    let mut answers = answers.into_iter();
+    let mut next = || answers.next().unwrap();
+    assert_eq!(texts(next().unwrap()), [["99"]]);
+    assert_fails(next(), ErrorKind::NotFound, "nothing");
+    assert_eq!(texts(next().unwrap()), [["1000", "249750"]]);
+    assert_eq!(texts(next().unwrap()), [["0", "100"]]);
+    assert_fails(next(), ErrorKind::Invalid, "2 statements");
+    assert_eq!(texts(next().unwrap()), [["ship 4"]]);
+    assert_eq!(texts(next().unwrap()), [["248"]]);
+}
+
+#[test]
+fn aggregates_over_the_same_rows_share_one_read() {
+    let sql = fleet();
+    let aggregates = ["min(speed)", "max(speed)", "avg(speed)", "count(*)", "stddev(speed)"];
+    let explains = aggregates.map(|aggregate| format!("EXPLAIN SELECT {aggregate} FROM positions WHERE ship = 3"));
+    for answer in sql.fetch_all(explains) {
+        let plan = &texts(answer.unwrap())[0][1];
+        assert!(plan.starts_with("shared by 5 statements"), "{plan}");
+        assert_eq!(plan.matches("StoreScan").count(), 1, "{plan}");
+    }
+    let queries = aggregates.map(|aggregate| format!("SELECT {aggregate} FROM positions WHERE ship = 3"));
+    let together: Vec<_> = sql.fetch_all(&queries).into_iter().map(|answer| texts(answer.unwrap())).collect();
+    let apart: Vec<_> = queries.iter().map(|query| texts(sql.execute(query).unwrap())).collect();
+    assert_eq!(together, apart);
+}
+
+#[test]
+fn many_small_queries_come_back_complete() {
+    let sql = fleet();
+    let request = |n: i64| Request::new("SELECT speed FROM positions WHERE ship = $1 AND at = $2").bind(n % 10).bind(n / 10);
+    let answers = sql.fetch_all((0..1000).map(request));
+    for (n, answer) in answers.into_iter().enumerate() {
+        assert_eq!(texts(answer.unwrap()), [[(n as f64 / 2.0).to_string()]]);
+    }
+    assert!(sql.fetch_all(Vec::<Request>::new()).is_empty());
+}

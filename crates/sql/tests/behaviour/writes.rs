@@ -1,0 +1,66 @@
+use tonnage_sql::{Answer, Changes, Request};
+
+use super::{fleet, rows, session};
+
+fn changes(answer: Answer) -> Changes {
+    match answer {
+        Answer::Changed(changes) => changes,
+        _ => panic!("a statement that writes tells what it changed"),
+    }
+}
+
+#[test]
+fn counts_tell_rows_apart() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG)").unwrap();
+    let run = |text: &str| changes(sql.execute(text).unwrap());
+    assert_eq!(run("INSERT INTO t VALUES (1, 1), (2, 2)"), Changes { inserted: 2, ..Changes::default() });
+    assert_eq!(run("UPSERT INTO t VALUES (2, 20), (3, 30)"), Changes { inserted: 1, updated: 1, ..Changes::default() });
+    let kept = "INSERT INTO t VALUES (3, 0), (4, 40) ON CONFLICT DO NOTHING";
+    assert_eq!(run(kept), Changes { inserted: 1, skipped: 1, ..Changes::default() });
+    assert_eq!(run("UPDATE t SET n = n + 1 WHERE id > 1"), Changes { updated: 3, ..Changes::default() });
+    assert_eq!(run("DELETE FROM t WHERE n = 21"), Changes { deleted: 1, ..Changes::default() });
+    assert_eq!(rows(&sql, "SELECT * FROM t ORDER BY id"), [["1", "1"], ["3", "31"], ["4", "41"]]);
+}
+
+#[test]
+fn an_update_loses_no_increment_to_another() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t VALUES (1, 0), (2, 0)").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    sql.execute("UPDATE t SET n = n + 1").unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(rows(&sql, "SELECT n FROM t ORDER BY id"), [["100"], ["100"]]);
+}
+
+#[test]
+fn parameters_stand_for_values_that_are_written() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, name STRING, bytes BINARY)").unwrap();
+    let insert = Request::new("INSERT INTO t VALUES ($1, :name, $2)").bind(1_i64).bind(vec![1_u8, 2]).named("name", "it's");
+    assert_eq!(changes(sql.execute(insert).unwrap()).inserted, 1);
+    let update = Request::new("UPDATE t SET name = name || $1 WHERE id = :id").bind("!").named("id", 1_i64);
+    assert_eq!(changes(sql.execute(update).unwrap()).updated, 1);
+    assert_eq!(rows(&sql, "SELECT name FROM t"), [["it's!"]]);
+    let delete = Request::new("DELETE FROM t WHERE name = $1").bind("it's!");
+    assert_eq!(changes(sql.execute(delete).unwrap()).deleted, 1);
+}
+
+#[test]
+fn rows_of_a_query_are_inserted_in_bulk() {
+    let sql = fleet();
+    sql.execute("CREATE TABLE fast (at LONG, ship LONG, speed DOUBLE, PRIMARY KEY (SHARD(at), ship))").unwrap();
+    let copied =
+        sql.execute("INSERT INTO fast (ship, at, speed) SELECT ship, at, speed FROM positions WHERE speed > 100").unwrap();
+    assert_eq!(changes(copied).inserted, 799);
+    let many =
+        sql.execute("CREATE TABLE n (n LONG PRIMARY KEY); INSERT INTO n SELECT value FROM generate_series(1, 250000)").unwrap();
+    assert_eq!(changes(many).inserted, 250_000);
+    assert_eq!(rows(&sql, "SELECT count(*), max(n) FROM n"), [["250000", "250000"]]);
+}
