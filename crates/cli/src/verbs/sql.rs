@@ -1,42 +1,110 @@
-//! `tonnage sql`: statements that define tables.
+//! `tonnage sql`: statements and their answers.
+//!
+//! A text of definitions alone goes to the store, whose answers can be carried out again (`DESCRIBE` gives the statement that makes the
+//! table). Everything else goes through `tonnage-sql`, statement by statement: rows to standard output, what was changed to
+//! standard error.
 
 use std::io::Read;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use tonnage::{Error, Outcome as Done};
+use tonnage_sql::{Answer, Changes, Request, Rows, Sql, SqlOptions};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::output::LineOutput;
+use crate::output::{LineOutput, OutputArgs};
+use crate::{interrupt, values};
 
-/// Carries out DDL: CREATE TABLE, DROP TABLE, ALTER TABLE, CREATE INDEX, DROP INDEX, SHOW TABLES, DESCRIBE (queries come with a later release)
+/// Carries out SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
     /// Statements, separated by semicolons [default: standard input]
+    #[arg(conflicts_with = "command")]
     statements: Option<String>,
+    /// The same as an option
+    #[arg(long, short, value_name = "STATEMENTS", conflicts_with = "file")]
+    command: Option<String>,
     /// Reads the statements from a file
     #[arg(long, short, value_name = "FILE", conflicts_with = "statements")]
     file: Option<PathBuf>,
+    /// The longest that each statement may take, such as 30s or 5m
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    timeout: Option<Duration>,
+    /// Memory for sorts, joins and groupings, which spill to disk beyond it [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
+    memory: Option<usize>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tonnage sql 'SELECT maker, count(*), avg(price) FROM phones GROUP BY maker'
+  tonnage sql --format jsonl -c 'SELECT * FROM phones.images LIMIT 3'
+  tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"        what the store is asked for
+  tonnage sql -f statements.sql --timeout 30s
+
+Each statement is carried out by itself; what came before one that fails stays.";
 
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
-        let sql = self.text()?;
-        // What cannot be read must not make a store.
-        if tonnage::ddl::parse(&sql)?.is_empty() {
-            return Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"));
+        let text = self.text()?;
+        match tonnage::ddl::parse(&text) {
+            // What cannot be read must not make a store.
+            Ok(statements) if statements.is_empty() => {
+                Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"))
+            }
+            Ok(_) => self.define(globals, &text),
+            Err(error) if is_definition(&text) => Err(error.into()),
+            Err(_) => self.query(globals, text),
         }
+    }
+
+    fn define(&self, globals: &Globals, text: &str) -> Outcome {
         let mut output = LineOutput::stdout();
-        for done in globals.open_or_create(true)?.execute(&sql)? {
+        for done in globals.open_or_create(true)?.execute(text)? {
             output.line(told(done))?;
         }
         output.finish()?;
         Ok(Exit::Well)
     }
 
+    fn query(&self, globals: &Globals, text: String) -> Outcome {
+        let cancel = interrupt::cancel();
+        let defaults = SqlOptions::default();
+        let memory_bytes_max = self.memory.unwrap_or(defaults.memory_bytes_max);
+        let sql = Sql::new(globals.open()?, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?;
+        let mut started = Instant::now();
+        for answer in sql.script(Request::new(text).cancel(&cancel))? {
+            let told = match answer.and_then_interrupted()? {
+                Answer::Rows(rows) => count_told(self.print(rows)?),
+                Answer::Changed(changes) => changes_told(&changes),
+                Answer::Done(done) => told(done),
+            };
+            globals.tell(format_args!("{told} ({:.3} s)", started.elapsed().as_secs_f64()));
+            started = Instant::now();
+        }
+        Ok(Exit::Well)
+    }
+
+    /// Prints rows as they come. Gives how many came.
+    fn print(&self, rows: Rows) -> Outcome<u64> {
+        let mut output = self.output.open(rows.schema().clone())?;
+        let mut count = 0;
+        for batch in rows {
+            let batch = batch.and_then_interrupted()?;
+            count += batch.num_rows() as u64;
+            output.write(&batch)?;
+        }
+        output.finish()?;
+        Ok(count)
+    }
+
     fn text(&self) -> Outcome<String> {
-        let read = match (&self.statements, &self.file) {
+        let read = match (self.statements.as_ref().or(self.command.as_ref()), &self.file) {
             (Some(text), _) => return Ok(text.clone()),
             (None, Some(path)) if path.as_os_str() != "-" => {
                 std::fs::read_to_string(path).map_err(|error| (path.display().to_string(), error))
@@ -48,6 +116,38 @@ impl SqlArgs {
         };
         Ok(read.map_err(|(place, error)| Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error))?)
     }
+}
+
+/// A statement that was stopped by a signal is no failure of its own.
+trait AndThenInterrupted<T> {
+    fn and_then_interrupted(self) -> Outcome<T>;
+}
+
+impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
+    fn and_then_interrupted(self) -> Outcome<T> {
+        self.map_err(|error| if interrupt::is_interrupted() { Failure::interrupted() } else { error.into() })
+    }
+}
+
+/// Whether a text begins like a definition: then what is wrong with it is told by who reads definitions.
+fn is_definition(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    ["create", "drop", "alter", "describe", "show"].iter().any(|word| first.eq_ignore_ascii_case(word))
+}
+
+fn count_told(count: u64) -> String {
+    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
+}
+
+fn changes_told(changes: &Changes) -> String {
+    let parts = [
+        (changes.inserted, "inserted"),
+        (changes.updated, "updated"),
+        (changes.deleted, "deleted"),
+        (changes.skipped, "left out, their keys exist"),
+    ];
+    let told: Vec<String> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if told.is_empty() { "no rows changed".to_owned() } else { format!("rows: {}", told.join(", ")) }
 }
 
 fn told(done: Done) -> String {

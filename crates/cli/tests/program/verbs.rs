@@ -32,10 +32,31 @@ fn indexes_are_made_shown_and_dropped() {
 }
 
 #[test]
-fn queries_come_later() {
+fn sql_answers_queries_and_changes_rows() {
     let place = Place::new();
-    place.run(&["sql", "SELECT 1"]).ends(3).says(&["queries come with a later release"]);
+    place.run(&["sql", "CREATE TABLE t (a LONG, b STRING, PRIMARY KEY (a))"]).ends(0);
+    let inserted = place.run(&["sql", "INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, 'three')"]);
+    assert_eq!(inserted.ends(0).says(&["rows: 3 inserted"]).out, "");
+    let run = place.run(&[
+        "sql",
+        "SELECT b FROM t WHERE a IN (1, 3) ORDER BY a; UPDATE t SET b = 'zwei' WHERE a = 2; SELECT count(*) AS n FROM t",
+    ]);
+    assert_eq!(run.ends(0).says(&["2 rows", "rows: 1 updated"]).lines(), ["b", "one", "three", "n", "3"]);
+    let json = place.run(&["sql", "--format", "jsonl", "-c", "SELECT a, b FROM t WHERE a = 2"]);
+    assert_eq!(json.ends(0).out, "{\"a\":2,\"b\":\"zwei\"}\n");
+    let explained = place.run(&["sql", "EXPLAIN SELECT b FROM t WHERE a = 2"]).ends(0).out;
+    assert!(explained.contains("bulk get"), "{explained}");
+}
+
+#[test]
+fn a_wrong_query_names_its_place_and_makes_no_store() {
+    let place = Place::new();
+    place.run(&["sql", "SELECT 1"]).ends(3);
     assert!(!place.path("S").exists());
+    place.run(&["sql", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]).ends(0);
+    place.run(&["sql", "SELECT nothing FROM t"]).ends(3).says(&["nothing"]);
+    place.run(&["sql", "SELECT a FROM missing"]).ends(3).says(&["missing"]);
+    place.run(&["sql", "SELECT a FROM t WHERE"]).ends(3).says(&["line 1"]);
 }
 
 #[test]
