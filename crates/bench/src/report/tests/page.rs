@@ -1,7 +1,7 @@
 //! The HTML page.
 
 use super::sample;
-use crate::report::{Report, compare, html, write};
+use crate::report::{Report, compare, html};
 
 /// Elements that have no end.
 const VOID: [&str; 3] = ["meta", "br", "!DOCTYPE"];
@@ -94,21 +94,4 @@ fn a_comparison_is_a_page_too() {
     for text in ["within the noise", "Only a has c / uniform / 1.3x / ssd / rocksdb", "A &lt;new&gt; one"] {
         assert!(texts.contains(text), "{text}");
     }
-}
-
-/// `TONNAGE_SAMPLE_REPORT=/tmp/sample cargo test --release -p tonnage-bench sample_report -- --ignored`, and then a browser.
-#[test]
-#[ignore = "writes the sample report to TONNAGE_SAMPLE_REPORT, to look at after a change of the page"]
-fn sample_report() {
-    let directory =
-        std::path::PathBuf::from(std::env::var_os("TONNAGE_SAMPLE_REPORT").expect("TONNAGE_SAMPLE_REPORT is a directory"));
-    let report = sample::report();
-    assert!(!write(&report, &directory).unwrap().is_empty());
-    let mut other = report.clone();
-    for (number, run) in other.runs.iter_mut().enumerate() {
-        run.throughputs.iter_mut().for_each(|rate| *rate *= 0.85 + 0.02 * number as f64);
-    }
-    other.runs.remove(3);
-    other.environment.kernel = "Linux version 6.12.0".to_owned();
-    std::fs::write(directory.join("compare.html"), compare(&report, &other).html()).unwrap();
 }
