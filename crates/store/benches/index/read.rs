@@ -1,0 +1,47 @@
+//! Making an index over rows that are there, and reading through it.
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int32Type;
+use tonnage::{IndexRange, IndexScanOptions, Store, TableBatch, TableScanOptions};
+
+use super::cars::INDEXES;
+use super::{Plan, tell, timed};
+
+/// Looks at each colour in turn.
+const LOOK_UPS: i32 = 5;
+
+/// Makes the first index, once a round, and leaves it.
+pub(crate) fn build(plan: &Plan, store: &Store, rows: u64) {
+    for round in 0..plan.rounds {
+        if round > 0 {
+            store.execute("DROP INDEX by_colour ON cars").expect("drops");
+        }
+        let (_, took) = timed(|| store.execute(INDEXES[0]).expect("makes"));
+        tell("build an index", rows, took);
+        let (report, took) = timed(|| store.check().expect("reads"));
+        assert!(report.is_sound() && report.stale_index_entries == 0, "{report:?}");
+        tell("check rows and index", rows, took);
+    }
+}
+
+fn count(batches: impl Iterator<Item = tonnage::Result<TableBatch>>, counts: impl Fn(&RecordBatch) -> usize) -> u64 {
+    batches.map(|batch| counts(&batch.expect("reads").rows) as u64).sum()
+}
+
+/// The rows of one colour: through the index, and by a scan.
+pub(crate) fn look_up(store: &Store, rows: u64) {
+    let table = store.table("cars").expect("was made");
+    let index = table.index("by_colour").expect("was made");
+    for colour in 0..LOOK_UPS {
+        let range = IndexRange::prefix([colour % 2]);
+        let (found, took) =
+            timed(|| count(index.scan(&range, &IndexScanOptions::default()).expect("scans"), RecordBatch::num_rows));
+        tell(&format!("look up {found} rows of one colour"), found, took);
+    }
+    let is_wanted = |batch: &RecordBatch| {
+        let colours = batch.column_by_name("colour").expect("is there").as_primitive::<Int32Type>();
+        colours.values().iter().filter(|colour| **colour == 0).count()
+    };
+    let (found, took) = timed(|| count(table.scan(&TableScanOptions::default()).expect("scans"), is_wanted));
+    tell(&format!("scan all for {found} rows of one colour"), rows, took);
+}
