@@ -65,12 +65,17 @@ fn memory_bytes() -> usize {
 
 /// The options of the column family of rows without what only a database has (cache, filter): what `SstFileWriter` takes.
 pub(crate) fn row_options(settings: &Settings) -> Options {
-    rows(settings, None)
+    rows(settings, None, true)
+}
+
+/// The same for files of placed spaces. Those are scanned, or asked for what they hold: a filter would save nothing.
+pub(crate) fn placed_options(settings: &Settings) -> Options {
+    rows(settings, None, false)
 }
 
 /// The options of the column family of rows in a database.
 pub(crate) fn row_options_cached(settings: &Settings, cache: &Cache, clock: Arc<dyn Clock>) -> Options {
-    let mut options = rows(settings, Some(cache));
+    let mut options = rows(settings, Some(cache), true);
     crate::filter::drop_expired(&mut options, clock);
     options
 }
@@ -78,13 +83,15 @@ pub(crate) fn row_options_cached(settings: &Settings, cache: &Cache, clock: Arc<
 /// Measured on 20 M rows of 16-byte keys and 100-byte values (`benches/read.rs`): twice as many restarts in a block as usual take
 /// an eighth off a lookup and a few per cent on disk; a hash index inside blocks saves no more than it costs in cache misses;
 /// blocks of 4 KiB make lookups no faster and scans a third slower.
-fn rows(settings: &Settings, cache: Option<&Cache>) -> Options {
+fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_size(8 << 10);
     table.set_block_restart_interval(8);
     table.set_format_version(6);
-    table.set_bloom_filter(10.0, false);
-    table.set_optimize_filters_for_memory(true);
+    if filters {
+        table.set_bloom_filter(10.0, false);
+        table.set_optimize_filters_for_memory(true);
+    }
     if let Some(cache) = cache {
         table.set_block_cache(cache);
     }

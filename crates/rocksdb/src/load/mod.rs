@@ -4,12 +4,14 @@
 //!
 //! 1. **Push** ([`session`]): entries are copied into *runs*, buffers of tens of megabytes, by as many threads as push. A
 //!    fixed number of runs bounds the memory ([`pool`]).
+//!    Those of one push are copied in about the order of their keys, so that what lies together in order lies together in memory.
 //! 2. **Sort** ([`sort`]): a full run is sorted by a worker, on integers made of key bytes.
 //! 3. **Spill** ([`spill`]): when the memory is full of sorted runs, they go to disk.
 //! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the load take one range after
 //!    another. Of each they merge all runs, decide what becomes of every entry ([`judge`]), write the winners to a file and
 //!    have RocksDB ingest it ([`output`]). The files of a load never overlap, so there is nothing to compact.
-//!    Entries of placed spaces (indexes) are stored first ([`zone`]): nobody ever sees a row without them.
+//!    Entries of placed spaces (indexes) lie in runs of their own ([`zone`]) and are stored first, without a look at what is there
+//!    ([`placed`]): nobody ever sees a row without them.
 //! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
 //!
 //! A load of a few megabytes skips all that and goes through the write-ahead log after all ([`small`]).
@@ -20,9 +22,11 @@
 
 mod context;
 mod cursor;
+mod file;
 mod judge;
 mod merge;
 mod output;
+mod placed;
 mod pool;
 mod range;
 mod record;

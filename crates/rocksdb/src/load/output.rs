@@ -1,4 +1,4 @@
-//! Stores one range of a shard as one file that RocksDB takes in.
+//! Stores one range of rows of a shard as one file that RocksDB takes in.
 //!
 //! 1. Open a load window, then judge every entry of the merge by what is stored, and write those that win to the file.
 //! 2. Shut the gate: nobody writes now. Whoever wrote since 1 is in the window; entries that such a write came after lose,
@@ -8,20 +8,19 @@
 //!
 //! The fate of each entry is remembered as one byte, so that the merge can be walked again with the same outcome.
 
-use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
+use rocksdb::Options;
 use tonnage_engine::header::Header;
 use tonnage_engine::{Result, SpaceId};
 
 use super::context::Context;
+use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
 use super::judge::Fate;
 use super::merge::Merge;
 use super::range::KeyRange;
 use super::record::Record;
 use super::sources::Sources;
-use super::spill::next_file_number;
 use super::tally::Tally;
 use super::zone::Zone;
 use crate::error::translate;
@@ -30,16 +29,13 @@ use crate::shard::Shard;
 use crate::window::{LoadWindows, OpenWindow};
 
 /// After how many entries a step looks whether the load was stopped.
-const CHECK_EVERY: usize = 1024;
-/// How much is written before the disk starts on it: the sync at the end then has little left to wait for.
-const BYTES_PER_SYNC: u64 = 2 << 20;
+pub(super) const CHECK_EVERY: usize = 1024;
 
 /// One range on its way into a shard.
 pub(super) struct Output<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) shard: &'a Shard,
     pub(super) sources: &'a Sources,
-    pub(super) zone: Zone,
     pub(super) range: &'a KeyRange,
 }
 
@@ -72,46 +68,22 @@ impl Output<'_> {
     fn land(&self, window: &OpenWindow<'_>, draft: &mut Draft) -> Result<()> {
         let mut hashes = None;
         loop {
-            if hashes.is_none() && self.minds_writes(window) {
+            if hashes.is_none() && window.is_touched() {
                 hashes = Some(self.key_hashes(&draft.fates)?);
             }
             let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-            if hashes.is_none() && self.minds_writes(window) {
+            if hashes.is_none() && window.is_touched() {
                 continue;
             }
             let in_doubt = hashes.is_some_and(|ours| window.is_touched_by(&ours));
-            let lost_any = self.leave_out_dropped(draft)? | (in_doubt && self.yield_to_later_writes(window, draft)?);
-            if lost_any {
+            for space in &draft.spaces {
+                self.context.engine.space(*space)?;
+            }
+            if in_doubt && self.yield_to_later_writes(window, draft)? {
                 self.rewrite(draft)?;
             }
-            return draft.file.as_ref().map_or(Ok(()), |file| self.ingest(file));
+            return draft.file.as_ref().map_or(Ok(()), |file| file.ingest(self.shard));
         }
-    }
-
-    /// Entries of placed spaces are stored whatever anybody wrote meanwhile.
-    fn minds_writes(&self, window: &OpenWindow<'_>) -> bool {
-        self.zone == Zone::Ordinary && window.is_touched()
-    }
-
-    /// Takes the victory from entries of spaces that were dropped and may be; says whether there were any.
-    fn leave_out_dropped(&self, draft: &mut Draft) -> Result<bool> {
-        let mut dropped = Vec::new();
-        for space in &draft.spaces {
-            if !self.context.takes_entries(*space, self.zone)? {
-                dropped.push(*space);
-            }
-        }
-        if dropped.is_empty() {
-            return Ok(false);
-        }
-        let mut merge = self.merge()?;
-        for fate in &mut draft.fates {
-            let Some(record) = merge.next()? else { break };
-            if dropped.contains(&record.space()) {
-                *fate = Fate::Displaced;
-            }
-        }
-        Ok(true)
     }
 
     /// The hashes of all keys that are in the file, ascending.
@@ -135,7 +107,7 @@ impl Output<'_> {
     fn write_draft(&self) -> Result<Draft> {
         let options = self.file_options();
         let mut file = FileWriter::new(&options, self.shard);
-        let mut judge = self.context.judge(self.shard, self.zone);
+        let mut judge = self.context.judge(self.shard, Zone::Ordinary);
         let mut draft = Draft::default();
         let mut merge = self.merge()?;
         while let Some(record) = merge.next()? {
@@ -210,13 +182,6 @@ impl Output<'_> {
         Ok(())
     }
 
-    fn ingest(&self, file: &FinishedFile) -> Result<()> {
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        let ingested = self.shard.db().ingest_external_file_cf_opts(self.shard.rows(), &options, vec![file.path.0.as_path()]);
-        ingested.map_err(|error| translate(self.shard.directory.display(), error))
-    }
-
     fn report_repeated(&self, fates: &[Fate]) -> Result<()> {
         let mut merge = self.merge()?;
         for fate in fates {
@@ -236,54 +201,4 @@ impl Draft {
             self.spaces.push(space);
         }
     }
-}
-
-/// A file that is removed unless RocksDB took it.
-struct OwnedPath(PathBuf);
-
-impl Drop for OwnedPath {
-    fn drop(&mut self) {
-        // After an ingestion it is gone from here already; what cannot be removed is removed at the next open.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// A complete file, on the disk.
-struct FinishedFile {
-    path: OwnedPath,
-}
-
-/// Writes the rows of an output file; there is no file before the first row.
-struct FileWriter<'a> {
-    options: &'a Options,
-    directory: PathBuf,
-    open: Option<(SstFileWriter<'a>, OwnedPath)>,
-}
-
-impl<'a> FileWriter<'a> {
-    fn new(options: &'a Options, shard: &Shard) -> Self {
-        Self { options, directory: shard.load_directory(), open: None }
-    }
-
-    #[inline]
-    fn put(&mut self, record: &Record<'_>) -> Result<()> {
-        if self.open.is_none() {
-            self.open = Some(open_file(self.options, &self.directory)?);
-        }
-        let Some((writer, path)) = &mut self.open else { return Ok(()) };
-        writer.put(record.key, record.value).map_err(|error| translate(path.0.display(), error))
-    }
-
-    fn finish(self) -> Result<Option<FinishedFile>> {
-        let Some((mut writer, path)) = self.open else { return Ok(None) };
-        writer.finish().map_err(|error| translate(path.0.display(), error))?;
-        Ok(Some(FinishedFile { path }))
-    }
-}
-
-fn open_file<'a>(options: &'a Options, directory: &Path) -> Result<(SstFileWriter<'a>, OwnedPath)> {
-    let path = OwnedPath(directory.join(format!("load-{}.sst", next_file_number())));
-    let writer = SstFileWriter::create(options);
-    writer.open(&path.0).map_err(|error| translate(path.0.display(), error))?;
-    Ok((writer, path))
 }

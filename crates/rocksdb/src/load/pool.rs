@@ -7,7 +7,7 @@
 //! open --full--> sealed --sorted by a worker--> sorted --somebody waits for memory--> spilled (gives its permit back)
 //! ```
 //!
-//! A pusher without room takes a free permit, else has an idle run of another shard sealed, else waits for the workers.
+//! A pusher without room takes a free permit, else has an idle run of another lane sealed, else waits for the workers.
 //! Nobody holds a run while waiting, so there is always one who goes on. Workers are started when the first run is full:
 //! a small load never has any.
 
@@ -21,8 +21,9 @@ use super::record::Precedence;
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
 use super::spill::{SpillFile, SpillPlace, SpillWriter};
+use super::zone::Lane;
 
-/// With this many spill files in a shard they are merged into one.
+/// With this many spill files in a lane they are merged into one.
 const FILES_MAX: usize = 128;
 
 /// How a pool is set up.
@@ -123,20 +124,20 @@ impl Pool {
         self.lock().pending_bytes
     }
 
-    /// Gives a pusher a run of a shard with room in it, if there is one.
-    pub(super) fn try_check_out(&self, shard: usize) -> Result<Option<RunBuffer>> {
+    /// Gives a pusher a run of a lane with room in it, if there is one.
+    pub(super) fn try_check_out(&self, lane: Lane) -> Result<Option<RunBuffer>> {
         let mut state = self.lock();
         state.check()?;
-        Ok(if state.draining { None } else { state.take_run(shard, self.settings.run_bytes_max) })
+        Ok(if state.draining { None } else { state.take_run(lane, self.settings.run_bytes_max) })
     }
 
     /// The same, but waits for one. There must be workers.
-    pub(super) fn check_out(&self, shard: usize) -> Result<RunBuffer> {
+    pub(super) fn check_out(&self, lane: Lane) -> Result<RunBuffer> {
         let mut state = self.lock();
         loop {
             state.check()?;
             if !state.draining {
-                if let Some(run) = state.take_run(shard, self.settings.run_bytes_max) {
+                if let Some(run) = state.take_run(lane, self.settings.run_bytes_max) {
                     return Ok(run);
                 }
                 state.seal_idle_run();
@@ -247,15 +248,15 @@ impl Pool {
                 self.lock().sorted.push(sorted);
             }
             Work::Spill(run) => {
-                let shard = run.shard;
-                let file = spill_merged(&Sources { runs: vec![run], files: Vec::new() }, shard, *precedence, spill)?;
+                let lane = run.lane;
+                let file = spill_merged(&Sources { runs: vec![run], files: Vec::new() }, lane, *precedence, spill)?;
                 let mut state = self.lock();
                 state.spilled.push(file);
                 state.permits_free += 1;
             }
             Work::MergeFiles(files) => {
-                let shard = files[0].shard;
-                let file = spill_merged(&Sources { runs: Vec::new(), files }, shard, *precedence, spill)?;
+                let lane = files[0].lane;
+                let file = spill_merged(&Sources { runs: Vec::new(), files }, lane, *precedence, spill)?;
                 self.lock().spilled.push(file);
             }
         }
@@ -264,13 +265,13 @@ impl Pool {
 }
 
 /// Writes the merge of some sources to one new file.
-fn spill_merged(sources: &Sources, shard: usize, precedence: Precedence, place: &SpillPlace) -> Result<SpillFile> {
+fn spill_merged(sources: &Sources, lane: Lane, precedence: Precedence, place: &SpillPlace) -> Result<SpillFile> {
     let mut writer = SpillWriter::create(place)?;
     let mut merge = sources.merge(&KeyRange::default(), precedence)?;
     while let Some(record) = merge.next()? {
         writer.push(record)?;
     }
-    writer.finish(shard)
+    writer.finish(lane)
 }
 
 impl State {
@@ -285,19 +286,19 @@ impl State {
         self.open.is_empty() && self.sealed.is_empty() && self.sorted.is_empty() && self.spilled.is_empty()
     }
 
-    fn take_run(&mut self, shard: usize, bytes_max: usize) -> Option<RunBuffer> {
-        let run = match self.open.iter().position(|run| run.shard == shard) {
+    fn take_run(&mut self, lane: Lane, bytes_max: usize) -> Option<RunBuffer> {
+        let run = match self.open.iter().position(|run| run.lane == lane) {
             Some(index) => self.open.swap_remove(index),
             None => {
                 self.permits_free = self.permits_free.checked_sub(1)?;
-                RunBuffer::new(shard, bytes_max)
+                RunBuffer::new(lane, bytes_max)
             }
         };
         self.checked_out += 1;
         Some(run)
     }
 
-    /// When all memory lies in idle runs of other shards, one of them has to make room.
+    /// When all memory lies in idle runs of other lanes, one of them has to make room.
     fn seal_idle_run(&mut self) {
         let others_will_do = self.busy > 0 || !self.sealed.is_empty() || !self.sorted.is_empty();
         let fullest = self.open.iter().enumerate().max_by_key(|(_, run)| run.bytes());
@@ -320,23 +321,23 @@ impl State {
         None
     }
 
-    /// The files of a shard that has too many, smallest first, half of them.
+    /// The files of a lane that has too many, smallest first, half of them.
     fn take_files_to_merge(&mut self) -> Option<Vec<SpillFile>> {
         if self.spilled.len() < FILES_MAX {
             return None;
         }
-        let shard = self.spilled.iter().map(|file| file.shard).max_by_key(|shard| self.files_of(*shard))?;
-        if self.files_of(shard) < FILES_MAX {
+        let lane = self.spilled.iter().map(|file| file.lane).max_by_key(|lane| self.files_of(*lane))?;
+        if self.files_of(lane) < FILES_MAX {
             return None;
         }
-        let (mut of_shard, others): (Vec<_>, Vec<_>) = self.spilled.drain(..).partition(|file| file.shard == shard);
-        of_shard.sort_by_key(SpillFile::bytes);
+        let (mut of_lane, others): (Vec<_>, Vec<_>) = self.spilled.drain(..).partition(|file| file.lane == lane);
+        of_lane.sort_by_key(SpillFile::bytes);
         self.spilled = others;
-        self.spilled.extend(of_shard.split_off(FILES_MAX / 2));
-        Some(of_shard)
+        self.spilled.extend(of_lane.split_off(FILES_MAX / 2));
+        Some(of_lane)
     }
 
-    fn files_of(&self, shard: usize) -> usize {
-        self.spilled.iter().filter(|file| file.shard == shard).count()
+    fn files_of(&self, lane: Lane) -> usize {
+        self.spilled.iter().filter(|file| file.lane == lane).count()
     }
 }

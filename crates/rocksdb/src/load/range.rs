@@ -17,15 +17,9 @@ pub(super) struct KeyRange {
 }
 
 impl KeyRange {
-    /// The keys that lie in both ranges, unless there can be none.
-    pub(super) fn overlap(&self, other: &KeyRange) -> Option<KeyRange> {
-        let lower = self.lower.as_ref().max(other.lower.as_ref()).cloned();
-        let upper = match (&self.upper, &other.upper) {
-            (Some(one), Some(two)) => Some(one.min(two).clone()),
-            (one, two) => one.clone().or_else(|| two.clone()),
-        };
-        let is_empty = matches!((&lower, &upper), (Some(lower), Some(upper)) if lower >= upper);
-        (!is_empty).then_some(KeyRange { lower, upper })
+    fn contains(&self, key: &[u8]) -> bool {
+        self.lower.as_ref().is_none_or(|lower| lower.as_slice() <= key)
+            && self.upper.as_ref().is_none_or(|upper| key < upper.as_slice())
     }
 }
 
@@ -50,35 +44,36 @@ impl Samples {
         self.samples.extend(file.index().map(|(key, bytes)| (key.to_vec(), bytes)));
     }
 
-    /// Cuts everything into ranges of about `range_bytes`, but at least `ranges_min` where there is enough to cut.
-    pub(super) fn cut(mut self, range_bytes: u64, ranges_min: u64) -> Vec<KeyRange> {
-        self.samples.sort_unstable();
-        let total: u64 = self.samples.iter().map(|(_, bytes)| bytes).sum();
+    /// Cuts what lies in `all` into ranges of about `range_bytes`, but at least `ranges_min` where there is enough to cut.
+    pub(super) fn cut(&self, all: &KeyRange, range_bytes: u64, ranges_min: u64) -> Vec<KeyRange> {
+        let mut samples: Vec<&(Vec<u8>, u64)> = self.samples.iter().filter(|(key, _)| all.contains(key)).collect();
+        samples.sort_unstable();
+        let total: u64 = samples.iter().map(|(_, bytes)| bytes).sum();
         let ranges = total.div_ceil(range_bytes).max(ranges_min).max(1);
         // Whole rounds for the threads: a last range alone would keep one of them waiting.
         let ranges = ranges.next_multiple_of(ranges_min.max(1));
         let step = (total / ranges).max(1);
         let mut cuts: Vec<Vec<u8>> = Vec::new();
         let (mut seen, mut next_cut) = (0, step);
-        for (key, bytes) in self.samples {
-            if seen >= next_cut && cuts.last().is_none_or(|cut| *cut < key) {
-                cuts.push(key);
+        for (key, bytes) in samples {
+            if seen >= next_cut && cuts.last().is_none_or(|cut| cut < key) {
+                cuts.push(key.clone());
                 next_cut = seen + step;
             }
             seen += bytes;
         }
-        ranges_between(cuts)
+        ranges_between(cuts, all)
     }
 }
 
-fn ranges_between(cuts: Vec<Vec<u8>>) -> Vec<KeyRange> {
-    let mut lower = None;
+fn ranges_between(cuts: Vec<Vec<u8>>, all: &KeyRange) -> Vec<KeyRange> {
+    let mut lower = all.lower.clone();
     let mut ranges = Vec::with_capacity(cuts.len() + 1);
     for cut in cuts {
         ranges.push(KeyRange { lower: lower.take(), upper: Some(cut.clone()) });
         lower = Some(cut);
     }
-    ranges.push(KeyRange { lower, upper: None });
+    ranges.push(KeyRange { lower, upper: all.upper.clone() });
     ranges
 }
 
@@ -92,7 +87,7 @@ mod tests {
 
     #[test]
     fn ranges_are_even_and_cover_everything_without_overlap() {
-        let ranges = samples((0..1000).rev()).cut(10_000, 2);
+        let ranges = samples((0..1000).rev()).cut(&KeyRange::default(), 10_000, 2);
         assert_eq!(ranges.len(), 10);
         assert_eq!((&ranges[0].lower, &ranges[9].upper), (&None, &None));
         for (index, pair) in ranges.windows(2).enumerate() {
@@ -102,20 +97,19 @@ mod tests {
     }
 
     #[test]
-    fn ranges_overlap_where_both_hold_keys() {
-        let range = |lower: &[u8], upper: &[u8]| KeyRange {
-            lower: (!lower.is_empty()).then(|| lower.to_vec()),
-            upper: (!upper.is_empty()).then(|| upper.to_vec()),
-        };
-        assert_eq!(range(b"", b"m").overlap(&range(b"f", b"")), Some(range(b"f", b"m")));
-        assert_eq!(range(b"a", b"").overlap(&range(b"f", b"g")), Some(range(b"f", b"g")));
-        assert_eq!(range(b"a", b"f").overlap(&range(b"f", b"g")), None);
-        assert_eq!(range(b"", b"").overlap(&KeyRange::default()), Some(KeyRange::default()));
+    fn a_part_of_the_keys_is_cut_by_what_lies_in_it() {
+        let key = |number: u16| Some(number.to_be_bytes().to_vec());
+        let part = KeyRange { lower: key(200), upper: key(300) };
+        let ranges = samples(0..1000).cut(&part, 1_000_000, 2);
+        assert_eq!(ranges.len(), 2);
+        assert_eq!((&ranges[0].lower, &ranges[1].upper), (&part.lower, &part.upper));
+        assert_eq!((&ranges[0].upper, &ranges[1].lower), (&key(250), &key(250)));
+        assert_eq!(samples(0..100).cut(&part, 1_000, 2), [part], "what no sample was taken of is not left out");
     }
 
     #[test]
     fn equal_keys_stay_in_one_range() {
-        assert_eq!(samples([7; 1000]).cut(10_000, 4).len(), 2);
-        assert_eq!(samples([]).cut(10_000, 1), [KeyRange::default()]);
+        assert_eq!(samples([7; 1000]).cut(&KeyRange::default(), 10_000, 4).len(), 2);
+        assert_eq!(samples([]).cut(&KeyRange::default(), 10_000, 1), [KeyRange::default()]);
     }
 }

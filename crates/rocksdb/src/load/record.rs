@@ -5,6 +5,7 @@
 //! merged by moving records and nothing else.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use tonnage_engine::SpaceId;
 use tonnage_engine::header::{Header, NEVER_MS};
@@ -38,18 +39,21 @@ impl NewRecord<'_> {
         NUMBERS_LEN_MAX + 4 + self.key.len() + 17 + self.payload.len()
     }
 
-    /// Appends the record.
+    /// Appends the record, and tells where its key lies.
     #[inline]
-    pub(super) fn append_to(&self, arena: &mut Vec<u8>) {
+    pub(super) fn append_to(&self, arena: &mut Vec<u8>) -> Range<usize> {
         arena.reserve(self.encoded_len_max());
         append_varint(arena, 4 + self.key.len() as u64);
         append_varint(arena, (self.header.encoded_len() + self.payload.len()) as u64);
         append_varint(arena, u64::from(self.stream));
         append_varint(arena, self.position);
+        let key = arena.len();
         arena.extend_from_slice(&self.space.0.to_be_bytes());
         arena.extend_from_slice(self.key);
+        let key = key..arena.len();
         self.header.append_to(arena);
         arena.extend_from_slice(self.payload);
+        key
     }
 }
 

@@ -2,16 +2,19 @@
 
 use super::record::{NewRecord, Precedence, Record, common_len};
 use super::sort::{SORT_BYTES_PER_RECORD, sorted_offsets};
+use super::zone::Lane;
 
 /// What a run allocates first; it then doubles.
 const FIRST_BYTES: usize = 64 << 10;
 
-/// Entries of one shard, in the order in which they were pushed.
+/// Entries of one lane, in the order in which they were pushed.
 #[derive(Debug)]
 pub(super) struct RunBuffer {
-    pub(super) shard: usize,
+    pub(super) lane: Lane,
     arena: Vec<u8>,
     records: usize,
+    /// Where the first key begins.
+    first_key: usize,
     /// How many leading bytes all keys so far share with the first.
     common: usize,
     bytes_max: usize,
@@ -19,8 +22,8 @@ pub(super) struct RunBuffer {
 
 impl RunBuffer {
     /// An empty run, full when it needs about `bytes_max` of memory.
-    pub(super) fn new(shard: usize, bytes_max: usize) -> Self {
-        Self { shard, arena: Vec::new(), records: 0, common: 0, bytes_max }
+    pub(super) fn new(lane: Lane, bytes_max: usize) -> Self {
+        Self { lane, arena: Vec::new(), records: 0, first_key: 0, common: 0, bytes_max }
     }
 
     /// Whether there is no room for `record`. An empty run has room for anything.
@@ -32,16 +35,14 @@ impl RunBuffer {
     /// Copies an entry into the run.
     #[inline]
     pub(super) fn push(&mut self, record: &NewRecord<'_>) {
-        let start = self.arena.len();
         self.make_room(record.encoded_len_max());
-        record.append_to(&mut self.arena);
-        self.records += 1;
-        let key = Record::at(&self.arena, start).key;
-        if start == 0 {
-            self.common = key.len();
+        let key = record.append_to(&mut self.arena);
+        if self.records == 0 {
+            (self.first_key, self.common) = (key.start, key.len());
         } else {
-            self.common = common_len(&Record::at(&self.arena, 0).key[..self.common], key);
+            self.common = common_len(&self.arena[self.first_key..self.first_key + self.common], &self.arena[key]);
         }
+        self.records += 1;
     }
 
     /// Grows by doubling, but never past what the run may hold unless one entry alone is larger.
@@ -67,14 +68,14 @@ impl RunBuffer {
     /// Sorts the run.
     pub(super) fn sort(self, precedence: Precedence) -> SortedRun {
         let offsets = sorted_offsets(&self.arena, self.records, self.common, precedence);
-        SortedRun { shard: self.shard, arena: self.arena, offsets }
+        SortedRun { lane: self.lane, arena: self.arena, offsets }
     }
 }
 
-/// Entries of one shard, sorted by key; of equal keys the one to be stored comes first.
+/// Entries of one lane, sorted by key; of equal keys the one to be stored comes first.
 #[derive(Debug)]
 pub(super) struct SortedRun {
-    pub(super) shard: usize,
+    pub(super) lane: Lane,
     arena: Vec<u8>,
     offsets: Vec<u32>,
 }

@@ -12,11 +12,13 @@ use super::context::{Context, catch, precedence};
 use super::pool::{Pool, PoolSettings};
 use super::record::NewRecord;
 use super::run::RunBuffer;
+use super::sort::rough_order;
 use super::spill::SpillPlace;
 use super::store;
 use super::versions::OwnVersions;
 use super::watch::Watch;
 use super::workers::Workers;
+use super::zone::{Lane, Zone};
 use crate::RocksEngine;
 
 /// No run is larger: sorting many runs side by side starts earlier than sorting few large ones.
@@ -86,10 +88,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Copies the entries of one shard, into one run after another.
+    /// Copies the entries of one lane, into one run after another.
     fn push_to(
         &self,
-        shard: usize,
+        lane: Lane,
         space: SpaceId,
         stream: u32,
         entries: &Entries,
@@ -97,8 +99,8 @@ impl<'a> Session<'a> {
     ) -> Result<()> {
         let mut index = indexes.next();
         while index.is_some() {
-            let mut run = self.check_out(shard)?;
-            let version = self.versions[shard].load(Ordering::Acquire);
+            let mut run = self.check_out(lane)?;
+            let version = self.versions[lane.shard].load(Ordering::Acquire);
             let mut bytes = 0;
             while let Some(next) = index {
                 let record = NewRecord {
@@ -123,12 +125,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn check_out(&self, shard: usize) -> Result<RunBuffer> {
-        if let Some(run) = self.pool.try_check_out(shard)? {
+    fn check_out(&self, lane: Lane) -> Result<RunBuffer> {
+        if let Some(run) = self.pool.try_check_out(lane)? {
             return Ok(run);
         }
         self.start_workers()?;
-        self.pool.check_out(shard)
+        self.pool.check_out(lane)
     }
 
     fn start_workers(&self) -> Result<()> {
@@ -169,7 +171,8 @@ impl<'a> Session<'a> {
 fn pool_settings(options: &LoadOptions, shards: usize, spill: SpillPlace) -> PoolSettings {
     // What is left over serves the buffers of files.
     let memory = options.memory_bytes_max - options.memory_bytes_max / 8;
-    let permits_min = options.parallelism.max(1) + 1 + shards;
+    let lanes = 2 * shards;
+    let permits_min = options.parallelism.max(1) + 1 + lanes;
     let run_bytes_max = (memory / permits_min).clamp(RUN_BYTES_MIN, RUN_BYTES_MAX);
     let permits = (memory / run_bytes_max).max(2);
     PoolSettings { permits, run_bytes_max, precedence: precedence(options.on_existing), spill }
@@ -185,12 +188,15 @@ impl LoadSession for Session<'_> {
         self.pool.check()?;
         let info = self.engine.space(space)?;
         self.check(&info, stream, entries)?;
-        if info.shape.is_placed() {
+        let zone = if info.shape.is_placed() { Zone::Placed } else { Zone::Ordinary };
+        if zone == Zone::Placed {
             self.note_placed(space);
         }
+        let order = rough_order(&entries.keys);
+        let places = (0..entries.len()).map(|place| order.as_ref().map_or(place, |order| order[place] as usize));
         let shards = self.engine.shards().len();
         if shards == 1 {
-            return self.push_to(0, space, stream, entries, 0..entries.len());
+            return self.push_to(Lane { zone, shard: 0 }, space, stream, entries, places);
         }
         let shard_of = |index: usize| {
             let key = entries.key(index);
@@ -198,8 +204,8 @@ impl LoadSession for Session<'_> {
         };
         let shard_of: Vec<usize> = (0..entries.len()).map(shard_of).collect::<Result<_>>()?;
         for shard in 0..shards {
-            let indexes = (0..entries.len()).filter(|index| shard_of[*index] == shard);
-            self.push_to(shard, space, stream, entries, indexes)?;
+            let places = places.clone().filter(|place| shard_of[*place] == shard);
+            self.push_to(Lane { zone, shard }, space, stream, entries, places)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Everything that a flush stores in one shard.
+//! Everything that a flush stores in one lane.
 
 use tonnage_engine::Result;
 
@@ -9,7 +9,7 @@ use super::record::{Precedence, common_len};
 use super::run::SortedRun;
 use super::spill::SpillFile;
 
-/// The sorted runs of one shard, in memory and on disk.
+/// The sorted runs of one lane, in memory and on disk.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     pub(super) runs: Vec<SortedRun>,
@@ -23,11 +23,6 @@ impl Sources {
         runs + self.files.iter().map(SpillFile::bytes).sum::<u64>()
     }
 
-    /// Whether there is nothing to store.
-    pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.files.is_empty()
-    }
-
     /// Merges what lies in a range.
     pub(super) fn merge(&self, range: &KeyRange, precedence: Precedence) -> Result<Merge<'_>> {
         let runs = self.runs.iter().map(|run| Cursor::over_run(run, range));
@@ -35,12 +30,12 @@ impl Sources {
         Merge::new(runs.chain(files).collect(), shared_len(range), precedence)
     }
 
-    /// Cuts the keys into ranges of about `range_bytes`.
-    pub(super) fn cut(&self, range_bytes: u64, ranges_min: u64) -> Vec<KeyRange> {
+    /// Keys from all over, to cut by.
+    pub(super) fn samples(&self) -> Samples {
         let mut samples = Samples::default();
         self.runs.iter().for_each(|run| samples.add_run(run));
         self.files.iter().for_each(|file| samples.add_file(file));
-        samples.cut(range_bytes, ranges_min)
+        samples
     }
 }
 

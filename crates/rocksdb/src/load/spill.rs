@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tonnage_engine::{Error, Result, Slices};
 
 use super::record::{Record, RecordSpan};
+use super::zone::Lane;
 
 const FRAME_HEAD_LEN: usize = 8;
 /// The most memory for the index of one file; past it every second key is forgotten.
@@ -45,7 +46,7 @@ pub(super) struct SpillWriter {
 }
 
 impl SpillWriter {
-    /// Makes a file for the entries of a shard.
+    /// Makes a file.
     pub(super) fn create(place: &SpillPlace) -> Result<Self> {
         let path = place.directory.join(format!("spill-{}-{}", std::process::id(), next_file_number()));
         let file = create_unlinked(&place.directory, &path).map_err(|error| failed(&path, error))?;
@@ -91,11 +92,11 @@ impl SpillWriter {
     }
 
     /// Writes what is left and hands over the file.
-    pub(super) fn finish(mut self, shard: usize) -> Result<SpillFile> {
+    pub(super) fn finish(mut self, lane: Lane) -> Result<SpillFile> {
         if self.frame.len() > FRAME_HEAD_LEN {
             self.write_frame()?;
         }
-        Ok(SpillFile { shard, file: self.file, place: self.place, len: self.offset, index: self.index })
+        Ok(SpillFile { lane, file: self.file, place: self.place, len: self.offset, index: self.index })
     }
 }
 
@@ -122,7 +123,7 @@ fn damaged(place: &Path, offset: u64) -> Error {
 /// A finished run on disk.
 #[derive(Debug)]
 pub(super) struct SpillFile {
-    pub(super) shard: usize,
+    pub(super) lane: Lane,
     file: File,
     place: PathBuf,
     len: u64,

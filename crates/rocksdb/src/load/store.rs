@@ -1,20 +1,22 @@
 //! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load take one range after
 //! another: first those of placed spaces, then, when all of these are stored, the others.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, Result, SpaceId};
 
 use super::context::{Context, catch};
 use super::output::Output;
+use super::placed::PlacedOutput;
 use super::pool::Gathered;
 use super::range::KeyRange;
 use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
-use super::zone::{Zone, zones};
+use super::zone::{Lane, Zone, keys_of};
 use crate::error::translate;
 use crate::respite::Merging;
 use crate::shard::Shard;
@@ -24,57 +26,68 @@ const SMALL_BYTES_MAX: u64 = 8 << 20;
 /// About how large an output file is before compression.
 const FILE_BYTES: u64 = 128 << 20;
 
-/// What a thread does next.
-enum Task {
-    Small { shard: usize, zone: Zone, range: KeyRange },
-    File { shard: usize, zone: Zone, range: KeyRange },
+/// What a thread does next: stores a range of a lane.
+struct Task<'a> {
+    lane: Lane,
+    sources: &'a Sources,
+    range: KeyRange,
+    way: Way,
 }
 
-impl Task {
-    fn zone(&self) -> Zone {
-        match self {
-            Task::Small { zone, .. } | Task::File { zone, .. } => *zone,
-        }
+/// How a range is stored.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Through the write-ahead log.
+    Log,
+    /// By a file, of rows.
+    File,
+    /// By a file, of entries of one placed space.
+    PlacedFile(SpaceId),
+}
+
+impl Task<'_> {
+    fn makes_file_in(&self, shard: usize) -> bool {
+        self.lane.shard == shard && !matches!(self.way, Way::Log)
     }
 }
 
 /// Stores everything. When it returns, all of it is durable and reported.
 pub(super) fn store(context: &Context<'_>, gathered: Gathered) -> Result<()> {
     let Gathered { unsorted, sorted, spilled } = gathered;
-    let mut sources: Vec<Sources> = context.engine.shards().iter().map(|_| Sources::default()).collect();
+    let mut sources: BTreeMap<Lane, Sources> = BTreeMap::new();
     for run in sort_all(context, unsorted)?.into_iter().chain(sorted) {
-        sources[run.shard].runs.push(run);
+        sources.entry(run.lane).or_default().runs.push(run);
     }
     for file in spilled {
-        sources[file.shard].files.push(file);
+        sources.entry(file.lane).or_default().files.push(file);
     }
     let _merging = lock_shards(context, &sources);
     let tasks = plan(context, &sources);
     let _resting = rest_compaction(context, &tasks);
-    let (placed, ordinary): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.zone() == Zone::Placed);
-    run_all(context, &placed, |task| carry_out(context, &sources, task))?;
+    let (placed, ordinary): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.lane.zone == Zone::Placed);
+    run_all(context, &placed, |task| carry_out(context, task))?;
     sync_placed(context, &ordinary)?;
-    run_all(context, &ordinary, |task| carry_out(context, &sources, task))
+    run_all(context, &ordinary, |task| carry_out(context, task))
 }
 
-fn carry_out(context: &Context<'_>, sources: &[Sources], task: &Task) -> Result<()> {
-    let shards = context.engine.shards();
-    match task {
-        Task::Small { shard, zone, range } => small::store(context, &shards[*shard], &sources[*shard], *zone, range),
-        Task::File { shard, zone, range } => {
-            Output { context, shard: &shards[*shard], sources: &sources[*shard], zone: *zone, range }.store()
-        }
+fn carry_out(context: &Context<'_>, task: &Task<'_>) -> Result<()> {
+    let Task { lane, sources, range, way } = task;
+    let shard = &context.engine.shards()[lane.shard];
+    match *way {
+        Way::Log => small::store(context, shard, sources, lane.zone, range),
+        Way::File => Output { context, shard, sources, range }.store(),
+        Way::PlacedFile(space) => PlacedOutput { context, shard, sources, space, range }.store(),
     }
 }
 
 /// Entries of placed spaces may have gone into the log, by this flush or one before. A file survives a power failure at once, what
 /// stands in the log only once it is synced: so that comes first.
-fn sync_placed(context: &Context<'_>, ordinary: &[Task]) -> Result<()> {
+fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
     if context.placed.is_empty() {
         return Ok(());
     }
     for (index, shard) in context.engine.shards().iter().enumerate() {
-        if ordinary.iter().any(|task| matches!(task, Task::File { shard, .. } if *shard == index)) {
+        if ordinary.iter().any(|task| task.makes_file_in(index)) {
             shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error))?;
         }
     }
@@ -95,9 +108,9 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
 }
 
 /// Keeps other loads from merging into the same shards. Everybody takes the locks in the order of the shards.
-fn lock_shards<'a>(context: &Context<'a>, sources: &[Sources]) -> Vec<MutexGuard<'a, ()>> {
-    let used = context.engine.shards().iter().zip(sources).filter(|(_, sources)| !sources.is_empty());
-    used.map(|(shard, _)| lock_shard(context, shard)).collect()
+fn lock_shards<'a>(context: &Context<'a>, sources: &BTreeMap<Lane, Sources>) -> Vec<MutexGuard<'a, ()>> {
+    let used: BTreeSet<usize> = sources.keys().map(|lane| lane.shard).collect();
+    used.into_iter().map(|shard| lock_shard(context, &context.engine.shards()[shard])).collect()
 }
 
 fn lock_shard<'a>(context: &Context<'a>, shard: &'a Shard) -> MutexGuard<'a, ()> {
@@ -110,23 +123,33 @@ fn lock_shard<'a>(context: &Context<'a>, shard: &'a Shard) -> MutexGuard<'a, ()>
 }
 
 /// Keeps compaction from working in the shards that get files.
-fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task]) -> Vec<Merging<'a>> {
-    let gets_files = |shard: usize| tasks.iter().any(|task| matches!(task, Task::File { shard: of, .. } if *of == shard));
+fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task<'_>]) -> Vec<Merging<'a>> {
+    let gets_files = |shard: usize| tasks.iter().any(|task| task.makes_file_in(shard));
     let shards = context.engine.shards().iter().enumerate().filter(|(index, _)| gets_files(*index));
     shards.map(|(_, shard)| shard.respite.load()).collect()
 }
 
-fn plan(context: &Context<'_>, sources: &[Sources]) -> Vec<Task> {
-    let zones = zones(&context.placed);
+fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<Task<'a>> {
+    let is_small = |shard: usize| {
+        let lanes = sources.iter().filter(|(lane, _)| lane.shard == shard).map(|(_, sources)| sources);
+        lanes.clone().all(|sources| sources.files.is_empty()) && lanes.map(Sources::bytes).sum::<u64>() < SMALL_BYTES_MAX
+    };
     let mut tasks = Vec::new();
-    for (shard, sources) in sources.iter().enumerate().filter(|(_, sources)| !sources.is_empty()) {
-        if sources.files.is_empty() && sources.bytes() < SMALL_BYTES_MAX {
-            tasks.extend(zones.iter().map(|(zone, range)| Task::Small { shard, zone: *zone, range: range.clone() }));
-        } else {
-            let ranges = sources.cut(FILE_BYTES, context.parallelism() as u64);
-            let pieces =
-                ranges.iter().flat_map(|range| zones.iter().filter_map(|(zone, other)| Some((*zone, range.overlap(other)?))));
-            tasks.extend(pieces.map(|(zone, range)| Task::File { shard, zone, range }));
+    for (&lane, sources) in sources {
+        let everything = KeyRange::default();
+        if is_small(lane.shard) {
+            tasks.push(Task { lane, sources, range: everything, way: Way::Log });
+            continue;
+        }
+        let samples = sources.samples();
+        let mut cut = |all: &KeyRange, way: Way| {
+            let ranges = samples.cut(all, FILE_BYTES, context.parallelism() as u64);
+            tasks.extend(ranges.into_iter().map(|range| Task { lane, sources, range, way }));
+        };
+        match lane.zone {
+            Zone::Ordinary => cut(&everything, Way::File),
+            // A file of one space alone goes with that space, and all threads have a part of each.
+            Zone::Placed => context.placed.iter().for_each(|space| cut(&keys_of(*space), Way::PlacedFile(*space))),
         }
     }
     tasks

@@ -13,12 +13,15 @@ use super::record::{NewRecord, Precedence};
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
 use super::spill::{SpillFile, SpillPlace, SpillWriter};
+use super::zone::{Lane, Zone};
+
+const LANE: Lane = Lane { zone: Zone::Ordinary, shard: 0 };
 
 /// An entry of a test: space, key, stream, position.
 type Row = (u32, Vec<u8>, u32, u64);
 
 fn run_of(rows: &[Row], precedence: Precedence) -> SortedRun {
-    let mut run = RunBuffer::new(0, usize::MAX);
+    let mut run = RunBuffer::new(LANE, usize::MAX);
     for (space, key, stream, position) in rows {
         let header = Header { version: 1, expires_at_ms: 0 };
         let (stream, position) = (*stream, *position);
@@ -34,7 +37,7 @@ fn place(directory: &TempDir) -> SpillPlace {
 fn spill_of(run: &SortedRun, place: &SpillPlace) -> SpillFile {
     let mut writer = SpillWriter::create(place).unwrap();
     (0..run.len()).for_each(|index| writer.push(run.record(index)).unwrap());
-    writer.finish(0).unwrap()
+    writer.finish(LANE).unwrap()
 }
 
 fn merged(sources: &Sources, range: &KeyRange, precedence: Precedence) -> Vec<Row> {
@@ -116,7 +119,7 @@ proptest! {
         let on_disk = (!on_disk.is_empty()).then(|| run_of(on_disk, Precedence::First));
         sources.files.extend(on_disk.map(|run| spill_of(&run, &place(&directory))));
 
-        let ranges = sources.cut(range_bytes, 2);
+        let ranges = sources.samples().cut(&KeyRange::default(), range_bytes, 2);
         let parts: Vec<Vec<Row>> = ranges.iter().map(|range| merged(&sources, range, Precedence::First)).collect();
         prop_assert_eq!(parts.concat(), expected(&rows, Precedence::First));
         for pair in parts.windows(2) {

@@ -1,13 +1,11 @@
-//! Which keys of a load are of placed spaces: those are stored first.
-
-use std::collections::BTreeSet;
+//! Which entries of a load lie together: those of placed spaces are stored first, so they are kept apart from the start.
 
 use tonnage_engine::SpaceId;
 
 use super::range::KeyRange;
 
-/// What a range of keys holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What kind of spaces entries are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Zone {
     /// Entries of placed spaces: stored before all others, whatever is there.
     Placed,
@@ -15,21 +13,18 @@ pub(super) enum Zone {
     Ordinary,
 }
 
-/// Cuts all keys where placed spaces begin and end.
-pub(super) fn zones(placed: &BTreeSet<SpaceId>) -> Vec<(Zone, KeyRange)> {
-    let mut zones = Vec::new();
-    let mut lower: Option<Vec<u8>> = None;
-    for space in placed {
-        let start = space.0.to_be_bytes().to_vec();
-        if lower.as_ref() != Some(&start) {
-            zones.push((Zone::Ordinary, KeyRange { lower: lower.take(), upper: Some(start.clone()) }));
-        }
-        let end = (space.0 + 1).to_be_bytes().to_vec();
-        zones.push((Zone::Placed, KeyRange { lower: Some(start), upper: Some(end.clone()) }));
-        lower = Some(end);
-    }
-    zones.push((Zone::Ordinary, KeyRange { lower, upper: None }));
-    zones
+/// Whose entries share runs: those of one shard and one zone. A run that holds rows and entries of indexes alike would be sorted by
+/// fewer bytes of its keys, and read twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lane {
+    pub(super) zone: Zone,
+    pub(super) shard: usize,
+}
+
+/// All keys of a space.
+pub(super) fn keys_of(space: SpaceId) -> KeyRange {
+    let start = space.0.to_be_bytes().to_vec();
+    KeyRange { lower: Some(start), upper: space.0.checked_add(1).map(|next| next.to_be_bytes().to_vec()) }
 }
 
 #[cfg(test)]
@@ -37,17 +32,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zones_cover_all_keys_in_order() {
-        let zones = zones(&BTreeSet::from([SpaceId(3), SpaceId(4), SpaceId(7)]));
-        let kinds: Vec<_> = zones.iter().map(|(zone, _)| *zone).collect();
-        assert_eq!(kinds, [Zone::Ordinary, Zone::Placed, Zone::Placed, Zone::Ordinary, Zone::Placed, Zone::Ordinary]);
-        assert!(zones.windows(2).all(|pair| pair[0].1.upper == pair[1].1.lower));
-        assert_eq!(zones[0].1, KeyRange { lower: None, upper: Some(vec![0, 0, 0, 3]) });
-        assert_eq!(zones[5].1, KeyRange { lower: Some(vec![0, 0, 0, 8]), upper: None });
-    }
-
-    #[test]
-    fn a_load_without_placed_spaces_is_one_zone() {
-        assert_eq!(zones(&BTreeSet::new()), [(Zone::Ordinary, KeyRange::default())]);
+    fn the_keys_of_a_space_end_where_those_of_the_next_begin() {
+        assert_eq!(keys_of(SpaceId(3)), KeyRange { lower: Some(vec![0, 0, 0, 3]), upper: Some(vec![0, 0, 0, 4]) });
+        assert_eq!(keys_of(SpaceId(u32::MAX)).upper, None);
     }
 }

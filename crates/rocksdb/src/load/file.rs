@@ -1,0 +1,77 @@
+//! Files of rows: written in order, then taken in by RocksDB.
+
+use std::path::{Path, PathBuf};
+
+use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
+use tonnage_engine::Result;
+
+use super::record::Record;
+use super::spill::next_file_number;
+use crate::error::translate;
+use crate::shard::Shard;
+
+/// How much is written before the disk starts on it: the sync at the end then has little left to wait for.
+pub(super) const BYTES_PER_SYNC: u64 = 2 << 20;
+
+/// A file that is removed unless RocksDB took it.
+struct OwnedPath(PathBuf);
+
+impl Drop for OwnedPath {
+    fn drop(&mut self) {
+        // After an ingestion it is gone from here already; what cannot be removed is removed at the next open.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A complete file, on the disk.
+pub(super) struct FinishedFile {
+    path: OwnedPath,
+}
+
+impl FinishedFile {
+    /// Has RocksDB take the file in. The caller holds the gate exclusively.
+    pub(super) fn ingest(&self, shard: &Shard) -> Result<()> {
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, vec![self.path.0.as_path()]);
+        ingested.map_err(|error| translate(shard.directory.display(), error))
+    }
+}
+
+/// Writes the rows of an output file; there is no file before the first row.
+pub(super) struct FileWriter<'a> {
+    options: &'a Options,
+    directory: PathBuf,
+    open: Option<(SstFileWriter<'a>, OwnedPath)>,
+}
+
+impl<'a> FileWriter<'a> {
+    /// Will write to a file of the shard.
+    pub(super) fn new(options: &'a Options, shard: &Shard) -> Self {
+        Self { options, directory: shard.load_directory(), open: None }
+    }
+
+    /// Appends a row; keys ascend.
+    #[inline]
+    pub(super) fn put(&mut self, record: &Record<'_>) -> Result<()> {
+        if self.open.is_none() {
+            self.open = Some(open_file(self.options, &self.directory)?);
+        }
+        let Some((writer, path)) = &mut self.open else { return Ok(()) };
+        writer.put(record.key, record.value).map_err(|error| translate(path.0.display(), error))
+    }
+
+    /// Ends the file, if there is one, and has it on the disk.
+    pub(super) fn finish(self) -> Result<Option<FinishedFile>> {
+        let Some((mut writer, path)) = self.open else { return Ok(None) };
+        writer.finish().map_err(|error| translate(path.0.display(), error))?;
+        Ok(Some(FinishedFile { path }))
+    }
+}
+
+fn open_file<'a>(options: &'a Options, directory: &Path) -> Result<(SstFileWriter<'a>, OwnedPath)> {
+    let path = OwnedPath(directory.join(format!("load-{}.sst", next_file_number())));
+    let writer = SstFileWriter::create(options);
+    writer.open(&path.0).map_err(|error| translate(path.0.display(), error))?;
+    Ok((writer, path))
+}

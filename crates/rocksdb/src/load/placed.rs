@@ -1,0 +1,76 @@
+//! Stores one range of a placed space as one file that RocksDB takes in.
+//!
+//! Such entries are stored whatever is there, so this is one pass over them: nothing is looked up, nobody's writes are minded, and no fate need
+//! be remembered.
+
+use std::sync::PoisonError;
+
+use rocksdb::Options;
+use tonnage_engine::{Result, SpaceId};
+
+use super::context::Context;
+use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
+use super::judge::Fate;
+use super::output::CHECK_EVERY;
+use super::range::KeyRange;
+use super::sources::Sources;
+use super::tally::Tally;
+use super::zone::Zone;
+use crate::settings::placed_options;
+use crate::shard::Shard;
+
+/// One range of a placed space on its way into a shard.
+pub(super) struct PlacedOutput<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) shard: &'a Shard,
+    pub(super) sources: &'a Sources,
+    pub(super) space: SpaceId,
+    pub(super) range: &'a KeyRange,
+}
+
+impl PlacedOutput<'_> {
+    /// Writes, ingests and reports the range.
+    pub(super) fn store(&self) -> Result<()> {
+        let mut tally = Tally::default();
+        if let Some(file) = self.write(&mut tally)? {
+            self.land(&file)?;
+        }
+        self.context.report_stored(tally);
+        Ok(())
+    }
+
+    fn write(&self, tally: &mut Tally) -> Result<Option<FinishedFile>> {
+        let options = self.file_options();
+        let mut file = FileWriter::new(&options, self.shard);
+        let mut merge = self.sources.merge(self.range, self.context.precedence())?;
+        let mut last_key = Vec::new();
+        let mut entries = 0_usize;
+        while let Some(record) = merge.next()? {
+            entries += 1;
+            if entries.is_multiple_of(CHECK_EVERY) {
+                self.context.check()?;
+            }
+            if last_key == record.key {
+                tally.add(&record, Fate::Displaced);
+                continue;
+            }
+            last_key.clear();
+            last_key.extend_from_slice(record.key);
+            file.put(&record)?;
+            tally.add(&record, Fate::Inserted);
+        }
+        file.finish()
+    }
+
+    fn file_options(&self) -> Options {
+        let mut options = placed_options(self.context.engine.settings());
+        options.set_bytes_per_sync(BYTES_PER_SYNC);
+        options
+    }
+
+    /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the gate is shut.
+    fn land(&self, file: &FinishedFile) -> Result<()> {
+        let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        if self.context.takes_entries(self.space, Zone::Placed)? { file.ingest(self.shard) } else { Ok(()) }
+    }
+}
