@@ -2,7 +2,7 @@
 //!
 //! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer keeps it up: the list of the table's
 //!    indexes is published, and whoever looked at it before is waited for.
-//! 2. All rows are read and their entries loaded. A row that is written meanwhile is in the index by its writer; what was read of
+//! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row that is written meanwhile is in the index by its writer; what was read of
 //!    it before leaves a stale entry at worst.
 //! 3. The catalog says *ready*.
 //!
@@ -11,20 +11,21 @@
 //!
 //! Dropping goes backwards: the index leaves the catalog, its writers are waited for, then its space goes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tonnage_engine::{
-    Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+    Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
 use super::IndexDefinition;
+use super::parts::{PartReader, read_parts};
 use crate::bulk::get::Relatives;
 use crate::bulk::put::Cancel;
 use crate::catalog::{NewIndex, TableEntry};
 use crate::store::Inner;
 
-/// Rows read and indexed at a time.
+/// Rows read and indexed at a time, by each thread.
 const BATCH_ROWS: usize = 16_384;
 
 /// How far the making of an index has come.
@@ -41,7 +42,7 @@ pub struct CreateIndexOptions {
     pub if_not_exists: bool,
     /// Stops the making from another thread; the index is then taken back.
     pub cancel: Cancel,
-    /// Is told how far it has come, now and then.
+    /// Is told how far it has come, now and then; from several threads, one at a time.
     pub progress: Option<Arc<dyn Fn(IndexProgress) + Send + Sync>>,
     /// The memory that the load of the entries may use.
     pub memory_bytes_max: usize,
@@ -94,9 +95,8 @@ fn build(store: &Inner, table: &Arc<TableEntry>, space: SpaceId, options: &Creat
     store.gate.wait_for_writers();
     store.gate.wait_for_loads(options.load_wait, || options.cancel.is_cancelled())?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
-    let scan = ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, ..ScanOptions::default() };
-    let mut scanner =
-        store.engine.scan(table.space, Ranges::whole_space(), ScanOptions { filter: relatives.filter(), ..scan })?;
+    let scan =
+        ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, filter: relatives.filter(), ..ScanOptions::default() };
     let load = LoadOptions {
         on_existing: OnExisting::Replace,
         durability: Durability::Fsync,
@@ -104,32 +104,56 @@ fn build(store: &Inner, table: &Arc<TableEntry>, space: SpaceId, options: &Creat
         ..LoadOptions::default()
     };
     let session = store.engine.load(load)?;
-    let mut builder = Builder { store, table, space, session: &*session, entries: Entries::new(), rows_done: 0 };
-    let mut rows = Rows::new();
-    while scanner.next_batch(&mut rows)? {
-        if options.cancel.is_cancelled() {
-            return Err(Error::unavailable("the making of the index was cancelled"));
-        }
-        builder.index(&rows)?;
-        if let Some(progress) = &options.progress {
-            progress(IndexProgress { rows: builder.rows_done });
-        }
-    }
-    drop(scanner);
+    let told = Told { options, rows: Mutex::new(0) };
+    read_parts(&*store.engine, table.space, &scan, |part| Builder {
+        store,
+        table,
+        space,
+        session: &*session,
+        told: &told,
+        part,
+        entries: Entries::new(),
+        rows_done: 0,
+    })?;
     session.finish()
 }
 
+/// What the caller is told of all parts together, and what it says to that.
+struct Told<'a> {
+    options: &'a CreateIndexOptions,
+    rows: Mutex<u64>,
+}
+
+impl Told<'_> {
+    /// Tells of rows done. The lock is held meanwhile, so that the numbers ascend.
+    fn tell(&self, done: usize) -> Result<()> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        *rows += done as u64;
+        if let Some(progress) = &self.options.progress {
+            progress(IndexProgress { rows: *rows });
+        }
+        match self.options.cancel.is_cancelled() {
+            true => Err(Error::unavailable("the making of the index was cancelled")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Makes the entries of one part of the table.
 struct Builder<'a> {
     store: &'a Inner,
     table: &'a TableEntry,
     space: SpaceId,
     session: &'a dyn LoadSession,
+    told: &'a Told<'a>,
+    /// Which part, and so which stream of the load.
+    part: u32,
     entries: Entries,
     rows_done: u64,
 }
 
-impl Builder<'_> {
-    fn index(&mut self, rows: &Rows) -> Result<()> {
+impl PartReader for Builder<'_> {
+    fn read(&mut self, rows: &mut Rows) -> Result<()> {
         // The codec is taken anew for each batch: the table may be altered meanwhile.
         let set = self.table.indexes.set();
         let index = set.indexes.iter().find(|index| index.space() == self.space);
@@ -139,8 +163,12 @@ impl Builder<'_> {
         self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
         self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);
         self.entries.positions.extend(self.rows_done..self.rows_done + rows.len() as u64);
-        self.session.push(index.space(), 0, &self.entries)?;
+        self.session.push(index.space(), self.part, &self.entries)?;
         self.rows_done += rows.len() as u64;
+        self.told.tell(rows.len())
+    }
+
+    fn end(self) -> Result<()> {
         Ok(())
     }
 }

@@ -1,11 +1,26 @@
 //! Whether every row is in every index of its table.
+//!
+//! 1. The rows are read, by as many threads as there are cores, and the entry of each is made.
+//! 2. Entries are gathered, and looked up in their own order: with very many at a time that is a walk over the index, not a look here and
+//!    there.
+//! 3. A row whose entry is not found is looked at again, since it may have been written between the two looks.
+//! 4. The entries of the index are counted. Those that no row was found for are stale.
 
-use tonnage_engine::{Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tonnage_engine::{Engine, Error, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::list::{IndexSet, OpenIndex};
-use crate::bulk::get::Relatives;
+use super::parts::{PartReader, read_parts};
+use crate::bulk::get::{Relatives, sorted_order};
 use crate::catalog::TableEntry;
 use crate::store::Inner;
+
+/// Rows read at a time, by each thread.
+const BATCH_ROWS: usize = 16_384;
+/// Bytes of entries that each thread gathers before it looks them up.
+const GATHERED_BYTES: usize = 16 << 20;
 
 /// What a look at one index found.
 #[derive(Debug, Default)]
@@ -19,42 +34,109 @@ pub(crate) struct IndexFindings {
 /// Compares an index with the rows of its table. Both may be written to meanwhile.
 pub(crate) fn check_index(store: &Inner, table: &TableEntry, index: &OpenIndex) -> Result<IndexFindings> {
     let engine = &*store.engine;
-    let mut findings = IndexFindings::default();
-    let mut rows_found = 0;
     let relatives = Relatives::find(&store.catalog, store.catalog.table(&table.schema.path)?, &[])?;
-    let options = ScanOptions { filter: relatives.filter(), fill_cache: false, ..ScanOptions::default() };
-    let mut scanner = engine.scan(table.space, Ranges::whole_space(), options)?;
-    let (mut rows, mut again) = (Rows::new(), Rows::new());
-    while scanner.next_batch(&mut rows)? {
-        let lacking = rows_without_entries(engine, &table.indexes.set(), index, &rows)?;
-        rows_found += (rows.len() - lacking.len()) as u64;
-        // A row may have been written between the two looks: what counts is how it is with the row that is there now.
-        let keys: Slices = lacking.iter().map(|row| rows.keys.get(*row)).collect();
-        engine.read(table.space, &keys, Projection::KeysAndValues, &mut again)?;
-        for row in rows_without_entries(engine, &table.indexes.set(), index, &again)? {
-            findings.missing.push(again.keys.get(row));
+    let options =
+        ScanOptions { filter: relatives.filter(), batch_rows_max: BATCH_ROWS, fill_cache: false, ..ScanOptions::default() };
+    let found = Found::default();
+    read_parts(engine, table.space, &options, |_| Checker {
+        engine,
+        table,
+        index,
+        found: &found,
+        keys: Slices::new(),
+        entries: Slices::new(),
+    })?;
+    let entries = AtomicU64::new(0);
+    let keys_only = ScanOptions { projection: Projection::KeysOnly, fill_cache: false, ..ScanOptions::default() };
+    read_parts(engine, index.space(), &keys_only, |_| Counter(&entries))?;
+    let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
+    Ok(IndexFindings { missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner), stale })
+}
+
+/// What all parts found together.
+#[derive(Default)]
+struct Found {
+    /// Rows with their entries.
+    rows: AtomicU64,
+    missing: Mutex<Slices>,
+}
+
+/// Checks one part of the table.
+struct Checker<'a> {
+    engine: &'a dyn Engine,
+    table: &'a TableEntry,
+    index: &'a OpenIndex,
+    found: &'a Found,
+    /// Rows that were read and not looked up yet, with their entries.
+    keys: Slices,
+    entries: Slices,
+}
+
+impl PartReader for Checker<'_> {
+    fn read(&mut self, rows: &mut Rows) -> Result<()> {
+        let made = entries_of(self.engine, &self.table.indexes.set(), self.index, rows)?;
+        rows.keys.iter().for_each(|key| self.keys.push(key));
+        made.iter().for_each(|entry| self.entries.push(entry));
+        if self.entries.bytes() >= GATHERED_BYTES { self.look_up() } else { Ok(()) }
+    }
+
+    fn end(mut self) -> Result<()> {
+        self.look_up()
+    }
+}
+
+impl Checker<'_> {
+    fn look_up(&mut self) -> Result<()> {
+        let lacking = rows_without_entries(self.engine, self.index.space(), &self.entries)?;
+        self.found.rows.fetch_add((self.entries.len() - lacking.len()) as u64, Ordering::Relaxed);
+        let keys: Slices = lacking.iter().map(|row| self.keys.get(*row)).collect();
+        self.look_again(&keys)?;
+        self.keys.clear();
+        self.entries.clear();
+        Ok(())
+    }
+
+    /// What counts is how it is with the rows that are there now.
+    fn look_again(&self, keys: &Slices) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
         }
+        let mut again = Rows::new();
+        self.engine.read(self.table.space, keys, Projection::KeysAndValues, &mut again)?;
+        let made = entries_of(self.engine, &self.table.indexes.set(), self.index, &again)?;
+        let lacking = rows_without_entries(self.engine, self.index.space(), &made)?;
+        let mut missing = self.found.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        lacking.iter().for_each(|row| missing.push(again.keys.get(*row)));
+        Ok(())
     }
-    findings.stale = count_rows(engine, index.space())?.saturating_sub(rows_found);
-    Ok(findings)
 }
 
-fn rows_without_entries(engine: &dyn Engine, set: &IndexSet, index: &OpenIndex, rows: &Rows) -> Result<Vec<usize>> {
+fn entries_of(engine: &dyn Engine, set: &IndexSet, index: &OpenIndex, rows: &Rows) -> Result<Slices> {
     let arrays = index.decode_columns(&set.table, rows)?;
-    let entries = index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)?;
-    let mut found = Rows::new();
-    engine.read(index.space(), &entries, Projection::KeysOnly, &mut found)?;
-    let mut has_entry = vec![false; rows.len()];
-    found.origins.iter().for_each(|row| has_entry[*row as usize] = true);
-    Ok((0..rows.len()).filter(|row| !has_entry[*row]).collect())
+    index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)
 }
 
-fn count_rows(engine: &dyn Engine, space: SpaceId) -> Result<u64> {
-    let options = ScanOptions { projection: Projection::KeysOnly, fill_cache: false, ..ScanOptions::default() };
-    let mut scanner = engine.scan(space, Ranges::whole_space(), options)?;
-    let (mut rows, mut count) = (Rows::new(), 0);
-    while scanner.next_batch(&mut rows)? {
-        count += rows.len() as u64;
+/// The places of the entries that are not stored.
+fn rows_without_entries(engine: &dyn Engine, space: SpaceId, entries: &Slices) -> Result<Vec<usize>> {
+    let order = sorted_order(entries);
+    let sorted: Slices = order.iter().map(|row| entries.get(*row as usize)).collect();
+    let mut found = Rows::new();
+    engine.read(space, &sorted, Projection::KeysOnly, &mut found)?;
+    let mut has_entry = vec![false; entries.len()];
+    found.origins.iter().for_each(|place| has_entry[order[*place as usize] as usize] = true);
+    Ok((0..entries.len()).filter(|row| !has_entry[*row]).collect())
+}
+
+/// Counts the entries of one part of an index.
+struct Counter<'a>(&'a AtomicU64);
+
+impl PartReader for Counter<'_> {
+    fn read(&mut self, rows: &mut Rows) -> Result<()> {
+        self.0.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        Ok(())
     }
-    Ok(count)
+
+    fn end(self) -> Result<()> {
+        Ok(())
+    }
 }

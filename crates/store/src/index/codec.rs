@@ -238,7 +238,10 @@ impl<'a> Cells<'a> {
         match self {
             Cells::Array(array, column_type) => {
                 lens.iter_mut().for_each(|len| *len += 1);
-                add_key_lens(array, *column_type, lens, |row| array.is_valid(row));
+                match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+                    None => add_key_lens(array, *column_type, lens, |_| true),
+                    Some(nulls) => add_key_lens(array, *column_type, lens, |row| nulls.is_valid(row)),
+                }
             }
             Cells::Encoded(cells) => lens.iter_mut().zip(cells.iter()).for_each(|(len, cell)| *len += cell.len()),
         }
@@ -246,10 +249,16 @@ impl<'a> Cells<'a> {
 
     fn write(&self, data: &mut [u8], cursors: &mut [usize]) {
         match self {
-            Cells::Array(array, column_type) => {
-                write_cells(data, cursors, |_| true, |row| if array.is_valid(row) { [PRESENT] } else { [NULL] });
-                write_column(array, *column_type, data, cursors, |row| array.is_valid(row));
-            }
+            Cells::Array(array, column_type) => match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+                None => {
+                    write_cells(data, cursors, |_| true, |_| [PRESENT]);
+                    write_column(array, *column_type, data, cursors, |_| true);
+                }
+                Some(nulls) => {
+                    write_cells(data, cursors, |_| true, |row| if nulls.is_valid(row) { [PRESENT] } else { [NULL] });
+                    write_column(array, *column_type, data, cursors, |row| nulls.is_valid(row));
+                }
+            },
             Cells::Encoded(cells) => {
                 for (cell, cursor) in cells.iter().zip(cursors) {
                     data[*cursor..*cursor + cell.len()].copy_from_slice(cell);

@@ -17,6 +17,7 @@ mod handle;
 mod json;
 mod list;
 mod options;
+mod parts;
 mod reading;
 mod walk;
 mod write;

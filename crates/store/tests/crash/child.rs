@@ -10,7 +10,7 @@ use tonnage::{
 };
 
 use crate::common::builder;
-use crate::ledger::{Id, Ledger, SINGLES, TABLE, hash, mark, pair_key, pair_value, track};
+use crate::ledger::{Id, SINGLES, TABLE, hash, mark, pair_key, pair_value, track};
 
 const STORE: &str = "TONNAGE_CRASH_STORE";
 const RUN: &str = "TONNAGE_CRASH_RUN";
@@ -24,14 +24,19 @@ pub(crate) enum Part {
     Singles(Durability),
 }
 
-/// Plays the part and never returns, if this process is a child.
-pub(crate) fn play_if_child(part: Part) {
-    let (Ok(path), Ok(run)) = (std::env::var(STORE), std::env::var(RUN)) else { return };
-    let run = run.parse().unwrap();
+/// The store and the number of the run, if this process is a child.
+pub(crate) fn child_store(tables: &str) -> Option<(Store, i64)> {
+    let (Ok(path), Ok(run)) = (std::env::var(STORE), std::env::var(RUN)) else { return None };
     // The test harness has begun a line of its own.
     say(format_args!(""));
     let store = builder(&path).open().unwrap();
-    store.execute(TABLE).unwrap();
+    store.execute(tables).unwrap();
+    Some((store, run.parse().unwrap()))
+}
+
+/// Plays the part and never returns, if this process is a child.
+pub(crate) fn play_if_child(part: Part) {
+    let Some((store, run)) = child_store(TABLE) else { return };
     match part {
         Part::BulkPuts(durability) => bulk_puts(&store, run, durability),
         Part::Singles(durability) => singles(&store, run, durability),
@@ -40,7 +45,7 @@ pub(crate) fn play_if_child(part: Part) {
 }
 
 /// A whole line at once, past the capture of the test harness.
-fn say(line: std::fmt::Arguments<'_>) {
+pub(crate) fn say(line: std::fmt::Arguments<'_>) {
     std::io::stdout().lock().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
@@ -95,8 +100,8 @@ pub(crate) fn put_single(store: &Store, id: Id, options: &WriteOptions) -> Resul
     Ok(())
 }
 
-/// Runs the test of this name as a child, kills it after a while, and takes what it said into the ledger.
-pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration, ledger: &mut Ledger) {
+/// Runs the test of this name as a child, kills it after a while, and gives the lines that it said.
+pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads", "1"])
         .env(STORE, path)
@@ -125,5 +130,5 @@ pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration, le
     let output = child.wait_with_output().unwrap();
     let said = said.join().unwrap();
     assert!(died_before.is_none(), "the child ended by itself: {}\n{}", said.concat(), String::from_utf8_lossy(&output.stderr));
-    said.iter().for_each(|line| ledger.note(line));
+    said
 }

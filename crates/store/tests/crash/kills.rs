@@ -22,7 +22,8 @@ fn survive(test: &str, part: Part, kills: i64) {
         let mut ledger = Ledger::default();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(50 + random.below(350));
-            run_and_kill(&format!("kills::{test}"), &path, store * KILLS_PER_STORE + kill, life, &mut ledger);
+            let said = run_and_kill(&format!("kills::{test}"), &path, store * KILLS_PER_STORE + kill, life);
+            said.iter().for_each(|line| ledger.note(line));
             ledger.verify(&path);
         }
         acknowledged += ledger.acknowledged();

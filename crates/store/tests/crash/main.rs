@@ -5,5 +5,6 @@ mod common;
 
 mod child;
 mod full_disk;
+mod indexes;
 mod kills;
 mod ledger;

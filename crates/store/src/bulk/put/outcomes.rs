@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tonnage_engine::{Error, LoadObserver, Result, SpaceId, StoredRun};
 
-use super::runner::{INDEX_STREAMS, guarded, lock};
+use super::runner::{guarded, lock};
 use super::{BulkPutCallbacks, BulkPutOptions, ErrorsMax, ExistingEntry, FailedEntry, Progress};
 use crate::store::Inner;
 
@@ -83,7 +83,8 @@ impl Outcomes {
 
 impl LoadObserver for Outcomes {
     fn stored(&self, run: StoredRun) {
-        if run.stream < INDEX_STREAMS {
+        // What comes behind the streams of the caller is entries of indexes.
+        if (run.stream as usize) < self.names.len() {
             self.progress.add_stored(run);
         }
     }

@@ -70,9 +70,6 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The entries of indexes come in streams of their own, which nobody counts.
-pub(super) const INDEX_STREAMS: u32 = 1 << 31;
-
 /// One bulk put under way.
 struct Run<'a> {
     store: &'a Arc<Inner>,
@@ -217,10 +214,11 @@ impl Run<'_> {
         Ok(!self.outcomes.is_stopped())
     }
 
-    /// Entries go before their rows. Those of an index that was dropped meanwhile are not wanted.
+    /// Entries go before their rows, in streams of their own behind those of the caller, which nobody counts. Those of an index that was
+    /// dropped meanwhile are not wanted.
     fn push_index_entries(&self, number: usize, encoder: &Encoder<'_>) -> Result<()> {
         for (space, entries) in encoder.index_entries() {
-            match self.session.push(*space, number as u32 | INDEX_STREAMS, entries) {
+            match self.session.push(*space, (self.names.len() + number) as u32, entries) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 pushed => pushed?,
             }
