@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Direction, Error, Result, Slices};
 
+use super::clean::clean_index;
 use super::definition::IndexColumn;
 use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
@@ -92,6 +93,16 @@ impl Index {
     {
         self.check_ready()?;
         read(&self.store, &self.table, &self.index, Box::new(ranges.into_iter().map(Ok)), options)
+    }
+
+    /// Deletes its stale entries, which lead to no row or to one that changed: loads that replace rows leave them, and rows that expire. They
+    /// take room and time, and never show. Tells how many there were. The table stays in use.
+    ///
+    /// # Errors
+    /// `Unavailable` for an index that is not ready, or while a bulk put is under way: what was deleted before stays deleted.
+    pub fn clean(&self) -> Result<u64> {
+        self.check_ready()?;
+        clean_index(&self.store, &self.table, &self.index)
     }
 
     /// How many entries a range has, counted up to `most`. It may be a few more than there are rows: entries of rows that changed are

@@ -4,12 +4,14 @@
 //!
 //! - An index is a placed space: its entries (`codec`) lie in the shards of their rows, so a write stores both in one batch
 //!   (`write`), and a load stores entries before rows.
-//! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires leaves one too.
+//! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires leaves one too. They can be taken out when no
+//!   load is open (`clean`).
 //! - Building over existing rows needs no lock (`build`): writers keep the index up from the first moment.
 //! - Who reads (`reading`) looks every row up and makes its entry anew: the row counts only if that is the entry that led to it.
 
 mod build;
 mod check;
+mod clean;
 mod codec;
 mod definition;
 mod gate;

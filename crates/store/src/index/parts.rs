@@ -12,7 +12,7 @@ use tonnage_engine::{Engine, Error, Ranges, Result, Rows, ScanOptions, SpaceId};
 const PARTS_PER_THREAD: usize = 4;
 
 /// What reads a part of a space.
-pub(super) trait PartReader: Send {
+pub(super) trait PartReader {
     /// Takes in the next rows of the part.
     fn read(&mut self, rows: &mut Rows) -> Result<()>;
 

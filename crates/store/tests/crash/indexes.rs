@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use tonnage::{BulkPutOptions, Durability, IndexRange, IndexScanOptions, OnExisting, Row, Store, Value, WriteOptions, row_stream};
+use tonnage::{
+    BulkPutOptions, Durability, IndexRange, IndexScanOptions, OnExisting, Row, Store, Value, WriteOptions, row_stream,
+};
 
 use crate::child::{child_store, run_and_kill, say};
 use crate::common::{Random, all_rows, builder, row};
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS cars (plate LONG, generation LONG, colour STRING, year INTEGER, PRIMARY KEY (plate));
+const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS cars (plate LONG, generation LONG, colour STRING, year INTEGER, PRIMARY KEY (plate));
     CREATE INDEX IF NOT EXISTS by_colour ON cars (colour, year)";
 const BRIEF: &str = "CREATE INDEX IF NOT EXISTS brief ON cars (year)";
 

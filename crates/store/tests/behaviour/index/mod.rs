@@ -1,6 +1,7 @@
 //! Secondary indexes.
 
 mod building;
+mod cleaning;
 mod ddl;
 mod json;
 mod loads;

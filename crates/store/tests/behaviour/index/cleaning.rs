@@ -1,0 +1,76 @@
+//! Stale entries are taken out.
+
+use rstest::rstest;
+use tonnage::{BulkPutOptions, EntryBatch, EntryStream, ErrorKind, IndexRange, OnExisting, Result, Store, WriteOptions};
+
+use super::{car, cars, plates, stale_entries};
+use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::{assert_error, failure, row};
+
+fn load(store: &Store, count: i64, colour: &str) {
+    let options = BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() };
+    let rows: Vec<_> = (0..count).map(|plate| car(plate, colour, 7)).collect();
+    store.multi_put([("cars", rows)], &options).unwrap();
+}
+
+fn clean(store: &Store) -> Result<u64> {
+    store.table("cars").unwrap().index("by_colour").unwrap().clean()
+}
+
+#[rstest]
+fn cleaning_takes_out_what_is_stale_and_nothing_else(#[values(Memory, RocksDb)] on: Ground) {
+    let mut store = cars(on);
+    load(&store, 10_000, "red");
+    load(&store, 6_000, "blue");
+    assert_eq!((stale_entries(&store), clean(&store).unwrap(), stale_entries(&store)), (6_000, 6_000, 0));
+    store.reopen();
+    assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["red"])), (6_000..10_000).collect::<Vec<_>>());
+    assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["blue"])), (0..6_000).collect::<Vec<_>>());
+    assert_eq!(clean(&store).unwrap(), 0);
+}
+
+#[rstest]
+fn rows_written_while_an_index_is_cleaned_stay_in_it(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    load(&store, 3_000, "red");
+    load(&store, 3_000, "blue");
+    std::thread::scope(|scope| {
+        let store = &store;
+        let writing = scope.spawn(move || {
+            let table = store.table("cars").unwrap();
+            for plate in 0..2_000 {
+                // The very entry that was stale becomes true again.
+                table.put(&car(plate, "red", 7), &WriteOptions::default()).unwrap();
+                if plate % 3 == 0 {
+                    table.delete(&row! { "plate" => plate }, &WriteOptions::default()).unwrap();
+                }
+            }
+        });
+        while !writing.is_finished() {
+            clean(store).unwrap();
+        }
+        writing.join().unwrap();
+    });
+    clean(&store).unwrap();
+    assert_eq!(stale_entries(&store), 0);
+    let red: Vec<i64> = (0..2_000).filter(|plate| plate % 3 != 0).collect();
+    assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["red"])), red);
+}
+
+/// A stream that cleans an index of the table that it is loaded into.
+struct Cleaning(Store);
+
+impl EntryStream for Cleaning {
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        assert_error(failure(clean(&self.0)), ErrorKind::Unavailable, &["by_colour", "bulk put"]);
+        Ok(None)
+    }
+}
+
+#[rstest]
+fn an_index_is_not_cleaned_during_a_load(#[values(Memory, RocksDb)] on: Ground) {
+    let store = cars(on);
+    load(&store, 10, "red");
+    store.bulk_put(vec![Box::new(Cleaning(store.clone()))], &BulkPutOptions::default()).unwrap();
+    assert_eq!(clean(&store).unwrap(), 0);
+}
