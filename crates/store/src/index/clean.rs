@@ -1,18 +1,18 @@
 //! Taking stale entries out of an index.
 //!
 //! 1. Entries are read, by as many threads as there are cores.
-//! 2. Their rows are looked up, and the entry of each row is made anew. An entry whose row is gone or gives another one is stale.
-//! 3. Stale entries are deleted, each on condition that it is still what was read: who makes a row match it again stores it again, with a
-//!    version of its own.
+//! 2. Their rows are looked up, and the entry of each row is made anew. An entry whose row is gone or gives another one looks stale.
+//! 3. Where any do, the gate is shut for a moment, and those few are looked at again: nobody writes now, so what is stale stays so, and is deleted.
 //!
-//! A load stores entries before rows, so an entry of a load that is under way looks stale and is not. Hence steps 2 and 3 are carried out under a
-//! pass of the gate that sees no load: one that comes later waits for the pass.
+//! A condition on the entry would not do instead of the gate: writes are judged and carried out under the lock of their row's shard key, and
+//! an entry alone has none.
+//!
+//! A load stores entries before rows, so an entry of a load that is under way looks stale and is not. Hence the gate is shut only where it sees no
+//! load; one that comes later waits for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tonnage_engine::{
-    Condition, Durability, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices, WriteBatch, WriteOutcome,
-};
+use tonnage_engine::{Condition, Durability, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices, WriteBatch};
 
 use super::check::entries_of;
 use super::list::OpenIndex;
@@ -21,13 +21,16 @@ use crate::bulk::get::sorted_order;
 use crate::catalog::TableEntry;
 use crate::store::Inner;
 
-/// Entries looked at under one pass of the gate.
+/// Entries looked at together.
 const BATCH_ENTRIES: usize = 4_096;
 /// Entries deleted in one write.
 const WRITE_ENTRIES: usize = 1_024;
 
 /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how many.
 pub(super) fn clean_index(store: &Inner, table: &TableEntry, index: &OpenIndex) -> Result<u64> {
+    if store.gate.enter().sees_loads() {
+        return Err(held_up(table, index));
+    }
     let options = ScanOptions {
         projection: Projection::KeysOnly,
         batch_rows_max: BATCH_ENTRIES,
@@ -49,16 +52,17 @@ struct Cleaner<'a> {
 
 impl PartReader for Cleaner<'_> {
     fn read(&mut self, entries: &mut Rows) -> Result<()> {
-        let pass = self.store.gate.enter();
-        if pass.sees_loads() {
-            let place = format!("index {} on {}", self.index.stored.name, self.table.schema.path);
-            return Err(Error::unavailable(format!("{place}: a bulk put is under way: clean the index when it has ended")));
+        let seen = self.stale(&entries.keys)?;
+        if seen.is_empty() {
+            return Ok(());
         }
-        let stale = self.stale(entries)?;
-        let shard = |entry: &usize| &entries.keys.get(*entry)[..SHARD_LEN];
+        let suspects: Slices = seen.iter().map(|place| entries.keys.get(*place)).collect();
+        let _nobody_writes = self.store.gate.shut().ok_or_else(|| held_up(self.table, self.index))?;
+        let stale = self.stale(&suspects)?;
+        let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
         for of_shard in stale.chunk_by(|one, two| shard(one) == shard(two)) {
             for some in of_shard.chunks(WRITE_ENTRIES) {
-                self.delete(entries, some.to_vec())?;
+                self.delete(&suspects, some)?;
             }
         }
         Ok(())
@@ -71,9 +75,9 @@ impl PartReader for Cleaner<'_> {
 
 impl Cleaner<'_> {
     /// The places of the entries that no row leads back to.
-    fn stale(&self, entries: &Rows) -> Result<Vec<usize>> {
+    fn stale(&self, entries: &Slices) -> Result<Vec<usize>> {
         let mut keys = Slices::new();
-        for entry in entries.keys.iter() {
+        for entry in entries.iter() {
             keys.push(&entry[self.index.codec.key_start(entry)?..]);
         }
         let order = sorted_order(&keys);
@@ -85,28 +89,23 @@ impl Cleaner<'_> {
         let mut is_stale = vec![true; entries.len()];
         for (origin, entry) in rows.origins.iter().zip(made.iter()) {
             let place = order[*origin as usize] as usize;
-            is_stale[place] = entries.keys.get(place) != entry;
+            is_stale[place] = entries.get(place) != entry;
         }
         Ok((0..entries.len()).filter(|place| is_stale[*place]).collect())
     }
 
-    /// Deletes entries of one shard, except those that were written since.
-    fn delete(&self, entries: &Rows, mut places: Vec<usize>) -> Result<()> {
-        while !places.is_empty() {
-            let mut batch = WriteBatch::new(self.index.space());
-            for place in &places {
-                batch.delete(entries.keys.get(*place), Condition::IfVersion(entries.versions[*place]));
-            }
-            match self.store.engine.write(&batch, Durability::Write)? {
-                WriteOutcome::Applied { .. } => {
-                    self.removed.fetch_add(places.len() as u64, Ordering::Relaxed);
-                    return Ok(());
-                }
-                WriteOutcome::Refused { operation, .. } => {
-                    places.remove(operation);
-                }
-            }
-        }
+    /// Deletes entries of one shard.
+    fn delete(&self, entries: &Slices, places: &[usize]) -> Result<()> {
+        let mut batch = WriteBatch::new(self.index.space());
+        places.iter().for_each(|place| batch.delete(entries.get(*place), Condition::Always));
+        self.store.engine.write(&batch, Durability::Write)?;
+        self.removed.fetch_add(places.len() as u64, Ordering::Relaxed);
         Ok(())
     }
+}
+
+#[cold]
+fn held_up(table: &TableEntry, index: &OpenIndex) -> Error {
+    let place = format!("index {} on {}", index.stored.name, table.schema.path);
+    Error::unavailable(format!("{place}: a bulk put is under way: clean the index when it has ended"))
 }

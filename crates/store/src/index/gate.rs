@@ -18,7 +18,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{Error, Result};
@@ -51,6 +51,11 @@ impl Pass<'_> {
     pub(crate) fn sees_loads(&self) -> bool {
         *self.0 > 0
     }
+}
+
+/// What whoever keeps all writers out holds.
+pub(crate) struct Shut<'a> {
+    _slots: Vec<RwLockWriteGuard<'a, usize>>,
 }
 
 /// A load as those who make indexes see it.
@@ -88,6 +93,12 @@ impl WriteGate {
     /// Waits until every pass that was given out before is back.
     pub(crate) fn wait_for_writers(&self) {
         self.visit_slots(|_| {});
+    }
+
+    /// Keeps all writers out, and loads from being opened, for as long as the answer lives. Nothing while a load is open.
+    pub(crate) fn shut(&self) -> Option<Shut<'_>> {
+        let slots: Vec<_> = self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner)).collect();
+        slots.iter().all(|loads| **loads == 0).then_some(Shut { _slots: slots })
     }
 
     /// Opens a load. No write removes entries from now on until it ends.
@@ -219,6 +230,22 @@ mod tests {
         assert!(gate.enter().sees_loads());
         drop(load);
         assert!(!gate.enter().sees_loads());
+    }
+
+    #[test]
+    fn a_gate_is_shut_while_nobody_writes_and_no_load_is_open() {
+        let gate = WriteGate::default();
+        let load = gate.open_load();
+        assert!(gate.shut().is_none());
+        drop(load);
+        std::thread::scope(|scope| {
+            let shut = gate.shut().unwrap();
+            let writer = scope.spawn(|| drop(gate.enter()));
+            std::thread::sleep(20 * LOOK_EVERY);
+            assert!(!writer.is_finished());
+            drop(shut);
+            writer.join().unwrap();
+        });
     }
 
     #[test]

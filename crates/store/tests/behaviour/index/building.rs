@@ -26,8 +26,8 @@ fn stocked(on: Ground, count: i64) -> TestStore {
 }
 
 #[rstest]
-fn all_rows_are_built_in_and_progress_is_told(#[values(Memory, RocksDb)] on: Ground) {
-    let store = stocked(on, 40_000);
+fn all_rows_are_built_in_and_progress_is_told(#[values(Memory, RocksDb)] on: Ground, #[values(40_000, 300_000)] count: i64) {
+    let store = stocked(on, count);
     let told = Arc::new(AtomicU64::new(0));
     let noted = told.clone();
     let progress = Arc::new(move |progress: tonnage::IndexProgress| {
@@ -35,8 +35,8 @@ fn all_rows_are_built_in_and_progress_is_told(#[values(Memory, RocksDb)] on: Gro
     });
     let options = CreateIndexOptions { progress: Some(progress), ..Default::default() };
     assert!(store.create_index(&by_year(), &options).unwrap());
-    assert_eq!(told.load(Ordering::SeqCst), 40_000);
-    assert_eq!(plates(&store, "by_year", IndexRange::prefix([7])), (7..40_000).step_by(10).collect::<Vec<i64>>());
+    assert_eq!(told.load(Ordering::SeqCst), count as u64);
+    assert_eq!(plates(&store, "by_year", IndexRange::prefix([7])), (7..count).step_by(10).collect::<Vec<i64>>());
     assert_eq!(stale_entries(&store), 0);
 }
 

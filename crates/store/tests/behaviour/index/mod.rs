@@ -1,6 +1,7 @@
 //! Secondary indexes.
 
 mod building;
+mod checking;
 mod cleaning;
 mod ddl;
 mod json;
