@@ -90,10 +90,6 @@ impl SqlArgs {
         if self.output.output.is_some() {
             return Err(Failure::usage("--output is for statements that are given: in the shell write \\o FILE"));
         }
-        let missing = |failure: Failure| match failure.error.kind() {
-            ErrorKind::NotFound => Failure { error: failure.error.at("give --create to make the store"), ..failure },
-            _ => failure,
-        };
         let sql = self.sql(globals.open_or_create(self.create).map_err(missing)?)?;
         Shell::new(sql, self.output.format).run(&globals.store, globals.quiet)
     }
@@ -183,6 +179,17 @@ impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
 /// Whether an argument names a store: no statement is one word, and a store is no more than that unless its directory is there.
 fn is_store(given: &str) -> bool {
     Path::new(given).is_dir() || !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';')
+}
+
+/// For a store that is not there: how to get one.
+fn missing(failure: Failure) -> Failure {
+    match failure.error.kind() {
+        ErrorKind::NotFound => {
+            let message = format!("{}: name another, or give --create to make it", failure.error.message());
+            Failure { error: Error::not_found(message), ..failure }
+        }
+        _ => failure,
+    }
 }
 
 /// The failure with the line that it names behind its message.
