@@ -86,10 +86,13 @@ impl Completer {
             return self.among(typed, start, columns.chain(children));
         }
         let part = &typed[path.clone()];
-        let columns = statement.tables.iter().flat_map(|table| self.columns(&table.path)).map(|name| quoted(&name));
+        let columns: Vec<String> = statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
         if part.is_empty() {
-            return self.among(typed, path.start, columns);
+            return self.among(typed, path.start, columns.iter().map(|name| quoted(name)));
         }
+        // Before its FROM is written a statement may mean any table.
+        let columns = if statement.tables.is_empty() { self.all_columns() } else { columns };
+        let columns = columns.iter().map(|name| quoted(name));
         let like_typed =
             |word: &str| if part.chars().any(char::is_lowercase) { word.to_ascii_lowercase() } else { word.to_owned() };
         let keywords = KEYWORDS.iter().map(|word| like_typed(word));
@@ -116,6 +119,10 @@ impl Completer {
     fn indexes(&self) -> impl Iterator<Item = String> {
         let indexes = self.store.tables().into_iter().filter_map(|table| table.indexes().ok()).flatten();
         indexes.map(|index| quoted(index.name()))
+    }
+
+    fn all_columns(&self) -> Vec<String> {
+        self.store.tables().iter().flat_map(|table| self.columns(table.path())).collect()
     }
 
     fn columns(&self, path: &str) -> Vec<String> {

@@ -44,7 +44,8 @@ fn columns_are_those_of_the_tables_that_the_statement_names() {
     offers("SELECT ma| FROM phones", "ma", &["maker"]);
     offers("SELECT * FROM ships WHERE na|", "na", &["name", "natural"]);
     offers("SELECT | FROM ships", "", &["name", "ship"]);
-    offers("SELECT * FROM ships; SELECT ma|", "ma", &[]);
+    offers("SELECT * FROM phones; SELECT ma| FROM ships", "ma", &[]);
+    offers("SELECT * FROM ships; SELECT ma|", "ma", &["maker"]);
     offers("SELECT * FROM phones WHERE my|", "my", &["\"my price\""]);
     offers("SELECT * FROM ships s JOIN phones ON shi|", "shi", &["ship", "ships"]);
 }
