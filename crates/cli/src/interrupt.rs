@@ -54,6 +54,8 @@ impl Listener {
             }
             Listener::Statement { cancel, told } => match told {
                 None => {
+                    // The terminal shows ^C where the cursor stands.
+                    eprintln!();
                     cancel.cancel();
                     *told = Some(Instant::now());
                 }

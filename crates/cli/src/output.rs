@@ -182,9 +182,9 @@ impl RowOutput {
         }
     }
 
-    /// Shows what came before an error. A file that is not whole gets no name.
+    /// Shows what came before an error, if anything did. A file that is not whole gets no name.
     pub(crate) fn finish_partial(self) -> Outcome<()> {
-        if self.is_file { Ok(()) } else { self.finish().map(drop) }
+        if self.is_file || self.rows == 0 { Ok(()) } else { self.finish().map(drop) }
     }
 
     /// Writes what is still held, and makes the output whole. Tells how many rows it has.

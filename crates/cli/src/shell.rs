@@ -99,7 +99,8 @@ impl Shell {
             self.screen.width = lines.width();
             // What is pasted, and what comes out of the history, has many lines.
             for line in typed.split('\n') {
-                let Some(unit) = assembly.push(line) else { continue };
+                // Here the lines of each statement are counted by themselves, and not from the beginning of the session.
+                let Some(unit) = assembly.push(line).map(|unit| Unit { lines_before: 0, ..unit }) else { continue };
                 if let Err(error) = lines.remember(&unit.text)
                     && std::mem::take(&mut remembers)
                 {
