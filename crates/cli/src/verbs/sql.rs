@@ -90,6 +90,11 @@ impl SqlArgs {
         if self.output.output.is_some() {
             return Err(Failure::usage("--output is for statements that are given: in the shell write \\o FILE"));
         }
+        if self.output.format.is_some_and(|format| !format.is_text()) {
+            return Err(Failure::usage(
+                "--format: a screen shows table, json, jsonl and csv; in the shell write \\o FILE for the others",
+            ));
+        }
         let sql = self.sql(globals.open_or_create(self.create).map_err(missing)?)?;
         Shell::new(sql, self.output.format).run(&globals.store, globals.quiet)
     }
