@@ -74,10 +74,7 @@ impl Shell {
     }
 
     fn greeting(&self, store: &str) -> String {
-        let tables = match self.sql.store().tables().len() {
-            1 => "1 table".to_owned(),
-            count => format!("{count} tables"),
-        };
+        let tables = counted(self.sql.store().tables().len(), "table", "tables");
         format!(
             "tonnage {}, {store}: {tables}. Statements end with a semicolon; help lists the commands, Ctrl-D ends.",
             env!("CARGO_PKG_VERSION")
@@ -125,33 +122,44 @@ impl Shell {
     }
 
     fn obey(&mut self, command: Command) -> Flow {
-        let store = self.sql.store();
-        let shown = match command {
+        let said = match command {
             Command::Quit => return Flow::End,
             Command::Include(path) => return self.include(&path),
-            Command::Help => Ok(self.screen.tell(settings::help())),
+            Command::Help => Ok(settings::help()),
             Command::Syntax(word) => match words::syntax(word.as_deref()) {
-                Some(syntax) => Ok(self.screen.tell(syntax)),
+                Some(syntax) => Ok(syntax),
                 None => return self.failed(format!("no statement begins with '{}': \\h lists them", word.unwrap_or_default())),
             },
-            Command::Tables => describe::tables(store).map_err(Into::into).and_then(|rows| self.show_list(&rows)),
-            Command::Indexes(path) => {
-                describe::indexes(store, path.as_deref()).map_err(Into::into).and_then(|rows| self.show_list(&rows))
-            }
-            Command::Table(path) => self.show_table(&path),
-            setting => self.settings.change(setting).map(|told| self.screen.tell(told)),
+            Command::Tables => self.list_tables(),
+            Command::Table(path) => self.list_columns(&path),
+            Command::Indexes(path) => self.list_indexes(path.as_deref()),
+            setting => self.settings.change(setting),
         };
-        match shown {
-            Ok(()) => Flow::On,
+        match said {
+            Ok(said) => {
+                self.screen.tell(said);
+                Flow::On
+            }
             Err(failure) => self.failed(crate::exit::with_causes(&failure.error)),
         }
     }
 
-    fn show_table(&self, path: &str) -> Outcome<()> {
+    fn list_tables(&self) -> Outcome<String> {
+        let tables = describe::tables(self.sql.store())?;
+        self.show_list(&tables)?;
+        Ok(counted(tables.num_rows(), "table", "tables"))
+    }
+
+    fn list_indexes(&self, path: Option<&str>) -> Outcome<String> {
+        let indexes = describe::indexes(self.sql.store(), path)?;
+        self.show_list(&indexes)?;
+        Ok(counted(indexes.num_rows(), "index", "indexes"))
+    }
+
+    fn list_columns(&self, path: &str) -> Outcome<String> {
         let table = self.sql.store().table(path)?;
         self.show_list(&describe::columns(table.schema())?)?;
-        self.screen.tell(describe::about(self.sql.store(), &table)?);
-        Ok(())
+        Ok(describe::about(self.sql.store(), &table)?)
     }
 
     /// Tells what went wrong, and in which file.
@@ -162,6 +170,10 @@ impl Shell {
         }
         Flow::Failed
     }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// How long something took, as it stands behind its answer.
