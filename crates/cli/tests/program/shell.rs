@@ -74,7 +74,22 @@ impl Terminal {
 
     #[track_caller]
     fn ends(mut self, code: i32) {
-        assert_eq!(self.program.wait().unwrap().code(), Some(code));
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if let Some(status) = self.program.try_wait().unwrap() {
+                assert_eq!(status.code(), Some(code));
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the shell did not end; there is\n{}", without_colours(&self.shown));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
     }
 }
 
@@ -116,7 +131,7 @@ fn statements_are_typed_completed_and_answered() {
     terminal.types(TAB);
     terminal.types("\r");
     terminal.sees("primary key: SHARD(maker), price");
-    terminal.types(CTRL_D);
+    terminal.types("quit\r");
     terminal.ends(0);
 }
 
@@ -124,6 +139,7 @@ fn statements_are_typed_completed_and_answered() {
 fn an_interrupt_clears_the_line_or_stops_the_statement_but_not_the_shell() {
     let mut terminal = Terminal::new(&place(), &["sql", "S"]);
     terminal.types("SELECT 'not this");
+    terminal.sees("not this");
     terminal.types(CTRL_C);
     terminal.sees("tonnage> ");
     terminal.types("SELECT sum(a.value * b.value % 7) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b;\r");
@@ -144,17 +160,23 @@ fn what_was_typed_is_there_the_next_time() {
     let mut terminal = Terminal::new(&place, &["sql", "S"]);
     terminal.types("SELECT 1\r  AS remembered;\r SELECT 2 AS secret;\r");
     terminal.sees("| secret |");
-    terminal.sees("tonnage> ");
-    terminal.types(CTRL_D);
+    terminal.types("quit\r");
     terminal.ends(0);
     let mut terminal = Terminal::new(&place, &["sql", "S"]);
     terminal.types(UP);
     terminal.sees("AS remembered;");
     terminal.types("\r");
     terminal.sees("| remembered |");
-    terminal.types(CTRL_D);
+    terminal.types("quit\r");
     terminal.ends(0);
     assert!(!place.read("history").contains("secret"));
+}
+
+#[test]
+fn the_end_of_input_ends_the_shell() {
+    let mut terminal = Terminal::new(&place(), &["sql", "S"]);
+    terminal.types(CTRL_D);
+    terminal.ends(0);
 }
 
 #[test]
