@@ -160,7 +160,7 @@ fn what_was_typed_is_there_the_next_time() {
     let mut terminal = Terminal::new(&place, &["sql", "S"]);
     terminal.types("SELECT 1\r  AS remembered;\r SELECT 2 AS secret;\r");
     terminal.sees("| secret |");
-    terminal.types("quit\r");
+    terminal.types(" quit\r");
     terminal.ends(0);
     let mut terminal = Terminal::new(&place, &["sql", "S"]);
     terminal.types(UP);
