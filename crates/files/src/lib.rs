@@ -53,7 +53,7 @@ mod writer;
 pub use batch::{Original, ReadBatch, RejectedRecord};
 pub use format::{Compression, Format};
 pub use infer::infer_schema;
-pub use options::{CsvOptions, ReadOptions, Unmentioned};
+pub use options::{CsvOptions, DocumentOptions, ReadOptions, Unmentioned};
 pub use progress::Progress;
 pub use reader::RecordReader;
 pub use source::Source;

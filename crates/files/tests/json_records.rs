@@ -20,7 +20,7 @@ fn members_come_in_any_order_and_may_be_missing() {
 
 #[rstest]
 #[case::broken("{\"id\":2,", None, "a member name in quotes is missing")]
-#[case::no_object("[1]", None, "the line is not a JSON object")]
+#[case::no_object("[1]", None, "the record is not a JSON object")]
 #[case::wrong_type("{\"id\":\"two\"}", Some("id"), "`two` is not a whole number")]
 #[case::out_of_range("{\"id\":3000000000}", Some("id"), "`3000000000` is out of the range of a 32-bit integer")]
 #[case::nested("{\"id\":{\"a\":1}}", Some("id"), "`{\"a\":1}` is a nested value")]
