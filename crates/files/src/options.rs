@@ -36,6 +36,9 @@ pub struct DocumentOptions {
     /// The places of other columns in the documents: the names that lead there. A column of [`ReadOptions::schema`] that is not
     /// mentioned here is the member of its own name, without regard to case.
     pub places: Vec<(String, Vec<String>)>,
+    /// A column that keys are made for, because the documents have none of their own: random UUIDs, or in a column of whole numbers
+    /// the number of each record in its file.
+    pub made: Option<String>,
 }
 
 /// What becomes of columns that the wanted schema does not mention.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::FieldRef;
+use arrow::datatypes::{DataType, Field, FieldRef};
 use tonnage_engine::{Error, Result};
 
 use super::block::{Cell, CellKind};
@@ -50,7 +50,8 @@ impl DocumentLayout {
             places.push(Place { column, path: path.clone(), any_case: false });
         }
         for (column, field) in fields.iter().enumerate() {
-            if column != document && !places.iter().any(|place| place.column == column) {
+            let is_made = options.made.as_ref().is_some_and(|made| field.name().eq_ignore_ascii_case(made));
+            if column != document && !is_made && !places.iter().any(|place| place.column == column) {
                 places.push(Place { column, path: vec![field.name().clone()], any_case: true });
             }
         }
@@ -101,7 +102,7 @@ fn is_object(member: &Member<'_>, text: &[u8]) -> bool {
 }
 
 impl DocumentOptions {
-    /// The columns that these documents suggest: those with a place of their own, and the documents.
+    /// The columns that these documents suggest: one that is made, those with a place of their own, and the documents.
     pub(crate) fn fields(&self, bytes: &[u8], sample_records: usize) -> Vec<FieldRef> {
         let mut guesses = vec![Guess::default(); self.places.len()];
         let places: Vec<Place> =
@@ -116,7 +117,8 @@ impl DocumentOptions {
                 guess.see(*cell, cell.bytes(bytes));
             }
         });
-        let named = self.places.iter().zip(&guesses).map(|((name, _), guess)| Arc::new(guess.field(name)));
-        named.chain([Arc::new(json_field(&self.column))]).collect()
+        let made = self.made.iter().map(|name| Field::new(name, DataType::FixedSizeBinary(16), true));
+        let found = self.places.iter().zip(&guesses).map(|((name, _), guess)| guess.field(name));
+        made.chain(found).chain([json_field(&self.column)]).map(Arc::new).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Cuts a JSON array into its elements, which may stand on one line or on many.
 //!
-//! 1. An element ends at the comma or bracket that belongs to the array itself: brackets are counted, strings stepped over.
+//! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket that belongs to the array itself. Brackets are
+//!    counted, strings stepped over.
 //! 2. Whether it is JSON is for others to say. So one that is broken ends where its brackets close, and the next one is met again.
 
 use memchr::{memchr_iter, memchr2};
@@ -98,7 +99,7 @@ impl ArrayCutter {
     }
 }
 
-/// The comma or bracket behind the element at `start`.
+/// Where the element at `start` ends.
 fn element_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     while let Some(byte) = bytes.get(at) {
@@ -106,6 +107,7 @@ fn element_end(bytes: &[u8], start: usize) -> Option<usize> {
             b'"' => at = string_end(bytes, at + 1)?,
             b'{' | b'[' => depth += 1,
             b',' | b']' if depth == 0 => return Some(at),
+            b'}' | b']' if depth == 1 => return Some(at + 1),
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
@@ -164,6 +166,11 @@ mod tests {
         assert_eq!(cut("[1 2]", 9), ["1 2"], "a value that is none is for the reader of values to tell");
         assert_eq!(cut("[1", 9), ["1: the array ends within this element: the file is cut short"]);
         assert_eq!(cut("[1,", 9), ["1", ": the array is not closed: the file is cut short"]);
+        assert_eq!(cut("[{}", 9), ["{}", ": the array is not closed: the file is cut short"]);
+        assert_eq!(
+            cut("[{} {}}, 2]", 9),
+            ["{}", "{}: a comma is missing before the element", "}: a comma is missing before the element", "2"]
+        );
         assert_eq!(cut("[1] {}\n", 9), ["1", "{}: text follows the array"]);
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod json;
 pub(crate) mod json_array;
 pub(crate) mod json_scan;
 pub(crate) mod layout;
+mod made;
 pub(crate) mod reader;
 pub(crate) mod scalar;
 pub(crate) mod timestamp;

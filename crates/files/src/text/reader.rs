@@ -14,6 +14,7 @@ use super::csv::CsvSplitter;
 use super::document::DocumentLayout;
 use super::json::{JsonShape, JsonSplitter};
 use super::layout::{Layout, nullable, text_fields, wanted};
+use super::made;
 use crate::batch::ReadBatch;
 use crate::format::Format;
 use crate::infer;
@@ -47,7 +48,9 @@ impl TextReader {
             _ => open_csv(source, &mut blocks, options)?,
         };
         let nulls = options.csv.nulls.iter().map(|text| text.clone().into_bytes()).collect();
-        let converter = Arc::new(Converter { source: source.name().into(), layout, nulls, start_record: options.start_record });
+        let made = made_column(&layout, options).map_err(|error| error.at(source.name()))?;
+        let converter = Converter { source: source.name().into(), layout, nulls, start_record: options.start_record, made };
+        let converter = Arc::new(converter);
         let workers = (options.parallelism > 1).then(|| Workers::start(&converter, options.parallelism)).transpose()?;
         Ok(TextReader { blocks, splitter, columns, converter, workers, ended: false })
     }
@@ -244,6 +247,16 @@ fn csv_names(first: FirstRecord, blocks: &mut Blocks, options: &ReadOptions) -> 
         ))),
         None => Ok((1..=first.fields.len()).map(|place| format!("column_{place}")).collect()),
     }
+}
+
+/// The column whose values are made.
+fn made_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
+    let Some(name) = options.documents.as_ref().and_then(|documents| documents.made.as_ref()) else { return Ok(None) };
+    let fields = layout.schema.fields();
+    let Some(column) = fields.iter().position(|field| field.name().eq_ignore_ascii_case(name)) else {
+        return Err(Error::invalid(format!("there is no column {name} to make keys for")));
+    };
+    made::check(&fields[column]).map(|()| Some(column))
 }
 
 pub(crate) fn no_documents(source: &Source, format: Format) -> Error {

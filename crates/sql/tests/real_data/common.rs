@@ -58,11 +58,11 @@ impl Place {
         Self { sql: Sql::new(store, SqlOptions::default()).unwrap(), _directory: directory }
     }
 
-    /// Loads a file into a table, whose columns it has. Tells how many rows went in.
-    pub(crate) fn load(&self, table: &str, path: &Path) -> u64 {
+    /// Loads a file into a table. Tells how many rows went in.
+    pub(crate) fn load(&self, table: &str, path: &Path, options: ReadOptions) -> u64 {
         let store = self.sql.store();
         let schema = store.table(table).unwrap().schema().arrow_schema();
-        let options = ReadOptions { schema: Some(schema), ..ReadOptions::default() };
+        let options = ReadOptions { schema: Some(schema), ..options };
         let batches = RecordReader::open(&Source::file(path), &options).unwrap().map(|read| {
             let read = read.unwrap();
             assert!(read.rejected.is_empty(), "{:?}", read.rejected);

@@ -2,6 +2,7 @@
 //! repository. Every answer is held against one that plain Rust computes over the lines of the file.
 
 mod common;
+mod documents;
 mod phones;
 mod sensors;
 mod ships;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tonnage_files::ReadOptions;
+
 use crate::common::{Place, assert_near, real, records};
 
 /// What is asked of a position.
@@ -36,7 +38,7 @@ fn loaded() -> Option<(Place, Fleet)> {
         )
         .unwrap();
     let rows: usize = fleet.values().map(BTreeMap::len).sum();
-    assert_eq!((fleet.len(), place.load("positions", &path), rows), (10_631, 99_924, 99_924));
+    assert_eq!((fleet.len(), place.load("positions", &path, ReadOptions::default()), rows), (10_631, 99_924, 99_924));
     Some((place, fleet))
 }
 
