@@ -105,7 +105,7 @@ fn an_element_without_end_is_an_error_with_a_remedy() {
     assert_eq!(reader.next().unwrap().unwrap().batch.num_rows(), 1);
     let error = reader.next().unwrap().unwrap_err();
     assert!(
-        error.message().starts_with("test.jsonl: record 1 (line 1 or later) of the array is longer than 100 bytes"),
+        error.message().starts_with("test.jsonl: record 1 (line 2 or later) of the array is longer than 100 bytes"),
         "{error}"
     );
     assert!(error.message().contains("one object per line") && reader.next().is_none());

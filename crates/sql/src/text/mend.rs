@@ -1,5 +1,6 @@
 //! What the parser reads otherwise than SQL says, and what the planner would stumble over, put right before planning.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
@@ -104,7 +105,7 @@ fn counted_set(body: &SetExpr) -> Option<SetOperator> {
 
 /// Columns that are asked for twice come under names of their own: `id, id_1`.
 fn name_twins(items: &mut [SelectItem]) {
-    let mut seen = Vec::<String>::new();
+    let mut seen = HashMap::<String, usize>::new();
     for item in items {
         let SelectItem::UnnamedExpr(expr) = item else { continue };
         let name = match &*expr {
@@ -112,7 +113,7 @@ fn name_twins(items: &mut [SelectItem]) {
             Expr::Subquery(_) => "subquery".to_owned(),
             expr => expr.to_string(),
         };
-        let twins = seen.iter().filter(|before| **before == name).count();
+        let twins = seen.get(&name).copied().unwrap_or_default();
         if twins > 0 {
             let short = match &*expr {
                 Expr::CompoundIdentifier(parts) => parts.last().map_or(name.as_str(), |part| part.value.as_str()),
@@ -121,7 +122,7 @@ fn name_twins(items: &mut [SelectItem]) {
             let alias = Ident::with_quote('"', format!("{short}_{twins}"));
             *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
         }
-        seen.push(name);
+        seen.insert(name, twins + 1);
     }
 }
 

@@ -156,7 +156,7 @@ fn phones_with_pictures_are_the_same_by_sql_and_by_bulk_get() {
 fn a_join_brings_each_phone_with_the_number_of_its_pictures() {
     let Some(shop) = shop() else { return };
     let rows = shop.place.rows(
-        "SELECT p.id, count(i.image), coalesce(sum(octet_length(i.data)), 0) FROM phones p
+        "SELECT p.id, count(i.image), coalesce(sum(length(encode(i.data, 'hex')) / 2), 0) FROM phones p
          LEFT JOIN phones.images i ON i.maker = p.maker AND i.price = p.price AND i.id = p.id
          WHERE p.maker = 'Apple' AND p.price > 50000 GROUP BY p.id ORDER BY p.id",
     );

@@ -46,13 +46,13 @@ fn loaded() -> Option<(Place, Fleet)> {
 fn kilometres((lat, lon): (f64, f64), (other_lat, other_lon): (f64, f64)) -> f64 {
     let (north, east) = ((other_lat - lat).to_radians(), (other_lon - lon).to_radians());
     let half = (north / 2.0).sin().powi(2) + lat.to_radians().cos() * other_lat.to_radians().cos() * (east / 2.0).sin().powi(2);
-    2.0 * 6_371.0 * half.sqrt().min(1.0).asin()
+    2.0 * 6_371.0 * half.sqrt().asin()
 }
 
 fn kilometres_in_sql(lat: &str, lon: &str, other_lat: &str, other_lon: &str) -> String {
     format!(
-        "2 * 6371.0 * asin(least(1.0, sqrt(power(sin(radians({other_lat} - {lat}) / 2), 2)
-             + cos(radians({lat})) * cos(radians({other_lat})) * power(sin(radians({other_lon} - {lon}) / 2), 2))))"
+        "2 * 6371.0 * asin(sqrt(power(sin(radians({other_lat} - {lat}) / 2), 2)
+             + cos(radians({lat})) * cos(radians({other_lat})) * power(sin(radians({other_lon} - {lon}) / 2), 2)))"
     )
 }
 
