@@ -27,7 +27,7 @@ use crate::text::blocks::Blocks;
 use crate::text::json::decoded_name;
 use crate::text::json_array::{ArrayCutter, Cut};
 use crate::text::json_scan::{NotJson, scan_object};
-use crate::text::reader::open_csv;
+use crate::text::reader::{no_documents, open_csv};
 use crate::text::{scalar, timestamp};
 use crate::{Format, TYPE_JSON, TYPE_KEY};
 
@@ -43,6 +43,7 @@ pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usiz
     let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
     let input = Input::open(source)?;
     match input.format(source, options.format) {
+        format if format != Format::JsonLines && options.documents.is_some() => Err(no_documents(source, format)),
         Format::Csv => infer_csv(source, input, &options, sample_records),
         Format::JsonLines => {
             let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);

@@ -103,6 +103,8 @@ fn keys_are_made_for_documents_that_have_none() {
 fn what_cannot_be_read_as_documents_is_an_error_with_a_remedy() {
     let error = RecordReader::open(&csv("a,b\n1,2\n"), &documents(&[], &[])).err().expect("an error");
     assert!(error.message().starts_with("test.csv: is csv: documents are read from JSON"), "{error}");
+    let error = infer_schema(&csv("a,b\n1,2\n"), &documents(&[], &[]), 100).unwrap_err();
+    assert!(error.message().starts_with("test.csv: is csv: documents are read from JSON"), "{error}");
     let error = RecordReader::open(&jsonl("{}"), &documents(&[], &[("nope", &["a"])])).err().expect("an error");
     assert!(error.message().contains("there is no column nope") && error.message().contains("doc"), "{error}");
     let mut options = documents(&[("name", DataType::Utf8)], &[]);
