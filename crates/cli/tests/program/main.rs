@@ -3,9 +3,12 @@
 mod bad_input;
 mod bench;
 mod common;
+mod documents;
 mod formats;
 mod get;
 mod load;
 mod pairs;
 mod real_data;
+#[cfg(unix)]
+mod shell;
 mod verbs;

@@ -13,7 +13,7 @@ use super::Kind;
 use crate::error::{from_parser, invalid_at};
 
 /// The one whose operators on JSON bind as tightly as they should.
-static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+pub(super) static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
 /// How deep expressions may nest.
 const DEPTH_MAX: usize = 200;
@@ -77,15 +77,16 @@ impl Piece {
     }
 }
 
-pub(crate) fn parse(mut tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
+pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
+    let mut tokens = super::path::joined(tokens);
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
     let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
-    let statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
+    let mut statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
     let next = parser.peek_token();
     match next.token {
-        Token::EOF => Ok(statement),
+        Token::EOF => super::mend::mend(&mut statement).map(|()| statement),
         token => Err(invalid_at(next.span.start, format!("expected ';' or the end of the statement, found '{token}'"))),
     }
 }

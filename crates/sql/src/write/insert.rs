@@ -8,10 +8,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::row::{RowConverter, SortField};
-use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::ast::{self, Spanned};
 use tonnage::{
     BulkGetOptions, BulkPutOptions, Error, KeySource, OnExisting, Result, Row, Table, TableSchema, record_batch_stream,
 };
@@ -36,13 +36,13 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     let ast::TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported("INSERT INTO takes the name of a table"));
     };
-    let table = sql.store().table(&path_of(name)?)?;
+    let table = sql.store().table(&path_of(name)?).map_err(|error| at_name(error, name))?;
     let columns = columns(&insert, table.schema())?;
     let Some(source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
     };
     let rows = sql.rows_of(sql.state(guard), ast::Statement::Query(source), parameters, guard.clone())?;
-    let source = Source { rows, columns, path: table.path().to_owned() };
+    let source = Source { rows, columns, schema: table.schema().clone() };
     write(sql, &table, source, on_existing, guard)
 }
 
@@ -64,21 +64,27 @@ fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
     }
     let mut columns = Vec::<String>::new();
     for name in &insert.columns {
-        let name = path_of(name)?;
-        let column = &schema.columns[schema.require_column(&name)?].name;
+        let place = schema.require_column(&path_of(name)?).map_err(|error| at_name(error, name))?;
+        let column = &schema.columns[place].name;
         if columns.contains(column) {
-            return Err(Error::invalid(format!("INSERT names column '{column}' twice")));
+            return Err(at_name(Error::invalid(format!("INSERT names column '{column}' twice")), name));
         }
         columns.push(column.clone());
     }
     Ok(columns)
 }
 
+/// The error at the place of a name.
+fn at_name(error: Error, name: &ast::ObjectName) -> Error {
+    let place = name.span().start;
+    error.at(format_args!("line {}, column {}", place.line, place.column))
+}
+
 /// The rows of the source under the names of the table's columns.
 struct Source {
     rows: Rows,
     columns: Vec<String>,
-    path: String,
+    schema: Arc<TableSchema>,
 }
 
 impl Iterator for Source {
@@ -89,28 +95,33 @@ impl Iterator for Source {
             Ok(batch) => batch,
             Err(error) => return Some(Err(error)),
         };
-        Some(named(&batch, &self.columns, &self.path))
+        Some(named(&batch, &self.columns, &self.schema))
     }
 }
 
-fn named(batch: &RecordBatch, columns: &[String], path: &str) -> Result<RecordBatch> {
+fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Result<RecordBatch> {
     // VALUES that are shorter than the table fill its first columns.
     if batch.num_columns() > columns.len() {
         return Err(Error::invalid(format!(
-            "the rows have {} values, but {} columns of table {path} are to be filled",
+            "the rows have {} values, but {} columns of table {} are to be filled",
             batch.num_columns(),
-            columns.len()
+            columns.len(),
+            schema.path
         )));
     }
     let given = batch.columns().iter().zip(batch.schema_ref().fields()).zip(columns);
-    // A column of nothing but NULL has no type of its own, and is as good as left out.
-    let given = given.filter(|((_, field), _)| *field.data_type() != DataType::Null);
-    let (arrays, fields): (Vec<_>, Vec<_>) = given
-        .map(|((array, field), name)| {
-            let named = Field::new(name, field.data_type().clone(), true).with_metadata(field.metadata().clone());
-            (array.clone(), named)
-        })
-        .unzip();
+    let (mut arrays, mut fields) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
+    for ((array, field), name) in given {
+        // A column of nothing but NULL has no type of its own. It is given all the same: its default does not hold.
+        if *field.data_type() == DataType::Null {
+            let own = schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true);
+            arrays.push(new_null_array(own.data_type(), batch.num_rows()));
+            fields.push(own);
+        } else {
+            arrays.push(array.clone());
+            fields.push(Field::new(name, field.data_type().clone(), true).with_metadata(field.metadata().clone()));
+        }
+    }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
         .map_err(|error| Error::internal(format!("the rows of INSERT: {error}")))
