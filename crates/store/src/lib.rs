@@ -43,7 +43,7 @@ mod url;
 pub mod value;
 
 pub use arrow;
-pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, RelatedRow, TableBatch};
+pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow, TableBatch};
 pub use bulk::put::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, EntryBatch, EntryStream, ErrorsMax,
     ExistingEntry, FailedEntry, Payload, Progress, StreamReport, UnreadEntry, pair_stream, record_batch_stream, row_stream,
