@@ -63,6 +63,7 @@ pub use store::{Store, StoreBuilder};
 pub use table::{RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions, Written};
 pub use tonnage_engine::{
     Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting, Result, Statistics, SystemClock,
+    cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{Value, ValueRef};

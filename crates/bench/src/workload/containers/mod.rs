@@ -34,7 +34,9 @@ pub fn run(options: &ContainersOptions, watcher: &dyn Watcher) -> Result<Report>
     let environment = Environment::read(&[(options.place.label.clone(), options.place.directory.clone())]);
     let mut report = Report::new("containers", &options.command, summary::settings(options), environment);
     for kind in &options.targets {
+        let first = report.runs.len();
         run_target(options, *kind, &mut report, watcher)?;
+        report.runs[first..].sort_by_key(|run| Subject::ALL.iter().position(|subject| subject.name() == run.labels["subject"]));
     }
     summary::add_to(&mut report);
     Ok(report)
