@@ -276,8 +276,8 @@ pub struct BulkOptions<'a> {
     pub memory_bytes_max: Option<usize>,
     /// Requests in flight at most, by the target's own default when none: what the parallelism sweep turns.
     pub parallelism: Option<usize>,
-    /// Whether stored entries are overwritten; else they are kept and counted.
-    pub replace: bool,
+    /// Whether entries are stored over whatever is there, without a look; else stored ones are kept, and counted.
+    pub overwrite: bool,
     /// Is told of entries read or found, and their bytes, as the call goes on. Called from several threads.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }

@@ -71,7 +71,7 @@ impl Queries<'_> {
             durability: self.options.durability,
             memory_bytes_max: None,
             parallelism: None,
-            replace: false,
+            overwrite: false,
             progress: &|_, _| {},
         }
     }
