@@ -79,6 +79,8 @@ fn values<'t, T>(
 
 #[cfg(test)]
 mod tests {
+    use arrow::array::Array;
+
     use super::*;
 
     fn lists_of(text: &str) -> (String, Vec<usize>) {

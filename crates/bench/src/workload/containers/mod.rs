@@ -3,7 +3,7 @@
 //! 1. Put: ten thousand rows of one container, ten thousand and a hundred thousand of each of ten, mixed as they come in from a queue: a
 //!    loop of single puts, and one multi put. New containers for each repeat.
 //! 2. Get: rows by their keys: a loop of single gets, and one multi get.
-//! 3. Queries over ten and a hundred containers, and over a large table beside them: see [`queries`].
+//! 3. Queries over ten and a hundred containers, and over a large table beside them: see `queries`.
 
 mod call;
 mod options;
