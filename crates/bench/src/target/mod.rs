@@ -253,6 +253,11 @@ pub trait PairSource: Send {
 pub trait KeySource: Send {
     /// Gives the next batch to `sink`, key by key. False, without a call, when there are no more.
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool>;
+
+    /// How many batches are left, where that is known.
+    fn batches_left(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Rows or keys of a table, batch after batch, made as they are asked for.

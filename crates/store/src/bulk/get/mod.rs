@@ -26,6 +26,7 @@ mod table;
 mod worker;
 
 pub(crate) use dispatch::next_of;
+pub(crate) use keys::keys_left;
 pub use keys::{BulkKey, KeySource};
 pub use multi::MultiGet;
 pub(crate) use multi::multi_get;
