@@ -137,7 +137,7 @@ impl<'a> Queries<'a> {
             plans.into_iter().flat_map(|plans| plans.iter().flatten()).for_each(|plan| text += plan);
             Ok(())
         })?;
-        let asked = text.lines().filter(|line| line.contains("Store")).next_back();
+        let asked = text.lines().rfind(|line| line.contains("Store"));
         Ok(asked.unwrap_or("nothing of the store").trim().to_owned())
     }
 }
