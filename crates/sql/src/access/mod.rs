@@ -20,4 +20,4 @@ pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant};
 pub(crate) use path::{Path, choose};
 pub(crate) use read::Read;
 pub(crate) use spec::{Latest, ReadSpec};
-pub(crate) use table::{SqlTable, VERSION, declared};
+pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared};
