@@ -19,10 +19,8 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value, VisitMut, VisitorMut};
 
-use crate::text::call;
-
 use super::lists::{placeholder, shortened};
-use crate::text::{self, Piece};
+use crate::text::{self, Piece, call};
 
 /// Lists shorter than this stay as they are.
 pub(super) const VALUES_MIN: usize = 64;
