@@ -20,6 +20,7 @@ pub mod capability;
 pub mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod cores;
 pub mod engine;
 pub mod entries;
 pub mod error;
@@ -37,6 +38,7 @@ pub mod write;
 
 pub use capability::Capability;
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use cores::cores;
 pub use engine::{Engine, ShardId};
 pub use entries::Entries;
 pub use error::{Error, ErrorKind, Result};

@@ -98,7 +98,7 @@ impl Default for LoadOptions {
             on_existing: OnExisting::Keep,
             durability: Durability::Write,
             memory_bytes_max: 256 << 20,
-            parallelism: std::thread::available_parallelism().map_or(2, |cores| cores.get()),
+            parallelism: crate::cores(),
             spill_directory: None,
             observer: Arc::new(Unobserved),
         }

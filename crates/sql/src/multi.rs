@@ -1,13 +1,15 @@
 //! Many statements in one call.
 //!
-//! 1. Each statement is looked at: simple ones are bound, aggregates among them that go over the same rows are put together.
-//! 2. Threads, no more than the session may have, take one piece of work after another: a group of aggregates with one read, or a single
-//!    statement.
-//! 3. Results are gathered; together they may take as much memory as the session allows its statements.
+//! 1. Threads, no more than the session may have, look at the statements: simple ones are bound, and those of a few rows by their keys
+//!    carried out at once, for reading these takes no longer than looking at them did.
+//! 2. Aggregates that go over the same rows are put together.
+//! 3. Threads take one piece of work after another: a group of aggregates with one read, or a single statement.
+//!
+//! Results are gathered; together they may take as much memory as the session allows its statements.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
@@ -21,6 +23,9 @@ use crate::request::Request;
 use crate::session::Sql;
 use crate::show;
 use crate::text::{Cursor, Kind};
+
+/// Looking at so many statements takes about as long as starting a thread.
+const LOOKS_PER_THREAD: usize = 8;
 
 /// Aggregates over the same rows.
 struct Shared {
@@ -59,20 +64,11 @@ impl Sql {
             bytes: AtomicUsize::new(0),
             bytes_max: self.inner.context.options.memory_bytes_max,
         };
-        let jobs: Vec<Mutex<Option<Job>>> = self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Some(job) = job.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                    self.carry_out(job, &requests, &results);
-                }
+        let jobs: Vec<_> = self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
+        self.side_by_side(jobs.len(), 1, |number| {
+            if let Some(job) = lock(&jobs[number]).take() {
+                self.carry_out(job, &requests, &results);
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.inner.context.options.workers().min(jobs.len()) {
-                scope.spawn(work);
-            }
-            work();
         });
         results.into_answers()
     }
@@ -91,14 +87,34 @@ impl Sql {
         self.run(&Statement::new(piece.with_from(&path)), &request)
     }
 
-    /// Sorts statements into jobs; what is wrong with one of them is its answer already.
+    /// Does pieces of work by their numbers, on no more threads than the session may have, and than there are for so many pieces each.
+    fn side_by_side(&self, pieces: usize, pieces_per_thread: usize, work: impl Fn(usize) + Sync) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            numbers.take_while(|number| *number < pieces).for_each(&work);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.inner.context.options.workers().min(pieces.div_ceil(pieces_per_thread)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+
+    /// Sorts statements into jobs; what took no longer than looking at it, or is wrong, is answered already.
     fn jobs(&self, requests: &[Request], results: &Results) -> Vec<Job> {
+        let looked_at: Vec<_> = requests.iter().map(|_| Mutex::new(None)).collect();
+        self.side_by_side(requests.len(), LOOKS_PER_THREAD, |index| match self.job(index, &requests[index]) {
+            Err(error) => results.put(index, Err(error)),
+            Ok(Job::Direct(_, direct, guard)) if direct.spec.is_small() => results.put_rows(index, direct.run(guard)),
+            Ok(job) => *lock(&looked_at[index]) = Some(job),
+        });
         let mut jobs = Vec::<Job>::new();
-        for (index, request) in requests.iter().enumerate() {
-            match self.job(index, request) {
-                Err(error) => results.put(index, Err(error)),
-                Ok(Job::Shared(shared)) => join(&mut jobs, shared),
-                Ok(job) => jobs.push(job),
+        for job in looked_at.into_iter().filter_map(|job| job.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+            match job {
+                Job::Shared(shared) => join(&mut jobs, shared),
+                job => jobs.push(job),
             }
         }
         jobs
@@ -130,12 +146,14 @@ impl Sql {
             Job::Statement(index, statement) => {
                 results.put(index, self.run(&statement, &requests[index]).and_then(|answer| results.gathered(answer)));
             }
-            Job::Direct(index, direct, guard) => {
-                results.put(index, direct.run(guard).and_then(|rows| results.gathered(Answer::Rows(rows))));
-            }
+            Job::Direct(index, direct, guard) => results.put_rows(index, direct.run(guard)),
             Job::Shared(shared) => shared.carry_out(results),
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts aggregates to those over the same rows.
@@ -182,7 +200,11 @@ impl Shared {
 
 impl Results {
     fn put(&self, index: usize, answer: Result<Answer>) {
-        *self.answers[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        *lock(&self.answers[index]) = Some(answer);
+    }
+
+    fn put_rows(&self, index: usize, rows: Result<Rows>) {
+        self.put(index, rows.and_then(|rows| self.gathered(Answer::Rows(rows))));
     }
 
     /// An answer with all of its rows.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Durability, Error, Result, cores};
 
 /// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
 #[derive(Clone, Debug)]
@@ -61,7 +61,6 @@ impl SqlOptions {
     }
 
     pub(crate) fn workers(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(2, |cores| cores.get());
         self.parallelism.unwrap_or_else(cores)
     }
 }

@@ -193,8 +193,7 @@ impl Sql {
 
     /// Plans a statement, and keeps the plan where that is right.
     fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<Plan> {
-        let mut parsed = statement.piece.parse()?;
-        let sets = KeySets::take_from(&mut parsed);
+        let (parsed, sets) = KeySets::parse(&statement.piece)?;
         let keeps = sets.is_empty();
         sets.register(state).map_err(from_datafusion)?;
         let logical = self.logical(state, parsed)?;

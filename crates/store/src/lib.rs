@@ -43,7 +43,7 @@ mod url;
 pub mod value;
 
 pub use arrow;
-pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, RelatedRow, TableBatch};
+pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow, TableBatch};
 pub use bulk::put::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, EntryBatch, EntryStream, ErrorsMax,
     ExistingEntry, FailedEntry, Payload, Progress, StreamReport, UnreadEntry, pair_stream, record_batch_stream, row_stream,
@@ -63,6 +63,7 @@ pub use store::{Store, StoreBuilder};
 pub use table::{RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions, Written};
 pub use tonnage_engine::{
     Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting, Result, Statistics, SystemClock,
+    cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{Value, ValueRef};

@@ -10,6 +10,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
+use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, multi_get};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream};
 use crate::catalog::{Catalog, TableEntry};
 use crate::check::{CheckReport, check};
@@ -205,6 +206,35 @@ impl Store {
     {
         let rows = rows.into_iter().map(|(table, rows)| (table.as_ref().to_string(), rows.into())).collect();
         multi_put(self, rows, options)
+    }
+
+    /// Gets rows of many tables by whole or partial keys in one call, on the same workers and within the same memory. The options hold for
+    /// each table. Each request has an answer of its own, and a table may be asked more than once.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{BulkGetOptions, Row, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at))")?;
+    /// store.table("heat")?.put(&Row::new().with("at", 1).with("level", 20.5), &WriteOptions::default())?;
+    /// let key = || vec![Row::new().with("at", 1)];
+    /// let answers = store.multi_get([("heat", key()), ("light", key())], &BulkGetOptions::default())?.into_answers();
+    /// assert_eq!(answers[0].as_ref().map(|batches| batches[0].rows.num_rows()).ok(), Some(1));
+    /// assert!(answers[1].is_err(), "there is no table light");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range. Everything else is the answer to the request that it concerns.
+    pub fn multi_get<T, K>(&self, keys: impl IntoIterator<Item = (T, K)>, options: &BulkGetOptions) -> Result<MultiGet>
+    where
+        T: AsRef<str>,
+        K: Into<KeySource>,
+    {
+        let requests = keys.into_iter().map(|(table, keys)| (table.as_ref().to_owned(), keys.into())).collect();
+        multi_get(&self.inner, requests, options)
     }
 
     /// Carries out operations on rows of one shard key, of a table and its relatives, all together or not at all.

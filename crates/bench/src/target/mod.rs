@@ -97,6 +97,12 @@ pub trait Target: Send + Sync {
         Err(self.unsupported("calls over several tables"))
     }
 
+    /// Runs statements in one call and hands the batches of their answers to `sink`, each with the number of its statement.
+    fn multi_query(&self, statements: &[&str], sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>) -> Result<()> {
+        let _ = (statements, sink);
+        Err(self.unsupported("queries"))
+    }
+
     /// Makes everything put so far durable.
     fn sync(&self) -> Result<()>;
 
@@ -147,9 +153,9 @@ pub trait Client: Send {
         Err(Error::unsupported("this target does not offer tables"))
     }
 
-    /// Runs a statement and reads its answer to the end. Gives how many rows came.
-    fn query(&mut self, statement: &str) -> Result<u64> {
-        let _ = statement;
+    /// Runs a statement and hands the batches of its answer to `sink`.
+    fn query(&mut self, statement: &str, sink: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        let _ = (statement, sink);
         Err(Error::unsupported("this target does not offer queries"))
     }
 }

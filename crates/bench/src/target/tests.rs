@@ -256,6 +256,15 @@ fn what_is_not_offered_is_answered_so(
     } else {
         assert_eq!(created.unwrap_err().kind(), ErrorKind::Unsupported);
     }
-    let asked = opened.target.client().unwrap().query("SELECT 1");
-    assert_eq!(asked.is_ok(), opened.target.offers(Feature::Queries));
+    let mut rows = 0;
+    let asked = opened.target.client().unwrap().query("SELECT 1", &mut |batch| {
+        rows += batch.num_rows();
+        Ok(())
+    });
+    let asked_at_once = opened.target.multi_query(&["SELECT 2", "SELECT 3"], &mut |statement, batch| {
+        rows += statement * batch.num_rows();
+        Ok(())
+    });
+    let offers = opened.target.offers(Feature::Queries);
+    assert_eq!((asked.is_ok(), asked_at_once.is_ok(), rows), (offers, offers, if offers { 2 } else { 0 }));
 }

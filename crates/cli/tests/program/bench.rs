@@ -48,7 +48,22 @@ fn a_comparison_needs_two_reports_of_one_workload() {
     let place = Place::new();
     place.run(&["bench", "compare", "A", "B"]).ends(3).says(&["A", "report.json"]);
     billion(&place, "A", &[]).ends(0);
-    place.run(&["bench", "containers", "--rows", "100", "--repeats", "1", "--report", "B"]).ends(0);
+    place
+        .run(&[
+            "bench",
+            "containers",
+            "--measure",
+            "put",
+            "--rows",
+            "100",
+            "--rows-large",
+            "100",
+            "--repeats",
+            "1",
+            "--report",
+            "B",
+        ])
+        .ends(0);
     place.run(&["bench", "compare", "A", "B"]).ends(3).says(&["one report is of billion, the other of containers"]);
 }
 

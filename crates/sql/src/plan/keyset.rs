@@ -1,7 +1,8 @@
 //! Long lists of values, kept out of plans.
 //!
 //! A list of 100,000 values would be copied, compared and rewritten by every step of planning. So `x IN (...)` with a long list of plain
-//! numbers or texts becomes a call of a function that holds the values as one array, before planning begins.
+//! numbers or texts becomes a call of a function that holds the values as one array, before planning begins; where that can be, before
+//! the statement is parsed.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
@@ -18,18 +19,39 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value, VisitMut, VisitorMut};
 
-use crate::text::call;
+use super::lists::{placeholder, shortened};
+use crate::text::{self, Piece, call};
 
 /// Lists shorter than this stay as they are.
-const VALUES_MIN: usize = 64;
+pub(super) const VALUES_MIN: usize = 64;
 
 /// The long lists of one statement.
 #[derive(Default)]
 pub(crate) struct KeySets {
     sets: Vec<ArrayRef>,
+    /// Lists that were taken out before the statement was parsed, until they are met in it.
+    shortened: Vec<Option<ArrayRef>>,
 }
 
 impl KeySets {
+    /// A statement without its long lists, and these.
+    pub(crate) fn parse(piece: &Piece) -> tonnage::Result<(ast::Statement, Self)> {
+        let (tokens, shortened) = shortened(&piece.tokens);
+        if !shortened.is_empty()
+            && let Ok(mut statement) = text::parse(tokens, piece.end)
+        {
+            let mut sets = Self { sets: Vec::new(), shortened: shortened.into_iter().map(Some).collect() };
+            let _ = statement.visit(&mut sets);
+            if sets.shortened.iter().all(Option::is_none) {
+                return Ok((statement, sets));
+            }
+        }
+        // Whatever is wrong with it is told of the statement as it was written.
+        let mut statement = piece.parse()?;
+        let sets = Self::take_from(&mut statement);
+        Ok((statement, sets))
+    }
+
     /// Takes the long lists out of a statement.
     pub(crate) fn take_from(statement: &mut ast::Statement) -> Self {
         let mut sets = Self::default();
@@ -60,14 +82,24 @@ impl VisitorMut for KeySets {
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
         let ast::Expr::InList { expr: tested, list, negated } = expr else { return ControlFlow::Continue(()) };
-        if list.len() < VALUES_MIN {
-            return ControlFlow::Continue(());
-        }
-        let Some(values) = plain_values(list) else { return ControlFlow::Continue(()) };
+        let Some(values) = self.values(list) else { return ControlFlow::Continue(()) };
         let call = call(&name_of(self.sets.len()), std::mem::replace(tested.as_mut(), ast::Expr::value(Value::Null)));
         self.sets.push(values);
         *expr = if *negated { ast::Expr::UnaryOp { op: ast::UnaryOperator::Not, expr: Box::new(call) } } else { call };
         ControlFlow::Continue(())
+    }
+}
+
+impl KeySets {
+    /// The values of a long list.
+    fn values(&mut self, list: &[ast::Expr]) -> Option<ArrayRef> {
+        if let [ast::Expr::Value(value)] = list
+            && let Value::Placeholder(name) = &value.value
+        {
+            let number = (0..self.shortened.len()).find(|number| placeholder(*number) == *name)?;
+            return self.shortened[number].take();
+        }
+        if list.len() < VALUES_MIN { None } else { plain_values(list) }
     }
 }
 

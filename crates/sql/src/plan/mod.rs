@@ -3,6 +3,7 @@
 mod dynamic;
 mod keyset;
 mod latest;
+mod lists;
 mod nullable;
 mod scan;
 mod uuid;

@@ -7,6 +7,7 @@ mod bulk_get;
 mod bulk_put;
 mod index;
 mod kv;
+mod multi_get;
 mod multi_put;
 mod store;
 mod table;

@@ -42,12 +42,13 @@ fn repeats(run: &Run) -> String {
 type Text = fn(f64) -> String;
 
 /// The units that names of figures end in.
-const UNITS: [(&str, Text); 6] = [
+const UNITS: [(&str, Text); 7] = [
     ("_bytes_per_second", |bytes| format!("{}/s", format::bytes(bytes))),
     ("_per_second", |count| format!("{}/s", format::count(count))),
     ("_bytes", format::bytes),
     ("_seconds", format::seconds),
     ("_us", format::micros),
+    ("_ms", |ms| format::micros(ms * 1e3)),
     ("_percent", |percent| format::percent(percent / 100.0)),
 ];
 

@@ -1,13 +1,13 @@
 //! Bulk calls.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
 use tonnage::arrow::array::{Array, RecordBatch};
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Counts, EntryStream, Error, KeySource as TableKeys, OnExisting, PairGetOptions, Progress,
-    Result, Store, Table,
+    BulkGetOptions, BulkPutOptions, Counts, EntryStream, KeySource as TableKeys, OnExisting, PairGetOptions, Progress, Result,
+    Store, Table,
 };
 
 use super::feeds::{Failure, PairFeed, PairKeys, RecordFeed, RowFeed, RowKeys};
@@ -129,57 +129,32 @@ pub(super) fn get_rows(
     children: &[&str],
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
-    read_rows(table, TableKeys::batches(RowKeys(keys)), children, options.parallelism, options)
-}
-
-fn read_rows(
-    table: &Table,
-    keys: TableKeys,
-    children: &[&str],
-    parallelism: Option<usize>,
-    options: &BulkOptions<'_>,
-) -> Result<BulkDone> {
-    let defaults = BulkGetOptions::default();
-    let get = BulkGetOptions {
-        max_concurrent_requests: parallelism,
-        relatives: children.iter().map(|child| (*child).to_owned()).collect(),
-        memory_bytes_max: options.memory_bytes_max.unwrap_or(defaults.memory_bytes_max),
-        ..defaults
-    };
     let mut done = BulkDone::default();
-    for batch in table.bulk_get(keys, &get)? {
+    for batch in table.bulk_get(TableKeys::batches(RowKeys(keys)), &get_options(children, options))? {
         let batch = batch?.rows;
         count(&mut done, batch.num_rows() as u64, bytes_of(&batch), options);
     }
     Ok(done)
 }
 
-/// Gets from several tables side by side: the library has no call for it yet, so this is what its user would write. All tables
-/// together keep to the parallelism asked for.
+/// Gets from several tables in one call.
 pub(super) fn multi_get(store: &Store, keys: Vec<(String, RecordBatch)>, options: &BulkOptions<'_>) -> Result<BulkDone> {
-    let tables = keys.iter().map(|(table, _)| store.table(table)).collect::<Result<Vec<_>>>()?;
-    let cores = || thread::available_parallelism().map_or(2, usize::from);
-    let requests = options.parallelism.unwrap_or_else(cores).max(1);
-    let workers = requests.min(tables.len()).max(1);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = BulkDone::default();
-        loop {
-            let number = next.fetch_add(1, Relaxed);
-            let Some(table) = tables.get(number) else { return Ok(done) };
-            let keys = TableKeys::batches([Ok(keys[number].1.clone())]);
-            done.add(&read_rows(table, keys, &[], Some((requests / workers).max(1)), options)?);
-        }
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let mut done = BulkDone::default();
-        for worker in workers {
-            let part: Result<BulkDone> = worker.join().unwrap_or_else(|_| Err(Error::internal("a reader panicked")));
-            done.add(&part?);
-        }
-        Ok(done)
-    })
+    let mut done = BulkDone::default();
+    for (_, batch) in store.multi_get(keys, &get_options(&[], options))? {
+        let batch = batch?.rows;
+        count(&mut done, batch.num_rows() as u64, bytes_of(&batch), options);
+    }
+    Ok(done)
+}
+
+fn get_options(children: &[&str], options: &BulkOptions<'_>) -> BulkGetOptions {
+    let defaults = BulkGetOptions::default();
+    BulkGetOptions {
+        max_concurrent_requests: options.parallelism,
+        relatives: children.iter().map(|child| (*child).to_owned()).collect(),
+        memory_bytes_max: options.memory_bytes_max.unwrap_or(defaults.memory_bytes_max),
+        ..defaults
+    }
 }
 
 fn count(done: &mut BulkDone, rows: u64, bytes: u64, options: &BulkOptions<'_>) {

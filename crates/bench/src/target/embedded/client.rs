@@ -1,10 +1,11 @@
 //! One record, pair or row at a time.
 
+use tonnage::arrow::array::RecordBatch;
 use tonnage::{
     BulkGetOptions, Durability, Error, Key, KeySource, KeyValue, Result, Row, RowSession, RowView, Table, ValueRef, WriteOptions,
 };
 
-use super::Embedded;
+use super::{Embedded, queries};
 use crate::target::{Client, Record};
 
 /// A session of one thread.
@@ -149,5 +150,9 @@ impl Client for EmbeddedClient<'_> {
             BulkGetOptions { relatives: children.iter().map(|child| (*child).to_owned()).collect(), ..BulkGetOptions::default() };
         let batches = table.bulk_get(KeySource::keys([key.clone()]), &options)?;
         batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
+    }
+
+    fn query(&mut self, statement: &str, sink: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        queries::query(self.target.sql()?, statement, sink)
     }
 }

@@ -3,11 +3,13 @@
 mod bulk;
 mod client;
 mod feeds;
+mod queries;
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{Durability, Error, Result, RocksDbSettings, Statistics, Store, Table};
+use tonnage_sql::{Sql, SqlOptions};
 
 use super::budget::Budget;
 use super::{
@@ -24,6 +26,8 @@ pub(super) struct Embedded {
     durability: Durability,
     /// The table of YCSB's records, once there is one.
     records: RwLock<Option<Table>>,
+    /// The session that statements run in, once there was one: it has threads of its own.
+    sql: OnceLock<Sql>,
 }
 
 impl Embedded {
@@ -39,7 +43,16 @@ impl Embedded {
             store,
             durability: spec.durability,
             records: RwLock::new(None),
+            sql: OnceLock::new(),
         })
+    }
+
+    fn sql(&self) -> Result<&Sql> {
+        if let Some(sql) = self.sql.get() {
+            return Ok(sql);
+        }
+        let sql = Sql::new(self.store.clone(), SqlOptions { durability: self.durability, ..SqlOptions::default() })?;
+        Ok(self.sql.get_or_init(|| sql))
     }
 
     /// The table of YCSB's records.
@@ -78,8 +91,7 @@ impl Target for Embedded {
 
     fn offers(&self, feature: Feature) -> bool {
         match feature {
-            Feature::Tables | Feature::MultiTable => true,
-            Feature::Queries => false,
+            Feature::Tables | Feature::MultiTable | Feature::Queries => true,
             Feature::Durable => self.is_durable,
         }
     }
@@ -132,6 +144,10 @@ impl Target for Embedded {
 
     fn multi_get(&self, keys: Vec<(String, RecordBatch)>, options: &BulkOptions) -> Result<BulkDone> {
         bulk::multi_get(&self.store, keys, options)
+    }
+
+    fn multi_query(&self, statements: &[&str], sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>) -> Result<()> {
+        queries::multi_query(self.sql()?, statements, sink)
     }
 
     fn sync(&self) -> Result<()> {

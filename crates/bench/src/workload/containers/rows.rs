@@ -1,40 +1,125 @@
 //! Containers and their rows: a name, a status, a count and ten bytes of data.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tonnage::arrow::array::{ArrayRef, BinaryArray, BooleanArray, Int64Array, RecordBatch, StringArray};
 use tonnage::{Error, Result, Row};
 
-use super::{ContainerKey, ContainersOptions};
-use crate::generate::Values;
+use super::{ContainerKey, Size};
+use crate::generate::{Values, mix};
 use crate::target::Target;
 
 const LOB_BYTES: usize = 10;
+
+/// Counts lie below this, spread evenly and in no order.
+pub(super) const COUNTS: i64 = 1_000;
+
+/// What rows look like. A row follows from its place in its container.
+#[derive(Clone)]
+pub(super) struct Shape {
+    key: ContainerKey,
+    lobs: Arc<Values>,
+}
+
+impl Shape {
+    pub(super) fn new(key: ContainerKey) -> Self {
+        Shape { key, lobs: Arc::new(Values::new(LOB_BYTES, 0.0)) }
+    }
+
+    pub(super) fn define(&self, target: &dyn Target, name: &str) -> Result<()> {
+        let columns = match self.key {
+            ContainerKey::Id => "id LONG, name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (id)",
+            ContainerKey::Name => "name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (name)",
+        };
+        target.define(&format!("CREATE TABLE {name} ({columns})"))
+    }
+
+    pub(super) fn row(&self, place: u64) -> Row {
+        let row = match self.key {
+            ContainerKey::Id => Row::new().with("id", place as i64),
+            ContainerKey::Name => Row::new(),
+        };
+        row.with("name", name_of(place))
+            .with("status", status_of(place))
+            .with("count", count_of(place))
+            .with("lob", self.lobs.of(place))
+    }
+
+    pub(super) fn key(&self, place: u64) -> Row {
+        match self.key {
+            ContainerKey::Id => Row::new().with("id", place as i64),
+            ContainerKey::Name => Row::new().with("name", name_of(place)),
+        }
+    }
+
+    /// The rows at these places.
+    pub(super) fn rows(&self, places: Range<u64>) -> Result<RecordBatch> {
+        let (mut names, mut columns) = (None, Vec::new());
+        match self.key_column(places.clone()) {
+            ("name", keys) => names = Some(keys),
+            key => columns.push(key),
+        }
+        let names = names.unwrap_or_else(|| Arc::new(StringArray::from_iter_values(places.clone().map(name_of))));
+        columns.extend([
+            ("name", names),
+            ("status", Arc::new(places.clone().map(|place| Some(status_of(place))).collect::<BooleanArray>()) as ArrayRef),
+            ("count", Arc::new(Int64Array::from_iter_values(places.clone().map(count_of)))),
+            ("lob", Arc::new(BinaryArray::from_iter_values(places.map(|place| self.lobs.of(place))))),
+        ]);
+        batch(columns)
+    }
+
+    /// The keys of the rows at these places.
+    pub(super) fn keys(&self, places: impl Iterator<Item = u64>) -> Result<RecordBatch> {
+        batch(vec![self.key_column(places)])
+    }
+
+    fn key_column(&self, places: impl Iterator<Item = u64>) -> (&'static str, ArrayRef) {
+        match self.key {
+            ContainerKey::Id => ("id", Arc::new(Int64Array::from_iter_values(places.map(|place| place as i64)))),
+            ContainerKey::Name => ("name", Arc::new(StringArray::from_iter_values(places.map(name_of)))),
+        }
+    }
+
+    /// The name of the key's column.
+    pub(super) fn key_name(&self) -> &'static str {
+        match self.key {
+            ContainerKey::Id => "id",
+            ContainerKey::Name => "name",
+        }
+    }
+
+    /// The key of a row as a statement has it.
+    pub(super) fn key_literal(&self, place: u64) -> String {
+        match self.key {
+            ContainerKey::Id => place.to_string(),
+            ContainerKey::Name => format!("'{}'", name_of(place)),
+        }
+    }
+
+    /// What the numbers of a row add up to.
+    pub(super) fn numbers_of(&self, place: u64) -> f64 {
+        let id = if self.key == ContainerKey::Id { place as f64 } else { 0.0 };
+        id + count_of(place) as f64
+    }
+}
 
 /// Some containers of one shape. Their rows are numbered across all of them: number after number in turn from each container.
 pub(super) struct Containers {
     names: Vec<String>,
     rows_each: u64,
-    key: ContainerKey,
-    lobs: Values,
+    pub(super) shape: Shape,
 }
 
 impl Containers {
-    pub(super) fn new(options: &ContainersOptions, prefix: &str, count: usize) -> Self {
-        Containers {
-            names: (0..count).map(|number| format!("{prefix}_{number}")).collect(),
-            rows_each: options.rows,
-            key: options.key,
-            lobs: Values::new(LOB_BYTES, 0.0),
-        }
+    pub(super) fn new(shape: &Shape, prefix: &str, size: Size) -> Self {
+        let names = (0..size.containers).map(|number| format!("{prefix}_{number}")).collect();
+        Containers { names, rows_each: size.rows, shape: shape.clone() }
     }
 
     pub(super) fn define(&self, target: &dyn Target) -> Result<()> {
-        let columns = match self.key {
-            ContainerKey::Id => "id LONG, name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (id)",
-            ContainerKey::Name => "name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (name)",
-        };
-        self.names.iter().try_for_each(|name| target.define(&format!("CREATE TABLE {name} ({columns})")))
+        self.names.iter().try_for_each(|name| self.shape.define(target, name))
     }
 
     /// Rows in all.
@@ -42,83 +127,55 @@ impl Containers {
         self.rows_each * self.names.len() as u64
     }
 
+    /// How many rows each container has.
+    pub(super) fn rows_each(&self) -> u64 {
+        self.rows_each
+    }
+
+    /// The tables.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The container of a row.
     pub(super) fn name(&self, number: u64) -> &str {
         &self.names[(number % self.names.len() as u64) as usize]
     }
 
-    /// The number of a row in its container.
-    fn place(&self, number: u64) -> u64 {
+    /// The place of a row in its container.
+    pub(super) fn place(&self, number: u64) -> u64 {
         number / self.names.len() as u64
-    }
-
-    pub(super) fn row(&self, number: u64) -> Row {
-        let place = self.place(number);
-        let row = match self.key {
-            ContainerKey::Id => Row::new().with("id", place as i64),
-            ContainerKey::Name => Row::new(),
-        };
-        row.with("name", name_of(place))
-            .with("status", status(place))
-            .with("count", count(place))
-            .with("lob", self.lobs.of(place))
-    }
-
-    pub(super) fn key(&self, number: u64) -> Row {
-        let place = self.place(number);
-        match self.key {
-            ContainerKey::Id => Row::new().with("id", place as i64),
-            ContainerKey::Name => Row::new().with("name", name_of(place)),
-        }
     }
 
     /// All rows, container by container.
     pub(super) fn batches(&self) -> Result<Vec<(String, RecordBatch)>> {
-        self.each_container(|containers| {
-            let places = || 0..containers.rows_each;
-            let names: ArrayRef = Arc::new(StringArray::from_iter_values(places().map(name_of)));
-            let mut columns = containers.key_columns();
-            columns.retain(|(name, _)| *name != "name");
-            columns.extend([
-                ("name", names),
-                ("status", Arc::new(places().map(|place| Some(status(place))).collect::<BooleanArray>())),
-                ("count", Arc::new(Int64Array::from_iter_values(places().map(count)))),
-                ("lob", Arc::new(BinaryArray::from_iter_values(places().map(|place| containers.lobs.of(place))))),
-            ]);
-            columns
-        })
+        self.each_container(|shape, places| shape.rows(places))
     }
 
     /// The keys of all rows, container by container.
     pub(super) fn keys(&self) -> Result<Vec<(String, RecordBatch)>> {
-        self.each_container(Self::key_columns)
+        self.each_container(|shape, places| shape.keys(places))
     }
 
-    fn key_columns(&self) -> Vec<(&'static str, ArrayRef)> {
-        let places = 0..self.rows_each;
-        vec![match self.key {
-            ContainerKey::Id => ("id", Arc::new(Int64Array::from_iter_values(places.map(|place| place as i64)))),
-            ContainerKey::Name => ("name", Arc::new(StringArray::from_iter_values(places.map(name_of)))),
-        }]
+    fn each_container(&self, make: impl Fn(&Shape, Range<u64>) -> Result<RecordBatch>) -> Result<Vec<(String, RecordBatch)>> {
+        self.names.iter().map(|name| Ok((name.clone(), make(&self.shape, 0..self.rows_each)?))).collect()
     }
+}
 
-    fn each_container(&self, columns: impl Fn(&Self) -> Vec<(&'static str, ArrayRef)>) -> Result<Vec<(String, RecordBatch)>> {
-        let container = |name: &String| {
-            let batch = RecordBatch::try_from_iter(columns(self));
-            Ok((name.clone(), batch.map_err(|error| Error::internal(format!("a batch of rows: {error}")))?))
-        };
-        self.names.iter().map(container).collect()
-    }
+/// A batch of columns of one length.
+pub(super) fn batch(columns: Vec<(&'static str, ArrayRef)>) -> Result<RecordBatch> {
+    RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(format!("a batch of rows: {error}")))
 }
 
 fn name_of(place: u64) -> String {
     format!("name{place:08}")
 }
 
-fn status(place: u64) -> bool {
+fn status_of(place: u64) -> bool {
     place.is_multiple_of(2)
 }
 
-fn count(place: u64) -> i64 {
-    (place % 1_000) as i64
+/// The count of a row.
+pub(super) fn count_of(place: u64) -> i64 {
+    (mix(place) % COUNTS as u64) as i64
 }

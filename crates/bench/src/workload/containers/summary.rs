@@ -1,86 +1,125 @@
-//! What the runs say together.
+//! What the runs are called, and what they say together.
 
 use std::collections::BTreeMap;
 
-use super::{ContainersOptions, Method, Phase};
-use crate::report::{Chart, ChartKind, ChartSeries, Report};
+use super::{ContainersOptions, Size, Subject};
+use crate::report::format::whole;
+use crate::report::{Chart, ChartKind, ChartSeries, Report, Run};
+
+/// The figure that says how long a round of queries takes, milliseconds.
+pub(super) const ROUND_MS: &str = "round_ms";
 
 /// The options as names and values.
 pub(super) fn settings(options: &ContainersOptions) -> BTreeMap<String, String> {
     [
+        ("subjects", options.subjects.iter().map(|subject| subject.name()).collect::<Vec<_>>().join(",")),
         ("containers", options.containers.to_string()),
+        ("containers_many", options.containers_many.to_string()),
         ("rows", options.rows.to_string()),
+        ("rows_large", options.rows_large.to_string()),
+        ("queries", options.queries.to_string()),
+        ("table_rows", options.table_rows.to_string()),
+        ("list_keys", options.list_keys.to_string()),
         ("key", format!("{:?}", options.key).to_lowercase()),
         ("durability", format!("{:?}", options.durability).to_lowercase()),
         ("memory_bytes", options.memory_bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string())),
         ("direct_io", options.direct_io.to_string()),
         ("repeats", options.repeats.to_string()),
+        ("window_ms", options.window.as_millis().to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
 
-fn containers(count: usize) -> String {
-    if count == 1 { "1 container".to_owned() } else { format!("{count} containers") }
+/// What rows going in or out are called.
+pub(super) fn case_name(subject: Subject, size: Size) -> String {
+    format!("{subject}: {} × {} rows", whole(size.containers as f64), whole(size.rows as f64))
 }
 
-/// What a run is called.
-pub(super) fn run_name(count: usize, phase: Phase, method: Method) -> String {
-    format!("{} / {} / {}", containers(count), phase.name(), method.name())
+/// What one way of doing something is called.
+pub(super) fn run_name(case: &str, way: &str) -> String {
+    format!("{case} / {way}")
+}
+
+/// What sets a run apart.
+pub(super) fn labels(subject: Subject, case: &str, way: &str, size: Option<Size>) -> BTreeMap<String, String> {
+    let size = size.into_iter().flat_map(|size| [("containers", size.containers.to_string()), ("rows", size.rows.to_string())]);
+    let labels =
+        [("subject", subject.name().to_owned()), ("case", case.to_owned()), ("way", way.to_owned())].into_iter().chain(size);
+    labels.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Adds figures, notes and charts that compare the runs of a report.
-pub(super) fn add_to(report: &mut Report, options: &ContainersOptions) {
-    for phase in [Phase::Put, Phase::Get] {
-        for (target, count) in pairs(options) {
-            add_ratio(report, target, count, phase);
+pub(super) fn add_to(report: &mut Report) {
+    for place in 0..report.runs.len() {
+        compare_with_first(report, place);
+    }
+    let charts = Subject::ALL.map(|subject| chart(report, subject));
+    report.charts.extend(charts.into_iter().flatten());
+}
+
+/// How many times the rate of the first way of the same case a run reaches.
+fn compare_with_first(report: &mut Report, place: usize) {
+    let run = &report.runs[place];
+    let is_same = |other: &&Run| other.target == run.target && other.labels["case"] == run.labels["case"];
+    let Some(first) = report.runs[..place].iter().find(is_same).filter(|first| first.throughput() > 0.0) else { return };
+    let times = run.throughput() / first.throughput();
+    let (way, first_way) = (&run.labels["way"], &first.labels["way"]);
+    let note = format!("{}, {}: {way} does {times:.2} times the rate of {first_way}.", run.target, run.labels["case"]);
+    let figure = format!("times_{}", first_way.replace([' ', ','], "_"));
+    report.notes.push(note);
+    report.runs[place].figures.insert(figure, times);
+}
+
+/// The runs of a subject: rows a second of what goes in and out, milliseconds of queries.
+fn chart(report: &Report, subject: Subject) -> Option<Chart> {
+    let runs = || report.runs.iter().filter(|run| run.labels["subject"] == subject.name());
+    let is_query = !matches!(subject, Subject::Put | Subject::Get);
+    let cases = distinct(runs().map(|run| run.labels["case"].as_str()));
+    let many_targets = distinct(runs().map(|run| run.target.as_str())).len() > 1;
+    let series_of =
+        |run: &Run| if many_targets { format!("{}, {}", run.labels["way"], run.target) } else { run.labels["way"].clone() };
+    let mut series: Vec<ChartSeries> = Vec::new();
+    for run in runs() {
+        let height = if is_query { run.figures.get(ROUND_MS).copied() } else { Some(run.throughput()) };
+        let case = cases.iter().position(|case| *case == run.labels["case"]);
+        let (Some(height), Some(case)) = (height, case) else { continue };
+        let name = series_of(run);
+        match series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push((case as f64, height)),
+            None => series.push(ChartSeries { name, points: vec![(case as f64, height)] }),
         }
     }
-    let charts = [Phase::Put, Phase::Get].map(|phase| chart(report, options, phase));
-    report.charts.extend(charts.into_iter().filter(|chart| !chart.series.is_empty()));
-}
-
-fn pairs(options: &ContainersOptions) -> impl Iterator<Item = (&'static str, usize)> {
-    options.targets.iter().flat_map(|target| options.counts().map(|count| (target.name(), count)))
-}
-
-fn rate(report: &Report, target: &str, name: &str) -> Option<f64> {
-    let run = report.runs.iter().find(|run| run.target == target && run.name == name)?;
-    Some(run.throughput()).filter(|rate| *rate > 0.0)
-}
-
-/// How many times the loop's rate one call reaches.
-fn add_ratio(report: &mut Report, target: &str, count: usize, phase: Phase) {
-    let [single, multi] = [Method::Single, Method::Multi].map(|method| run_name(count, phase, method));
-    let (Some(loop_rate), Some(call_rate)) = (rate(report, target, &single), rate(report, target, &multi)) else { return };
-    let times = call_rate / loop_rate;
-    report.notes.push(format!(
-        "{target}, {}: multi {} does {times:.1} times the rows of the loop.",
-        containers(count),
-        phase.name()
-    ));
-    if let Some(run) = report.runs.iter_mut().find(|run| run.target == target && run.name == multi) {
-        run.figures.insert("times_single_loop".to_owned(), times);
-    }
-}
-
-fn chart(report: &Report, options: &ContainersOptions, phase: Phase) -> Chart {
-    let mut series = Vec::new();
-    for target in options.targets.iter().map(|target| target.name()) {
-        for method in [Method::Single, Method::Multi] {
-            let point = |(place, count)| Some((place as f64, rate(report, target, &run_name(count, phase, method))?));
-            let points: Vec<_> = options.counts().enumerate().filter_map(point).collect();
-            if !points.is_empty() {
-                series.push(ChartSeries { name: format!("{target} {}", method.name()), points });
-            }
-        }
-    }
-    Chart {
-        title: format!("Containers: {}", phase.name()),
+    (!series.is_empty()).then(|| Chart {
+        title: title(subject).to_owned(),
         kind: ChartKind::Bars,
-        x_label: "containers".to_owned(),
-        y_label: "rows/s".to_owned(),
-        categories: options.counts().map(containers).collect(),
+        x_label: String::new(),
+        y_label: if is_query { "milliseconds, the fewer the better" } else { "rows/s" }.to_owned(),
+        // The subject stands above already.
+        categories: cases.iter().map(|case| case.split_once(": ").map_or(*case, |(_, rest)| rest).to_owned()).collect(),
         series,
+    })
+}
+
+fn title(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Put => "Rows in",
+        Subject::Get => "Rows out by their keys",
+        Subject::OneRow => "Queries of one row each",
+        Subject::Select => "Queries of all rows",
+        Subject::Aggregates => "Five aggregates of each container",
+        Subject::List => "Many keys: a bulk get, and a list in a query",
+        Subject::Scan => "Aggregates over a large table",
+        Subject::Index => "One row of a hundred by a condition",
     }
+}
+
+fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    texts.for_each(|text| {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    });
+    distinct
 }

@@ -1,10 +1,13 @@
 //! The workload on tiny inputs, so that it cannot rot.
 
+use std::time::Duration;
+
 use rstest::rstest;
 use tonnage::ErrorKind;
 
 use super::*;
 use crate::measure::NoWatcher;
+use crate::report::Run;
 use crate::workload::Place;
 
 fn tiny(directory: &std::path::Path) -> ContainersOptions {
@@ -12,24 +15,53 @@ fn tiny(directory: &std::path::Path) -> ContainersOptions {
         targets: TargetKind::ALL.to_vec(),
         place: Place { label: "test".to_owned(), directory: directory.to_path_buf() },
         containers: 3,
+        containers_many: 4,
         rows: 70,
+        rows_large: 90,
+        queries: 7,
+        table_rows: 3_000,
+        list_keys: 100,
         memory_bytes: Some(32 << 20),
         repeats: 2,
+        window: Duration::ZERO,
         ..ContainersOptions::default()
     }
 }
 
+fn of_subject(report: &Report, subject: Subject) -> impl Iterator<Item = &Run> {
+    report.runs.iter().filter(move |run| run.labels["subject"] == subject.name())
+}
+
 #[rstest]
-fn every_row_goes_in_and_comes_out(#[values(ContainerKey::Id, ContainerKey::Name)] key: ContainerKey) {
+fn every_row_goes_in_and_comes_out_and_every_answer_is_right(#[values(ContainerKey::Id, ContainerKey::Name)] key: ContainerKey) {
     let directory = tempfile::tempdir().unwrap();
     let report = run(&ContainersOptions { key, ..tiny(directory.path()) }, &NoWatcher).unwrap();
-    assert_eq!(report.runs.len(), 2 * 8, "two targets have tables, with two counts, two phases and two methods each");
     for run in &report.runs {
         assert_eq!(run.failures, 0, "{} on {}: {:?}", run.name, run.target, run.failure_messages);
-        let expected = if run.labels["containers"] == "1" { 70 } else { 210 };
-        assert_eq!(run.operations_count, expected, "{} on {}", run.name, run.target);
+        assert_eq!(run.throughputs.len(), 2, "{}", run.name);
+    }
+    // On each of the two targets that have tables. Put and get: each size in two ways.
+    let runs = |subject| of_subject(&report, subject).count();
+    assert_eq!(Subject::ALL.map(runs), [2 * 6, 2 * 4, 2 * 4, 2 * 6, 2 * 4, 2 * 3, 2 * 2, 2 * 2]);
+    for run in of_subject(&report, Subject::Put) {
+        let label = |name: &str| run.labels[name].parse::<u64>().unwrap();
+        assert_eq!(run.operations_count, label("containers") * label("rows"), "{} on {}", run.name, run.target);
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn only_what_is_wanted_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = ContainersOptions {
+        targets: vec![TargetKind::TonnageMemory],
+        subjects: vec![Subject::OneRow, Subject::Index],
+        ..tiny(directory.path())
+    };
+    let report = run(&options, &NoWatcher).unwrap();
+    let mut subjects: Vec<&str> = report.runs.iter().map(|run| run.labels["subject"].as_str()).collect();
+    subjects.dedup();
+    assert_eq!(subjects, ["one-row", "index"]);
 }
 
 #[test]
@@ -37,13 +69,26 @@ fn ratios_charts_and_what_was_left_out_are_in_the_report() {
     let directory = tempfile::tempdir().unwrap();
     let report = run(&tiny(directory.path()), &NoWatcher).unwrap();
     let says = |start: &str| report.notes.iter().any(|note| note.starts_with(start));
-    assert!(says("tonnage-rocksdb, 3 containers: multi put does"), "{:?}", report.notes);
-    assert!(says("tonnage-memory: queries are not offered yet") && says("rocksdb does not offer calls over several tables"));
-    assert_eq!(report.charts.iter().map(|chart| chart.series.len()).collect::<Vec<_>>(), [4, 4]);
+    assert!(says("tonnage-rocksdb, put: 3 × 70 rows: one call does "), "{:?}", report.notes);
+    assert!(says("tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does "), "{:?}", report.notes);
+    assert!(says("tonnage-memory: with the index, EXPLAIN says of the condition: StoreScan"), "{:?}", report.notes);
+    assert!(says("rocksdb does not offer calls over several tables"), "{:?}", report.notes);
+    let bars: Vec<usize> = report.charts.iter().map(|chart| chart.series.len()).collect();
+    assert_eq!(bars, [4, 4, 4, 4, 4, 6, 2, 4], "the ways of each subject on two targets");
+}
+
+#[rstest]
+#[case(ContainersOptions { containers: 0, ..ContainersOptions::default() })]
+#[case(ContainersOptions { subjects: Vec::new(), ..ContainersOptions::default() })]
+#[case(ContainersOptions { list_keys: 11, table_rows: 10, ..ContainersOptions::default() })]
+fn options_that_make_no_sense_are_refused(#[case] nonsense: ContainersOptions) {
+    assert_eq!(run(&nonsense, &NoWatcher).unwrap_err().kind(), ErrorKind::Invalid);
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
-    let nothing = ContainersOptions { containers: 0, ..ContainersOptions::default() };
-    assert_eq!(run(&nothing, &NoWatcher).unwrap_err().kind(), ErrorKind::Invalid);
+fn subjects_are_known_by_their_names() {
+    for subject in Subject::ALL {
+        assert_eq!(subject.name().parse::<Subject>().unwrap(), subject);
+    }
+    assert!("putt".parse::<Subject>().unwrap_err().to_string().contains("one-row"));
 }

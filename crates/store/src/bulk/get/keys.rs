@@ -74,6 +74,30 @@ impl KeySource {
     }
 }
 
+impl From<RecordBatch> for KeySource {
+    fn from(keys: RecordBatch) -> Self {
+        Self::from(vec![keys])
+    }
+}
+
+impl From<Vec<RecordBatch>> for KeySource {
+    fn from(keys: Vec<RecordBatch>) -> Self {
+        Self::batches(keys.into_iter().map(Ok))
+    }
+}
+
+impl From<Vec<Row>> for KeySource {
+    fn from(keys: Vec<Row>) -> Self {
+        Self::keys(keys)
+    }
+}
+
+impl From<Vec<Vec<Value>>> for KeySource {
+    fn from(keys: Vec<Vec<Value>>) -> Self {
+        Self::keys(keys)
+    }
+}
+
 /// How many keys tasks hold: few at first, so that first rows come soon and few keys spread over all workers.
 struct TaskSize {
     next: usize,

@@ -10,9 +10,12 @@
 //! 3. Unordered results come as they are ready. Ordered ones (`forward`, `reverse`) come in the order of the keys: each task
 //!    has a small queue of its own, and the queues are read one after another.
 //! 4. A failing key source, or a bad key, is reported after the rows of the keys before it.
+//!
+//! [`Store::multi_get`](crate::Store::multi_get) does the same for many tables in one call.
 
 mod dispatch;
 mod keys;
+mod multi;
 mod options;
 mod parts;
 mod points;
@@ -25,6 +28,8 @@ mod worker;
 pub(crate) use dispatch::next_of;
 pub(crate) use keys::keys_left;
 pub use keys::{BulkKey, KeySource};
+pub use multi::MultiGet;
+pub(crate) use multi::multi_get;
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
 pub(crate) use parts::count;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Error, Result};
+use tonnage_engine::{Direction, Error, Result, cores};
 
 use crate::codec::FieldRange;
 
@@ -84,7 +84,6 @@ impl BulkGetOptions {
     }
 
     pub(crate) fn workers(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(2, |cores| cores.get());
         self.max_concurrent_requests.unwrap_or_else(cores)
     }
 }

@@ -70,7 +70,7 @@ impl TaskSource for SpaceParts {
 /// Counts the rows of a table by their keys.
 pub(crate) fn count(store: &Inner, target: Arc<TableEntry>) -> Result<u64> {
     let relatives = Relatives::find(&store.catalog, target.clone(), &[])?;
-    let workers = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+    let workers = tonnage_engine::cores();
     let scan = ScanOptions {
         projection: Projection::KeysOnly,
         filter: relatives.filter(),

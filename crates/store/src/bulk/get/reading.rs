@@ -107,25 +107,25 @@ impl<S: Shaper> Reading<S> {
     fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
         let Some(first) = source.next_task()? else { return Ok(State::Over) };
         if source.is_exhausted()
-            && let Some(batches) = self.read_inline(&first)?
+            && let Some(batches) = read_few(&self.plan, &first)?
         {
             return Ok(State::Inline(batches.into_iter()));
         }
         Ok(State::Running(Running::start(&self.plan, first, source)))
     }
+}
 
-    /// All batches of a task, unless there are more than a few.
-    fn read_inline(&self, task: &ReadTask) -> Result<Option<Vec<S::Output>>> {
-        let (mut batches, mut is_small) = (Vec::new(), true);
-        read_task(&self.plan, task, &mut |batch| {
-            is_small = batches.len() < INLINE_BATCHES_MAX;
-            if is_small {
-                batches.push(batch);
-            }
-            is_small
-        })?;
-        Ok(is_small.then_some(batches))
-    }
+/// All batches of a task, unless there are more than a few.
+pub(super) fn read_few<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask) -> Result<Option<Vec<S::Output>>> {
+    let (mut batches, mut is_small) = (Vec::new(), true);
+    read_task(plan, task, &mut |batch| {
+        is_small = batches.len() < INLINE_BATCHES_MAX;
+        if is_small {
+            batches.push(batch);
+        }
+        is_small
+    })?;
+    Ok(is_small.then_some(batches))
 }
 
 impl<S: Shaper> Iterator for Reading<S> {

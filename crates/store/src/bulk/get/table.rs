@@ -16,14 +16,24 @@ use crate::table::TableScanOptions;
 /// Reads the rows of many keys of a table.
 pub(crate) fn bulk_get(store: &Inner, target: Arc<TableEntry>, keys: KeySource, options: &BulkGetOptions) -> Result<BulkGet> {
     options.check()?;
+    let (plan, tasks) = key_read(store, target, keys, options)?;
+    Ok(BulkGet::new(Reading::new(plan, tasks)))
+}
+
+/// How to read the rows of many keys, and the tasks that the keys make.
+pub(super) fn key_read(
+    store: &Inner,
+    target: Arc<TableEntry>,
+    keys: KeySource,
+    options: &BulkGetOptions,
+) -> Result<(ReadPlan<TableShaper>, KeyTasks)> {
     let relatives = Relatives::find(&store.catalog, target.clone(), &options.relatives)?;
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
     }
     let points = Points::new(options.direction != Direction::Unordered, options.memory_bytes_max);
     let tasks = KeyTasks::new(target, options.range.clone(), !relatives.descendants.is_empty(), points, keys);
-    let plan = plan(store, relatives, options)?;
-    Ok(BulkGet::new(Reading::new(plan, tasks)))
+    Ok((plan(store, relatives, options)?, tasks))
 }
 
 /// Reads all rows of a table, by several workers when it is large.

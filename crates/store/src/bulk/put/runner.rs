@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result};
+use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
 
 use super::encode::{Encoder, Refused};
 use super::outcomes::Outcomes;
@@ -59,10 +59,6 @@ pub(crate) fn run(
     };
     run.read_streams(readers);
     run.end(started)
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(2, |cores| cores.get())
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

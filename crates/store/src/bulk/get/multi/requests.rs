@@ -1,0 +1,197 @@
+//! The requests of a multi-get, and who reads which.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use tonnage_engine::{Direction, Error, Result};
+
+use super::super::keys::KeyTasks;
+use super::super::reading::read_few;
+use super::super::result::Chunk;
+use super::super::table::{TableShaper, key_read};
+use super::super::worker::read_task;
+use super::super::{BulkGetOptions, KeySource, ReadPlan, ReadTask, TaskSource};
+use super::Answered;
+use crate::store::Inner;
+
+/// A table with its keys.
+pub(super) struct Request {
+    /// Whether everything of it was taken. Beside the lock, so that it can be seen while somebody else has that.
+    is_over: AtomicBool,
+    state: Mutex<Result<Open>>,
+}
+
+/// A request that can be read.
+struct Open {
+    plan: Arc<ReadPlan<TableShaper>>,
+    tasks: KeyTasks,
+    /// A task that was put back: it comes before the others.
+    returned: Option<ReadTask>,
+}
+
+impl Request {
+    pub(super) fn new(store: &Inner, path: &str, keys: KeySource, options: &BulkGetOptions) -> Self {
+        let open = store.catalog.table(path).and_then(|target| key_read(store, target, keys, options));
+        let open = open.map(|(plan, tasks)| Open { plan: Arc::new(plan), tasks, returned: None });
+        Self { is_over: AtomicBool::new(false), state: Mutex::new(open) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Result<Open>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    fn next_task(&mut self) -> Result<Option<ReadTask>> {
+        if self.returned.is_some() { Ok(self.returned.take()) } else { self.tasks.next_task() }
+    }
+}
+
+/// What came of reading one task.
+pub(super) enum Here {
+    /// These batches, or the end of a request.
+    Read(Vec<Answered>),
+    /// More than is read at a time: the task was put back.
+    TooLarge,
+    /// There was none.
+    Over,
+}
+
+/// Takes what was read; answers false when nobody wants more.
+type Emit<'e> = dyn FnMut(Answered) -> bool + 'e;
+
+/// All requests of a call.
+pub(super) struct Requests {
+    requests: Vec<Request>,
+    /// Those before this one are over.
+    first: AtomicUsize,
+    ordered: bool,
+    /// Whether the reader is gone. A request whose keys have no rows would not notice otherwise.
+    is_stopped: AtomicBool,
+    /// How many may work on them.
+    pub(super) workers: usize,
+}
+
+impl Requests {
+    pub(super) fn new(requests: Vec<Request>, options: &BulkGetOptions) -> Self {
+        let ordered = options.direction != Direction::Unordered;
+        let workers = if ordered { options.workers().min(requests.len()) } else { options.workers() };
+        Self { requests, first: AtomicUsize::new(0), ordered, is_stopped: AtomicBool::new(false), workers }
+    }
+
+    /// Nobody wants more.
+    pub(super) fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Reads one task on behalf of a reader that has no other thread, unless it is large.
+    pub(super) fn read_here(&self) -> Here {
+        let Some((number, mut request)) = self.pick() else { return Here::Over };
+        let mut answered = Vec::new();
+        let task = self.next_task(number, &mut request, &mut |end| {
+            answered.push(end);
+            true
+        });
+        if let (Some(task), Ok(open)) = (task, &mut *request) {
+            match caught(|| read_few(&open.plan, &task)) {
+                Ok(Some(chunks)) => {
+                    answered.extend(chunks.into_iter().flat_map(|chunk| chunk.parts).map(|part| (number, Ok(part))))
+                }
+                Ok(None) => {
+                    open.returned = Some(task);
+                    return Here::TooLarge;
+                }
+                Err(error) => answered.push(self.end(number, error)),
+            }
+        }
+        Here::Read(answered)
+    }
+
+    /// Reads until there is nothing left, or nobody wants more.
+    pub(super) fn work(&self, emit: &mut Emit<'_>) {
+        let mut is_wanted = true;
+        while is_wanted && let Some((number, mut request)) = self.pick() {
+            while is_wanted && let Some(task) = self.next_task(number, &mut request, emit) {
+                let Ok(open) = &*request else { break };
+                let plan = open.plan.clone();
+                if self.ordered {
+                    is_wanted = self.read(number, &plan, &task, emit);
+                } else {
+                    // Whoever comes next draws the next keys while these are read.
+                    drop(request);
+                    is_wanted = self.read(number, &plan, &task, emit);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The first request with something left whose keys nobody is drawing. Where there is no such the first one of which somebody is,
+    /// unless that one's rows must come in order: then it needs nobody else.
+    fn pick(&self) -> Option<(usize, MutexGuard<'_, Result<Open>>)> {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let is_left = |number: &usize| !self.requests[*number].is_over();
+        let first = (self.first.load(Ordering::Relaxed)..self.requests.len()).find(is_left)?;
+        self.first.fetch_max(first, Ordering::Relaxed);
+        for number in (first..self.requests.len()).filter(is_left) {
+            match self.requests[number].state.try_lock() {
+                Ok(request) => return Some((number, request)),
+                Err(TryLockError::Poisoned(request)) => return Some((number, request.into_inner())),
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        (!self.ordered).then(|| (first, self.requests[first].lock()))
+    }
+
+    /// The next task of a request; emits the error of one that ends with such.
+    fn next_task(&self, number: usize, request: &mut Result<Open>, emit: &mut Emit<'_>) -> Option<ReadTask> {
+        if self.requests[number].is_over() || self.is_stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let next = match request {
+            Ok(open) => caught(|| open.next_task()),
+            // It is told once: then the request is over.
+            Err(refused) => Err(std::mem::replace(refused, Error::internal("this request was answered"))),
+        };
+        match next {
+            Ok(Some(task)) => return Some(task),
+            Ok(None) => self.requests[number].is_over.store(true, Ordering::Relaxed),
+            Err(error) => {
+                emit(self.end(number, error));
+            }
+        }
+        None
+    }
+
+    /// Reads a task and emits what comes of it. False when nobody wants more.
+    fn read(&self, number: usize, plan: &ReadPlan<TableShaper>, task: &ReadTask, emit: &mut Emit<'_>) -> bool {
+        let mut is_wanted = true;
+        let mut emit_chunk = |chunk: Chunk| {
+            is_wanted = chunk.parts.into_iter().all(|part| emit((number, Ok(part))));
+            is_wanted
+        };
+        match caught(|| read_task(plan, task, &mut emit_chunk)) {
+            Ok(()) => is_wanted,
+            Err(error) => emit(self.end(number, error)),
+        }
+    }
+
+    /// A request ends with an error.
+    fn end(&self, number: usize, error: Error) -> Answered {
+        self.requests[number].is_over.store(true, Ordering::Relaxed);
+        (number, Err(error))
+    }
+}
+
+/// What work gives, an error if it panicked.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(Error::internal("a reading thread panicked: report it with the store's log"));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
+}

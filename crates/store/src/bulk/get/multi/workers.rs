@@ -1,0 +1,47 @@
+//! The threads of a multi-get.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, bounded};
+
+use super::Answered;
+use super::requests::Requests;
+
+/// Batches that may wait for the reader, for each worker.
+const QUEUED_BATCHES_MAX: usize = 2;
+
+/// Threads that read, and the queue from them.
+pub(super) struct Workers {
+    requests: Arc<Requests>,
+    /// Gone when no more is wanted.
+    answered: Option<Receiver<Answered>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    pub(super) fn start(requests: &Arc<Requests>) -> Self {
+        let (sender, answered) = bounded(QUEUED_BATCHES_MAX * requests.workers);
+        let thread = |_| {
+            let (requests, sender) = (requests.clone(), sender.clone());
+            std::thread::spawn(move || requests.work(&mut |answered| sender.send(answered).is_ok()))
+        };
+        let threads = (0..requests.workers).map(thread).collect();
+        Self { requests: requests.clone(), answered: Some(answered), threads }
+    }
+
+    pub(super) fn next(&self) -> Option<Answered> {
+        self.answered.as_ref()?.recv().ok()
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.requests.stop();
+        // Frees those that wait for room in the queue.
+        drop(self.answered.take());
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
