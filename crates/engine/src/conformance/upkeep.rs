@@ -63,6 +63,17 @@ pub fn statistics_have_one_reading_a_shard(harness: &mut dyn Harness) {
     assert!(statistics.rows_estimate() > 0);
 }
 
+/// An estimate of few rows is their number, and knows nothing of other spaces.
+pub fn the_rows_of_a_small_space_are_counted(harness: &mut dyn Harness) {
+    let mut ground = Ground::new(harness);
+    assert_eq!(ground.engine().rows_estimate(ground.space).unwrap(), 0);
+    ground.fill(&["a", "b", "c"], 50);
+    for _ in 0..2 {
+        assert_eq!(ground.engine().rows_estimate(ground.space).unwrap(), 150);
+        ground.reopen();
+    }
+}
+
 /// The shard of a shard key is one of those that there are, and stays the same.
 pub fn the_shard_of_a_shard_key_never_changes(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);

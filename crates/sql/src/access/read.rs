@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::SchemaRef;
-use tonnage::{BulkGet, Error, Result, TableBatch};
+use tonnage::{Error, Result, TableBatch};
 
 use super::ReadSpec;
 use crate::guard::Guard;
 
+/// Where batches come from: a bulk get, a scan, an index.
+pub(super) type Batches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
+
 /// Batches of the columns asked for, under their SQL names, up to the limit.
 pub(crate) struct Read {
-    rows: Option<BulkGet>,
+    rows: Option<Batches>,
     schema: SchemaRef,
     /// For each column wanted whether it is the version.
     is_version: Vec<bool>,
@@ -20,7 +23,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    pub(super) fn new(spec: &ReadSpec, rows: Option<BulkGet>, guard: Guard) -> Self {
+    pub(super) fn new(spec: &ReadSpec, rows: Option<Batches>, guard: Guard) -> Self {
         let own = spec.table.schema().columns.len();
         let is_version = spec.columns.iter().map(|column| *column >= own).collect();
         Self { rows, schema: spec.schema(), is_version, left: spec.limit.unwrap_or(u64::MAX), guard }

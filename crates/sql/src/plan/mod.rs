@@ -3,6 +3,7 @@
 mod dynamic;
 mod keyset;
 mod latest;
+mod parts;
 mod scan;
 mod uuid;
 

@@ -12,6 +12,7 @@ mod build;
 mod check;
 mod codec;
 mod definition;
+mod estimate;
 mod gate;
 mod handle;
 mod json;
