@@ -2,7 +2,7 @@
 
 use super::Harness;
 use super::ground::{Ground, entries, group, key, kind};
-use crate::{Condition, Durability, ErrorKind, LoadOptions, OnExisting, WriteBatch};
+use crate::{Condition, Durability, ErrorKind, LoadOptions, OnExisting, Ranges, WriteBatch};
 
 /// What was only in the process is kept once `sync` returns.
 pub fn sync_keeps_what_was_written_without_durability(harness: &mut dyn Harness) {
@@ -63,13 +63,17 @@ pub fn statistics_have_one_reading_a_shard(harness: &mut dyn Harness) {
     assert!(statistics.rows_estimate() > 0);
 }
 
-/// An estimate of few rows is their number, and knows nothing of other spaces.
-pub fn the_rows_of_a_small_space_are_counted(harness: &mut dyn Harness) {
+/// An estimate of few rows is their number, and knows nothing of what lies outside its ranges.
+pub fn few_rows_are_estimated_by_counting(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    assert_eq!(ground.engine().rows_estimate(ground.space).unwrap(), 0);
+    let estimate = |ground: &Ground, ranges: &Ranges| ground.engine().rows_estimate(ground.space, ranges).unwrap();
+    assert_eq!(estimate(&ground, &Ranges::whole_space()), 0);
     ground.fill(&["a", "b", "c"], 50);
     for _ in 0..2 {
-        assert_eq!(ground.engine().rows_estimate(ground.space).unwrap(), 150);
+        assert_eq!(estimate(&ground, &Ranges::whole_space()), 150);
+        let mut ranges = Ranges::new();
+        ["a", "c", "d"].iter().for_each(|name| ranges.push_prefix(&group(name)));
+        assert_eq!(estimate(&ground, &ranges), 100);
         ground.reopen();
     }
 }

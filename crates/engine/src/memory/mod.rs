@@ -160,8 +160,8 @@ impl Engine for MemoryEngine {
         Ok(self.space(space)?.split(parts))
     }
 
-    fn rows_estimate(&self, space: SpaceId) -> Result<u64> {
-        Ok(self.space(space)?.rows().len() as u64)
+    fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
+        Ok(self.space(space)?.count(ranges))
     }
 
     fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {

@@ -19,7 +19,7 @@ use super::{SqlTable, value_of};
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 const ENTRIES_FEW: u64 = 256;
 /// What looking a row up costs, in rows of a scan.
-const ROWS_PER_ENTRY: u64 = 8;
+const ROWS_PER_ENTRY: u64 = 16;
 /// The most ranges that lists may multiply to.
 const RANGES_MAX: usize = 1 << 16;
 

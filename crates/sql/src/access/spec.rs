@@ -84,11 +84,15 @@ impl ReadSpec {
         }
     }
 
-    /// How many readers may share this, each with rows of its own.
+    /// How many readers a plan gives this, each with rows of its own.
     pub(crate) fn readers(&self) -> usize {
-        let is_plain = self.path == Path::All && self.direction == Direction::Unordered && self.limit.is_none();
         let is_large = self.table.rows_estimate.is_some_and(|rows| rows >= PARALLEL_ROWS_MIN);
-        if is_plain && is_large { self.workers } else { 1 }
+        if self.has_parts() && is_large { self.workers } else { 1 }
+    }
+
+    /// Whether several readers may share this: all rows are wanted, in any order.
+    fn has_parts(&self) -> bool {
+        self.path == Path::All && self.direction == Direction::Unordered && self.limit.is_none()
     }
 
     /// Starts to read.
@@ -103,9 +107,9 @@ impl ReadSpec {
         Ok(Read::new(self, batches, guard))
     }
 
-    /// Starts to read in parts, for several readers.
+    /// Starts to read in parts, for several readers; in one where that is not possible, or too little to share.
     pub(crate) fn open_parts(&self, guard: &Guard) -> Result<Vec<Read>> {
-        if self.readers() == 1 {
+        if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);
         }
         let parts = self.table.table.scan_parts(&self.scan_options(), PARTS_PER_READER * self.workers)?;

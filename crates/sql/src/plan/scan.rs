@@ -224,7 +224,8 @@ fn rows(
     reader: usize,
 ) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
     let is_small = spec.is_small();
-    let begin = move || shared.begin(reader, || spec.open_parts(&guard)).map_err(into_datafusion);
+    let open = move || if spec.readers() > 1 { spec.open_parts(&guard) } else { Ok(vec![spec.open(guard)?]) };
+    let begin = move || shared.begin(reader, open).map_err(into_datafusion);
     if is_small {
         return match begin() {
             Ok(parts) => stream::iter(parts.flatten().map(|batch| batch.map_err(into_datafusion))).boxed(),

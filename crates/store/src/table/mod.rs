@@ -237,7 +237,7 @@ impl Table {
     /// # Errors
     /// What the engine says.
     pub fn rows_estimate(&self) -> Result<u64> {
-        self.store.engine.rows_estimate(self.entry.space)
+        self.store.engine.rows_estimate(self.entry.space, &Ranges::whole_space())
     }
 
     /// Counts the rows, by reading their keys.
