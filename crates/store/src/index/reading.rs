@@ -21,8 +21,9 @@ use crate::store::Inner;
 
 const GATHERED_FIRST: usize = 256;
 const GATHERED_MOST: usize = 1 << 18;
-/// How many more are gathered each time: no more than can be walked over while the workers look up those before.
-const GROWTH: usize = 4;
+/// How many more are gathered each time. Those gathered together go over the table once, so it is a few times at most; the workers look up
+/// one lot while the next is walked over.
+const GROWTH: usize = 64;
 /// Entries in one task: enough to be worth handing over, few enough that all workers end at about the same time.
 const TASK_ENTRIES_MOST: usize = 8_192;
 /// A source of ranges that is slower than this is not waited for once there is something to do.
