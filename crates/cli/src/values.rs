@@ -57,6 +57,8 @@ pub(crate) enum Existing {
     Keep,
     /// The new row takes its place
     Replace,
+    /// The same, without looking whether there is one: fastest into a large store
+    Overwrite,
     /// The load stops
     Fail,
 }
@@ -66,6 +68,7 @@ impl From<Existing> for OnExisting {
         match existing {
             Existing::Keep => OnExisting::Keep,
             Existing::Replace => OnExisting::Replace,
+            Existing::Overwrite => OnExisting::Overwrite,
             Existing::Fail => OnExisting::Fail,
         }
     }

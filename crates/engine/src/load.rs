@@ -13,6 +13,9 @@ pub enum OnExisting {
     Keep,
     /// The entry is stored over it. Of equal keys in one stream the last is stored.
     Replace,
+    /// Like `Replace`, without telling new rows from replaced ones: whoever need not know spares the engine the look at
+    /// what is stored, which in a large store takes longer than all the rest.
+    Overwrite,
     /// The load stops with `Conflict`.
     Fail,
 }
@@ -38,20 +41,28 @@ pub struct LoadOptions {
 /// A count of entries of one stream that are now stored, or that a later write of the same key has displaced.
 ///
 /// With [`OnExisting::Replace`] every entry pushed is counted exactly once, so that `inserted + replaced` over all runs is the
-/// number of entries pushed, and `inserted` the number of keys that the load made. With the others `replaced` is 0 and
-/// the entries that are not counted here are reported as existing.
+/// number of entries pushed, and `inserted` the number of keys that the load made. With [`OnExisting::Overwrite`] every entry pushed
+/// is counted exactly once, as `inserted`. With the others `replaced` is 0 and the entries that are not counted here are reported as existing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     /// The stream they came from.
     pub stream: u32,
     /// How many made a row whose key was absent before the load. Where several entries bring one such key, exactly one of
-    /// them counts here, of whichever stream.
+    /// them counts here, of whichever stream. With [`OnExisting::Overwrite`] all.
     pub inserted: u64,
     /// All the others ([`OnExisting::Replace`] only): they took the place of a stored row, or were displaced themselves,
     /// by a later entry of the load or by a row that someone else wrote while the load was under way.
     pub replaced: u64,
     /// The bytes of keys and values that were stored. Whether displaced entries are among them is up to the engine.
     pub bytes: u64,
+}
+
+impl StoredRun {
+    /// The same, with new rows and replaced ones told as one number: what [`OnExisting::Overwrite`] reports.
+    #[must_use]
+    pub fn untold(self) -> Self {
+        Self { inserted: self.inserted + self.replaced, replaced: 0, ..self }
+    }
 }
 
 /// Is told what becomes of the entries of a load, from the session's own threads, several at a time.
@@ -104,7 +115,7 @@ impl Default for LoadOptions {
 /// Of two entries with the same key from different streams either may win; the other is reported.
 ///
 /// A row that someone else writes while the load is under way is never lost to the load: such an entry of the load is
-/// treated as if it had come before that write: to keep, it existed; to replace, it was replaced.
+/// treated as if it had come before that write: to keep, it existed; to replace or overwrite, it was replaced.
 ///
 /// Entries of [placed spaces](crate::KeyShape::placed) follow from rows, and the session serves them so:
 ///

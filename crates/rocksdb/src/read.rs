@@ -1,6 +1,6 @@
 //! Looking up keys.
 //!
-//! 0. Sorted keys that lie close together are walked to ([`dense`](crate::dense)); all others are looked up:
+//! 0. Sorted keys that lie close together may be walked to ([`dense`](crate::dense)); all others are looked up:
 //! 1. Keys are taken in chunks; each chunk's physical keys are laid end to end in one buffer.
 //! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by shard and each shard gets one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the order of the keys.
@@ -12,6 +12,7 @@ use tonnage_engine::header::{Header, NEVER_MS};
 use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
 
 use crate::RocksEngine;
+use crate::dense::{CacheHits, Distance};
 use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
@@ -71,8 +72,15 @@ impl Lookup<'_> {
         let shards = self.engine.shards().len();
         let mut chunk = Chunk::new(shards);
         let options = read_options();
-        let mut first = if self.is_dense(keys) { self.walk(keys, rows)? } else { 0 };
+        let distance = self.distance(keys);
+        if distance == Distance::Near {
+            return self.walk(keys, 0, distance, rows);
+        }
+        let (mut first, hits) = (0, CacheHits::since_now());
         while first < keys.len() {
+            if matches!(distance, Distance::Sparse { .. }) && first == CHUNK_KEYS * shards && hits.are_few_for(first) {
+                return self.walk(keys, first, distance, rows);
+            }
             let end = keys.len().min(first + CHUNK_KEYS * shards);
             chunk.deal(self, keys, first, end)?;
             chunk.get(self, &options)?;

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options};
@@ -40,6 +41,8 @@ pub(crate) struct Shard {
     pub(crate) versions: VersionCounter,
     /// One load at a time merges into a shard.
     pub(crate) merging: Mutex<()>,
+    /// How often a load began to store rows here. Counted under that lock.
+    pub(crate) landings: AtomicU64,
     /// When compaction may work.
     pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
@@ -74,6 +77,7 @@ impl Shard {
             gate: RwLock::new(()),
             windows: LoadWindows::default(),
             merging: Mutex::new(()),
+            landings: AtomicU64::new(0),
             respite: Respite::new(Arc::clone(&db)),
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),

@@ -17,11 +17,56 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::hash::hash;
+use crate::shard::Shard;
 
 /// How many hashes one window holds before it calls every key touched: 16 MiB or so.
 const KEYS_MAX: usize = 1 << 20;
 
-/// An open window.
+/// An open window of a shard, closed when it goes out of scope.
+pub(crate) struct OpenWindow<'a> {
+    shard: &'a Shard,
+    id: WindowId,
+}
+
+impl<'a> OpenWindow<'a> {
+    /// Opens a window at a moment when no small write is half done.
+    pub(crate) fn open(shard: &'a Shard) -> Self {
+        Self { shard, id: shard.open_window() }
+    }
+
+    /// The shard it looks at.
+    pub(crate) fn shard(&self) -> &'a Shard {
+        self.shard
+    }
+
+    /// Whether anything was written since.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.shard.windows.any_touched(self.id)
+    }
+
+    /// Whether any of these keys may have been written since; the hashes ascend.
+    pub(crate) fn is_touched_by(&self, hashes: &[u64]) -> bool {
+        self.shard.windows.touched_any(self.id, |hash| hashes.binary_search(&hash).is_ok())
+    }
+
+    /// Whether the key with this hash may have been written since.
+    pub(crate) fn is_touched_at(&self, key_hash: u64) -> bool {
+        self.shard.windows.touched(self.id, key_hash)
+    }
+
+    /// The hashes of all keys that were written since, unless the window lost count.
+    pub(crate) fn touched_keys(&self) -> Option<HashSet<u64>> {
+        self.shard.windows.touched_keys(self.id)
+    }
+}
+
+impl Drop for OpenWindow<'_> {
+    fn drop(&mut self) {
+        self.shard.windows.close(self.id);
+    }
+}
+
+/// The number of an open window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WindowId(u64);
 
@@ -99,6 +144,13 @@ impl LoadWindows {
         self.with(id, |window| window.overflowed || window.hashes.iter().any(|hash| is_ours(*hash)))
     }
 
+    /// What was written since the window was opened, unless it overflowed.
+    fn touched_keys(&self, id: WindowId) -> Option<HashSet<u64>> {
+        let inner = self.lock();
+        let window = inner.windows.iter().find(|window| window.id == id)?;
+        (!window.overflowed).then(|| window.hashes.clone())
+    }
+
     /// Closes a window; closing it again does nothing.
     pub(crate) fn close(&self, id: WindowId) {
         let mut inner = self.lock();
@@ -129,6 +181,7 @@ mod tests {
         windows.record(b"during");
         assert!(windows.touched(id, LoadWindows::key_hash(b"during")));
         assert!(!windows.touched(id, LoadWindows::key_hash(b"before")));
+        assert_eq!(windows.touched_keys(id), Some(HashSet::from([LoadWindows::key_hash(b"during")])));
     }
 
     #[test]
@@ -140,6 +193,7 @@ mod tests {
         }
         assert!(windows.touched(id, LoadWindows::key_hash(b"never written")));
         assert!(windows.touched_any(id, |_| false));
+        assert_eq!(windows.touched_keys(id), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Keys that lie close together are walked to, not looked up: the answer is that of the memory engine.
+//! Keys that lie close together are walked to, or looked up first and then walked to: the answer is that of the memory engine.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn read(engine: &dyn Engine, space: SpaceId, keys: &Slices, projection: Projecti
 #[rstest]
 fn the_answer_is_that_of_the_memory_engine(
     #[values(1, 3)] directories: u32,
-    #[values(1, 3, 40, 150)] stride: usize,
+    #[values(1, 3, 12, 40, 150)] stride: usize,
     #[values(Projection::KeysOnly, Projection::KeysAndValues)] projection: Projection,
 ) {
     let clock = Arc::new(ManualClock::new(NOW_MS));

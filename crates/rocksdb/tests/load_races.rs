@@ -59,7 +59,7 @@ fn round_of_entries(round: u64, padding: usize) -> Entries {
 /// load did meanwhile.
 #[rstest]
 fn no_acknowledged_write_is_lost(
-    #[values(OnExisting::Keep, OnExisting::Replace)] on_existing: OnExisting,
+    #[values(OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
     #[values(10, 2_000)] padding: usize,
     #[values(0, 2)] directories: usize,
 ) {
@@ -115,7 +115,7 @@ fn no_acknowledged_write_is_lost(
     assert!(written > 0, "somebody wrote");
     let (stored, existed) = (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
     assert_eq!(stored + existed, pushed, "every entry is reported once");
-    assert_eq!(existed == 0, on_existing == OnExisting::Replace);
+    assert_eq!(existed == 0, on_existing != OnExisting::Keep);
 }
 
 /// A counter that is only raised from the version that was read never loses a step to a load that keeps what is there.

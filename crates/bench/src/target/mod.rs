@@ -247,6 +247,11 @@ pub trait PairSource: Send {
 pub trait KeySource: Send {
     /// Gives the next batch to `sink`, key by key. False, without a call, when there are no more.
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool>;
+
+    /// How many batches are left, where that is known.
+    fn batches_left(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Rows or keys of a table, batch after batch, made as they are asked for.
@@ -270,8 +275,8 @@ pub struct BulkOptions<'a> {
     pub memory_bytes_max: Option<usize>,
     /// Requests in flight at most, by the target's own default when none: what the parallelism sweep turns.
     pub parallelism: Option<usize>,
-    /// Whether stored entries are overwritten; else they are kept and counted.
-    pub replace: bool,
+    /// Whether entries are stored over whatever is there, without a look; else stored ones are kept, and counted.
+    pub overwrite: bool,
     /// Is told of entries read or found, and their bytes, as the call goes on. Called from several threads.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }

@@ -75,15 +75,15 @@ fn keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> Box<dyn KeySource> {
     Box::new(Listed(Some(keys.into_iter().map(str::to_owned).collect())))
 }
 
-fn bulk(progress: &(dyn Fn(u64, u64) + Sync), replace: bool) -> BulkOptions<'_> {
-    BulkOptions { durability: Durability::Write, memory_bytes_max: Some(16 << 20), parallelism: None, replace, progress }
+fn bulk(progress: &(dyn Fn(u64, u64) + Sync), overwrite: bool) -> BulkOptions<'_> {
+    BulkOptions { durability: Durability::Write, memory_bytes_max: Some(16 << 20), parallelism: None, overwrite, progress }
 }
 
 const KEEP: BulkOptions<'static> = BulkOptions {
     durability: Durability::Write,
     memory_bytes_max: Some(16 << 20),
     parallelism: None,
-    replace: false,
+    overwrite: false,
     progress: &|_, _| {},
 };
 
@@ -188,7 +188,7 @@ fn a_key_that_is_there_is_kept_and_counted_or_replaced(
     let mut client = target.client().unwrap();
     assert_eq!((client.get_pair(b"k1").unwrap(), client.get_pair(b"k2").unwrap()), (Some(3), Some(3)));
 
-    let replace = BulkOptions { replace: true, ..KEEP };
+    let replace = BulkOptions { overwrite: true, ..KEEP };
     let third = target.bulk_put_pairs(vec![pairs(&[("k2", "later"), ("k4", "four")])], &replace).unwrap();
     assert_eq!((third.rows, third.existed), (2, 0));
     assert_eq!(client.get_pair(b"k2").unwrap(), Some(5));

@@ -19,6 +19,8 @@ pub(crate) struct Summary {
     /// Why it stopped.
     error: Option<String>,
     dry_run: bool,
+    /// Whether new rows were told from replaced ones; else all of them count as inserted.
+    tells_new: bool,
     read: u64,
     inserted: u64,
     existed: u64,
@@ -74,6 +76,7 @@ impl Summary {
             },
             error,
             dry_run: false,
+            tells_new: true,
             read,
             inserted,
             existed,
@@ -88,6 +91,10 @@ impl Summary {
 
     pub(crate) fn of_dry_run(self) -> Self {
         Self { dry_run: true, ..self }
+    }
+
+    pub(super) fn of_overwriting(self, overwrites: bool) -> Self {
+        Self { tells_new: !overwrites, ..self }
     }
 
     pub(super) fn with_resumed(self, resumed: u64) -> Self {
@@ -115,7 +122,10 @@ impl fmt::Display for Summary {
             write!(f, "{} would fail (dry run, nothing was written)", grouped(self.failed))?;
         } else {
             let (inserted, existed, failed) = (grouped(self.inserted), grouped(self.existed), grouped(self.failed));
-            write!(f, "{inserted} inserted, {existed} existed, {failed} failed")?;
+            match self.tells_new {
+                true => write!(f, "{inserted} inserted, {existed} existed, {failed} failed")?,
+                false => write!(f, "{inserted} stored, {failed} failed")?,
+            }
         }
         write!(f, ", in {:.1} s ({} rows/s)", self.seconds, grouped(self.rows_per_second as u64))
     }

@@ -71,7 +71,7 @@ pub fn loaded_rows_expire(harness: &mut dyn Harness) {
 /// To a load, an expired row is absent: its key is inserted, whatever becomes of existing ones.
 pub fn a_load_takes_an_expired_row_for_absent(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::Fail] {
+    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail] {
         let key = key(&format!("{on_existing:?}"), "1");
         let now_ms = ground.clock.now_ms();
         let version = ground.put_until(&key, b"old", now_ms + 100);

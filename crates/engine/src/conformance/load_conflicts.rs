@@ -6,7 +6,8 @@ use super::ground::{Ground, entries, group_range, key, kind, load_options};
 use super::{Harness, Recorder};
 use crate::{Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting, ScanOptions, WriteBatch};
 
-const ALL: [OnExisting; 3] = [OnExisting::Keep, OnExisting::Replace, OnExisting::Fail];
+const ALL: [OnExisting; 4] = [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail];
+const REPLACING: [OnExisting; 2] = [OnExisting::Replace, OnExisting::Overwrite];
 
 fn open<'g>(ground: &'g Ground, on_existing: OnExisting, recorder: &Arc<Recorder>) -> Box<dyn LoadSession + 'g> {
     ground.engine().load(load_options(on_existing, recorder)).unwrap()
@@ -45,6 +46,20 @@ pub fn replace_stores_over_the_stored_row(harness: &mut dyn Harness) {
     let rows = ground.read(&[&old, &new]);
     assert!(rows.values.iter().all(|value| value == b"loaded"));
     assert_eq!(rows.expiries_ms, [0, 0]);
+}
+
+/// Overwrite: every entry takes the place of what is there, and all count as inserted, those that a later one displaced too.
+pub fn overwrite_stores_over_the_stored_row_and_tells_nothing(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let (old, new) = (key("a", "old"), key("b", "new"));
+    let version = ground.put_until(&old, b"stored", u64::MAX);
+    let recorder =
+        ground.load(OnExisting::Overwrite, &entries(&[(&old, b"1"), (&new, b"1"), (&old, b"2"), (&new, b"2")])).unwrap();
+    assert_eq!(recorder.counts(), (4, 0, 0));
+    let rows = ground.read(&[&old, &new]);
+    assert!(rows.values.iter().all(|value| value == b"2"));
+    assert_eq!(rows.expiries_ms, [0, 0]);
+    assert!(ground.version(&old).unwrap() > version);
 }
 
 /// Fail: a stored row stops the load with `Conflict`; it stays as it is, and the load stays stopped.
@@ -119,7 +134,9 @@ pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
 /// Order within a stream holds however often the session's memory fills up.
 pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    for (on_existing, group, winner) in [(OnExisting::Keep, "keep", 0u64), (OnExisting::Replace, "replace", 19)] {
+    for (on_existing, group, winner) in
+        [(OnExisting::Keep, "keep", 0u64), (OnExisting::Replace, "replace", 19), (OnExisting::Overwrite, "over", 19)]
+    {
         let recorder = Arc::new(Recorder::default());
         let options = LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
         let session = ground.engine().load(options).unwrap();
@@ -133,8 +150,9 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
         assert_eq!(rows.len(), 500);
         assert!(rows.values.iter().all(|value| value == winner.to_le_bytes()), "{on_existing:?}");
         let (inserted, replaced, existed) = recorder.counts();
-        assert_eq!((inserted, replaced + existed), (500, 9_500), "{on_existing:?}");
-        assert_eq!(replaced == 0, on_existing == OnExisting::Keep);
+        let told = if on_existing == OnExisting::Overwrite { (10_000, 0) } else { (500, 9_500) };
+        assert_eq!((inserted, replaced + existed), told, "{on_existing:?}");
+        assert_eq!(replaced > 0, on_existing == OnExisting::Replace);
     }
 }
 
@@ -221,7 +239,7 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
         let (new, old) = (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
         let recorder = Arc::new(Recorder::default());
         let session = open(&ground, on_existing, &recorder);
-        if on_existing == OnExisting::Replace {
+        if REPLACING.contains(&on_existing) {
             ground.put(&old, b"stored");
             push(&ground, &*session, 0, &old, b"loaded");
         }
@@ -234,7 +252,7 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
         assert!(ground.version(&new).unwrap() >= version);
         match on_existing {
             OnExisting::Keep => assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1),
-            OnExisting::Replace => assert_eq!(recorder.inserted() + recorder.replaced(), 2),
+            OnExisting::Replace | OnExisting::Overwrite => assert_eq!(recorder.inserted() + recorder.replaced(), 2),
             OnExisting::Fail => assert!(finished.is_ok() || finished.is_err_and(|error| error.kind() == ErrorKind::Conflict)),
         }
     }
@@ -244,29 +262,54 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
 /// before the first flush and after.
 pub fn a_write_during_the_load_is_not_lost(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    let (first, second) = (key("a", "1"), key("a", "2"));
-    let recorder = Arc::new(Recorder::default());
-    let session = open(&ground, OnExisting::Replace, &recorder);
-    ground.put(&first, b"written");
-    push(&ground, &*session, 0, &first, b"loaded");
-    push(&ground, &*session, 0, &second, b"loaded");
-    session.flush().unwrap();
-    assert_eq!(ground.value(&first).as_deref(), Some(&b"written"[..]));
-    assert_eq!(recorder.counts(), (1, 1, 0));
-    ground.put(&second, b"written");
-    push(&ground, &*session, 0, &second, b"loaded");
-    session.finish().unwrap();
-    assert_eq!(ground.value(&second).as_deref(), Some(&b"written"[..]));
-    assert_eq!(recorder.counts(), (1, 2, 0));
+    for (on_existing, after_flush, after_end) in
+        [(OnExisting::Replace, (1, 1, 0), (1, 2, 0)), (OnExisting::Overwrite, (2, 0, 0), (3, 0, 0))]
+    {
+        let (first, second) = (key(&format!("{on_existing:?}"), "1"), key(&format!("{on_existing:?}"), "2"));
+        let recorder = Arc::new(Recorder::default());
+        let session = open(&ground, on_existing, &recorder);
+        ground.put(&first, b"written");
+        push(&ground, &*session, 0, &first, b"loaded");
+        push(&ground, &*session, 0, &second, b"loaded");
+        session.flush().unwrap();
+        assert_eq!(ground.value(&first).as_deref(), Some(&b"written"[..]));
+        assert_eq!(ground.value(&second).as_deref(), Some(&b"loaded"[..]));
+        assert_eq!(recorder.counts(), after_flush);
+        ground.put(&second, b"written");
+        push(&ground, &*session, 0, &second, b"loaded");
+        session.finish().unwrap();
+        assert_eq!(ground.value(&second).as_deref(), Some(&b"written"[..]));
+        assert_eq!(recorder.counts(), after_end);
+    }
+}
+
+/// What another load stored while a session is open is not lost to it, before its first flush and after.
+pub fn a_load_during_the_load_is_not_lost(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    for on_existing in REPLACING {
+        let (first, second) = (key(&format!("{on_existing:?}"), "1"), key(&format!("{on_existing:?}"), "2"));
+        let session = open(&ground, on_existing, &Arc::new(Recorder::default()));
+        for other in [&first, &second] {
+            ground.load(on_existing, &entries(&[(other, b"other")])).unwrap();
+            push(&ground, &*session, 0, other, b"loaded");
+            session.flush().unwrap();
+            assert_eq!(ground.value(other).as_deref(), Some(&b"other"[..]), "{on_existing:?}");
+        }
+        session.finish().unwrap();
+    }
 }
 
 /// Small writes that race with a load of the same keys are never lost, whenever the load stores its rows.
 pub fn writes_that_race_with_a_load_are_not_lost(harness: &mut dyn Harness) {
-    const ROWS: usize = 300;
     let ground = Ground::new(harness);
-    let keys: Vec<Vec<u8>> = (0..ROWS).map(|row| key("a", &format!("{row:03}"))).collect();
+    REPLACING.into_iter().for_each(|on_existing| race(&ground, on_existing));
+}
+
+fn race(ground: &Ground, on_existing: OnExisting) {
+    const ROWS: usize = 300;
+    let keys: Vec<Vec<u8>> = (0..ROWS).map(|row| key(&format!("{on_existing:?}"), &format!("{row:03}"))).collect();
     let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
-    let session = open(&ground, OnExisting::Replace, &Arc::new(Recorder::default()));
+    let session = open(ground, on_existing, &Arc::new(Recorder::default()));
     let (engine, space) = (ground.engine(), ground.space);
     let write = |key: &Vec<u8>| {
         let mut batch = WriteBatch::new(space);

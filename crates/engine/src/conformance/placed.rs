@@ -141,7 +141,7 @@ pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness)
     let ground = Ground::new(harness);
     let Some(index) = placed_space(&ground, "index") else { return };
     let entry = beside(ground.engine(), "a", "red/1");
-    for (round, on_existing) in (0..).zip([OnExisting::Keep, OnExisting::Fail, OnExisting::Replace]) {
+    for (round, on_existing) in (0..).zip([OnExisting::Keep, OnExisting::Fail, OnExisting::Replace, OnExisting::Overwrite]) {
         let recorder = Arc::new(Recorder::default());
         let session = ground.engine().load(load_options(on_existing, &recorder)).unwrap();
         let minor = round.to_string();
@@ -155,7 +155,7 @@ pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness)
         ground.engine().read(index, &keys, Projection::KeysAndValues, &mut rows).unwrap();
         assert_eq!(rows.values.last(), Some(minor.as_bytes()));
     }
-    assert_eq!(ground.all_names(), ["a/0", "a/1", "a/2"]);
+    assert_eq!(ground.all_names(), ["a/0", "a/1", "a/2", "a/3"]);
 }
 
 /// A load large enough for files stores rows and placed entries alike.

@@ -111,6 +111,7 @@ macro_rules! conformance_suite {
             load_conflicts {
                 keep_leaves_the_stored_row,
                 replace_stores_over_the_stored_row,
+                overwrite_stores_over_the_stored_row_and_tells_nothing,
                 fail_stops_at_the_first_stored_row,
                 fail_stops_at_a_key_that_comes_twice,
                 fail_loads_new_rows,
@@ -123,6 +124,7 @@ macro_rules! conformance_suite {
                 a_load_sees_the_rows_of_small_writes,
                 a_write_after_the_push_is_not_lost,
                 a_write_during_the_load_is_not_lost,
+                a_load_during_the_load_is_not_lost,
                 writes_that_race_with_a_load_are_not_lost,
             }
             ranges {

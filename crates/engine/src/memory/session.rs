@@ -170,15 +170,17 @@ impl<'a> MemoryLoad<'a> {
         }
         match self.options.on_existing {
             OnExisting::Keep | OnExisting::Fail => Fate::Existed,
-            OnExisting::Replace if came_before || written.holds(row.header.version) => Fate::Replaced,
-            OnExisting::Replace => Fate::Overtaken,
+            OnExisting::Replace | OnExisting::Overwrite if came_before || written.holds(row.header.version) => Fate::Replaced,
+            OnExisting::Replace | OnExisting::Overwrite => Fate::Overtaken,
         }
     }
 
     /// Tells the observer what became of the entries from `start` on.
     fn report(&self, buffer: &Buffer, start: usize, fates: &[Fate]) -> Result<()> {
         let observer = &self.options.observer;
-        runs_stored(buffer, start, fates).into_iter().for_each(|run| observer.stored(run));
+        let tells_new = self.options.on_existing != OnExisting::Overwrite;
+        let runs = runs_stored(buffer, start, fates).into_iter();
+        runs.map(|run| if tells_new { run } else { run.untold() }).for_each(|run| observer.stored(run));
         for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
             let (key, Origin { space, stream, .. }) = (buffer.entries.key(index), buffer.origins[index]);
             observer.existed(stream, buffer.entries.position(index), space, key)?;

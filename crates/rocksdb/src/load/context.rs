@@ -1,15 +1,17 @@
 //! What every step of a load needs to know.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
 
-use super::judge::Judge;
+use super::judge::{Judge, Rules};
 use super::record::{Precedence, Record};
+use super::tally::Tally;
 use super::versions::OwnVersions;
+use super::watch::Watch;
 use super::zone::Zone;
 use crate::RocksEngine;
 use crate::shard::Shard;
@@ -20,6 +22,8 @@ pub(super) struct Context<'a> {
     pub(super) options: &'a LoadOptions,
     /// For each shard.
     pub(super) own_versions: &'a [OwnVersions],
+    /// For each shard, where the load overwrites.
+    pub(super) watches: &'a [Watch<'a>],
     /// The placed spaces of the load, whether or not they still exist.
     pub(super) placed: BTreeSet<SpaceId>,
     /// Set by the first step that fails, so that the others end soon.
@@ -39,7 +43,14 @@ impl Context<'_> {
 
     /// A judge who sees what is stored in a shard now.
     pub(super) fn judge<'a>(&'a self, shard: &'a Shard, zone: Zone) -> Judge<'a> {
-        Judge::new(shard, zone, self.options.on_existing, self.own_versions(shard), self.engine.clock().now_ms())
+        let touched = self.touched(shard);
+        let rules = Rules { zone, on_existing: self.options.on_existing, own_versions: self.own_versions(shard), touched };
+        Judge::new(shard, rules, self.engine.clock().now_ms())
+    }
+
+    /// The keys that must be looked up although the load overwrites; `None` for all.
+    pub(super) fn touched(&self, shard: &Shard) -> Option<HashSet<u64>> {
+        self.watches.get(shard.id.0 as usize).and_then(Watch::touched)
     }
 
     /// Whether a space still takes entries. A placed one that was dropped during the load takes none, which is no error.
@@ -63,6 +74,14 @@ impl Context<'_> {
         }
     }
 
+    /// Tells the observer of entries that are stored.
+    pub(super) fn report_stored(&self, tally: Tally) {
+        let tells_new = self.options.on_existing != OnExisting::Overwrite;
+        for run in tally.into_runs() {
+            self.options.observer.stored(if tells_new { run } else { run.untold() });
+        }
+    }
+
     /// Tells the observer of an entry that was not stored.
     pub(super) fn report_existed(&self, record: &Record<'_>) -> Result<()> {
         self.report_existed_key(record.stream, record.position, record.space(), record.logical_key())
@@ -73,7 +92,7 @@ impl Context<'_> {
         self.options.observer.existed(stream, position, space, key)?;
         match self.options.on_existing {
             OnExisting::Fail => Err(exists(stream, position, space, key)),
-            OnExisting::Keep | OnExisting::Replace => Ok(()),
+            OnExisting::Keep | OnExisting::Replace | OnExisting::Overwrite => Ok(()),
         }
     }
 }
@@ -82,7 +101,7 @@ impl Context<'_> {
 pub(super) fn precedence(on_existing: OnExisting) -> Precedence {
     match on_existing {
         OnExisting::Keep | OnExisting::Fail => Precedence::First,
-        OnExisting::Replace => Precedence::Last,
+        OnExisting::Replace | OnExisting::Overwrite => Precedence::Last,
     }
 }
 

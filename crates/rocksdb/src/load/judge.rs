@@ -1,5 +1,7 @@
 //! Decides what becomes of each entry of a merge.
 
+use std::collections::HashSet;
+
 use rocksdb::{DBRawIterator, ReadOptions};
 use tonnage_engine::header::Header;
 use tonnage_engine::{OnExisting, Result};
@@ -10,6 +12,7 @@ use super::zone::Zone;
 use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
+use crate::window::LoadWindows;
 
 /// How many rows are walked over before the key is looked up by itself: that takes about as long as so many steps, because filters
 /// tell of most missing keys.
@@ -52,17 +55,24 @@ impl Fate {
     pub(super) fn lost(on_existing: OnExisting) -> Fate {
         match on_existing {
             OnExisting::Keep | OnExisting::Fail => Fate::Existed,
-            OnExisting::Replace => Fate::Displaced,
+            OnExisting::Replace | OnExisting::Overwrite => Fate::Displaced,
         }
     }
+}
+
+/// What is judged by.
+pub(super) struct Rules<'a> {
+    pub(super) zone: Zone,
+    pub(super) on_existing: OnExisting,
+    pub(super) own_versions: &'a OwnVersions,
+    /// The hashes of the keys to look up, where the others are stored without a look.
+    pub(super) touched: Option<HashSet<u64>>,
 }
 
 /// Judges entries that come in order.
 pub(super) struct Judge<'a> {
     stored: StoredRows<'a>,
-    zone: Zone,
-    on_existing: OnExisting,
-    own_versions: &'a OwnVersions,
+    rules: Rules<'a>,
     last_key: Vec<u8>,
     /// What became of the first entry with the last key, which decides about the others.
     last_fate: Option<Fate>,
@@ -70,8 +80,8 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// A judge who sees what is stored in the shard now.
-    pub(super) fn new(shard: &'a Shard, zone: Zone, on_existing: OnExisting, own_versions: &'a OwnVersions, now_ms: u64) -> Self {
-        Self { stored: StoredRows::new(shard, now_ms), zone, on_existing, own_versions, last_key: Vec::new(), last_fate: None }
+    pub(super) fn new(shard: &'a Shard, rules: Rules<'a>, now_ms: u64) -> Self {
+        Self { stored: StoredRows::new(shard, now_ms), rules, last_key: Vec::new(), last_fate: None }
     }
 
     /// Decides about the next entry.
@@ -91,30 +101,44 @@ impl<'a> Judge<'a> {
 
     #[inline]
     fn judge_first(&mut self, record: &Record<'_>) -> Result<Fate> {
-        if self.zone == Zone::Placed {
+        if self.rules.zone == Zone::Placed {
             return Ok(Fate::Inserted);
         }
+        if self.rules.overwrites(record.key) {
+            return Ok(Fate::Replaced);
+        }
         let Some(stored) = self.stored.find(record.key)? else { return Ok(Fate::Inserted) };
-        Ok(match self.on_existing {
-            OnExisting::Replace if !self.own_versions.is_later(stored.version) => Fate::Replaced,
+        let is_later = self.rules.own_versions.is_later(stored.version);
+        Ok(match self.rules.on_existing {
+            OnExisting::Replace | OnExisting::Overwrite if !is_later => Fate::Replaced,
             on_existing => Fate::lost(on_existing),
         })
     }
 
     /// What becomes of a further entry with a key.
     fn after(&self, first: Fate) -> Fate {
-        if self.zone == Zone::Placed {
+        if self.rules.zone == Zone::Placed {
             return Fate::Displaced;
         }
-        match Fate::lost(self.on_existing) {
+        match Fate::lost(self.rules.on_existing) {
             Fate::Existed if first.is_stored() => Fate::Repeated,
             lost => lost,
         }
     }
 
     /// Looks at what is stored now, instead of when the judge was made.
-    pub(super) fn refresh(&mut self, shard: &'a Shard, now_ms: u64) {
+    pub(super) fn refresh(&mut self, shard: &'a Shard, touched: Option<HashSet<u64>>, now_ms: u64) {
         self.stored = StoredRows::new(shard, now_ms);
+        self.rules.touched = touched;
+    }
+}
+
+impl Rules<'_> {
+    /// Whether an entry is stored whatever is there.
+    #[inline]
+    fn overwrites(&self, physical_key: &[u8]) -> bool {
+        let Some(touched) = &self.touched else { return false };
+        touched.is_empty() || !touched.contains(&LoadWindows::key_hash(physical_key))
     }
 }
 

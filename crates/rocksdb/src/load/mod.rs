@@ -16,7 +16,7 @@
 //!
 //! Entries carry the version that the session took when they were pushed. A stored row with a greater version was written
 //! later, and such an entry loses to it. What is written while a file is being made is caught by a load window, see
-//! [`crate::window`].
+//! [`crate::window`]; where a load overwrites without looking, a window over the whole session ([`watch`]) tells of later rows.
 
 mod context;
 mod cursor;
@@ -37,6 +37,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod versions;
+mod watch;
 mod workers;
 mod zone;
 

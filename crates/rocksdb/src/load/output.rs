@@ -27,7 +27,7 @@ use super::zone::Zone;
 use crate::error::translate;
 use crate::settings::row_options;
 use crate::shard::Shard;
-use crate::window::{LoadWindows, WindowId};
+use crate::window::{LoadWindows, OpenWindow};
 
 /// After how many entries a step looks whether the load was stopped.
 const CHECK_EVERY: usize = 1024;
@@ -63,7 +63,7 @@ impl Output<'_> {
         self.land(&window, &mut draft)?;
         drop(window);
         let Draft { fates, tally, reports_left, .. } = draft;
-        tally.report(self.context.options.observer.as_ref());
+        self.context.report_stored(tally);
         if reports_left { self.report_repeated(&fates) } else { Ok(()) }
     }
 
@@ -177,7 +177,7 @@ impl Output<'_> {
         let mut merge = self.merge()?;
         for fate in &mut draft.fates {
             let Some(record) = merge.next()? else { break };
-            let touched = fate.is_stored() && self.shard.windows.touched(window.id, LoadWindows::key_hash(record.key));
+            let touched = fate.is_stored() && window.is_touched_at(LoadWindows::key_hash(record.key));
             if touched && self.is_written_later(&record)? {
                 *fate = lost;
                 draft.reports_left |= lost.is_reported();
@@ -235,34 +235,6 @@ impl Draft {
         if self.spaces.last() != Some(&space) {
             self.spaces.push(space);
         }
-    }
-}
-
-/// A window that closes when it goes out of scope.
-struct OpenWindow<'a> {
-    shard: &'a Shard,
-    id: WindowId,
-}
-
-impl<'a> OpenWindow<'a> {
-    fn open(shard: &'a Shard) -> Self {
-        Self { shard, id: shard.open_window() }
-    }
-
-    /// Whether anything was written since.
-    fn is_touched(&self) -> bool {
-        self.shard.windows.any_touched(self.id)
-    }
-
-    /// Whether any of these keys may have been written since.
-    fn is_touched_by(&self, hashes: &[u64]) -> bool {
-        self.shard.windows.touched_any(self.id, |hash| hashes.binary_search(&hash).is_ok())
-    }
-}
-
-impl Drop for OpenWindow<'_> {
-    fn drop(&mut self) {
-        self.shard.windows.close(self.id);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, Result, SpaceId, SpaceInfo};
+use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, SpaceId, SpaceInfo};
 
 use super::context::{Context, catch, precedence};
 use super::pool::{Pool, PoolSettings};
@@ -15,6 +15,7 @@ use super::run::RunBuffer;
 use super::spill::SpillPlace;
 use super::store;
 use super::versions::OwnVersions;
+use super::watch::Watch;
 use super::workers::Workers;
 use crate::RocksEngine;
 
@@ -34,6 +35,8 @@ pub(super) struct Session<'a> {
     options: LoadOptions,
     pool: Arc<Pool>,
     workers: Workers,
+    /// For each shard, where the load overwrites.
+    watches: Vec<Watch<'a>>,
     /// The version of the entries pushed now, for each shard. Renewed by each flush.
     versions: Vec<AtomicU64>,
     /// The placed spaces that entries were pushed to, whether or not they still exist.
@@ -51,12 +54,15 @@ impl<'a> Session<'a> {
         };
         let frame_bytes = (options.memory_bytes_max / FRAMES_IN_MEMORY).clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX);
         let spill = SpillPlace { directory: spill_directory, frame_bytes };
+        // Before the versions are drawn: what the watches do not see is older than these.
+        let watched = if options.on_existing == OnExisting::Overwrite { engine.shards() } else { &[] };
+        let watches = watched.iter().map(Watch::open).collect();
         let versions = engine.shards().iter().map(|shard| shard.versions.next()).collect::<Result<Vec<u64>>>()?;
         let flushing = Mutex::new(versions.iter().copied().map(OwnVersions::new).collect());
         let versions = versions.into_iter().map(AtomicU64::new).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
         let workers = Workers::new(options.parallelism);
-        Ok(Self { engine, options, pool, workers, versions, placed: RwLock::default(), flushing })
+        Ok(Self { engine, options, pool, workers, watches, versions, placed: RwLock::default(), flushing })
     }
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
@@ -146,7 +152,8 @@ impl<'a> Session<'a> {
 
     fn context<'c>(&'c self, own_versions: &'c [OwnVersions]) -> Context<'c> {
         let placed = self.placed.read().unwrap_or_else(PoisonError::into_inner).clone();
-        Context { engine: self.engine, options: &self.options, own_versions, placed, stopped: AtomicBool::new(false) }
+        let (engine, options, watches) = (self.engine, &self.options, &self.watches);
+        Context { engine, options, own_versions, watches, placed, stopped: AtomicBool::new(false) }
     }
 
     fn renew_versions(&self, own_versions: &mut [OwnVersions]) -> Result<()> {

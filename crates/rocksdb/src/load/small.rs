@@ -40,7 +40,7 @@ pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources, zon
     }
     small.existing.report(context)?;
     small.sync()?;
-    small.tally.report(context.options.observer.as_ref());
+    context.report_stored(small.tally);
     small.repeated.report(context)
 }
 
@@ -60,7 +60,7 @@ impl Small<'_> {
     /// Judges and commits about [`CHUNK_BYTES`]; says whether there may be more.
     fn store_chunk(&mut self, merge: &mut Merge<'_>) -> Result<bool> {
         let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-        self.judge.refresh(self.shard, self.context.engine.clock().now_ms());
+        self.judge.refresh(self.shard, self.context.touched(self.shard), self.context.engine.clock().now_ms());
         let mut batch = WriteBatch::default();
         let mut space = None;
         let mut is_taken = true;

@@ -17,6 +17,7 @@ use super::sources::Sources;
 use super::zone::{Zone, zones};
 use crate::error::translate;
 use crate::respite::Merging;
+use crate::shard::Shard;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
 const SMALL_BYTES_MAX: u64 = 8 << 20;
@@ -96,7 +97,16 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
 /// Keeps other loads from merging into the same shards. Everybody takes the locks in the order of the shards.
 fn lock_shards<'a>(context: &Context<'a>, sources: &[Sources]) -> Vec<MutexGuard<'a, ()>> {
     let used = context.engine.shards().iter().zip(sources).filter(|(_, sources)| !sources.is_empty());
-    used.map(|(shard, _)| shard.merging.lock().unwrap_or_else(PoisonError::into_inner)).collect()
+    used.map(|(shard, _)| lock_shard(context, shard)).collect()
+}
+
+fn lock_shard<'a>(context: &Context<'a>, shard: &'a Shard) -> MutexGuard<'a, ()> {
+    let merging = shard.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = shard.landings.fetch_add(1, Ordering::SeqCst);
+    if let Some(watch) = context.watches.get(shard.id.0 as usize) {
+        watch.lands(before);
+    }
+    merging
 }
 
 /// Keeps compaction from working in the shards that get files.

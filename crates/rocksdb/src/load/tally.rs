@@ -1,6 +1,6 @@
 //! What became of the entries of each stream.
 
-use tonnage_engine::{LoadObserver, StoredRun};
+use tonnage_engine::StoredRun;
 
 use super::judge::Fate;
 use super::record::Record;
@@ -45,10 +45,8 @@ impl Tally {
         &mut self.runs[self.last]
     }
 
-    /// Tells the observer of everything counted.
-    pub(super) fn report(self, observer: &dyn LoadObserver) {
-        for run in self.runs {
-            observer.stored(run);
-        }
+    /// Everything counted, by stream.
+    pub(super) fn into_runs(self) -> Vec<StoredRun> {
+        self.runs
     }
 }

@@ -7,7 +7,9 @@ use tonnage_engine::{Direction, Engine, Error, KeyPart, Projection, Ranges, Resu
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
-use crate::bulk::get::{BulkGetOptions, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of};
+use crate::bulk::get::{
+    BulkGetOptions, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, TaskSource, keys_left, next_of,
+};
 use crate::store::Inner;
 
 /// How to get pairs.
@@ -98,6 +100,8 @@ where
         batches,
         current: Slices::new(),
         next: 0,
+        keys: 0,
+        items: 0,
         given: 0,
         options: options.clone(),
         minor_max,
@@ -190,6 +194,9 @@ struct PairTasks<I: Iterator<Item = Result<Slices>>> {
     batches: std::iter::Peekable<I>,
     current: Slices,
     next: usize,
+    /// How many keys came in how many batches.
+    keys: usize,
+    items: usize,
     given: u32,
     options: PairGetOptions,
     minor_max: Option<usize>,
@@ -206,6 +213,8 @@ impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
             match self.batches.next() {
                 Some(keys) => {
                     self.current = keys?;
+                    self.keys += self.current.len();
+                    self.items += 1;
                     self.next = 0;
                 }
                 None => {
@@ -230,7 +239,9 @@ impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
             self.points.push(self.current.get(self.next));
             self.next += 1;
         }
-        self.points.finish();
+        let here = self.current.len() - self.next;
+        let left = keys_left(self.batches.size_hint(), self.keys, self.items).map(|left| left + here);
+        self.points.finish(left);
         Ok(self.points.next_task())
     }
 

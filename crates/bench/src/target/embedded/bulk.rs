@@ -58,7 +58,7 @@ fn with_progress(options: &BulkOptions<'_>, put: impl FnOnce(&BulkPutOptions) ->
         let _end = End { is_over: &is_over, teller: teller.thread().clone() };
         put(&put_options)
     })?;
-    Ok(done(&counts, options.replace))
+    Ok(done(&counts, options.overwrite))
 }
 
 /// Ends the teller however a put ends, even in a panic: the scope waits for it.
@@ -95,14 +95,14 @@ fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
         per_shard_parallelism: options.parallelism,
         memory_bytes_max: options.memory_bytes_max,
         durability: options.durability,
-        on_existing: if options.replace { OnExisting::Replace } else { OnExisting::Keep },
+        on_existing: if options.overwrite { OnExisting::Overwrite } else { OnExisting::Keep },
         ..BulkPutOptions::default()
     }
 }
 
-/// Where stored entries are overwritten, an entry whose key existed is stored too.
-fn done(counts: &Counts, replace: bool) -> BulkDone {
-    let (stored, existed) = if replace { (counts.inserted + counts.existed, 0) } else { (counts.inserted, counts.existed) };
+/// Where entries are overwritten, all of them count as inserted.
+fn done(counts: &Counts, overwrite: bool) -> BulkDone {
+    let (stored, existed) = if overwrite { (counts.inserted, 0) } else { (counts.inserted, counts.existed) };
     BulkDone { rows: stored, existed, failed: counts.failed, bytes: counts.bytes }
 }
 

@@ -113,4 +113,9 @@ impl Iterator for PairKeys {
             }
         }
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.source.batches_left();
+        (left.unwrap_or(0), left)
+    }
 }

@@ -80,7 +80,7 @@ impl Writer<'_> {
     fn write(&mut self, keys: &Record, values: &Record, rows: std::ops::Range<usize>) -> Result<()> {
         let read = (rows.len() as u64, rows.clone().map(|row| (keys.field(row).len() + values.field(row).len()) as u64).sum());
         let mut batch = WriteBatch::default();
-        if self.options.replace {
+        if self.options.overwrite {
             rows.for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));
         } else {
             self.absent(keys, rows)?.into_iter().for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));

@@ -92,7 +92,7 @@ impl Job<'_> {
     fn bulk_options<'a>(&self, parallelism: usize, progress: &'a (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'a> {
         let durability = self.options.durability;
         let memory_bytes_max = self.options.bulk_memory_bytes;
-        BulkOptions { durability, memory_bytes_max, parallelism: Some(parallelism), replace: true, progress }
+        BulkOptions { durability, memory_bytes_max, parallelism: Some(parallelism), overwrite: true, progress }
     }
 }
 

@@ -62,8 +62,8 @@ impl Samples {
         let mut run = Run::from_repeats(&name, labels, target, options.connections, self.repeats);
         run.figures.insert("settled_disk_bytes".to_owned(), settled_bytes as f64);
         run.figures.insert("settle_seconds".to_owned(), mean(&self.settle_seconds));
-        if let Some(percent) = fall_off_percent(&run.progress) {
-            run.figures.insert("fall_off_percent".to_owned(), percent);
+        if let Some(tenths) = Tenths::of(&run.progress) {
+            run.figures.extend(tenths.figures());
         }
         run
     }
@@ -78,10 +78,33 @@ fn phase_place(run: &Run) -> usize {
     [Phase::Put, Phase::Get, Phase::Overlap].iter().position(|known| Some(known.name()) == phase).unwrap_or(usize::MAX)
 }
 
-/// How much slower the last tenth of the work went than the first. None when the work did not come to its end.
-fn fall_off_percent(progress: &[ProgressPoint]) -> Option<f64> {
-    let (first, last) = (rate_between(progress, 0.0, 10.0)?, rate_between(progress, 90.0, 100.0)?);
-    Some(100.0 * (1.0 - last / first))
+/// The rate of each tenth of the work.
+struct Tenths([f64; 10]);
+
+impl Tenths {
+    /// None when the work did not come to its end.
+    fn of(progress: &[ProgressPoint]) -> Option<Self> {
+        let mut rates = [0.0; 10];
+        for (tenth, rate) in rates.iter_mut().enumerate() {
+            let from = 10.0 * tenth as f64;
+            *rate = rate_between(progress, from, from + 10.0)?;
+        }
+        Some(Self(rates))
+    }
+
+    /// How much slower the last tenth went than the first. A slow start would hide a slow end, so the extremes stand beside it.
+    fn figures(&self) -> [(String, f64); 5] {
+        let Self(rates) = self;
+        let (first, last) = (rates[0], rates[9]);
+        [
+            ("fall_off_percent", 100.0 * (1.0 - last / first)),
+            ("first_tenth_per_second", first),
+            ("last_tenth_per_second", last),
+            ("fastest_tenth_per_second", rates.iter().copied().fold(first, f64::max)),
+            ("slowest_tenth_per_second", rates.iter().copied().fold(first, f64::min)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+    }
 }
 
 /// The rate over a part of the work: the work by the time it took, not the mean of rates.
@@ -168,22 +191,34 @@ mod tests {
         points.iter().map(|(percent, throughput)| ProgressPoint { percent: *percent, throughput: *throughput }).collect()
     }
 
+    fn figure(progress: &[ProgressPoint], name: &str) -> f64 {
+        Tenths::of(progress).unwrap().figures().into_iter().find(|(known, _)| known == name).unwrap().1
+    }
+
     #[test]
     fn the_fall_off_compares_the_last_tenth_with_the_first() {
         let falling = curve(&[(10.0, 1_000.0), (90.0, 900.0), (100.0, 750.0)]);
-        assert!((fall_off_percent(&falling).unwrap() - 25.0).abs() < 1e-9);
+        assert!((figure(&falling, "fall_off_percent") - 25.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_slow_start_does_not_hide_a_slow_end() {
+        let uneven = curve(&[(10.0, 500.0), (90.0, 1_000.0), (100.0, 500.0)]);
+        assert!(figure(&uneven, "fall_off_percent").abs() < 1e-9);
+        assert!((figure(&uneven, "fastest_tenth_per_second") - 1_000.0).abs() < 1e-9);
+        assert!((figure(&uneven, "slowest_tenth_per_second") - 500.0).abs() < 1e-9);
     }
 
     #[test]
     fn within_a_tenth_slow_parts_weigh_by_their_time() {
         let uneven = curve(&[(5.0, 1_000.0), (10.0, 250.0), (100.0, 400.0)]);
         assert!((rate_between(&uneven, 0.0, 10.0).unwrap() - 400.0).abs() < 1e-9);
-        assert!(fall_off_percent(&uneven).unwrap().abs() < 1e-9);
+        assert!(figure(&uneven, "fall_off_percent").abs() < 1e-9);
     }
 
     #[test]
     fn work_that_was_broken_off_has_no_fall_off() {
-        assert_eq!(fall_off_percent(&curve(&[(10.0, 1_000.0), (50.0, 900.0)])), None);
-        assert_eq!(fall_off_percent(&[]), None);
+        assert!(Tenths::of(&curve(&[(10.0, 1_000.0), (50.0, 900.0)])).is_none());
+        assert!(Tenths::of(&[]).is_none());
     }
 }

@@ -84,6 +84,10 @@ impl KeySource for ShuffledKeys {
         self.shared.given.fetch_add(given, Relaxed);
         Ok(true)
     }
+
+    fn batches_left(&self) -> Option<usize> {
+        usize::try_from((self.places.end - self.places.start).div_ceil(BATCH)).ok()
+    }
 }
 
 /// Splits a range into parts that differ by one at most.

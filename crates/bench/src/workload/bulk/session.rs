@@ -90,7 +90,7 @@ impl<'a> Session<'a> {
             durability,
             memory_bytes_max: self.options.bulk_memory_bytes,
             parallelism: None,
-            replace: !self.options.keep_existing,
+            overwrite: !self.options.keep_existing,
             progress: &|_, _| {},
         }
     }

@@ -158,6 +158,6 @@ impl Case<'_> {
     }
 
     fn bulk_options<'p>(&self, progress: &'p (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'p> {
-        BulkOptions { durability: self.options.durability, memory_bytes_max: None, parallelism: None, replace: false, progress }
+        BulkOptions { durability: self.options.durability, memory_bytes_max: None, parallelism: None, overwrite: false, progress }
     }
 }

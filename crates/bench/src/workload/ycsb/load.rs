@@ -76,7 +76,7 @@ fn in_bulk(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, meter: &Met
         durability: Durability::Fsync,
         memory_bytes_max: None,
         parallelism: None,
-        replace: false,
+        overwrite: false,
         progress: &progress,
     };
     let ranges = split(core.insert_start, core.loaded_count(), plan.threads as u64);

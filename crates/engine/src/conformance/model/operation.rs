@@ -184,7 +184,7 @@ fn change() -> impl Strategy<Value = Change> {
 
 fn load() -> impl Strategy<Value = Operation> {
     let on_existing =
-        select(vec![OnExisting::Keep, OnExisting::Replace, OnExisting::Keep, OnExisting::Replace, OnExisting::Fail]);
+        select(vec![OnExisting::Keep, OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail]);
     let memory_bytes_max = select(vec![64 << 10, 1 << 20, 16 << 20]);
     (on_existing, memory_bytes_max, 1..4usize, vec(push(), 0..8)).prop_map(
         |(on_existing, memory_bytes_max, parallelism, pushes)| Operation::Load {

@@ -164,7 +164,7 @@ impl KeyTasks {
                 }
             }
         }
-        self.points.finish();
+        self.points.finish(self.source.left());
         self.points.next_task()
     }
 
@@ -242,12 +242,14 @@ struct Encoded {
     taken: usize,
     /// How many keys were taken before those in `keys`.
     before: u64,
+    /// How many items the source has given.
+    items: usize,
     buffer: Vec<u8>,
 }
 
 impl Encoded {
     fn new(keys: KeySource) -> Self {
-        Self { source: keys.0, keys: Slices::new(), columns: Vec::new(), taken: 0, before: 0, buffer: Vec::new() }
+        Self { source: keys.0, keys: Slices::new(), columns: Vec::new(), taken: 0, before: 0, items: 0, buffer: Vec::new() }
     }
 
     /// The number of the key that comes next, from 0.
@@ -267,11 +269,20 @@ impl Encoded {
 
     /// Whether it is known, without asking the source, that no key will come.
     fn is_spent(&self) -> bool {
-        let most = match &self.source {
-            Source::Keys(keys) => keys.size_hint().1,
-            Source::Batches(batches) => batches.size_hint().1,
-        };
-        self.taken == self.keys.len() && most == Some(0)
+        self.taken == self.keys.len() && self.items_hint().1 == Some(0)
+    }
+
+    fn items_hint(&self) -> (usize, Option<usize>) {
+        match &self.source {
+            Source::Keys(keys) => keys.size_hint(),
+            Source::Batches(batches) => batches.size_hint(),
+        }
+    }
+
+    /// About how many keys are left, if the source knows.
+    fn left(&self) -> Option<usize> {
+        let here = self.keys.len() - self.taken;
+        keys_left(self.items_hint(), self.before as usize + self.keys.len(), self.items).map(|left| left + here)
     }
 
     /// The bytes of the key that was peeked at.
@@ -286,6 +297,7 @@ impl Encoded {
         self.keys.clear();
         self.columns.clear();
         let number = self.before;
+        self.items += 1;
         match &mut self.source {
             Source::Keys(keys) => {
                 let Some(key) = next_of(keys)? else { return Ok(false) };
@@ -304,6 +316,12 @@ impl Encoded {
         }
         Ok(true)
     }
+}
+
+/// About how many keys a source will still give: as many an item as those that it gave had, if it knows how many items will come.
+pub(crate) fn keys_left(items_hint: (usize, Option<usize>), keys: usize, items: usize) -> Option<usize> {
+    let (least, most) = items_hint;
+    (most == Some(least) && items > 0).then(|| (least as f64 * keys as f64 / items as f64).ceil() as usize)
 }
 
 /// Encodes one key and tells how many columns it gives.

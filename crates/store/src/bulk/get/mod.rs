@@ -23,6 +23,7 @@ mod table;
 mod worker;
 
 pub(crate) use dispatch::next_of;
+pub(crate) use keys::keys_left;
 pub use keys::{BulkKey, KeySource};
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};

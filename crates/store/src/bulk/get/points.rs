@@ -5,8 +5,9 @@
 //! on 20 M rows: 3.1 us of processor time a key with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M; on 100 M rows, of which
 //! half fit into the cache: 7.7 us with 1 M, 5.2 with 4 M.
 //!
-//! The first gathering is small, so that first rows come soon, and each is eight times as large as the one before. One that takes
-//! long, because its source is slow, ends early. While the workers read what one gathering brought, the next is gathered.
+//! The first gatherings are small, so that first rows come soon; then each takes as many keys as memory holds, or, where the source tells
+//! how many are left, an equal part of them: a small rest at the end would be as dear as a large one. A gathering that takes long,
+//! because its source is slow, ends early. While the workers read what one gathering brought, the next is gathered.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,8 @@ use tonnage_engine::Slices;
 
 use super::reading::ReadTask;
 
-const GATHERED_FIRST: usize = 256;
+/// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon grow.
+const GATHERED_FIRST: [usize; 3] = [256, 8_192, 262_144];
 /// What a key takes beside its own bytes, gathered and sorted.
 const KEY_EXTRA_BYTES: usize = 24;
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
@@ -33,7 +35,10 @@ pub(crate) struct Points {
     /// What keys may take: half of it while they are gathered, half while they wait for the workers.
     memory_bytes_max: usize,
     keys: Slices,
-    size: usize,
+    /// How many of the first gatherings were full.
+    filled: usize,
+    /// What a later one holds, if memory allows.
+    part: usize,
     since: Option<Instant>,
     waiting: Waiting,
 }
@@ -61,7 +66,7 @@ impl Points {
     /// Keys are read sorted and once each, unless they must be answered in the order given.
     pub(crate) fn new(ordered: bool, memory_bytes_max: usize) -> Self {
         let (keys, waiting) = (Slices::new(), Waiting::default());
-        Self { ordered, memory_bytes_max, keys, size: GATHERED_FIRST, since: None, waiting }
+        Self { ordered, memory_bytes_max, keys, filled: 0, part: usize::MAX, since: None, waiting }
     }
 
     /// The next task made of keys gathered before.
@@ -95,8 +100,7 @@ impl Points {
 
     /// Whether enough is gathered for now.
     pub(crate) fn is_full(&mut self) -> bool {
-        let bytes = self.keys.bytes() + self.keys.len() * KEY_EXTRA_BYTES;
-        if self.keys.len() >= self.size || bytes >= self.memory_bytes_max / 2 {
+        if self.keys.len() >= self.size() || self.bytes() >= self.memory_bytes_max / 2 {
             return true;
         }
         if self.keys.is_empty() || (self.keys.len() > CLOCK_EVERY && !self.keys.len().is_multiple_of(CLOCK_EVERY)) {
@@ -106,15 +110,29 @@ impl Points {
         self.since.get_or_insert_with(Instant::now).elapsed() >= longest
     }
 
-    /// Makes tasks of what is gathered.
-    pub(crate) fn finish(&mut self) {
-        if self.keys.len() >= self.size {
-            self.size = self.size.saturating_mul(8);
-        }
+    fn bytes(&self) -> usize {
+        self.keys.bytes() + self.keys.len() * KEY_EXTRA_BYTES
+    }
+
+    /// How many keys this gathering may hold.
+    fn size(&self) -> usize {
+        GATHERED_FIRST.get(self.filled).copied().unwrap_or(self.part)
+    }
+
+    /// Makes tasks of what is gathered. So many keys are left to come, if that is known.
+    pub(crate) fn finish(&mut self, left: Option<usize>) {
+        self.filled += usize::from(self.keys.len() >= self.size());
+        self.part = left.map_or(usize::MAX, |left| self.equal_part(left));
         self.since = None;
         let keys = std::mem::take(&mut self.keys);
         let order = if self.ordered { Vec::new() } else { sorted_and_distinct(&keys) };
         self.waiting = Waiting { keys, order, next: 0 };
+    }
+
+    /// What each gathering holds when as few as memory allows share what is left, supposing that keys stay as long as they were.
+    fn equal_part(&self, left: usize) -> usize {
+        let room = (self.memory_bytes_max / 2).saturating_mul(self.keys.len()) / self.bytes().max(1);
+        left.div_ceil(left.div_ceil(room.max(1)).max(1))
     }
 }
 
@@ -195,7 +213,7 @@ mod tests {
             let keys: Vec<Vec<u8>> = keys.into_iter().map(|key| format!("{prefix}{key}").into_bytes()).collect();
             let mut points = Points::new(false, 1 << 20);
             keys.iter().for_each(|key| points.push(key));
-            points.finish();
+            points.finish(None);
             let sorted: Vec<Vec<u8>> = tasks(&mut points).iter().flat_map(|keys| keys.iter()).map(<[u8]>::to_vec).collect();
             let expected: BTreeSet<Vec<u8>> = keys.into_iter().collect();
             prop_assert!(sorted.iter().eq(&expected));
@@ -205,9 +223,8 @@ mod tests {
     #[test]
     fn gathered_keys_become_tasks_of_bounded_size() {
         let mut points = Points::new(false, 64 << 20);
-        points.size = usize::MAX;
         (0..100_000_u32).rev().for_each(|key| points.push(&key.to_be_bytes()));
-        points.finish();
+        points.finish(None);
         let tasks = tasks(&mut points);
         assert!(points.is_empty() && tasks.len() > 1);
         assert!(tasks.iter().all(|keys| keys.bytes() <= (64 << 20) / TASKS_MOST));
@@ -216,9 +233,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_is_gathered_in_equal_parts() {
+        let mut points = Points::new(false, 1 << 20);
+        points.filled = GATHERED_FIRST.len();
+        let (mut left, mut parts) = (41_000_usize, Vec::new());
+        points.push(&[0; 4]);
+        points.finish(Some(left));
+        while left > 0 {
+            let mut gathered = 0;
+            while gathered < left && !points.is_full() {
+                points.push(&(gathered as u32).to_be_bytes());
+                gathered += 1;
+            }
+            left -= gathered;
+            parts.push(gathered);
+            points.finish(Some(left));
+        }
+        // Some 18,700 keys of 4 bytes fit into half of the memory.
+        assert_eq!(parts, [13_667, 13_667, 13_666]);
+    }
+
+    #[test]
     fn gathering_keeps_to_its_memory() {
         let mut points = Points::new(false, 64 << 10);
-        points.size = usize::MAX;
+        points.filled = GATHERED_FIRST.len();
         let mut gathered = 0_u32;
         while !points.is_full() {
             points.push(&gathered.to_be_bytes());
