@@ -9,20 +9,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tonnage::{BulkGetOptions, FieldRange, Index, IndexRange, IndexRows, IndexScanOptions, KeySource, Result};
+use tonnage::{BulkGetOptions, Index, IndexRange, IndexRows, IndexScanOptions, KeySource, Result};
 
-use super::condition::{Condition, Demands};
-use super::path::{Path, Shown, broken, gather, range};
-use super::place::{Cells, PlaceCondition, cells_of};
-use super::{SqlTable, value_of};
+use super::SqlTable;
+use super::condition::Condition;
+use super::index_ranges::ranges_of;
+use super::path::{Path, Shown, broken, gather};
+use super::place::PlaceCondition;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 const ENTRIES_FEW: u64 = 256;
 /// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files that were in memory, by two threads (see
 /// `examples/index_rate.rs`).
 const ROWS_PER_ENTRY: u64 = 12;
-/// The most ranges that lists may multiply to.
-const RANGES_MAX: usize = 1 << 16;
 
 /// Ranges of entries of one index.
 #[derive(Clone)]
@@ -132,65 +131,6 @@ fn has_more_rows(table: &SqlTable, path: &Path, rows: u64) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// The ranges of an index that hold every row that meets the demands, and how many columns have values in them.
-fn ranges_of(
-    table: &SqlTable,
-    index: &Index,
-    demands: &[Option<Demands>],
-    places: &[PlaceCondition],
-) -> Result<Option<(Vec<IndexRange>, usize)>> {
-    let mut ranges = vec![IndexRange::default()];
-    let mut values = 0;
-    for place in 0..index.columns().len() {
-        let Some(cells) = cells(table, index, place, demands, places)? else { break };
-        if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
-            break;
-        }
-        ranges = ranges.iter().flat_map(|range| cells.iter().map(|cell| followed_by(range, cell))).collect();
-        if cells.iter().any(|cell| matches!(cell, Cells::Range(_))) {
-            return Ok(Some((ranges, values)));
-        }
-        values += 1;
-    }
-    Ok((values > 0).then_some((ranges, values)))
-}
-
-fn followed_by(range: &IndexRange, cell: &Cells) -> IndexRange {
-    let mut range = range.clone();
-    match cell {
-        Cells::Point(value) => range.prefix.push(value.clone()),
-        Cells::Range(field) => range.range = Some(field.clone()),
-    }
-    range
-}
-
-/// The cells of one column of an index that may meet the demands on it.
-fn cells(
-    table: &SqlTable,
-    index: &Index,
-    place: usize,
-    demands: &[Option<Demands>],
-    places: &[PlaceCondition],
-) -> Result<Option<Vec<Cells>>> {
-    let indexed = &index.columns()[place];
-    let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
-    if !indexed.path.is_empty() {
-        let is_here = |condition: &&PlaceCondition| condition.column == column && condition.path == indexed.path;
-        let here: Vec<_> = places.iter().filter(is_here).collect();
-        return Ok(cells_of(&here, &indexed.to_string()));
-    }
-    let Some(demand) = &demands[column] else { return Ok(None) };
-    let Some(values) = &demand.values else {
-        let range = range(table.schema(), column, Some(demand))?;
-        return Ok(range.map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
-    };
-    if values.len() > RANGES_MAX {
-        return Ok(None);
-    }
-    let point = |row| value_of(values.slice(row, 1).as_ref()).map(Cells::Point);
-    (0..values.len()).map(point).collect::<Result<Vec<_>>>().map(Some)
 }
 
 impl SqlTable {

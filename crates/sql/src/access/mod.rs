@@ -9,6 +9,7 @@
 
 mod condition;
 mod index_path;
+mod index_ranges;
 mod literal;
 mod ordering;
 mod path;
