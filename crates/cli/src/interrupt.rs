@@ -1,41 +1,112 @@
 //! Ctrl-C.
 //!
 //! A verb that can stop in good order asks for [`cancel`] first and then looks at it; the signal only sets it. Without that,
-//! or at the second signal, the program ends at once with the exit code for interrupted runs.
+//! or at the second signal, the program ends at once with the exit code for interrupted runs. In a shell the signal stops the statement that
+//! runs ([`statement`]), and the shell goes on.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tonnage::Cancel;
 
 use crate::exit::{Exit, Failure, Outcome};
 
-static CANCEL: OnceLock<Cancel> = OnceLock::new();
+static LISTENER: Mutex<Listener> = Mutex::new(Listener::Nobody);
+
+/// Who is told of a signal.
+enum Listener {
+    Nobody,
+    /// A verb that stops in good order.
+    Verb(Cancel),
+    /// A statement of a shell, and when it was told to stop.
+    Statement {
+        cancel: Cancel,
+        told: Option<Instant>,
+    },
+    /// A shell that has been waiting for input since then.
+    Prompt {
+        since: Instant,
+    },
+}
+
+/// A statement that has not stopped by then will not: the next signal ends the program.
+const STOPPING_MAX: Duration = Duration::from_secs(2);
+/// A signal that comes so soon after a statement's end was meant for the statement.
+const BELATED_MAX: Duration = Duration::from_secs(1);
 
 /// Listens to SIGINT, SIGTERM and SIGHUP from now on.
 pub(crate) fn install() {
-    let listening = ctrlc::set_handler(|| match CANCEL.get() {
-        Some(cancel) if !cancel.is_cancelled() => {
-            eprintln!("tonnage: interrupted: stopping in good order (once more to end at once)");
-            cancel.cancel();
-        }
-        _ => std::process::exit(Exit::Interrupted as i32),
-    });
-    if let Err(error) = listening {
+    if let Err(error) = ctrlc::set_handler(|| listener().hear()) {
         eprintln!("tonnage: signals cannot be caught ({error}): an interrupt ends the program without a report");
+    }
+}
+
+fn listener() -> MutexGuard<'static, Listener> {
+    LISTENER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Listener {
+    fn hear(&mut self) {
+        match self {
+            Listener::Verb(cancel) if !cancel.is_cancelled() => {
+                eprintln!("tonnage: interrupted: stopping in good order (once more to end at once)");
+                cancel.cancel();
+            }
+            Listener::Statement { cancel, told } => match told {
+                None => {
+                    // The terminal shows ^C where the cursor stands.
+                    eprintln!();
+                    cancel.cancel();
+                    *told = Some(Instant::now());
+                }
+                Some(told) if told.elapsed() < STOPPING_MAX => {}
+                Some(_) => std::process::exit(Exit::Interrupted as i32),
+            },
+            Listener::Prompt { since } if since.elapsed() < BELATED_MAX => {}
+            _ => std::process::exit(Exit::Interrupted as i32),
+        }
     }
 }
 
 /// What the signal sets; whoever asks promises to look at it.
 pub(crate) fn cancel() -> Cancel {
-    CANCEL.get_or_init(Cancel::new).clone()
+    let mut listener = listener();
+    if let Listener::Verb(cancel) = &*listener {
+        return cancel.clone();
+    }
+    let cancel = Cancel::new();
+    *listener = Listener::Verb(cancel.clone());
+    cancel
 }
 
 /// Whether the signal came.
 pub(crate) fn is_interrupted() -> bool {
-    CANCEL.get().is_some_and(Cancel::is_cancelled)
+    matches!(&*listener(), Listener::Verb(cancel) if cancel.is_cancelled())
 }
 
 /// Ends a loop that only reads.
 pub(crate) fn check(cancel: &Cancel) -> Outcome<()> {
     if cancel.is_cancelled() { Err(Failure::interrupted()) } else { Ok(()) }
+}
+
+/// A statement of a shell, which the signal stops as long as this is there.
+pub(crate) struct Statement(Cancel);
+
+/// The signal stops this statement alone from now on.
+pub(crate) fn statement() -> Statement {
+    let cancel = Cancel::new();
+    *listener() = Listener::Statement { cancel: cancel.clone(), told: None };
+    Statement(cancel)
+}
+
+impl Statement {
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.0
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        *listener() = Listener::Prompt { since: Instant::now() };
+    }
 }

@@ -3,11 +3,12 @@
 //! The formats of files are written by `tonnage-files`; a table for people and a JSON array are made here. A file appears
 //! under its name only when it is whole.
 
+mod style;
 mod table;
 mod target;
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -15,6 +16,7 @@ use clap::{Args, ValueEnum};
 use tonnage_files::{Compression, Format, RecordWriter};
 
 use crate::exit::{Failure, Outcome};
+pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
 use target::Target;
 
@@ -60,6 +62,16 @@ impl RowFormat {
         }
     }
 
+    /// Whether people can read it.
+    pub(crate) fn is_text(self) -> bool {
+        !matches!(self, RowFormat::Parquet | RowFormat::Arrow)
+    }
+
+    /// What it is called on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
     /// The ending of files in this format.
     pub(crate) fn ending(self) -> &'static str {
         match self {
@@ -79,9 +91,14 @@ impl OutputArgs {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
     }
 
+    /// The format that the name of a file asks for.
+    pub(crate) fn format_of(path: &Path) -> Option<RowFormat> {
+        RowFormat::of_name(&path.to_string_lossy())
+    }
+
     /// The format, asked for or chosen.
     pub(crate) fn row_format(&self) -> RowFormat {
-        let by_name = || self.file().and_then(|path| RowFormat::of_name(&path.to_string_lossy()));
+        let by_name = || self.file().and_then(|path| Self::format_of(path));
         let by_place = || {
             let on_terminal = self.file().is_none() && std::io::stdout().is_terminal();
             if on_terminal { RowFormat::Table } else { RowFormat::Csv }
@@ -95,20 +112,7 @@ impl OutputArgs {
             Some(path) => (Target::file(path)?, Compression::of_name(&path.to_string_lossy())),
             None => (Target::stdout(), Compression::None),
         };
-        let arrow = if self.file().is_some() { Format::ArrowFile } else { Format::ArrowStream };
-        let files = |format, target| RecordWriter::new(format, target, schema.clone(), compression).map(Box::new);
-        let body = match self.row_format() {
-            RowFormat::Table => Body::Table(TableWriter::new(schema.clone()), target),
-            RowFormat::Json if compression != Compression::None => {
-                return Err(Failure::usage("a JSON array is not written compressed: use --format jsonl"));
-            }
-            RowFormat::Json => Body::JsonArray { target, rows: 0 },
-            RowFormat::Jsonl => Body::Files(files(Format::JsonLines, target)?),
-            RowFormat::Csv => Body::Files(files(Format::Csv, target)?),
-            RowFormat::Parquet => Body::Files(files(Format::Parquet, target)?),
-            RowFormat::Arrow => Body::Files(files(arrow, target)?),
-        };
-        Ok(RowOutput { body, rows: 0 })
+        RowOutput::open(self.row_format(), target, compression, schema, TableStyle::default())
     }
 
     /// Opens the output for plain lines.
@@ -124,6 +128,7 @@ impl OutputArgs {
 pub(crate) struct RowOutput {
     body: Body,
     rows: u64,
+    is_file: bool,
 }
 
 enum Body {
@@ -133,6 +138,34 @@ enum Body {
 }
 
 impl RowOutput {
+    /// Rows for whoever sits before a screen.
+    pub(crate) fn on_screen(
+        format: RowFormat,
+        screen: Box<dyn Write + Send>,
+        schema: SchemaRef,
+        style: TableStyle,
+    ) -> Outcome<Self> {
+        Self::open(format, Target::Screen(screen), Compression::None, schema, style)
+    }
+
+    fn open(format: RowFormat, target: Target, compression: Compression, schema: SchemaRef, style: TableStyle) -> Outcome<Self> {
+        let is_file = target.is_file();
+        let arrow = if is_file { Format::ArrowFile } else { Format::ArrowStream };
+        let files = |format, target| RecordWriter::new(format, target, schema.clone(), compression).map(Box::new);
+        let body = match format {
+            RowFormat::Table => Body::Table(TableWriter::new(schema.clone(), style), target),
+            RowFormat::Json if compression != Compression::None => {
+                return Err(Failure::usage("a JSON array is not written compressed: use --format jsonl"));
+            }
+            RowFormat::Json => Body::JsonArray { target, rows: 0 },
+            RowFormat::Jsonl => Body::Files(files(Format::JsonLines, target)?),
+            RowFormat::Csv => Body::Files(files(Format::Csv, target)?),
+            RowFormat::Parquet => Body::Files(files(Format::Parquet, target)?),
+            RowFormat::Arrow => Body::Files(files(arrow, target)?),
+        };
+        Ok(RowOutput { body, rows: 0, is_file })
+    }
+
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Outcome<()> {
         self.rows += batch.num_rows() as u64;
         match &mut self.body {
@@ -147,6 +180,11 @@ impl RowOutput {
                 Ok(())
             }
         }
+    }
+
+    /// Shows what came before an error, if anything did. A file that is not whole gets no name.
+    pub(crate) fn finish_partial(self) -> Outcome<()> {
+        if self.is_file || self.rows == 0 { Ok(()) } else { self.finish().map(drop) }
     }
 
     /// Writes what is still held, and makes the output whole. Tells how many rows it has.

@@ -50,13 +50,14 @@ impl Lookup<'_> {
             return Distance::Far;
         }
         let bytes = self.file_bytes_between(keys);
-        match bytes / keys.len() as u64 {
-            ..=NEAR_BYTES_MAX => Distance::Near,
-            ..=SPARSE_BYTES_MAX => {
-                let unpacked_bytes = bytes.saturating_mul(2);
-                Distance::Sparse { fits_cache: unpacked_bytes <= self.engine.settings().cache_bytes as u64 }
-            }
-            _ => Distance::Far,
+        let bytes_per_key = bytes / keys.len() as u64;
+        if bytes_per_key <= NEAR_BYTES_MAX {
+            Distance::Near
+        } else if bytes_per_key <= SPARSE_BYTES_MAX {
+            let unpacked_bytes = bytes.saturating_mul(2);
+            Distance::Sparse { fits_cache: unpacked_bytes <= self.engine.settings().cache_bytes as u64 }
+        } else {
+            Distance::Far
         }
     }
 

@@ -1,9 +1,14 @@
 //! Errors of DataFusion as errors of Tonnage.
 
-use datafusion::common::DataFusionError;
+use std::collections::HashSet;
+
+use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
+use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, ErrorKind};
+
+use crate::access::VERSION;
 
 /// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
 pub(crate) fn into_datafusion(error: Error) -> DataFusionError {
@@ -19,7 +24,8 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         Some((line, column)) => translated.at(format_args!("line {line}, column {column}")),
         None => translated,
     };
-    translated.with_source(error)
+    // The message says in few words what the error says in many; only who looks for a defect wants both.
+    if kind == ErrorKind::Internal { translated.with_source(error) } else { translated }
 }
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
@@ -38,10 +44,13 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
             arrow::error::ArrowError::IoError(message, _) => (ErrorKind::Unavailable, message.clone()),
             error => (ErrorKind::Invalid, error.to_string()),
         },
-        DataFusionError::Plan(_)
-        | DataFusionError::SchemaError(..)
-        | DataFusionError::Configuration(_)
-        | DataFusionError::Execution(_) => (ErrorKind::Invalid, plain(root)),
+        DataFusionError::SchemaError(error, _) => match error.as_ref() {
+            SchemaError::FieldNotFound { field, valid_fields } => (ErrorKind::Invalid, no_column(field, valid_fields)),
+            _ => (ErrorKind::Invalid, plain(root)),
+        },
+        DataFusionError::Plan(_) | DataFusionError::Configuration(_) | DataFusionError::Execution(_) => {
+            (ErrorKind::Invalid, plain(root))
+        }
         DataFusionError::NotImplemented(_) => (ErrorKind::Unsupported, plain(root)),
         DataFusionError::ResourcesExhausted(_) => (
             ErrorKind::Unavailable,
@@ -55,6 +64,29 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
         },
         _ => (ErrorKind::Internal, plain(root)),
     }
+}
+
+/// The words that the store has for a table that is not there.
+fn no_column(field: &Column, valid: &[Column]) -> String {
+    /// A column by another name than this is no slip of the finger.
+    const LIKENESS_MIN: f64 = 0.5;
+    let mut seen = HashSet::new();
+    let valid: Vec<&Column> = valid.iter().filter(|column| column.name != VERSION && seen.insert(column.flat_name())).collect();
+    let likeness = |column: &&&Column| normalized_levenshtein(&column.name, &field.name);
+    let nearest =
+        valid.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|column| likeness(column) >= LIKENESS_MIN);
+    // Names of tables help where there are several.
+    let is_one_table = valid.windows(2).all(|pair| pair[0].relation == pair[1].relation);
+    let told = |column: &Column| if is_one_table { column.name.clone() } else { column.flat_name() };
+    let mut message = format!("there is no column {}", field.flat_name());
+    if let Some(nearest) = nearest {
+        message.push_str(&format!("; did you mean {}?", told(nearest)));
+    }
+    if !valid.is_empty() {
+        let names: Vec<String> = valid.iter().map(|column| told(column)).collect();
+        message.push_str(&format!("; the columns are {}", names.join(", ")));
+    }
+    message
 }
 
 /// The parser names the place behind its message; here it comes first.

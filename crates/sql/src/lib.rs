@@ -48,3 +48,4 @@ pub use answer::{Answer, Changes, Rows};
 pub use options::SqlOptions;
 pub use request::{Parameters, Request};
 pub use session::{Prepared, Script, Sql};
+pub use text::{Draft, Mark, MarkKind, Open};

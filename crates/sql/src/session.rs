@@ -1,5 +1,6 @@
 //! The session: statements in, answers out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::wait::wait;
@@ -12,7 +13,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::execute_stream;
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
-use tonnage::{Error, Outcome, Result, Store};
+use tonnage::ddl::Statement as Definition;
+use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 
 use crate::access::scalar_of;
 use crate::answer::{Answer, Rows};
@@ -25,7 +27,7 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::KeySets;
 use crate::request::{Parameters, Request};
-use crate::text::Kind;
+use crate::text::{Kind, placed};
 use crate::{show, write};
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
@@ -107,11 +109,15 @@ impl Sql {
     pub(crate) fn run(&self, statement: &Statement, request: &Request) -> Result<Answer> {
         let guard = self.guard(request);
         guard.check()?;
+        self.answer(statement, request, guard).map_err(|error| placed(error, &statement.piece))
+    }
+
+    fn answer(&self, statement: &Statement, request: &Request, guard: Guard) -> Result<Answer> {
         let piece = &statement.piece;
         match piece.kind {
             Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
-            Kind::Definition => self.define(&piece.text(&request.text)).map(Answer::Done),
+            Kind::Definition => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             Kind::Show | Kind::Describe => show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch))),
             Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete => write::run(self, piece, &request.parameters, &guard),
             Kind::Unknown => Err(crate::text::Cursor::new(piece)
@@ -119,9 +125,25 @@ impl Sql {
         }
     }
 
-    fn define(&self, text: &str) -> Result<Outcome> {
-        let mut outcomes = self.store().execute(text)?;
-        outcomes.pop().ok_or_else(|| Error::internal("a definition had no outcome"))
+    fn define(&self, text: &str, guard: &Guard) -> Result<Outcome> {
+        let missing = || Error::internal("a definition had no outcome");
+        match tonnage::ddl::parse(text)?.pop().ok_or_else(missing)? {
+            // The one definition that may take long.
+            Definition::CreateIndex { definition, if_not_exists } => {
+                let options =
+                    CreateIndexOptions { if_not_exists, cancel: guard.cancel().clone(), ..CreateIndexOptions::default() };
+                let new = self.store().create_index(&definition, &options)?;
+                Ok(Outcome::CreatedIndex { index: definition.name, table: definition.table, new })
+            }
+            _ => self.store().execute(text)?.pop().ok_or_else(missing),
+        }
+    }
+
+    /// The names of all functions that a statement may call.
+    pub fn functions(&self) -> Vec<String> {
+        let state = &self.inner.engine.state;
+        let names = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
+        names.chain(state.window_functions().keys()).cloned().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     fn query(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {

@@ -6,35 +6,43 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use arrow::util::pretty::pretty_format_batches;
 use tonnage::{Error, Value};
 
+use super::style::{PageError, TableStyle};
 use crate::exit::Outcome;
 
 /// Rows that share one set of column widths; what comes after them begins a new table.
 const PAGE_ROWS: usize = 2_000;
+/// Their bytes.
+const PAGE_BYTES: usize = 16 << 20;
 
 /// Gathers rows to pages.
 pub(super) struct TableWriter {
     page: Vec<RecordBatch>,
     page_rows: usize,
+    page_bytes: usize,
+    /// On the pages that are written.
+    rows_before: usize,
     pages: usize,
     schema: SchemaRef,
+    style: TableStyle,
 }
 
 impl TableWriter {
-    pub(super) fn new(schema: SchemaRef) -> Self {
-        Self { page: Vec::new(), page_rows: 0, pages: 0, schema }
+    pub(super) fn new(schema: SchemaRef, style: TableStyle) -> Self {
+        Self { page: Vec::new(), page_rows: 0, page_bytes: 0, rows_before: 0, pages: 0, schema, style }
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch, target: &mut impl Write) -> Outcome<()> {
         let mut offset = 0;
         while offset < batch.num_rows() {
             let count = (batch.num_rows() - offset).min(PAGE_ROWS - self.page_rows);
-            self.page.push(readable(&batch.slice(offset, count)).map_err(internal)?);
+            let rows = readable(&batch.slice(offset, count)).map_err(internal)?;
+            self.page_bytes += bytes_of(&rows);
+            self.page.push(rows);
             self.page_rows += count;
             offset += count;
-            if self.page_rows == PAGE_ROWS {
+            if self.page_rows == PAGE_ROWS || self.page_bytes >= PAGE_BYTES {
                 self.turn_page(target)?;
             }
         }
@@ -42,10 +50,14 @@ impl TableWriter {
     }
 
     fn turn_page(&mut self, target: &mut impl Write) -> Outcome<()> {
-        let table = pretty_format_batches(&self.page).map_err(internal)?;
-        writeln!(target, "{table}")?;
+        match self.style.write(&self.page, self.rows_before, target) {
+            Ok(()) => {}
+            Err(PageError::Values(error)) => return Err(internal(error).into()),
+            Err(PageError::Output(error)) => return Err(error.into()),
+        }
         self.page.clear();
-        self.page_rows = 0;
+        self.rows_before += self.page_rows;
+        (self.page_rows, self.page_bytes) = (0, 0);
         self.pages += 1;
         Ok(())
     }
@@ -57,6 +69,12 @@ impl TableWriter {
         }
         if self.page.is_empty() { Ok(()) } else { self.turn_page(target) }
     }
+}
+
+/// What the rows take, and not the batch that they are cut out of.
+fn bytes_of(rows: &RecordBatch) -> usize {
+    let bytes = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size());
+    rows.columns().iter().map(bytes).sum()
 }
 
 /// Bytes as their number, identifiers as text.

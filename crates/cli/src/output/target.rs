@@ -21,6 +21,8 @@ pub(super) enum Target {
     },
     /// Something that is no plain file, such as a pipe or `/dev/null`: written in place.
     Special(BufWriter<File>),
+    /// Whatever a shell writes to.
+    Screen(Box<dyn Write + Send>),
 }
 
 impl Target {
@@ -46,11 +48,17 @@ impl Target {
         Ok(Target::File { partial: BufWriter::with_capacity(BUFFER_BYTES, partial), path: path.to_owned() })
     }
 
+    /// Whether it is a file that was asked for by name.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self, Target::File { .. } | Target::Special(_))
+    }
+
     /// Hands on what is buffered, and gives a file its name.
     pub(super) fn finish(self) -> Outcome<()> {
         match self {
             Target::Stdout(mut stdout) => Ok(stdout.flush()?),
             Target::Special(mut file) => Ok(file.flush()?),
+            Target::Screen(mut screen) => Ok(screen.flush()?),
             Target::File { partial, path } => {
                 let partial = partial.into_inner().map_err(io::IntoInnerError::into_error)?;
                 partial.persist(&path).map_err(|error| error.error)?;
@@ -65,6 +73,7 @@ impl Write for Target {
         match self {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Special(file) => file.write(bytes),
+            Target::Screen(screen) => screen.write(bytes),
             Target::File { partial, .. } => partial.write(bytes),
         }
     }
@@ -73,6 +82,7 @@ impl Write for Target {
         match self {
             Target::Stdout(stdout) => stdout.flush(),
             Target::Special(file) => file.flush(),
+            Target::Screen(screen) => screen.flush(),
             Target::File { partial, .. } => partial.flush(),
         }
     }

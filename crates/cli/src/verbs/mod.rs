@@ -9,7 +9,7 @@ mod kv;
 mod load;
 mod put;
 mod scan;
-mod sql;
+pub(crate) mod sql;
 mod stats;
 mod unload;
 

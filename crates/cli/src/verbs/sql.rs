@@ -1,35 +1,39 @@
-//! `tonnage sql`: statements and their answers.
+//! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
 //! A text of definitions alone goes to the store, whose answers can be carried out again (`DESCRIBE` gives the statement that makes the
 //! table). Everything else goes through `tonnage-sql`, statement by statement: rows to standard output, what was changed to
 //! standard error.
 
-use std::io::Read;
-use std::path::PathBuf;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use tonnage::{Error, Outcome as Done};
+use tonnage::{Error, ErrorKind, Outcome as Done, Store};
 use tonnage_sql::{Answer, Changes, Request, Rows, Sql, SqlOptions};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output::{LineOutput, OutputArgs};
+use crate::shell::{Shell, caret};
 use crate::{interrupt, values};
 
-/// Carries out SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE
+/// Carries out SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE; a shell at a terminal
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    /// Statements, separated by semicolons [default: standard input]
-    #[arg(conflicts_with = "command")]
-    statements: Option<String>,
-    /// The same as an option
+    /// The store, unless --store names it, and statements, separated by semicolons [default: standard input]
+    #[arg(value_names = ["STORE", "STATEMENTS"], num_args = 0..=2)]
+    given: Vec<String>,
+    /// The statements as an option
     #[arg(long, short, value_name = "STATEMENTS", conflicts_with = "file")]
     command: Option<String>,
     /// Reads the statements from a file
-    #[arg(long, short, value_name = "FILE", conflicts_with = "statements")]
+    #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Makes the store when there is none
+    #[arg(long)]
+    create: bool,
     /// The longest that each statement may take, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     timeout: Option<Duration>,
@@ -42,23 +46,67 @@ pub(crate) struct SqlArgs {
 
 const EXAMPLES: &str = "\
 Examples:
+  tonnage sql DIR                                                         a shell over the store in DIR
   tonnage sql 'SELECT maker, count(*), avg(price) FROM phones GROUP BY maker'
   tonnage sql --format jsonl -c 'SELECT * FROM phones.images LIMIT 3'
   tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"        what the store is asked for
   tonnage sql -f statements.sql --timeout 30s
 
-Each statement is carried out by itself; what came before one that fails stays.";
+Each statement is carried out by itself; what came before one that fails stays.
+
+Without statements, and with a terminal to type them at, there is a shell: Tab completes, Ctrl-C stops a statement,
+help lists the rest. It remembers what was typed in $XDG_STATE_HOME/tonnage/history, or in the file that TONNAGE_HISTORY
+names; TONNAGE_HISTORY=off keeps nothing, and neither is kept what begins with a blank.";
 
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
-        let text = self.text()?;
-        match tonnage::ddl::parse(&text) {
+        let (store, statements) = self.given()?;
+        let globals = &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
+        if statements.is_none() && self.file.is_none() && std::io::stdin().is_terminal() {
+            return self.shell(globals);
+        }
+        let text = self.text(statements)?;
+        self.carry_out(globals, &text).map_err(|failure| pointed(&text, failure))
+    }
+
+    /// The store and the statements, of which each may be missing.
+    fn given(&self) -> Outcome<(Option<&str>, Option<&str>)> {
+        let (store, statements) = match self.given.as_slice() {
+            [] => (None, None),
+            [one] if is_store(one) => (Some(one.as_str()), None),
+            [one] => (None, Some(one.as_str())),
+            [store, statements, ..] => (Some(store.as_str()), Some(statements.as_str())),
+        };
+        match (statements, &self.command, &self.file) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+                Err(Failure::usage("statements are given twice: give them once, as they are, with -c or with -f"))
+            }
+            (None, Some(command), _) => Ok((store, Some(command))),
+            _ => Ok((store, statements)),
+        }
+    }
+
+    fn shell(&self, globals: &Globals) -> Outcome {
+        if self.output.output.is_some() {
+            return Err(Failure::usage("--output is for statements that are given: in the shell write \\o FILE"));
+        }
+        if self.output.format.is_some_and(|format| !format.is_text()) {
+            return Err(Failure::usage(
+                "--format: a screen shows table, json, jsonl and csv; in the shell write \\o FILE for the others",
+            ));
+        }
+        let sql = self.sql(globals.open_or_create(self.create).map_err(missing)?)?;
+        Shell::new(sql, self.output.format).run(&globals.store, globals.quiet)
+    }
+
+    fn carry_out(&self, globals: &Globals, text: &str) -> Outcome {
+        match tonnage::ddl::parse(text) {
             // What cannot be read must not make a store.
             Ok(statements) if statements.is_empty() => {
                 Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"))
             }
-            Ok(_) => self.define(globals, &text),
-            Err(error) if is_definition(&text) => Err(error.into()),
+            Ok(_) => self.define(globals, text),
+            Err(error) if is_definition(text) => Err(error.into()),
             Err(_) => self.query(globals, text),
         }
     }
@@ -72,11 +120,9 @@ impl SqlArgs {
         Ok(Exit::Well)
     }
 
-    fn query(&self, globals: &Globals, text: String) -> Outcome {
+    fn query(&self, globals: &Globals, text: &str) -> Outcome {
         let cancel = interrupt::cancel();
-        let defaults = SqlOptions::default();
-        let memory_bytes_max = self.memory.unwrap_or(defaults.memory_bytes_max);
-        let sql = Sql::new(globals.open()?, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?;
+        let sql = self.sql(globals.open_or_create(self.create)?)?;
         let mut started = Instant::now();
         for answer in sql.script(Request::new(text).cancel(&cancel))? {
             let told = match answer.and_then_interrupted()? {
@@ -88,6 +134,12 @@ impl SqlArgs {
             started = Instant::now();
         }
         Ok(Exit::Well)
+    }
+
+    fn sql(&self, store: Store) -> Outcome<Sql> {
+        let defaults = SqlOptions::default();
+        let memory_bytes_max = self.memory.unwrap_or(defaults.memory_bytes_max);
+        Ok(Sql::new(store, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?)
     }
 
     /// Prints rows as they come. Gives how many came.
@@ -103,9 +155,9 @@ impl SqlArgs {
         Ok(count)
     }
 
-    fn text(&self) -> Outcome<String> {
-        let read = match (self.statements.as_ref().or(self.command.as_ref()), &self.file) {
-            (Some(text), _) => return Ok(text.clone()),
+    fn text(&self, given: Option<&str>) -> Outcome<String> {
+        let read = match (given, &self.file) {
+            (Some(text), _) => return Ok(text.to_owned()),
             (None, Some(path)) if path.as_os_str() != "-" => {
                 std::fs::read_to_string(path).map_err(|error| (path.display().to_string(), error))
             }
@@ -129,17 +181,42 @@ impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
     }
 }
 
+/// Whether an argument names a store: no statement is one word, and a store is no more than that unless its directory is there.
+fn is_store(given: &str) -> bool {
+    Path::new(given).is_dir() || !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';')
+}
+
+/// For a store that is not there: how to get one.
+fn missing(failure: Failure) -> Failure {
+    match failure.error.kind() {
+        ErrorKind::NotFound => {
+            let message = format!("{}: name another, or give --create to make it", failure.error.message());
+            Failure { error: Error::not_found(message), ..failure }
+        }
+        _ => failure,
+    }
+}
+
+/// The failure with the line that it names behind its message.
+fn pointed(text: &str, failure: Failure) -> Failure {
+    let message = caret::pointed(text, &failure.error);
+    match message == failure.error.message() {
+        true => failure,
+        false => Failure { error: Error::new(failure.error.kind(), message), ..failure },
+    }
+}
+
 /// Whether a text begins like a definition: then what is wrong with it is told by who reads definitions.
 fn is_definition(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     ["create", "drop", "alter", "describe", "show"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
-fn count_told(count: u64) -> String {
-    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
+pub(crate) fn count_told(count: u64) -> String {
+    if count == 1 { "1 row".to_owned() } else { format!("{} rows", values::grouped(count)) }
 }
 
-fn changes_told(changes: &Changes) -> String {
+pub(crate) fn changes_told(changes: &Changes) -> String {
     let parts = [
         (changes.inserted, "inserted"),
         (changes.updated, "updated"),
@@ -150,7 +227,7 @@ fn changes_told(changes: &Changes) -> String {
     if told.is_empty() { "no rows changed".to_owned() } else { format!("rows: {}", told.join(", ")) }
 }
 
-fn told(done: Done) -> String {
+pub(crate) fn told(done: Done) -> String {
     match done {
         Done::Created { table, new: true } => format!("created table {table}"),
         Done::Created { table, new: false } => format!("table {table} was there already"),

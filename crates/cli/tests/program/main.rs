@@ -8,4 +8,6 @@ mod get;
 mod load;
 mod pairs;
 mod real_data;
+#[cfg(unix)]
+mod shell;
 mod verbs;

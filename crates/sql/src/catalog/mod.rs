@@ -1,7 +1,7 @@
 //! The tables of the store as DataFusion looks for them.
 //!
 //! SQL knows `catalog.schema.table`, the store knows paths such as `phones.images`. So a name of two parts is looked up as the path that it
-//! is, and one of three parts likewise; deeper paths are written in quotes as one name: `"a.b.c.d"`.
+//! is, and one of three parts likewise; of deeper paths one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
 mod places;

@@ -13,7 +13,7 @@ use super::Kind;
 use crate::error::{from_parser, invalid_at};
 
 /// The one whose operators on JSON bind as tightly as they should.
-static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+pub(super) static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
 /// How deep expressions may nest.
 const DEPTH_MAX: usize = 200;
@@ -77,7 +77,8 @@ impl Piece {
     }
 }
 
-pub(crate) fn parse(mut tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
+pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
+    let mut tokens = super::path::joined(tokens);
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::row::{RowConverter, SortField};
-use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::ast::{self, Spanned};
 use tonnage::{
     BulkGetOptions, BulkPutOptions, Error, KeySource, OnExisting, Result, Row, Table, TableSchema, record_batch_stream,
 };
@@ -37,7 +37,7 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     let ast::TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported("INSERT INTO takes the name of a table"));
     };
-    let table = sql.store().table(&path_of(name)?)?;
+    let table = sql.store().table(&path_of(name)?).map_err(|error| at_name(error, name))?;
     let columns = columns(&insert, table.schema())?;
     let Some(source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
@@ -68,14 +68,20 @@ fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
     }
     let mut columns = Vec::<String>::new();
     for name in &insert.columns {
-        let name = path_of(name)?;
-        let column = &schema.columns[schema.require_column(&name)?].name;
+        let place = schema.require_column(&path_of(name)?).map_err(|error| at_name(error, name))?;
+        let column = &schema.columns[place].name;
         if columns.contains(column) {
-            return Err(Error::invalid(format!("INSERT names column '{column}' twice")));
+            return Err(at_name(Error::invalid(format!("INSERT names column '{column}' twice")), name));
         }
         columns.push(column.clone());
     }
     Ok(columns)
+}
+
+/// The error at the place of a name.
+fn at_name(error: Error, name: &ast::ObjectName) -> Error {
+    let place = name.span().start;
+    error.at(format_args!("line {}, column {}", place.line, place.column))
 }
 
 /// The rows of the source under the names of the table's columns.

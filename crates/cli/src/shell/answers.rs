@@ -1,0 +1,124 @@
+//! Statements carried out, and their answers shown.
+
+use std::time::Instant;
+
+use arrow::array::RecordBatch;
+use tonnage_sql::{Answer, Request, Rows};
+
+use super::assembly::Unit;
+use super::caret::pointed_from;
+use super::{Flow, Shell, seconds};
+use crate::exit::{Failure, Outcome, with_causes};
+use crate::interrupt;
+use crate::output::{RowFormat, RowOutput, TableStyle};
+use crate::values::grouped;
+use crate::verbs::sql::{changes_told, count_told, told};
+
+impl Shell {
+    /// Carries out statements up to the first that fails. Ctrl-C stops the one that runs.
+    pub(super) fn carry_out(&mut self, unit: &Unit) -> Flow {
+        let running = interrupt::statement();
+        let mut script = match self.sql.script(Request::new(unit.text.as_str()).cancel(running.cancel())) {
+            Ok(script) => script,
+            Err(error) => return self.failed(pointed_from(&unit.text, unit.lines_before, error.message())),
+        };
+        let count = script.len();
+        for done in 1.. {
+            let started = Instant::now();
+            let shown = match script.next() {
+                None => break,
+                Some(Ok(answer)) => self.show(answer),
+                Some(Err(error)) => Err(error.into()),
+            };
+            match shown {
+                Ok(said) if self.settings.timing => self.screen.tell(format_args!("{said} {}", seconds(started.elapsed()))),
+                Ok(said) => self.screen.tell(said),
+                Err(failure) => {
+                    let stopped = running.cancel().is_cancelled();
+                    return self.broken_off(unit, &failure, stopped, started, count - done);
+                }
+            }
+        }
+        Flow::On
+    }
+
+    fn broken_off(&self, unit: &Unit, failure: &Failure, stopped: bool, started: Instant, left: usize) -> Flow {
+        let flow = match stopped {
+            true => {
+                self.screen.tell(format_args!("stopped {}", seconds(started.elapsed())));
+                Flow::Failed
+            }
+            false => self.failed(pointed_from(&unit.text, unit.lines_before, &with_causes(&failure.error))),
+        };
+        match left {
+            0 => {}
+            1 => self.screen.tell("1 statement behind it was left out"),
+            _ => self.screen.tell(format_args!("{left} statements behind it were left out")),
+        }
+        flow
+    }
+
+    /// Shows an answer. Gives what there is to say of it.
+    fn show(&mut self, answer: Answer) -> Outcome<String> {
+        match answer {
+            Answer::Changed(changes) => Ok(changes_told(&changes)),
+            Answer::Done(done) => Ok(told(done)),
+            Answer::Rows(rows) => match self.settings.take_output() {
+                Some(file) => {
+                    let output = file.open(rows.schema().clone())?;
+                    write(rows, output, None)
+                }
+                None => {
+                    let limit = self.settings.limit(&self.screen);
+                    let output = self.output(self.settings.format(&self.screen), &rows)?;
+                    write(rows, output, limit)
+                }
+            },
+        }
+    }
+
+    fn output(&self, format: RowFormat, rows: &Rows) -> Outcome<RowOutput> {
+        RowOutput::on_screen(format, self.screen.rows(), rows.schema().clone(), self.settings.style(&self.screen))
+    }
+
+    /// Shows a list that the shell made, always as a table.
+    pub(super) fn show_list(&self, rows: &RecordBatch) -> Outcome<()> {
+        let style = TableStyle::default();
+        let mut output = RowOutput::on_screen(RowFormat::Table, self.screen.rows(), rows.schema(), style)?;
+        output.write(rows)?;
+        output.finish().map(drop)
+    }
+}
+
+/// Writes rows as they come, up to a limit. What was written before an error stays to be seen.
+fn write(rows: Rows, mut output: RowOutput, limit: Option<u64>) -> Outcome<String> {
+    let mut left = limit.unwrap_or(u64::MAX);
+    let (mut has_more, mut broken) = (false, None);
+    for batch in rows {
+        match batch {
+            Ok(batch) => {
+                let taken = left.min(batch.num_rows() as u64);
+                if taken > 0 {
+                    output.write(&batch.slice(0, taken as usize))?;
+                }
+                left -= taken;
+                has_more = taken < batch.num_rows() as u64;
+            }
+            Err(error) => broken = Some(error),
+        }
+        if has_more || broken.is_some() {
+            break;
+        }
+    }
+    if let Some(error) = broken {
+        output.finish_partial()?;
+        return Err(error.into());
+    }
+    let count = output.finish()?;
+    match has_more {
+        true => {
+            Ok(format!("the first {} rows; there are more: \\limit {} shows more, \\limit off all", grouped(count), count * 10))
+        }
+        false => Ok(count_told(count)),
+    }
+}

@@ -1,0 +1,123 @@
+//! Lines put together to statements.
+
+use tonnage_sql::{Draft, Open};
+
+use super::command;
+
+/// What was typed of a statement so far.
+#[derive(Default)]
+pub(super) struct Assembly {
+    text: String,
+    /// The line, of all that were given, on which the text begins; from 0.
+    begins: u64,
+    lines: u64,
+}
+
+/// What can be carried out: statements up to a semicolon, or a command of the shell.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) text: String,
+    /// The lines that were given before it.
+    pub(super) lines_before: u64,
+}
+
+impl Assembly {
+    /// Takes one line more. Gives what is complete with it.
+    pub(super) fn push(&mut self, line: &str) -> Option<Unit> {
+        let is_first = self.text.trim().is_empty();
+        if is_first {
+            self.text.clear();
+            self.begins = self.lines;
+        }
+        self.lines += 1;
+        if !is_first {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+        if is_first && command::is_command(line) {
+            return self.take();
+        }
+        // Without a semicolon only what says nothing at all is complete.
+        let may_end = is_first || line.contains(';') || line.contains("*/");
+        if may_end && Draft::read(&self.text).is_complete() { self.take() } else { None }
+    }
+
+    /// What is left when nothing more comes.
+    pub(super) fn take(&mut self) -> Option<Unit> {
+        let text = std::mem::take(&mut self.text);
+        (!text.trim().is_empty()).then_some(Unit { text, lines_before: self.begins })
+    }
+
+    /// Forgets what was typed.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+    }
+
+    /// What was typed and is not complete.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What to ask for the next line with: it tells what is still open.
+    pub(super) fn prompt(&self) -> &'static str {
+        if self.text.trim().is_empty() {
+            return "tonnage> ";
+        }
+        match Draft::read(&self.text).open() {
+            None => "      -> ",
+            Some(Open::Text) => "      '> ",
+            Some(Open::Name) => "      \"> ",
+            Some(Open::Comment) => "     /*> ",
+            Some(Open::Dollar) => "     $$> ",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(lines: &str) -> (Vec<(u64, String)>, &'static str) {
+        let mut assembly = Assembly::default();
+        let units = lines.lines().filter_map(|line| assembly.push(line)).map(|unit| (unit.lines_before, unit.text)).collect();
+        (units, assembly.prompt())
+    }
+
+    #[test]
+    fn a_statement_ends_with_its_semicolon() {
+        let (units, prompt) = units("SELECT 1;\nSELECT\n ';'\n ; SELECT 2;\nSELECT 3; SELECT");
+        assert_eq!(units, [(0, "SELECT 1;".to_owned()), (1, "SELECT\n ';'\n ; SELECT 2;".to_owned())]);
+        assert_eq!(prompt, "      -> ");
+    }
+
+    #[test]
+    fn commands_need_no_semicolon_but_begin_their_line() {
+        let (units, prompt) = units("\\d phones\nexit\nSELECT\n\\d\n;");
+        let texts: Vec<_> = units.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!((texts.as_slice(), prompt), (["\\d phones", "exit", "SELECT\n\\d\n;"].as_slice(), "tonnage> "));
+    }
+
+    #[test]
+    fn the_prompt_tells_what_is_open() {
+        for (typed, prompt) in [
+            ("", "tonnage> "),
+            ("\n  ", "tonnage> "),
+            ("SELECT 1;", "tonnage> "),
+            ("-- nothing", "tonnage> "),
+            ("SELECT 'a;", "      '> "),
+            ("SELECT \"a;", "      \"> "),
+            ("SELECT /* a;", "     /*> "),
+            ("SELECT $$ a;", "     $$> "),
+        ] {
+            assert_eq!(units(typed).1, prompt, "{typed}");
+        }
+    }
+
+    #[test]
+    fn blank_lines_and_comments_wait_for_nothing() {
+        let (units, prompt) = units("\n\n-- a comment\n/* one\n more */\nSELECT 1;");
+        let texts: Vec<_> = units.iter().map(|(line, text)| (*line, text.as_str())).collect();
+        assert_eq!(texts, [(2, "-- a comment"), (3, "/* one\n more */"), (5, "SELECT 1;")]);
+        assert_eq!(prompt, "tonnage> ");
+    }
+}

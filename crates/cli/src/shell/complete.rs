@@ -1,0 +1,228 @@
+//! What a word that is being typed may become.
+//!
+//! 1. A line that begins with a backslash is a command: its name is completed, then its argument.
+//! 2. Behind FROM, JOIN, INTO and their like there stands a table, behind DROP INDEX an index.
+//! 3. Behind `name.` there stand columns of the table, or of the alias, that the name means, and child tables.
+//! 4. Everywhere else: columns of the tables that the statement names, functions, keywords, tables.
+
+use std::ops::Range;
+
+use tonnage::Store;
+use tonnage_sql::{Draft, Mark, MarkKind, Open};
+
+use super::command::{COMMANDS, screen_formats};
+use super::words::{KEYWORDS, is_keyword, quoted, quoted_path};
+
+/// Knows what there is to complete with.
+pub(super) struct Completer {
+    store: Store,
+    functions: Vec<String>,
+}
+
+/// What the bytes of the text from `start` to the cursor may become.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Completions {
+    pub(super) start: usize,
+    pub(super) words: Vec<String>,
+}
+
+/// Behind these words there stands a table.
+const BEFORE_TABLE: [&str; 9] = ["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "UPSERT", "ON"];
+
+impl Completer {
+    pub(super) fn new(store: Store, functions: Vec<String>) -> Self {
+        Self { store, functions }
+    }
+
+    /// Completes the word that ends at `cursor`.
+    pub(super) fn complete(&self, text: &str, cursor: usize) -> Completions {
+        let typed = &text[..cursor];
+        if typed.trim_start().starts_with('\\') {
+            return self.command(typed);
+        }
+        let draft = Draft::read(typed);
+        if matches!(draft.open(), Some(Open::Text | Open::Comment | Open::Dollar)) || in_comment(&draft, typed) {
+            return Completions { start: cursor, words: Vec::new() };
+        }
+        let path = path_at_end(typed, draft.marks());
+        let before = draft.marks().iter().filter(|mark| mark.range.end <= path.start).collect::<Vec<_>>();
+        let statement = Statement::around(self, text, cursor);
+        match previous_words(typed, &before).as_slice() {
+            [.., drop, index] if drop == "DROP" && index == "INDEX" => self.among(typed, path.start, self.indexes()),
+            [first, .., on] if on == "ON" && first != "CREATE" && first != "DROP" => self.inside(typed, path, &statement),
+            [.., last] if BEFORE_TABLE.contains(&last.as_str()) => self.among(typed, path.start, self.tables()),
+            _ => self.inside(typed, path, &statement),
+        }
+    }
+
+    fn command(&self, typed: &str) -> Completions {
+        let start = typed.len() - typed.trim_start().len();
+        let Some((name, argument)) = typed[start..].split_once(char::is_whitespace) else {
+            return self.among(typed, start, COMMANDS.iter().map(|(name, ..)| (*name).to_owned()));
+        };
+        let start = typed.len() - argument.trim_start().len();
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let candidates: Vec<String> = match name {
+            "\\d" | "\\di" => self.tables().collect(),
+            "\\format" => screen_formats().into_iter().chain(words(&["default"])).collect(),
+            "\\x" => words(&["on", "off", "auto"]),
+            "\\timing" => words(&["on", "off"]),
+            "\\limit" => words(&["off"]),
+            "\\h" => super::words::STATEMENTS.iter().map(|(words, _)| (*words).to_owned()).collect(),
+            _ => Vec::new(),
+        };
+        self.among(typed, start, candidates.into_iter())
+    }
+
+    /// A word among others in a statement.
+    fn inside(&self, typed: &str, path: Range<usize>, statement: &Statement) -> Completions {
+        if let Some((qualifier, _)) = typed[path.clone()].rsplit_once('.') {
+            let start = path.start + qualifier.len() + 1;
+            let columns = statement.columns_of(self, qualifier).into_iter().map(|name| quoted(&name));
+            let children = self.tables().filter_map(|table| {
+                let child = table.get(..qualifier.len())?.eq_ignore_ascii_case(qualifier).then(|| &table[qualifier.len()..])?;
+                child.strip_prefix('.').map(str::to_owned)
+            });
+            return self.among(typed, start, columns.chain(children));
+        }
+        let part = &typed[path.clone()];
+        let columns: Vec<String> = statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
+        if part.is_empty() {
+            return self.among(typed, path.start, columns.iter().map(|name| quoted(name)));
+        }
+        // Before its FROM is written a statement may mean any table.
+        let columns = if statement.tables.is_empty() { self.all_columns() } else { columns };
+        let columns = columns.iter().map(|name| quoted(name));
+        let like_typed =
+            |word: &str| if part.chars().any(char::is_lowercase) { word.to_ascii_lowercase() } else { word.to_owned() };
+        let keywords = KEYWORDS.iter().map(|word| like_typed(word));
+        let functions = self.functions.iter().map(|name| format!("{name}("));
+        self.among(typed, path.start, columns.chain(keywords).chain(functions).chain(self.tables()))
+    }
+
+    /// Those of the candidates that begin with what was typed, in any case of letters.
+    fn among(&self, typed: &str, start: usize, candidates: impl Iterator<Item = String>) -> Completions {
+        let part = &typed[start..];
+        let begins = |word: &str| word.get(..part.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(part));
+        // `my` becomes `"my images"`.
+        let fits = |word: &String| begins(word) || word.strip_prefix('"').is_some_and(begins);
+        let mut words: Vec<String> = candidates.filter(fits).collect();
+        words.sort_by_key(|word| word.to_ascii_lowercase());
+        words.dedup();
+        Completions { start, words }
+    }
+
+    fn tables(&self) -> impl Iterator<Item = String> {
+        self.store.tables().into_iter().map(|table| quoted_path(table.path()))
+    }
+
+    fn indexes(&self) -> impl Iterator<Item = String> {
+        let indexes = self.store.tables().into_iter().filter_map(|table| table.indexes().ok()).flatten();
+        indexes.map(|index| quoted(index.name()))
+    }
+
+    fn all_columns(&self) -> Vec<String> {
+        self.store.tables().iter().flat_map(|table| self.columns(table.path())).collect()
+    }
+
+    fn columns(&self, path: &str) -> Vec<String> {
+        let table = self.store.table(path);
+        table.map(|table| table.schema().columns.iter().map(|column| column.name.clone()).collect()).unwrap_or_default()
+    }
+}
+
+/// A comment up to the end of its line is still being written.
+fn in_comment(draft: &Draft, typed: &str) -> bool {
+    let last = draft.marks().last();
+    last.is_some_and(|mark| {
+        let text = &typed[mark.range.clone()];
+        mark.kind == MarkKind::Comment && mark.range.end == typed.len() && text.starts_with("--") && !text.ends_with('\n')
+    })
+}
+
+/// The names parted by points that end at the end of the text; nothing where a blank or a sign stands there.
+fn path_at_end(typed: &str, marks: &[Mark]) -> Range<usize> {
+    let mut start = typed.len();
+    for mark in marks.iter().rev() {
+        let is_name =
+            matches!(mark.kind, MarkKind::Word | MarkKind::QuotedName | MarkKind::Rest) || &typed[mark.range.clone()] == ".";
+        if mark.range.end != start || !is_name {
+            break;
+        }
+        start = mark.range.start;
+    }
+    start..typed.len()
+}
+
+/// The words of the statement before the one that is typed, in upper case: its first and the last two.
+fn previous_words(typed: &str, before: &[&Mark]) -> Vec<String> {
+    let of_statement = before.iter().rposition(|mark| mark.kind == MarkKind::End).map_or(0, |at| at + 1);
+    let marks = before[of_statement..].iter().filter(|mark| mark.kind != MarkKind::Comment);
+    marks.map(|mark| typed[mark.range.clone()].to_ascii_uppercase()).collect()
+}
+
+/// The tables that a statement names.
+struct Statement {
+    tables: Vec<Named>,
+}
+
+struct Named {
+    path: String,
+    alias: Option<String>,
+}
+
+impl Statement {
+    /// The statement that the cursor stands in.
+    fn around(completer: &Completer, text: &str, cursor: usize) -> Self {
+        let draft = Draft::read(text);
+        let marks = draft.marks();
+        let is_end = |mark: &Mark| mark.kind == MarkKind::End;
+        let first = marks.iter().rposition(|mark| is_end(mark) && mark.range.end <= cursor).map_or(0, |at| at + 1);
+        let last = marks[first..].iter().position(is_end).map_or(marks.len(), |at| first + at);
+        Self { tables: named(completer, text, &marks[first..last]) }
+    }
+
+    fn columns_of(&self, completer: &Completer, qualifier: &str) -> Vec<String> {
+        let qualifier = bare(qualifier);
+        let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+        let is_meant = |table: &&Named| match &table.alias {
+            Some(alias) => alias.eq_ignore_ascii_case(&qualifier),
+            None => table.path.eq_ignore_ascii_case(&qualifier) || last(&table.path).eq_ignore_ascii_case(&qualifier),
+        };
+        // A statement that does not yet name the table: `SELECT phones.` is written before its FROM.
+        let path = self.tables.iter().find(is_meant).map_or(qualifier.clone(), |table| table.path.clone());
+        completer.columns(&path)
+    }
+}
+
+/// Every path that is a table's, with what follows it as its alias.
+fn named(completer: &Completer, text: &str, marks: &[Mark]) -> Vec<Named> {
+    let word = |mark: &Mark| &text[mark.range.clone()];
+    let is_name = |mark: &Mark| matches!(mark.kind, MarkKind::Word | MarkKind::QuotedName);
+    let mut tables = Vec::new();
+    let mut rest = marks.iter().filter(|mark| mark.kind != MarkKind::Comment).peekable();
+    while let Some(first) = rest.next() {
+        if !is_name(first) {
+            continue;
+        }
+        let mut path = bare(word(first));
+        while rest.next_if(|mark| word(mark) == ".").is_some() {
+            if let Some(next) = rest.next_if(|mark| is_name(mark)) {
+                path = format!("{path}.{}", bare(word(next)));
+            }
+        }
+        if let Ok(table) = completer.store.table(&path) {
+            rest.next_if(|mark| word(mark).eq_ignore_ascii_case("AS"));
+            let alias = rest.next_if(|mark| is_name(mark) && !is_keyword(word(mark))).map(|mark| bare(word(mark)));
+            tables.push(Named { path: table.path().to_owned(), alias });
+        }
+    }
+    tables
+}
+
+fn bare(path: &str) -> String {
+    path.split('.').map(|name| name.trim_matches('"')).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests;

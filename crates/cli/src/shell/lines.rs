@@ -1,0 +1,25 @@
+//! Where a shell's lines come from.
+
+use crate::exit::Outcome;
+
+/// A terminal, or whatever stands for one.
+pub(super) trait Lines {
+    /// The next line. `before` are the lines of the same statement that came already.
+    fn next(&mut self, prompt: &str, before: &str) -> Outcome<Line>;
+
+    /// Keeps what was typed for later. The error tells why that was not possible.
+    fn remember(&mut self, text: &str) -> Result<(), String>;
+
+    /// How many columns the terminal has.
+    fn width(&mut self) -> Option<usize>;
+}
+
+/// What was typed.
+#[derive(Debug)]
+pub(super) enum Line {
+    Typed(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D.
+    End,
+}

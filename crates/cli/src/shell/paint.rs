@@ -1,0 +1,73 @@
+//! Statements in colours.
+
+use tonnage_sql::{Draft, MarkKind, Open};
+
+use super::words::is_keyword;
+
+/// What is longer stays as it is: it would be read anew at every key.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// The line in colours; `before` are the lines above it.
+pub(super) fn painted(before: &str, line: &str) -> Option<String> {
+    if before.len() + line.len() > TEXT_BYTES_MAX || before.is_empty() && line.trim_start().starts_with('\\') {
+        return None;
+    }
+    let text = format!("{before}{line}");
+    let draft = Draft::read(&text);
+    let mut out = String::with_capacity(2 * line.len());
+    let mut at = before.len();
+    for mark in draft.marks().iter().filter(|mark| mark.range.end > before.len()) {
+        let start = mark.range.start.max(at);
+        out.push_str(&text[at..start]);
+        let part = &text[start..mark.range.end];
+        match colour(mark.kind, &text[mark.range.clone()], draft.open()) {
+            Some(colour) => out.push_str(&format!("\x1b[{colour}m{part}\x1b[0m")),
+            None => out.push_str(part),
+        }
+        at = mark.range.end;
+    }
+    out.push_str(&text[at..]);
+    Some(out)
+}
+
+fn colour(kind: MarkKind, text: &str, open: Option<Open>) -> Option<&'static str> {
+    const KEYWORD: &str = "1;34";
+    const TEXT: &str = "32";
+    const NUMBER: &str = "36";
+    const COMMENT: &str = "90";
+    match kind {
+        MarkKind::Word if is_keyword(text) => Some(KEYWORD),
+        MarkKind::Text => Some(TEXT),
+        MarkKind::Number | MarkKind::Parameter => Some(NUMBER),
+        MarkKind::Comment => Some(COMMENT),
+        MarkKind::Rest if open == Some(Open::Comment) => Some(COMMENT),
+        MarkKind::Rest if matches!(open, Some(Open::Text | Open::Dollar)) => Some(TEXT),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bare(painted: &str) -> String {
+        let mut parts = painted.split("\x1b[");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + part.split_once('m').map_or("", |(_, rest)| rest))
+    }
+
+    #[test]
+    fn colours_change_no_letter() {
+        for line in ["select 'é' , x from \"T\" -- done", "SELECT 1; 'open", "", "  ", "é 日本 'x' $$"] {
+            assert_eq!(bare(&painted("", line).unwrap()), line);
+            assert_eq!(bare(&painted("SELECT 'a\n", line).unwrap()), line);
+        }
+    }
+
+    #[test]
+    fn keywords_texts_and_comments_are_told_apart() {
+        assert_eq!(painted("", "from a 'b'").unwrap(), "\x1b[1;34mfrom\x1b[0m a \x1b[32m'b'\x1b[0m");
+        assert_eq!(painted("SELECT /*\n", "from */ a").unwrap(), "\x1b[90mfrom */\x1b[0m a");
+        assert_eq!(painted("", "\\d from"), None);
+    }
+}

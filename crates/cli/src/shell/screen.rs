@@ -1,0 +1,65 @@
+//! Where a shell writes: standard output and standard error, or whatever a test looks at.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows on the one side, everything that is said about them on the other.
+#[derive(Clone)]
+pub(super) struct Screen {
+    rows: Channel,
+    told: Channel,
+    is_terminal: bool,
+    /// The columns of the terminal.
+    pub(super) width: Option<usize>,
+}
+
+type Channel = Arc<Mutex<dyn Write + Send>>;
+
+/// A reader of output wants blocks, not cells.
+const BUFFER_BYTES: usize = 64 << 10;
+
+impl Screen {
+    pub(super) fn standard() -> Self {
+        Self {
+            rows: Arc::new(Mutex::new(io::stdout())),
+            told: Arc::new(Mutex::new(io::stderr())),
+            is_terminal: io::stdout().is_terminal(),
+            width: None,
+        }
+    }
+
+    /// A terminal whose whole text is kept.
+    #[cfg(test)]
+    pub(super) fn kept(kept: Arc<Mutex<Vec<u8>>>) -> Self {
+        Self { rows: kept.clone(), told: kept, is_terminal: true, width: Some(80) }
+    }
+
+    /// Whether someone looks at the rows.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// A way to write rows.
+    pub(super) fn rows(&self) -> Box<dyn Write + Send> {
+        Box::new(BufWriter::with_capacity(BUFFER_BYTES, Side(self.rows.clone())))
+    }
+
+    /// Writes a line. One who no longer listens misses nothing.
+    pub(super) fn tell(&self, text: impl Display) {
+        let _ = writeln!(Side(self.told.clone()), "{text}");
+    }
+}
+
+/// One of the two, written to a block at a time.
+struct Side(Channel);
+
+impl Write for Side {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
