@@ -16,7 +16,7 @@ pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 pub enum Format {
     /// Comma-separated values (or another delimiter, see [`CsvOptions`](crate::CsvOptions)), the first line naming the columns.
     Csv,
-    /// One JSON object per line.
+    /// One JSON object per line, or one array of JSON objects.
     JsonLines,
     /// Apache Parquet.
     Parquet,

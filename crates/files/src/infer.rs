@@ -25,8 +25,9 @@ use crate::source::Source;
 use crate::text::block::{Cell, CellKind};
 use crate::text::blocks::Blocks;
 use crate::text::json::decoded_name;
+use crate::text::json_array::{ArrayCutter, Cut};
 use crate::text::json_scan::{NotJson, scan_object};
-use crate::text::reader::open_csv;
+use crate::text::reader::{no_documents, open_csv};
 use crate::text::{scalar, timestamp};
 use crate::{Format, TYPE_JSON, TYPE_KEY};
 
@@ -42,10 +43,15 @@ pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usiz
     let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
     let input = Input::open(source)?;
     match input.format(source, options.format) {
+        format if format != Format::JsonLines && options.documents.is_some() => Err(no_documents(source, format)),
         Format::Csv => infer_csv(source, input, &options, sample_records),
         Format::JsonLines => {
             let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
-            let fields = json_fields(blocks.look_ahead(SAMPLE_BYTES_MAX), sample_records);
+            let sample = blocks.look_ahead(SAMPLE_BYTES_MAX);
+            let fields = match &options.documents {
+                Some(documents) => documents.fields(sample, sample_records),
+                None => json_fields(sample, sample_records),
+            };
             match blocks.take_failure() {
                 Some(error) if fields.is_empty() => Err(error),
                 _ => Ok(Schema::new(fields)),
@@ -92,17 +98,29 @@ fn infer_csv(source: &Source, input: Input, options: &ReadOptions, sample_record
     Ok(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// The members of the JSON lines in `bytes`, in the order in which they first appear.
+/// Calls `take` with the places of the first JSON records in `bytes`.
+pub(crate) fn each_json_record(bytes: &[u8], sample_records: usize, mut take: impl FnMut(usize, usize)) {
+    let (mut start, mut array) = (0, ArrayCutter::fits(bytes).then(ArrayCutter::new));
+    for _ in 0..sample_records {
+        let (from, to) = match &mut array {
+            _ if start >= bytes.len() => return,
+            None => (start, memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length)),
+            Some(cutter) => match cutter.next(bytes, start, false) {
+                Cut::Element(from, to) | Cut::Refused(from, to, _) => (from, to),
+                Cut::Nothing(_) => return,
+            },
+        };
+        take(from, to);
+        start = to + usize::from(array.is_none());
+    }
+}
+
+/// The members of the JSON objects in `bytes`, in the order in which they first appear.
 pub(crate) fn json_fields(bytes: &[u8], sample_records: usize) -> Vec<FieldRef> {
     let mut columns: Vec<(String, Guess)> = Vec::new();
     let mut places = HashMap::new();
-    let mut start = 0;
-    for _ in 0..sample_records {
-        if start >= bytes.len() {
-            break;
-        }
-        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-        // A broken line tells what it can: the reader will reject it in its turn.
+    each_json_record(bytes, sample_records, |start, end| {
+        // A broken record tells what it can: the reader will reject it in its turn.
         let _ = scan_object(bytes, start, end, |member| {
             let name = decoded_name(&member);
             let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
@@ -114,14 +132,13 @@ pub(crate) fn json_fields(bytes: &[u8], sample_records: usize) -> Vec<FieldRef> 
             }
             Ok::<(), NotJson>(())
         });
-        start = end + 1;
-    }
+    });
     columns.iter().map(|(name, guess)| Arc::new(guess.field(name))).collect()
 }
 
 /// What a column can still be.
 #[derive(Clone, Debug, Default)]
-struct Guess {
+pub(crate) struct Guess {
     whole: bool,
     fractional: bool,
     /// `NaN` or `inf`, which are numbers only in company.
@@ -134,7 +151,7 @@ struct Guess {
 }
 
 impl Guess {
-    fn see(&mut self, cell: Cell, text: &[u8]) {
+    pub(crate) fn see(&mut self, cell: Cell, text: &[u8]) {
         match cell.kind() {
             CellKind::Missing => {}
             CellKind::Number if scalar::whole::<i64>(text).is_ok() => self.whole = true,
@@ -178,7 +195,7 @@ impl Guess {
         }
     }
 
-    fn field(&self, name: &str) -> Field {
+    pub(crate) fn field(&self, name: &str) -> Field {
         let number = self.whole || self.fractional;
         let kinds = [number, self.boolean, self.time, self.nested, self.text].iter().filter(|seen| **seen).count();
         let data_type = match kinds {
@@ -210,6 +227,6 @@ fn unit_for(fraction_digits: u32) -> TimeUnit {
     }
 }
 
-fn json_field(name: &str) -> Field {
+pub(crate) fn json_field(name: &str) -> Field {
     Field::new(name, DataType::Utf8, true).with_metadata(HashMap::from([(TYPE_KEY.to_owned(), TYPE_JSON.to_owned())]))
 }

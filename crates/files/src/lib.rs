@@ -8,7 +8,9 @@
 //! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a [`RejectedRecord`] with its
 //!    place, its reason and its original text; the records around it are delivered. Only what ends the file (a truncated
 //!    archive, an unreadable disk) is an error, and it comes after everything that stood before it.
-//! 4. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where the row came from.
+//! 4. JSON is one object per line or one array of objects. Its members become columns, or, with [`ReadOptions::documents`], each object stays
+//!    whole in one column, beside columns that are taken out of it.
+//! 5. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where the row came from.
 //!
 //! Writing: [`RecordWriter`] takes batches and writes them in any of the formats; what it wrote reads back as the same rows.
 //!
@@ -53,7 +55,7 @@ mod writer;
 pub use batch::{Original, ReadBatch, RejectedRecord};
 pub use format::{Compression, Format};
 pub use infer::infer_schema;
-pub use options::{CsvOptions, ReadOptions, Unmentioned};
+pub use options::{CsvOptions, DocumentOptions, ReadOptions, Unmentioned};
 pub use progress::Progress;
 pub use reader::RecordReader;
 pub use source::Source;

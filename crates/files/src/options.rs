@@ -24,6 +24,21 @@ pub struct ReadOptions {
     pub parallelism: usize,
     /// What only CSV needs to know.
     pub csv: CsvOptions,
+    /// Whether each JSON object is to be one document in one column, rather than a row of its members.
+    pub documents: Option<DocumentOptions>,
+}
+
+/// How JSON documents become rows: each as it stands in one column, beside columns that are taken out of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DocumentOptions {
+    /// The column that takes the documents.
+    pub column: String,
+    /// The places of other columns in the documents: the names that lead there. A column of [`ReadOptions::schema`] that is not
+    /// mentioned here is the member of its own name, without regard to case.
+    pub places: Vec<(String, Vec<String>)>,
+    /// A column that keys are made for, because the documents have none of their own: random UUIDs, or in a column of whole numbers
+    /// the number of each record in its file.
+    pub made: Option<String>,
 }
 
 /// What becomes of columns that the wanted schema does not mention.
@@ -60,6 +75,7 @@ impl Default for ReadOptions {
             start_record: 0,
             parallelism: 1,
             csv: CsvOptions::default(),
+            documents: None,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::progress::Progress;
 use crate::source::Source;
-use crate::text::reader::TextReader;
+use crate::text::reader::{TextReader, no_documents};
 
 /// An iterator of the batches of one source.
 ///
@@ -36,6 +36,7 @@ impl RecordReader {
         let (compression, progress) = (input.compression, input.progress.clone());
         let body = match format.is_text() {
             true => Body::Text(Box::new(TextReader::open(source, input, format, options)?)),
+            false if options.documents.is_some() => return Err(no_documents(source, format)),
             false => Body::Columnar(Box::new(ColumnarReader::open(source, input, format, options)?)),
         };
         Ok(RecordReader { body, format, compression, progress, ended: false })

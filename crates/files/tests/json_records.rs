@@ -20,7 +20,7 @@ fn members_come_in_any_order_and_may_be_missing() {
 
 #[rstest]
 #[case::broken("{\"id\":2,", None, "a member name in quotes is missing")]
-#[case::no_object("[1]", None, "the line is not a JSON object")]
+#[case::no_object("[1]", None, "the record is not a JSON object")]
 #[case::wrong_type("{\"id\":\"two\"}", Some("id"), "`two` is not a whole number")]
 #[case::out_of_range("{\"id\":3000000000}", Some("id"), "`3000000000` is out of the range of a 32-bit integer")]
 #[case::nested("{\"id\":{\"a\":1}}", Some("id"), "`{\"a\":1}` is a nested value")]
@@ -65,7 +65,57 @@ fn a_member_that_turns_up_late_rejects_its_record_rather_than_being_lost() {
 }
 
 #[test]
-fn an_array_is_an_error_with_a_remedy() {
-    let error = RecordReader::open(&jsonl("[{\"id\":1}]"), &ReadOptions::default()).err().expect("an error");
-    assert!(error.message().starts_with("test.jsonl: is a JSON array; JSON lines are one object per line"), "{error}");
+fn the_elements_of_an_array_are_records_too() {
+    let text = "[\n  {\"id\": 1, \"name\": \"a]\"},\n  {\n    \"name\": \"b\",\n    \"id\": 2\n  }, {\"id\": 3}\n]\n";
+    let (batch, rejected) = read(&jsonl(text), &wanting(small_schema()));
+    assert_eq!(rejected, vec![]);
+    assert_eq!(lines(&batch), ["1,a],", "2,b,", "3,,"]);
+    let (inferred, _) = read(&jsonl(text), &ReadOptions::default());
+    assert_eq!(inferred.column_by_name("id").unwrap().as_primitive::<Int64Type>().values(), &[1, 2, 3]);
+}
+
+#[rstest]
+#[case::broken("{\"id\": 2, \"name\": }", 3, "a value is missing")]
+#[case::no_object("[7]", 3, "the record is not a JSON object")]
+#[case::wrong_type("{\n\"id\":\"two\"}", 3, "`two` is not a whole number")]
+fn only_the_bad_element_is_rejected(#[case] bad: &str, #[case] line: u64, #[case] reason: &str) {
+    let text = format!("[{{\"id\": 1}},\n\n{bad},\n{{\"id\": 3}}\n]");
+    let (batch, rejected) = read(&jsonl(&text), &wanting(small_schema()));
+    assert_eq!(lines(&batch), ["1,,", "3,,"]);
+    assert_eq!(rejected.len(), 1);
+    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].reason.as_str()), (1, Some(line), reason));
+    assert_eq!(rejected[0].original, bad.as_bytes());
+}
+
+#[test]
+fn an_array_that_is_cut_short_is_told() {
+    for (text, record, line) in [("[{\"id\": 1},\n{\"id\"", 1, 2), ("[{\"id\": 1},\n", 1, 2), ("[{\"id\": 1}", 1, 1)] {
+        let (batch, rejected) = read(&jsonl(text), &wanting(small_schema()));
+        assert_eq!((batch.num_rows(), rejected.len()), (1, 1), "{text}");
+        assert_eq!((rejected[0].record, rejected[0].line), (record, Some(line)), "{text}");
+        assert!(rejected[0].reason.ends_with("the file is cut short"), "{}", rejected[0].reason);
+    }
+}
+
+#[test]
+fn an_element_without_end_is_an_error_with_a_remedy() {
+    let text = format!("[{{\"id\":1}},\n{{\"id\":2,\"name\":\"{}", "x".repeat(3 << 20));
+    let options = ReadOptions { record_bytes_max: 100, ..wanting(small_schema()) };
+    let mut reader = RecordReader::open(&jsonl(&text), &options).unwrap();
+    assert_eq!(reader.next().unwrap().unwrap().batch.num_rows(), 1);
+    let error = reader.next().unwrap().unwrap_err();
+    assert!(
+        error.message().starts_with("test.jsonl: record 1 (line 2 or later) of the array is longer than 100 bytes"),
+        "{error}"
+    );
+    assert!(error.message().contains("one object per line") && reader.next().is_none());
+}
+
+#[test]
+fn many_elements_come_in_order_from_whatever_thread_reads_them() {
+    let elements: Vec<_> = (0..50_000).map(|id| format!("{{\"id\": {id},\n \"name\": \"number {id}\"}}")).collect();
+    let text = format!("[{}]", elements.join(" ,\n"));
+    let (batch, rejected) = read(&jsonl(&text), &ReadOptions { parallelism: 3, ..wanting(schema(&[("id", DataType::Int64)])) });
+    assert_eq!(rejected.len(), 0);
+    assert_eq!(batch.column(0).as_primitive::<Int64Type>().values().to_vec(), (0..50_000).collect::<Vec<i64>>());
 }

@@ -19,7 +19,7 @@ use crate::catalog::{CATALOG, Context, Names, SCHEMA};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
-use crate::plan::{LatestRule, UuidRule};
+use crate::plan::{LatestRule, UuidRule, nullable};
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -77,6 +77,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .build();
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
+    state.register_udf(Arc::new(nullable()))?;
     Ok(state)
 }
 

@@ -275,6 +275,11 @@ impl Inner {
         ttl.map_or(NEVER_MS, |ttl| self.expiry_ms(ttl))
     }
 
+    /// The same for a row that is written by itself.
+    pub(crate) fn write_expiry_ms(&self, entry: &TableEntry, options: &WriteOptions) -> u64 {
+        options.expires_at_ms.unwrap_or_else(|| self.table_expiry_ms(entry, options.ttl))
+    }
+
     /// The path of the table that a key belongs to and its key columns; the pair's key for a key/value pair.
     pub(crate) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
         if space == self.pairs {

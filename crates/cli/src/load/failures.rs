@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use tonnage::{BulkPutCallbacks, Error, FailedEntry, Result, StreamReport};
-use tonnage_files::RejectedRecord;
+use tonnage_files::{Format, RejectedRecord};
 
 use super::resume::ResumeFile;
 use super::stream::StreamState;
@@ -113,6 +113,8 @@ impl BulkPutCallbacks for Failures {
 /// The files of one input.
 struct RejectFiles {
     records: BufWriter<File>,
+    /// Whether a record is one line, whatever it was: elements of a JSON array may stand on many.
+    has_lines: bool,
     reasons: BufWriter<File>,
 }
 
@@ -138,12 +140,15 @@ impl RejectFiles {
             writeln!(records, "{header}")?;
         }
         let reasons = format!("{}.reasons.jsonl", name.file_stem().unwrap_or_default().to_string_lossy());
-        Ok(Self { records, reasons: BufWriter::new(File::create(directory.join(reasons))?) })
+        let has_lines = state.format == Format::JsonLines;
+        Ok(Self { records, has_lines, reasons: BufWriter::new(File::create(directory.join(reasons))?) })
     }
 
     fn add(&mut self, record: &RejectedRecord) -> io::Result<()> {
         if !record.original.is_empty() {
-            self.records.write_all(&record.original)?;
+            let is_end = |byte: &u8| self.has_lines && matches!(byte, b'\n' | b'\r');
+            let text: Vec<u8> = record.original.iter().map(|byte| if is_end(byte) { b' ' } else { *byte }).collect();
+            self.records.write_all(&text)?;
             self.records.write_all(b"\n")?;
         }
         let reason = json!({

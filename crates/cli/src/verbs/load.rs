@@ -1,19 +1,23 @@
 //! `tonnage load`: files into a table.
 
 mod create;
+mod documents;
 mod dry_run;
 
 use std::sync::Arc;
 
 use clap::Args;
+use documents::DocumentArgs;
 use tonnage::{Store, Table};
+use tonnage_files::ReadOptions;
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::load::{Input, JobArgs, Target};
 
-/// Loads files (CSV, JSON lines, Parquet, Arrow; plain, gzip or zstd) into a table
+/// Loads files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct LoadArgs {
     /// The table
     table: String,
@@ -25,6 +29,8 @@ pub(crate) struct LoadArgs {
     /// The primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
     #[arg(long, value_name = "COLUMNS", requires = "create")]
     primary_key: Option<String>,
+    #[command(flatten)]
+    documents: DocumentArgs,
     /// Leaves out columns of the files that the table does not have
     #[arg(long)]
     ignore_columns: bool,
@@ -32,6 +38,13 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with_all = ["resume", "durability", "on_existing", "memory", "rate"])]
     dry_run: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tonnage load ships 'ais/*.csv.gz' --create --primary-key 'SHARD(MMSI), BaseDateTime'
+  tonnage load phones phones.jsonl --on-existing replace --rejects bad
+  tonnage load devices devices.json --document-column doc --create --primary-key model
+  tonnage load devices more.jsonl --document-column doc --from model=device.model.name";
 
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
@@ -57,7 +70,8 @@ impl LoadArgs {
             create::check_key(&table, &key)?;
             return Ok(None);
         }
-        Ok(Some(create::infer(&self.table, key, &self.job.sources()?, &self.job.read_options()?)?))
+        let options = ReadOptions { documents: self.documents.options_with_key(&key), ..self.job.read_options()? };
+        Ok(Some(create::infer(&self.table, key, &self.job.sources()?, &options)?))
     }
 
     fn table_in(&self, store: &Store, definition: Option<&tonnage::TableDefinition>) -> Outcome<Table> {
@@ -72,7 +86,8 @@ impl LoadArgs {
 
     fn inputs(&self, table: &Table) -> Outcome<Vec<Input>> {
         let schema = table.schema();
-        let options = tonnage_files::ReadOptions { schema: Some(schema.arrow_schema()), ..self.job.read_options()? };
+        let (schema_wanted, documents) = (Some(schema.arrow_schema()), self.documents.options());
+        let options = ReadOptions { schema: schema_wanted, documents, ..self.job.read_options()? };
         let check = |source: &tonnage_files::Source, found: &arrow::datatypes::Schema| {
             create::check_columns(schema, source.name(), found, self.ignore_columns)
         };

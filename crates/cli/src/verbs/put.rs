@@ -50,7 +50,7 @@ pub(crate) struct WriteArgs {
 
 impl WriteArgs {
     pub(crate) fn options(&self) -> WriteOptions {
-        WriteOptions { durability: self.durability.into(), ttl: self.ttl }
+        WriteOptions { durability: self.durability.into(), ttl: self.ttl, ..WriteOptions::default() }
     }
 }
 

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bench;
 mod common;
+mod documents;
 mod formats;
 mod get;
 mod load;

@@ -64,6 +64,12 @@ impl Cell {
         &block[start..start + (self.length_and_kind >> 4) as usize]
     }
 
+    /// Where in its block the cell begins and ends.
+    pub(crate) fn span(self) -> (usize, usize) {
+        let start = self.start as usize;
+        (start, start + (self.length_and_kind >> 4) as usize)
+    }
+
     /// The JSON text of a value, strings with their quotes.
     pub(crate) fn json_text(self, block: &[u8]) -> &[u8] {
         let start = self.start as usize;

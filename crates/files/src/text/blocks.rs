@@ -22,6 +22,14 @@ pub(crate) enum Splitter {
 }
 
 impl Splitter {
+    /// Whether a record that does not end can be left behind with its line.
+    fn has_lines(&self) -> bool {
+        match self {
+            Splitter::Csv(_) => true,
+            Splitter::Json(splitter) => splitter.has_lines(),
+        }
+    }
+
     fn split(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
         match self {
             Splitter::Csv(splitter) => splitter.split(bytes, at_end, rows_max, block),
@@ -107,6 +115,9 @@ impl Blocks {
             let is_whole = self.is_at_end();
             let mut used = splitter.split(&self.ahead, is_whole, self.rows_max, &mut block);
             if block.records == 0 && self.ahead.len() - used > self.record_bytes_max {
+                if !splitter.has_lines() {
+                    return Err(self.endless_element());
+                }
                 used = self.refuse_long_record(used, &mut block);
             }
             self.next_record += u64::from(block.records);
@@ -156,6 +167,19 @@ impl Blocks {
         self.inside_refused_line = line_end.is_none();
         block.lines += u32::from(line_end.is_some());
         line_end.map_or(end, |end| end + 1)
+    }
+
+    /// Where an element of an array ends only its brackets tell; when they do not, nothing behind it can be told apart.
+    fn endless_element(&mut self) -> Error {
+        self.at_end = true;
+        Error::invalid(format!(
+            "{}: record {} (line {} or later) of the array is longer than {} bytes, or a quote or bracket in it is never closed; \
+             mend it, or give one object per line (for instance: jq -c '.[]' FILE)",
+            self.source.name(),
+            self.next_record,
+            self.next_line,
+            self.record_bytes_max
+        ))
     }
 
     /// Drops the rest of a line whose beginning was rejected, without keeping it.

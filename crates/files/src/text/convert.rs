@@ -24,6 +24,7 @@ use tonnage_engine::{Error, Result};
 use super::block::{Block, Cell, CellKind, Span};
 use super::json_scan::{is_json, unescape};
 use super::layout::Layout;
+use super::made;
 use super::scalar::{self, Reason};
 use super::timestamp;
 use crate::batch::{Origin, ReadBatch, RejectedRecord};
@@ -41,6 +42,8 @@ pub(crate) struct Converter {
     pub(crate) nulls: Vec<Vec<u8>>,
     /// Records before this one are not delivered.
     pub(crate) start_record: u64,
+    /// A column whose values are made, not found.
+    pub(crate) made: Option<usize>,
 }
 
 /// A value that does not fit: its column (in the layout) and why.
@@ -57,6 +60,10 @@ impl Converter {
         let mut faults = Faults::new();
         let mut columns = Vec::with_capacity(self.layout.places.len());
         for (column, (field, place)) in self.layout.schema.fields().iter().zip(&self.layout.places).enumerate() {
+            if self.made == Some(column) {
+                columns.push(made::keys(field, &block)?);
+                continue;
+            }
             let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary) && !is_json_field(field);
             let cells = Cells { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
             columns.push(cells.array(field, &mut |row, reason| {

@@ -1,4 +1,4 @@
-//! Cuts JSON lines into records and members.
+//! Cuts JSON into records and members: a record is an object on a line of its own, or an element of one array.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,11 +6,30 @@ use std::collections::HashMap;
 use memchr::memchr;
 
 use super::block::{Block, Cell};
+use super::document::DocumentLayout;
+use super::json_array::{ArrayCutter, Cut, line_ends};
 use super::json_scan::{Member, NotJson, scan_object, unescape};
 
-/// The columns to look for in each line.
+/// How the records follow each other.
+#[derive(Clone, Debug)]
+pub(crate) enum JsonShape {
+    Lines,
+    Array(ArrayCutter),
+}
+
+impl JsonShape {
+    /// The shape of what begins like this.
+    pub(crate) fn of(text: &[u8]) -> Self {
+        if ArrayCutter::fits(text) { JsonShape::Array(ArrayCutter::new()) } else { JsonShape::Lines }
+    }
+}
+
+/// The columns to look for in each record.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonSplitter {
+    shape: JsonShape,
+    /// Records that become one column as a whole.
+    documents: Option<DocumentLayout>,
     /// From the name in lower case to the column.
     columns: HashMap<Vec<u8>, usize>,
     names: Vec<String>,
@@ -22,9 +41,9 @@ pub(crate) struct JsonSplitter {
 }
 
 /// Why a line is no record.
-struct Refusal {
-    column: Option<String>,
-    reason: String,
+pub(super) struct Refusal {
+    pub(super) column: Option<String>,
+    pub(super) reason: String,
 }
 
 impl From<NotJson> for Refusal {
@@ -34,13 +53,61 @@ impl From<NotJson> for Refusal {
 }
 
 impl JsonSplitter {
-    pub(crate) fn new(names: Vec<String>, pass_over_unknown: bool) -> Self {
+    /// Records whose members are the columns.
+    pub(crate) fn new(shape: JsonShape, names: Vec<String>, pass_over_unknown: bool) -> Self {
         let columns = names.iter().enumerate().map(|(column, name)| (name.to_lowercase().into_bytes(), column)).collect();
-        Self { columns, names, seen: Vec::new(), pass_over_unknown }
+        Self { shape, documents: None, columns, names, seen: Vec::new(), pass_over_unknown }
+    }
+
+    /// Records that are documents.
+    pub(crate) fn of_documents(shape: JsonShape, documents: DocumentLayout) -> Self {
+        Self { documents: Some(documents), ..Self::new(shape, Vec::new(), true) }
+    }
+
+    /// Whether each line is a record.
+    pub(crate) fn has_lines(&self) -> bool {
+        matches!(self.shape, JsonShape::Lines)
     }
 
     /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used.
     pub(crate) fn split(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+        match &mut self.shape {
+            JsonShape::Lines => self.split_lines(bytes, at_end, rows_max, block),
+            JsonShape::Array(cutter) => {
+                let mut cutter = cutter.clone();
+                let used = self.split_array(&mut cutter, bytes, at_end, rows_max, block);
+                self.shape = JsonShape::Array(cutter);
+                used
+            }
+        }
+    }
+
+    fn split_array(&mut self, cutter: &mut ArrayCutter, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+        let mut used = 0;
+        while block.spans.len() < rows_max {
+            let (start, end) = match cutter.next(bytes, used, at_end) {
+                Cut::Element(start, end) => {
+                    block.lines += line_ends(&bytes[used..start]);
+                    self.take_record(bytes, start, end, block);
+                    (start, end)
+                }
+                Cut::Refused(start, end, reason) => {
+                    block.lines += line_ends(&bytes[used..start]);
+                    block.refuse(start, end, block.lines, None, reason.to_owned());
+                    (start, end)
+                }
+                Cut::Nothing(at) => {
+                    block.lines += line_ends(&bytes[used..at]);
+                    return at;
+                }
+            };
+            block.lines += line_ends(&bytes[start..end]);
+            used = end;
+        }
+        used
+    }
+
+    fn split_lines(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
         let mut start = 0;
         while start < bytes.len() && block.spans.len() < rows_max {
             let (end, next) = match memchr(b'\n', &bytes[start..]) {
@@ -48,14 +115,14 @@ impl JsonSplitter {
                 None if at_end => (bytes.len(), bytes.len()),
                 None => break,
             };
-            self.take_line(bytes, start, end, block);
+            self.take_record(bytes, start, end, block);
             block.lines += 1;
             start = next;
         }
         start
     }
 
-    fn take_line(&mut self, bytes: &[u8], start: usize, end: usize, block: &mut Block) {
+    fn take_record(&mut self, bytes: &[u8], start: usize, end: usize, block: &mut Block) {
         let text = &bytes[start..end];
         let trimmed = text.trim_ascii_end();
         if trimmed.is_empty() {
@@ -64,7 +131,12 @@ impl JsonSplitter {
         let end = start + trimmed.len();
         let first_cell = block.cells.len();
         block.cells.resize(first_cell + block.columns, Cell::MISSING);
-        match self.take_members(bytes, start, end, &mut block.cells[first_cell..]) {
+        let cells = &mut block.cells[first_cell..];
+        let taken = match &self.documents {
+            Some(documents) => documents.take(bytes, start, end, cells),
+            None => self.take_members(bytes, start, end, cells),
+        };
+        match taken {
             Ok(()) => {
                 let span = block.count(start, end, block.lines);
                 block.spans.push(span);

@@ -34,7 +34,7 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
 ) -> Result<(), E> {
     let mut scan = Scan { text: &text[..end], at: start };
     scan.space();
-    scan.expect(b'{', "the line is not a JSON object")?;
+    scan.expect(b'{', "the record is not a JSON object")?;
     scan.space();
     if scan.peek() == Some(b'}') {
         scan.at += 1;

@@ -1,4 +1,4 @@
-//! Records that are lines of text: CSV and JSON lines.
+//! Records that are text: CSV, JSON lines, and the elements of a JSON array.
 //!
 //! 1. [`blocks`] reads about a mebibyte and asks the splitter of the format where its records and cells are.
 //!    The splitter ([`csv`], [`json`]) copies nothing: it leaves [`Cell`]s, places in the block. Records that are broken as
@@ -11,9 +11,12 @@ pub(crate) mod block;
 pub(crate) mod blocks;
 pub(crate) mod convert;
 pub(crate) mod csv;
+pub(crate) mod document;
 pub(crate) mod json;
+pub(crate) mod json_array;
 pub(crate) mod json_scan;
 pub(crate) mod layout;
+mod made;
 pub(crate) mod reader;
 pub(crate) mod scalar;
 pub(crate) mod timestamp;

@@ -11,8 +11,10 @@ use super::block::Block;
 use super::blocks::{Blocks, Splitter};
 use super::convert::Converter;
 use super::csv::CsvSplitter;
-use super::json::JsonSplitter;
+use super::document::DocumentLayout;
+use super::json::{JsonShape, JsonSplitter};
 use super::layout::{Layout, nullable, text_fields, wanted};
+use super::made;
 use crate::batch::ReadBatch;
 use crate::format::Format;
 use crate::infer;
@@ -42,10 +44,13 @@ impl TextReader {
         let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
         let (splitter, columns, layout) = match format {
             Format::JsonLines => open_json(source, &mut blocks, options)?,
+            _ if options.documents.is_some() => return Err(no_documents(source, format)),
             _ => open_csv(source, &mut blocks, options)?,
         };
         let nulls = options.csv.nulls.iter().map(|text| text.clone().into_bytes()).collect();
-        let converter = Arc::new(Converter { source: source.name().into(), layout, nulls, start_record: options.start_record });
+        let made = made_column(&layout, options).map_err(|error| error.at(source.name()))?;
+        let converter = Converter { source: source.name().into(), layout, nulls, start_record: options.start_record, made };
+        let converter = Arc::new(converter);
         let workers = (options.parallelism > 1).then(|| Workers::start(&converter, options.parallelism)).transpose()?;
         Ok(TextReader { blocks, splitter, columns, converter, workers, ended: false })
     }
@@ -244,11 +249,32 @@ fn csv_names(first: FirstRecord, blocks: &mut Blocks, options: &ReadOptions) -> 
     }
 }
 
+/// The column whose values are made.
+fn made_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
+    let Some(name) = options.documents.as_ref().and_then(|documents| documents.made.as_ref()) else { return Ok(None) };
+    let fields = layout.schema.fields();
+    let Some(column) = fields.iter().position(|field| field.name().eq_ignore_ascii_case(name)) else {
+        return Err(Error::invalid(format!("there is no column {name} to make keys for")));
+    };
+    made::check(&fields[column]).map(|()| Some(column))
+}
+
+pub(crate) fn no_documents(source: &Source, format: Format) -> Error {
+    let message = "documents are read from JSON, one object per line or one array of objects; leave out the document column";
+    Error::invalid(format!("{}: is {format}: {message}", source.name()))
+}
+
 fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
     let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
-    if bytes.trim_ascii_start().starts_with(b"[") {
-        let message = "is a JSON array; JSON lines are one object per line (for instance: jq -c '.[]' FILE)";
-        return Err(Error::invalid(format!("{}: {message}", source.name())));
+    let shape = JsonShape::of(bytes);
+    if let Some(documents) = &options.documents {
+        let fields = match &options.schema {
+            Some(schema) => schema.fields().iter().map(nullable).collect(),
+            None => documents.fields(bytes, usize::MAX),
+        };
+        let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
+        let documents = DocumentLayout::new(documents, &fields).map_err(|error| error.at(source.name()))?;
+        return Ok((Splitter::Json(JsonSplitter::of_documents(shape, documents)), fields.len(), layout));
     }
     let mut fields: Vec<_> = options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
     let skip_unmentioned = options.schema.is_some() && options.unmentioned == Unmentioned::Skip;
@@ -258,5 +284,5 @@ fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Res
     }
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let names = fields.iter().map(|field| field.name().clone()).collect();
-    Ok((Splitter::Json(JsonSplitter::new(names, skip_unmentioned)), fields.len(), layout))
+    Ok((Splitter::Json(JsonSplitter::new(shape, names, skip_unmentioned)), fields.len(), layout))
 }

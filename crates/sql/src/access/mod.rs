@@ -26,4 +26,4 @@ pub(crate) use path::{Path, choose};
 pub(crate) use place::{PlaceCondition, PlaceTest, Reading};
 pub(crate) use read::Read;
 pub(crate) use spec::{Latest, ReadSpec};
-pub(crate) use table::{SqlTable, VERSION, declared};
+pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared};

@@ -16,32 +16,50 @@ pub(super) type Batches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
 pub(crate) struct Read {
     rows: Option<Batches>,
     schema: SchemaRef,
-    /// For each column wanted whether it is the version.
-    is_version: Vec<bool>,
+    /// For each column wanted where it comes from.
+    origins: Vec<Origin>,
     left: u64,
     guard: Guard,
+}
+
+/// Where a column comes from: the table itself, or what the store notes of each row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Own,
+    Version,
+    Expiry,
 }
 
 impl Read {
     pub(super) fn new(spec: &ReadSpec, rows: Option<Batches>, guard: Guard) -> Self {
         let own = spec.table.schema().columns.len();
-        let is_version = spec.columns.iter().map(|column| *column >= own).collect();
-        Self { rows, schema: spec.schema(), is_version, left: spec.limit.unwrap_or(u64::MAX), guard }
+        let origin = |column: &usize| match column.checked_sub(own) {
+            None => Origin::Own,
+            Some(0) => Origin::Version,
+            Some(_) => Origin::Expiry,
+        };
+        let origins = spec.columns.iter().map(origin).collect();
+        Self { rows, schema: spec.schema(), origins, left: spec.limit.unwrap_or(u64::MAX), guard }
     }
 
     fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {
         let rows = batch.rows.num_rows();
-        let arrays = if self.is_version.contains(&true) { self.with_versions(&batch) } else { batch.rows.columns().to_vec() };
+        let is_own = self.origins.iter().all(|origin| *origin == Origin::Own);
+        let arrays = if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
             .map_err(|error| Error::internal(format!("table {}: {error}", batch.table)).with_source(error))
     }
 
-    fn with_versions(&self, batch: &TableBatch) -> Vec<ArrayRef> {
-        let versions: ArrayRef = Arc::new(UInt64Array::from(batch.versions.clone()));
+    fn with_notes(&self, batch: &TableBatch) -> Vec<ArrayRef> {
+        let noted = |numbers: &Vec<u64>| Some(Arc::new(UInt64Array::from(numbers.clone())) as ArrayRef);
         let mut own = batch.rows.columns().iter();
-        let next = |is_version: &bool| if *is_version { Some(versions.clone()) } else { own.next().cloned() };
-        self.is_version.iter().filter_map(next).collect()
+        let next = |origin: &Origin| match origin {
+            Origin::Own => own.next().cloned(),
+            Origin::Version => noted(&batch.versions),
+            Origin::Expiry => noted(&batch.expiries_ms),
+        };
+        self.origins.iter().filter_map(next).collect()
     }
 }
 

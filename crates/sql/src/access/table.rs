@@ -10,6 +10,8 @@ use tonnage::{Index, Store, Table, TableSchema};
 const DECLARED: &str = "tonnage:declared";
 /// The column of row versions, for statements that change rows.
 pub(crate) const VERSION: &str = "_version";
+/// The column of when rows expire, likewise.
+pub(crate) const EXPIRY: &str = "_expires_at_ms";
 
 /// A table with its columns under the names that SQL finds them by: in lower case, for SQL folds names that way.
 #[derive(Clone)]
@@ -43,11 +45,11 @@ impl SqlTable {
         self
     }
 
-    /// The same with the version of each row as a last column, for a statement that writes some columns.
+    /// The same with the version and the expiry of each row as last columns, for a statement that writes some columns.
     pub(crate) fn with_versions(mut self, written: &[usize]) -> Self {
         self.written = written.to_vec();
         let mut fields: Vec<_> = self.arrow.fields().iter().cloned().collect();
-        fields.push(Arc::new(Field::new(VERSION, DataType::UInt64, false)));
+        fields.extend([VERSION, EXPIRY].map(|name| Arc::new(Field::new(name, DataType::UInt64, false))));
         self.arrow = Arc::new(Schema::new(fields));
         self
     }

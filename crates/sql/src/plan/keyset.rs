@@ -16,10 +16,9 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
-use datafusion::sql::sqlparser::ast::{
-    self, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, Value, VisitMut,
-    VisitorMut,
-};
+use datafusion::sql::sqlparser::ast::{self, Value, VisitMut, VisitorMut};
+
+use crate::text::call;
 
 /// Lists shorter than this stay as they are.
 const VALUES_MIN: usize = 64;
@@ -104,23 +103,6 @@ fn literal(expr: &ast::Expr) -> Option<Literal<'_>> {
         },
         _ => None,
     }
-}
-
-fn call(name: &str, argument: ast::Expr) -> ast::Expr {
-    ast::Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }
 
 /// What an expression tests and the values it is tested against, when it is a call of a key set.

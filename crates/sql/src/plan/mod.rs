@@ -3,11 +3,13 @@
 mod dynamic;
 mod keyset;
 mod latest;
+mod nullable;
 mod parts;
 mod scan;
 mod uuid;
 
 pub(crate) use keyset::{KeySets, key_set_of};
 pub(crate) use latest::LatestRule;
+pub(crate) use nullable::nullable;
 pub(crate) use scan::StoreScan;
 pub(crate) use uuid::UuidRule;

@@ -83,10 +83,10 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
     let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
-    let statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
+    let mut statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
     let next = parser.peek_token();
     match next.token {
-        Token::EOF => Ok(statement),
+        Token::EOF => super::mend::mend(&mut statement).map(|()| statement),
         token => Err(invalid_at(next.span.start, format!("expected ';' or the end of the statement, found '{token}'"))),
     }
 }

@@ -1,6 +1,7 @@
 //! UPDATE and DELETE.
 //!
 //! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with the new values in the places of the old.
+//!    A row that is changed keeps the expiry that it has.
 //! 2. Each row is written on condition that it still has that version.
 //! 3. A row that was written meanwhile is selected again, by its key and the statement's own condition, until it holds or matches no more.
 
@@ -9,9 +10,9 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Word};
-use tonnage::{Error, Result, Row, Table, TableSchema, WriteOptions, Written};
+use tonnage::{Durability, Error, Result, Row, Table, TableSchema, WriteOptions, Written};
 
-use crate::access::VERSION;
+use crate::access::{EXPIRY, VERSION};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::error::invalid_at;
@@ -43,11 +44,12 @@ pub(super) fn update(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
         guard,
         end: piece.end,
     };
-    let updated = change.run(&|batch, row, version, table, options| {
+    let updated = change.run(&|batch, row, noted, table, durability| {
+        let options = WriteOptions { durability, expires_at_ms: Some(noted.expires_at_ms), ..WriteOptions::default() };
         let aligned = table.entry().codec.align(&batch.slice(row, 1))?;
         match aligned.rejected.first() {
             Some(rejected) => Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason))),
-            None => table.put_if_version(&Row::from_batch(&aligned.batch, 0)?, version, options),
+            None => table.put_if_version(&Row::from_batch(&aligned.batch, 0)?, noted.version, &options),
         }
     })?;
     Ok(Changes { updated, ..Changes::default() })
@@ -65,8 +67,10 @@ pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
     let keys = table.schema().key_columns().map(|column| quoted(&column.name.to_ascii_lowercase()));
     let items = separated(keys.map(|token| vec![token]));
     let change = Change { sql, table: &table, items, written: Vec::new(), condition, parameters, guard, end: piece.end };
-    let deleted = change
-        .run(&|batch, row, version, table, options| table.delete_if_version(&Row::from_batch(batch, row)?, version, options))?;
+    let deleted = change.run(&|batch, row, noted, table, durability| {
+        let options = WriteOptions { durability, ..WriteOptions::default() };
+        table.delete_if_version(&Row::from_batch(batch, row)?, noted.version, &options)
+    })?;
     Ok(Changes { deleted, ..Changes::default() })
 }
 
@@ -177,7 +181,14 @@ fn quoted(name: &str) -> TokenWithSpan {
     made(token)
 }
 
-type Write = dyn Fn(&RecordBatch, usize, u64, &Table, &WriteOptions) -> Result<Written>;
+type Write = dyn Fn(&RecordBatch, usize, Noted, &Table, Durability) -> Result<Written>;
+
+/// What the store notes of a row beside its columns.
+#[derive(Clone, Copy)]
+struct Noted {
+    version: u64,
+    expires_at_ms: u64,
+}
 
 /// Rows to select, and what it takes to select them again.
 struct Change<'a> {
@@ -195,16 +206,15 @@ struct Change<'a> {
 impl Change<'_> {
     /// Writes every row that matches; tells how many.
     fn run(&self, write: &Write) -> Result<u64> {
-        let options = WriteOptions { durability: self.sql.inner.context.options.durability, ttl: None };
         let mut changed = 0;
         for batch in self.select(None, self.parameters)? {
             let batch = batch?;
-            let (batch, versions) = without_versions(&batch)?;
-            for (row, version) in versions.into_iter().enumerate() {
-                let written = write(&batch, row, version, self.table, &options)?;
+            let (batch, noted) = parted(&batch)?;
+            for (row, noted) in noted.into_iter().enumerate() {
+                let written = write(&batch, row, noted, self.table, self.durability())?;
                 changed += match written {
                     Written::Stored { .. } => 1,
-                    Written::Refused { .. } => self.again(&batch, row, write, &options)?,
+                    Written::Refused { .. } => self.again(&batch, row, write)?,
                 };
             }
         }
@@ -212,7 +222,7 @@ impl Change<'_> {
     }
 
     /// Selects and writes a row again that changed after it was selected.
-    fn again(&self, batch: &RecordBatch, row: usize, write: &Write, options: &WriteOptions) -> Result<u64> {
+    fn again(&self, batch: &RecordBatch, row: usize, write: &Write) -> Result<u64> {
         let mut parameters = self.parameters.clone();
         let key = Row::from_batch(batch, row)?;
         for (place, column) in self.table.schema().key_columns().enumerate() {
@@ -223,14 +233,18 @@ impl Change<'_> {
         for _ in 0..TRIES_MAX {
             self.guard.check()?;
             let Some(batch) = self.select(Some(&columns), &parameters)?.next().transpose()? else { return Ok(0) };
-            let (batch, versions) = without_versions(&batch)?;
-            if let Some(version) = versions.first()
-                && write(&batch, 0, *version, self.table, options)?.is_stored()
+            let (batch, noted) = parted(&batch)?;
+            if let Some(noted) = noted.first()
+                && write(&batch, 0, *noted, self.table, self.durability())?.is_stored()
             {
                 return Ok(1);
             }
         }
         Err(Error::unavailable(format!("a row of {} is written by others all the time; try again", self.table.path())))
+    }
+
+    fn durability(&self) -> Durability {
+        self.sql.inner.context.options.durability
     }
 
     /// The table's name; a deep one in one piece.
@@ -244,11 +258,11 @@ impl Change<'_> {
         tokens
     }
 
-    /// `SELECT items, _version FROM table [WHERE (condition) [AND key = ...]]`
+    /// `SELECT items, _version, _expires_at_ms FROM table [WHERE (condition) [AND key = ...]]`
     fn select(&self, key: Option<&[String]>, parameters: &Parameters) -> Result<Rows> {
         let mut tokens = vec![word("SELECT")];
         tokens.extend(self.items.iter().cloned());
-        tokens.extend([quoted(VERSION), word("FROM")]);
+        tokens.extend([quoted(VERSION), made(Token::Comma), quoted(EXPIRY), word("FROM")]);
         tokens.extend(self.name());
         tokens.push(word("WHERE"));
         tokens.push(made(Token::LParen));
@@ -276,10 +290,12 @@ fn key_parameter(place: usize) -> String {
     format!("_key_{place}")
 }
 
-fn without_versions(batch: &RecordBatch) -> Result<(RecordBatch, Vec<u64>)> {
-    let last = batch.num_columns() - 1;
-    let versions = batch.column(last).as_primitive::<UInt64Type>().values().to_vec();
-    let columns: Vec<usize> = (0..last).collect();
+/// The columns of the table, and what is noted of each row.
+fn parted(batch: &RecordBatch) -> Result<(RecordBatch, Vec<Noted>)> {
+    let own = batch.num_columns() - 2;
+    let numbers = |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();
+    let noted = numbers(own).zip(numbers(own + 1)).map(|(version, expires_at_ms)| Noted { version, expires_at_ms }).collect();
+    let columns: Vec<usize> = (0..own).collect();
     let batch = batch.project(&columns).map_err(|error| Error::internal(error.to_string()))?;
-    Ok((batch, versions))
+    Ok((batch, noted))
 }

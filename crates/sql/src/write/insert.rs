@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
@@ -46,7 +46,7 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     let target = Target::Filled { path: table.path().to_owned() };
     state.register_catalog_list(Arc::new(Names::changing(sql.inner.context.clone(), target)));
     let rows = sql.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
-    let source = Source { rows, columns, path: table.path().to_owned() };
+    let source = Source { rows, columns, schema: table.schema().clone() };
     write(sql, &table, source, on_existing, guard)
 }
 
@@ -88,7 +88,7 @@ fn at_name(error: Error, name: &ast::ObjectName) -> Error {
 struct Source {
     rows: Rows,
     columns: Vec<String>,
-    path: String,
+    schema: Arc<TableSchema>,
 }
 
 impl Iterator for Source {
@@ -99,28 +99,33 @@ impl Iterator for Source {
             Ok(batch) => batch,
             Err(error) => return Some(Err(error)),
         };
-        Some(named(&batch, &self.columns, &self.path))
+        Some(named(&batch, &self.columns, &self.schema))
     }
 }
 
-fn named(batch: &RecordBatch, columns: &[String], path: &str) -> Result<RecordBatch> {
+fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Result<RecordBatch> {
     // VALUES that are shorter than the table fill its first columns.
     if batch.num_columns() > columns.len() {
         return Err(Error::invalid(format!(
-            "the rows have {} values, but {} columns of table {path} are to be filled",
+            "the rows have {} values, but {} columns of table {} are to be filled",
             batch.num_columns(),
-            columns.len()
+            columns.len(),
+            schema.path
         )));
     }
     let given = batch.columns().iter().zip(batch.schema_ref().fields()).zip(columns);
-    // A column of nothing but NULL has no type of its own, and is as good as left out.
-    let given = given.filter(|((_, field), _)| *field.data_type() != DataType::Null);
-    let (arrays, fields): (Vec<_>, Vec<_>) = given
-        .map(|((array, field), name)| {
-            let named = Field::new(name, field.data_type().clone(), true).with_metadata(field.metadata().clone());
-            (array.clone(), named)
-        })
-        .unzip();
+    let (mut arrays, mut fields) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
+    for ((array, field), name) in given {
+        // A column of nothing but NULL has no type of its own. It is given all the same: its default does not hold.
+        if *field.data_type() == DataType::Null {
+            let own = schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true);
+            arrays.push(new_null_array(own.data_type(), batch.num_rows()));
+            fields.push(own);
+        } else {
+            arrays.push(array.clone());
+            fields.push(Field::new(name, field.data_type().clone(), true).with_metadata(field.metadata().clone()));
+        }
+    }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
         .map_err(|error| Error::internal(format!("the rows of INSERT: {error}")))

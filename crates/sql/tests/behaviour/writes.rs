@@ -1,4 +1,8 @@
-use tonnage_sql::{Answer, Changes, Request};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage::{ManualClock, Row, Store, WriteOptions};
+use tonnage_sql::{Answer, Changes, Request, Sql, SqlOptions};
 
 use super::{fleet, rows, session};
 
@@ -63,4 +67,26 @@ fn rows_of_a_query_are_inserted_in_bulk() {
         sql.execute("CREATE TABLE n (n LONG PRIMARY KEY); INSERT INTO n SELECT value FROM generate_series(1, 250000)").unwrap();
     assert_eq!(changes(many).inserted, 250_000);
     assert_eq!(rows(&sql, "SELECT count(*), max(n) FROM n"), [["250000", "250000"]]);
+}
+
+#[test]
+fn an_update_leaves_a_row_the_life_it_has() {
+    let clock = Arc::new(ManualClock::new(1_000));
+    let sql = Sql::new(Store::builder("memory:").clock(clock.clone()).open().unwrap(), SqlOptions::default()).unwrap();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG) USING TTL 1 HOURS").unwrap();
+    let table = sql.store().table("t").unwrap();
+    let key = |id: i64| Row::new().with("id", id);
+    let living = |expires_at_ms| WriteOptions { expires_at_ms, ..WriteOptions::default() };
+    table.put(&key(1).with("n", 1), &WriteOptions { ttl: Some(Duration::from_millis(500)), ..living(None) }).unwrap();
+    table.put(&key(2).with("n", 1), &living(None)).unwrap();
+    table.put(&key(3).with("n", 1), &living(Some(0))).unwrap();
+    clock.set_ms(1_400);
+    assert_eq!(changes(sql.execute("UPDATE t SET n = n + 1").unwrap()).updated, 3);
+    let expiries = [1, 2, 3].map(|id| table.get(&key(id)).unwrap().unwrap().expires_at_ms);
+    assert_eq!(expiries, [1_500, 3_601_000, 0]);
+    clock.set_ms(1_500);
+    assert_eq!(changes(sql.execute("UPDATE t SET n = n + 1").unwrap()).updated, 2, "a row whose time is up is not there");
+    // A row that is stored over another begins anew, as with any put.
+    sql.execute("UPSERT INTO t VALUES (3, 0)").unwrap();
+    assert_eq!(table.get(&key(3)).unwrap().unwrap().expires_at_ms, 3_601_500);
 }

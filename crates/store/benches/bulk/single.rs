@@ -11,7 +11,7 @@ pub(crate) fn run(plan: &Plan) -> Outcome {
     println!("single: {} puts without sync and warm gets, one after another", plan.singles);
     let path = plan.root.join("single");
     let store = Store::open(path.to_str().ok_or("the path is not text")?)?;
-    let options = WriteOptions { durability: Durability::None, ttl: None };
+    let options = WriteOptions { durability: Durability::None, ..WriteOptions::default() };
     let (kv, values) = (store.kv(), Values::new());
     let keys: Vec<Key> = (0..plan.singles).map(|number| Key::of_major([format!("{:016x}", mix(number))])).collect();
     each(&keys, "put of a pair", |number, key| kv.put(key, values.of(number), &options).map(drop))?;

@@ -9,8 +9,8 @@ mod pairs;
 mod scope;
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Capability, Condition, Durability, Error, Projection, Result, Rows, Slices, WriteBatch};
 
 pub use bulk::{BulkPairs, PairGetOptions};
@@ -89,7 +89,7 @@ impl KeyValue {
 
     fn put_if(&self, key: &Key, value: &[u8], condition: Condition, options: &WriteOptions) -> Result<Written> {
         let mut batch = WriteBatch::new(self.store.pairs);
-        self.add_put(&mut batch, key, value, condition, options.ttl)?;
+        self.add_put(&mut batch, key, value, condition, options)?;
         Ok(self.store.engine.write(&batch, options.durability)?.into())
     }
 
@@ -99,7 +99,7 @@ impl KeyValue {
         key: &Key,
         value: &[u8],
         condition: Condition,
-        ttl: Option<Duration>,
+        options: &WriteOptions,
     ) -> Result<()> {
         let mut bytes = Vec::new();
         key.encode(&mut bytes)?;
@@ -107,7 +107,8 @@ impl KeyValue {
         if bytes.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
             return Err(over_limits(bytes.len(), value.len(), capability).at(key));
         }
-        batch.put(&bytes, value, ttl.map_or(0, |ttl| self.store.expiry_ms(ttl)), condition);
+        let by_ttl = || options.ttl.map_or(NEVER_MS, |ttl| self.store.expiry_ms(ttl));
+        batch.put(&bytes, value, options.expires_at_ms.unwrap_or_else(by_ttl), condition);
         Ok(())
     }
 
@@ -143,7 +144,7 @@ impl KeyValue {
         let mut bytes = Vec::new();
         for operation in operations {
             match operation {
-                PairOperation::Put { key, value, condition } => self.add_put(&mut batch, key, value, *condition, options.ttl)?,
+                PairOperation::Put { key, value, condition } => self.add_put(&mut batch, key, value, *condition, options)?,
                 PairOperation::Delete { key, condition } => {
                     bytes.clear();
                     key.encode(&mut bytes)?;

@@ -89,7 +89,7 @@ impl Table {
         let (mut key, mut value) = (Vec::new(), Vec::new());
         self.entry.codec.encode_row(row, &mut key, &mut value)?;
         let mut batch = WriteBatch::new(self.entry.space);
-        batch.put(&key, &value, self.store.table_expiry_ms(&self.entry, options.ttl), condition);
+        batch.put(&key, &value, self.store.write_expiry_ms(&self.entry, options), condition);
         Ok(self.store.write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?.into())
     }
 

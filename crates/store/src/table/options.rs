@@ -14,6 +14,9 @@ pub struct WriteOptions {
     pub durability: Durability,
     /// How long the row lives; without it the table's own time to live holds.
     pub ttl: Option<Duration>,
+    /// When the row expires, as [`StoredRow::expires_at_ms`] tells it: for a row that is written back with the life it had. Comes
+    /// before `ttl`.
+    pub expires_at_ms: Option<u64>,
 }
 
 /// What became of a conditional write.

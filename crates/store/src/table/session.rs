@@ -76,7 +76,7 @@ impl RowSession {
     pub fn put(&mut self, row: &[ValueRef<'_>], options: &WriteOptions) -> Result<u64> {
         self.entry.codec.encode_cells(row, &mut self.key, &mut self.value)?;
         self.batch.clear();
-        self.batch.put(&self.key, &self.value, self.store.table_expiry_ms(&self.entry, options.ttl), Condition::Always);
+        self.batch.put(&self.key, &self.value, self.store.write_expiry_ms(&self.entry, options), Condition::Always);
         let written = self.store.write_rows(&self.batch, std::slice::from_ref(&self.entry), options.durability)?;
         written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
     }

@@ -71,7 +71,7 @@ pub(crate) fn atomic_write(store: &Inner, operations: &[RowOperation], options: 
             RowOperation::Put { row, condition, .. } => {
                 let encoded = entry.codec.encode_row(row, &mut key, &mut value);
                 encoded.map_err(|error| error.at(format!("operation {number}")))?;
-                batch.put(&key, &value, store.table_expiry_ms(&entry, options.ttl), *condition);
+                batch.put(&key, &value, store.write_expiry_ms(&entry, options), *condition);
             }
             RowOperation::Delete { key: row, condition, .. } => {
                 let encoded = entry.codec.encode_key(row, &mut key);

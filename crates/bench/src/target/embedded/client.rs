@@ -41,7 +41,7 @@ impl<'a> EmbeddedClient<'a> {
 }
 
 fn options(durability: Durability) -> WriteOptions {
-    WriteOptions { durability, ttl: None }
+    WriteOptions { durability, ..WriteOptions::default() }
 }
 
 /// The session with the records. Not a method: its callers need the other fields of the client too.

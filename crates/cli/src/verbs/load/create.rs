@@ -18,6 +18,12 @@ pub(super) struct Key {
     shard_key_len: Option<usize>,
 }
 
+impl Key {
+    pub(super) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+}
+
 /// Reads a primary key as DDL does.
 pub(super) fn parse_key(text: &str) -> Outcome<Key> {
     let wrong = |what: &str| {

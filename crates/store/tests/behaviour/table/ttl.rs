@@ -65,3 +65,21 @@ fn a_row_that_is_put_again_lives_anew(#[values(Memory, RocksDb)] on: Ground) {
     clock.set_ms(100 * DAY_MS);
     assert_eq!(table.count().unwrap(), 1);
 }
+
+#[rstest]
+fn a_row_that_is_written_back_may_keep_the_life_it_had(#[values(Memory, RocksDb)] on: Ground) {
+    let clock = Arc::new(ManualClock::new(DAY_MS));
+    let store = on.open_with_clock(clock.clone());
+    store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k)) USING TTL 3 DAYS").unwrap();
+    let table = store.table("t").unwrap();
+    table.put(&row! { "k" => 1_i64 }, &living(DAY)).unwrap();
+    clock.set_ms(DAY_MS + 1);
+    let stored = table.get(&row! { "k" => 1_i64 }).unwrap().unwrap();
+    let as_before = WriteOptions { expires_at_ms: Some(stored.expires_at_ms), ..living(9 * DAY) };
+    assert!(table.put_if_version(&stored.row, stored.version, &as_before).unwrap().is_stored());
+    table.put(&row! { "k" => 2_i64 }, &WriteOptions { expires_at_ms: Some(0), ..WriteOptions::default() }).unwrap();
+    assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap().unwrap().expires_at_ms, 2 * DAY_MS);
+    clock.set_ms(100 * DAY_MS);
+    assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap(), None);
+    assert_eq!(table.get(&row! { "k" => 2_i64 }).unwrap().unwrap().expires_at_ms, 0, "0 is for ever, whatever the table says");
+}

@@ -1,0 +1,75 @@
+//! JSON documents loaded as they are.
+
+use clap::Args;
+use tonnage_files::DocumentOptions;
+
+use super::create::Key;
+
+/// What becomes of JSON documents.
+#[derive(Args)]
+pub(super) struct DocumentArgs {
+    /// Loads JSON objects as they are, each into this column; the other columns are taken out of them
+    #[arg(long = "document-column", value_name = "COLUMN")]
+    column: Option<String>,
+    /// Where in the documents a column stands: 'maker=vendor.name'; may be given more than once [default: the member of the column's
+    /// name]
+    #[arg(long = "from", value_name = "COLUMN=PLACE", value_parser = place, requires = "column")]
+    places: Vec<(String, Vec<String>)>,
+    /// Makes keys for documents that have none: random ones in a UUID column, the number of the document in its file in a LONG column
+    #[arg(long = "make-key", value_name = "COLUMN", requires = "column", conflicts_with = "resume")]
+    made: Option<String>,
+}
+
+impl DocumentArgs {
+    /// How documents are read into a table.
+    pub(super) fn options(&self) -> Option<DocumentOptions> {
+        let column = self.column.clone()?;
+        Some(DocumentOptions { column, places: self.places.clone(), made: self.made.clone() })
+    }
+
+    /// The same for a table that is to be made: its key columns are members of their own names where nothing else is said.
+    pub(super) fn options_with_key(&self, key: &Key) -> Option<DocumentOptions> {
+        let mut options = self.options()?;
+        for name in key.columns() {
+            let is_named = |known: &str| known.eq_ignore_ascii_case(name);
+            if !options.made.as_deref().is_some_and(is_named) && !options.places.iter().any(|(known, _)| is_named(known)) {
+                options.places.push((name.clone(), vec![name.clone()]));
+            }
+        }
+        Some(options)
+    }
+}
+
+/// Reads `column=name.name."a name with a . in it"`.
+fn place(text: &str) -> Result<(String, Vec<String>), String> {
+    let wrong = || format!("'{text}' is no place in a document: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in");
+    let (column, path) = text.split_once('=').ok_or_else(wrong)?;
+    let (mut names, mut in_quotes) = (vec![String::new()], false);
+    for character in path.chars() {
+        match (character, names.last_mut()) {
+            ('"', _) => in_quotes = !in_quotes,
+            ('.', _) if !in_quotes => names.push(String::new()),
+            (other, Some(name)) => name.push(other),
+            (_, None) => {}
+        }
+    }
+    if column.trim().is_empty() || in_quotes || names.iter().any(String::is_empty) {
+        return Err(wrong());
+    }
+    Ok((column.trim().to_owned(), names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn places_are_names_parted_by_points() {
+        let read = |text: &str| place(text).map(|(column, names)| (column, names.join("|")));
+        assert_eq!(read("maker=vendor.name"), Ok(("maker".into(), "vendor|name".into())));
+        assert_eq!(read("m=\"a.b\".c"), Ok(("m".into(), "a.b|c".into())));
+        for wrong in ["maker", "=a", "m=", "m=a..b", "m=\"a"] {
+            assert!(read(wrong).is_err_and(|error| error.contains(wrong)), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! JSON documents that become rows: where in each the columns stand.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef};
+use tonnage_engine::{Error, Result};
+
+use super::block::{Cell, CellKind};
+use super::json::{Refusal, decoded_name};
+use super::json_scan::{Member, scan_object};
+use crate::infer::{Guess, each_json_record, json_field};
+use crate::options::DocumentOptions;
+use crate::render::is_json_field;
+
+/// Where the columns of a row stand in its document.
+#[derive(Clone, Debug)]
+pub(crate) struct DocumentLayout {
+    /// The column of the document itself.
+    document: usize,
+    places: Vec<Place>,
+}
+
+/// A column and the names that lead to it.
+#[derive(Clone, Debug)]
+struct Place {
+    column: usize,
+    path: Vec<String>,
+    /// A column that is found by its own name is found in any case.
+    any_case: bool,
+}
+
+impl DocumentLayout {
+    /// The layout of rows with these columns.
+    pub(crate) fn new(options: &DocumentOptions, fields: &[FieldRef]) -> Result<Self> {
+        let named = |name: &str| fields.iter().position(|field| field.name().eq_ignore_ascii_case(name));
+        let missing = |name: &str| {
+            let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
+            Error::invalid(format!("there is no column {name} for what is in the documents: there are {}", names.join(", ")))
+        };
+        let document = named(&options.column).ok_or_else(|| missing(&options.column))?;
+        if !is_json_field(&fields[document]) {
+            return Err(Error::invalid(format!("column {} takes documents, but is not of type JSON", options.column)));
+        }
+        let mut places = Vec::with_capacity(fields.len());
+        for (name, path) in &options.places {
+            let column = named(name).ok_or_else(|| missing(name))?;
+            if column == document || path.is_empty() {
+                return Err(Error::invalid(format!("column {name} needs a place within the documents")));
+            }
+            places.push(Place { column, path: path.clone(), any_case: false });
+        }
+        for (column, field) in fields.iter().enumerate() {
+            let is_made = options.made.as_ref().is_some_and(|made| field.name().eq_ignore_ascii_case(made));
+            if column != document && !is_made && !places.iter().any(|place| place.column == column) {
+                places.push(Place { column, path: vec![field.name().clone()], any_case: true });
+            }
+        }
+        Ok(Self { document, places })
+    }
+
+    /// Fills the cells of a row from the document that `text[start..end]` must be.
+    pub(super) fn take(&self, text: &[u8], start: usize, end: usize, cells: &mut [Cell]) -> std::result::Result<(), Refusal> {
+        let start = start + (text[start..end].len() - text[start..end].trim_ascii_start().len());
+        cells[self.document] = Cell::new(start, end, CellKind::Nested);
+        let places: Vec<(&Place, &[String])> = self.places.iter().map(|place| (place, place.path.as_slice())).collect();
+        find(text, start, end, &places, cells)
+    }
+}
+
+/// Fills the cells of the places below an object. Of a name that stands twice the last counts.
+fn find(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    places: &[(&Place, &[String])],
+    cells: &mut [Cell],
+) -> std::result::Result<(), Refusal> {
+    scan_object(text, start, end, |member| {
+        let (mut below, name) = (Vec::new(), decoded_name(&member));
+        for (place, path) in places {
+            let [first, rest @ ..] = *path else { continue };
+            let is_named = if place.any_case { name.to_lowercase() == first.to_lowercase() } else { name == first.as_str() };
+            match rest {
+                _ if !is_named => {}
+                [] => cells[place.column] = member.value,
+                rest => {
+                    cells[place.column] = Cell::MISSING;
+                    below.push((*place, rest));
+                }
+            }
+        }
+        if below.is_empty() || !is_object(&member, text) {
+            return Ok(());
+        }
+        let (start, end) = member.value.span();
+        find(text, start, end, &below, cells)
+    })
+}
+
+fn is_object(member: &Member<'_>, text: &[u8]) -> bool {
+    member.value.kind() == CellKind::Nested && member.value.bytes(text).starts_with(b"{")
+}
+
+impl DocumentOptions {
+    /// The columns that these documents suggest: one that is made, those with a place of their own, and the documents.
+    pub(crate) fn fields(&self, bytes: &[u8], sample_records: usize) -> Vec<FieldRef> {
+        let mut guesses = vec![Guess::default(); self.places.len()];
+        let places: Vec<Place> =
+            (0..self.places.len()).map(|column| Place { column, path: self.places[column].1.clone(), any_case: false }).collect();
+        let wanted: Vec<(&Place, &[String])> = places.iter().map(|place| (place, place.path.as_slice())).collect();
+        let mut cells = vec![Cell::MISSING; places.len()];
+        each_json_record(bytes, sample_records, |start, end| {
+            cells.fill(Cell::MISSING);
+            // A broken document tells what it can: the reader will reject it in its turn.
+            let _ = find(bytes, start, end, &wanted, &mut cells);
+            for (guess, cell) in guesses.iter_mut().zip(&cells).filter(|(_, cell)| cell.kind() != CellKind::Missing) {
+                guess.see(*cell, cell.bytes(bytes));
+            }
+        });
+        let made = self.made.iter().map(|name| Field::new(name, DataType::FixedSizeBinary(16), true));
+        let found = self.places.iter().zip(&guesses).map(|((name, _), guess)| guess.field(name));
+        made.chain(found).chain([json_field(&self.column)]).map(Arc::new).collect()
+    }
+}

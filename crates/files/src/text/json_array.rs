@@ -1,0 +1,176 @@
+//! Cuts a JSON array into its elements, which may stand on one line or on many.
+//!
+//! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket that belongs to the array itself. Brackets are
+//!    counted, strings stepped over.
+//! 2. Whether it is JSON is for others to say. So one that is broken ends where its brackets close, and the next one is met again.
+
+use memchr::{memchr_iter, memchr2};
+
+/// Where in the array the next byte stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Before,
+    FirstElement,
+    Element,
+    BehindElement,
+    Behind,
+}
+
+/// Goes through one array, block by block.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrayCutter {
+    place: Place,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// An element from here to there.
+    Element(usize, usize),
+    /// Text that is no element, and why.
+    Refused(usize, usize, &'static str),
+    /// Nothing more before this place; an element that begins there does not end in this block.
+    Nothing(usize),
+}
+
+impl ArrayCutter {
+    pub(crate) fn new() -> Self {
+        Self { place: Place::Before }
+    }
+
+    /// Whether text is an array.
+    pub(crate) fn fits(text: &[u8]) -> bool {
+        text.trim_ascii_start().starts_with(b"[")
+    }
+
+    /// What comes next in `bytes` from `at`; `at_end` tells that nothing follows these bytes.
+    pub(crate) fn next(&mut self, bytes: &[u8], mut at: usize, at_end: bool) -> Cut {
+        loop {
+            at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let Some(byte) = bytes.get(at) else { return self.at_the_end(at, at_end) };
+            self.place = match (self.place, byte) {
+                (Place::Before, b'[') => Place::FirstElement,
+                (Place::FirstElement | Place::BehindElement, b']') => Place::Behind,
+                (Place::BehindElement, b',') => Place::Element,
+                (Place::Before, _) => return self.rest(bytes, at, at_end, "the text is not a JSON array"),
+                (Place::Behind, _) => return self.rest(bytes, at, at_end, "text follows the array"),
+                (Place::Element, b']') => {
+                    self.place = Place::BehindElement;
+                    return Cut::Refused(at, at, "an element is missing behind a comma");
+                }
+                (before, _) => return self.element(bytes, at, at_end, before),
+            };
+            at += 1;
+        }
+    }
+
+    fn at_the_end(&mut self, at: usize, at_end: bool) -> Cut {
+        if at_end && !matches!(self.place, Place::Before | Place::Behind) {
+            self.place = Place::Behind;
+            return Cut::Refused(at, at, "the array is not closed: the file is cut short");
+        }
+        Cut::Nothing(at)
+    }
+
+    fn element(&mut self, bytes: &[u8], start: usize, at_end: bool, before: Place) -> Cut {
+        let end = match element_end(bytes, start) {
+            Some(end) => end,
+            None if at_end => {
+                self.place = Place::Behind;
+                return Cut::Refused(start, bytes.len(), "the array ends within this element: the file is cut short");
+            }
+            None => return Cut::Nothing(start),
+        };
+        self.place = Place::BehindElement;
+        let end = start + bytes[start..end].trim_ascii_end().len();
+        match before {
+            Place::BehindElement => Cut::Refused(start, end, "a comma is missing before the element"),
+            _ => Cut::Element(start, end),
+        }
+    }
+
+    /// Everything up to the end of the line.
+    fn rest(&self, bytes: &[u8], start: usize, at_end: bool, reason: &'static str) -> Cut {
+        match memchr::memchr(b'\n', &bytes[start..]) {
+            Some(length) => Cut::Refused(start, start + length, reason),
+            None if at_end => Cut::Refused(start, bytes.len(), reason),
+            None => Cut::Nothing(start),
+        }
+    }
+}
+
+/// Where the element at `start` ends.
+fn element_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0_usize);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = string_end(bytes, at + 1)?,
+            b'{' | b'[' => depth += 1,
+            b',' | b']' if depth == 0 => return Some(at),
+            b'}' | b']' if depth == 1 => return Some(at + 1),
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The quote that ends a string.
+fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
+/// The line ends in a stretch of text.
+pub(crate) fn line_ends(bytes: &[u8]) -> u32 {
+    memchr_iter(b'\n', bytes).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The elements as texts, those refused with their reasons, of text that comes in blocks of this many bytes.
+    fn cut(text: &str, block: usize) -> Vec<String> {
+        let (bytes, mut cutter) = (text.as_bytes(), ArrayCutter::new());
+        let (mut found, mut start, mut end) = (Vec::new(), 0, block.min(bytes.len()));
+        loop {
+            let of = |start: usize, end: usize| String::from_utf8_lossy(&bytes[start..end]).into_owned();
+            match cutter.next(&bytes[..end], start, end == bytes.len()) {
+                Cut::Element(from, to) => (found.push(of(from, to)), start = to).1,
+                Cut::Refused(from, to, reason) => (found.push(format!("{}: {reason}", of(from, to))), start = to).1,
+                Cut::Nothing(_) if end == bytes.len() => return found,
+                Cut::Nothing(at) => (start, end) = (at, (end + block).min(bytes.len())),
+            }
+        }
+    }
+
+    #[test]
+    fn elements_are_the_same_however_the_text_comes() {
+        let text = " [ {\"a\": [1, {\"b\": \"]}\\\"\"}]} ,{\n \"c\" : 2 }\n,3, \"x,y\" ] \n";
+        for block in 1..=text.len() {
+            assert_eq!(cut(text, block), ["{\"a\": [1, {\"b\": \"]}\\\"\"}]}", "{\n \"c\" : 2 }", "3", "\"x,y\""], "{block}");
+        }
+        assert!(cut("[]", 1).is_empty() && cut("", 1).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_element_is_told() {
+        assert_eq!(cut("[1,]", 9), ["1", ": an element is missing behind a comma"]);
+        assert_eq!(cut("[1 2]", 9), ["1 2"], "a value that is none is for the reader of values to tell");
+        assert_eq!(cut("[1", 9), ["1: the array ends within this element: the file is cut short"]);
+        assert_eq!(cut("[1,", 9), ["1", ": the array is not closed: the file is cut short"]);
+        assert_eq!(cut("[{}", 9), ["{}", ": the array is not closed: the file is cut short"]);
+        assert_eq!(
+            cut("[{} {}}, 2]", 9),
+            ["{}", "{}: a comma is missing before the element", "}: a comma is missing before the element", "2"]
+        );
+        assert_eq!(cut("[1] {}\n", 9), ["1", "{}: text follows the array"]);
+    }
+}
