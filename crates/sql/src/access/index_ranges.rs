@@ -1,6 +1,6 @@
 //! Demands on columns and places as ranges of an index.
 
-use tonnage::{FieldRange, Index, IndexRange, Result};
+use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result};
 
 use super::condition::Demands;
 use super::path::range;
@@ -59,6 +59,11 @@ fn cells(
     }
     let Some(demand) = &demands[column] else { return Ok(None) };
     let Some(values) = &demand.values else {
+        // What is no number comes first or last in SQL by its sign, and last in an index: only between two ends there is none.
+        let is_floating = matches!(table.schema().columns[column].column_type, ColumnType::Float | ColumnType::Double);
+        if is_floating && (demand.low.is_none() || demand.high.is_none()) {
+            return Ok(None);
+        }
         let range = range(table.schema(), column, Some(demand))?;
         return Ok(range.map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
     };
