@@ -51,6 +51,10 @@ pub trait Engine: Send + Sync {
     /// a cut lies between shard keys.
     fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges>;
 
+    /// About how many rows some ranges of a space hold together, told by reading a few thousand of them at most. Few rows are counted; those that
+    /// expired or were replaced may be among many.
+    fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64>;
+
     /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or nothing. The version it
     /// answers is greater than that of any earlier write of these rows.
     ///

@@ -192,6 +192,10 @@ impl Engine for RocksEngine {
         self.split_space(space, parts)
     }
 
+    fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
+        self.estimate_rows(space, ranges)
+    }
+
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
         self.write_batch(batch, durability)
     }

@@ -17,6 +17,7 @@ mod dense;
 mod drops;
 mod engine;
 mod error;
+mod estimate;
 mod filter;
 mod hash;
 mod load;

@@ -105,6 +105,8 @@ fn config(options: &SqlOptions) -> SessionConfig {
     // The keys of a join are worth listing as long as reading by key pays.
     settings.optimizer.hash_join_inlist_pushdown_max_size = 64 << 20;
     settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 20;
+    // A read in the order of the key is ahead of its plan as it is.
+    settings.execution.sort_pushdown_buffer_capacity = 4 << 20;
     settings.optimizer.enable_dynamic_filter_pushdown = options.push_down;
     config
 }

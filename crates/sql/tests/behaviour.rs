@@ -1,5 +1,7 @@
 //! What a session does beside giving the right rows.
 
+#[path = "behaviour/indexes.rs"]
+mod indexes;
 #[path = "behaviour/limits.rs"]
 mod limits;
 #[path = "behaviour/multi.rs"]

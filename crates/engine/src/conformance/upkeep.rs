@@ -2,7 +2,7 @@
 
 use super::Harness;
 use super::ground::{Ground, entries, group, key, kind};
-use crate::{Condition, Durability, ErrorKind, LoadOptions, OnExisting, WriteBatch};
+use crate::{Condition, Durability, ErrorKind, LoadOptions, OnExisting, Ranges, WriteBatch};
 
 /// What was only in the process is kept once `sync` returns.
 pub fn sync_keeps_what_was_written_without_durability(harness: &mut dyn Harness) {
@@ -61,6 +61,21 @@ pub fn statistics_have_one_reading_a_shard(harness: &mut dyn Harness) {
     let shards: Vec<u32> = statistics.shards.iter().map(|shard| shard.shard.0).collect();
     assert_eq!(shards, (0..ground.engine().capability().shards).collect::<Vec<_>>());
     assert!(statistics.rows_estimate() > 0);
+}
+
+/// An estimate of few rows is their number, and knows nothing of what lies outside its ranges.
+pub fn few_rows_are_estimated_by_counting(harness: &mut dyn Harness) {
+    let mut ground = Ground::new(harness);
+    let estimate = |ground: &Ground, ranges: &Ranges| ground.engine().rows_estimate(ground.space, ranges).unwrap();
+    assert_eq!(estimate(&ground, &Ranges::whole_space()), 0);
+    ground.fill(&["a", "b", "c"], 50);
+    for _ in 0..2 {
+        assert_eq!(estimate(&ground, &Ranges::whole_space()), 150);
+        let mut ranges = Ranges::new();
+        ["a", "c", "d"].iter().for_each(|name| ranges.push_prefix(&group(name)));
+        assert_eq!(estimate(&ground, &ranges), 100);
+        ground.reopen();
+    }
 }
 
 /// The shard of a shard key is one of those that there are, and stays the same.

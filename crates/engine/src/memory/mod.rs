@@ -160,6 +160,10 @@ impl Engine for MemoryEngine {
         Ok(self.space(space)?.split(parts))
     }
 
+    fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
+        Ok(self.space(space)?.count(ranges))
+    }
+
     fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {
         let spaces = BatchSpaces::find(batch, |space| self.space(space))?;
         self.check_batch_bytes(batch)?;

@@ -102,6 +102,16 @@ impl Space {
         }
     }
 
+    /// How many rows lie in ranges, expired ones that are not yet let go of included.
+    pub(super) fn count(&self, ranges: &Ranges) -> u64 {
+        let rows = self.rows();
+        let count = |index| match ranges.is_whole_space(index) {
+            true => rows.len(),
+            false => between(&rows, ranges.start(index), ranges.end(index)).count(),
+        };
+        (0..ranges.len()).map(count).sum::<usize>() as u64
+    }
+
     pub(super) fn remove_expired(&self, now_ms: u64) {
         self.rows_mut().retain(|_, row| row.is_live(now_ms));
     }
@@ -150,12 +160,16 @@ fn delete_range(rows: &mut RowMap, start: &[u8], end: &[u8]) {
     if start.is_empty() && end.is_empty() {
         return rows.clear();
     }
-    let high = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end) };
-    let Some(bounds) = checked_bounds(Bound::Included(start), high) else { return };
-    let keys: Slices = rows.range::<[u8], _>(bounds).map(|(key, _)| key.as_slice()).collect();
+    let keys: Slices = between(rows, start, end).map(|(key, _)| key.as_slice()).collect();
     for key in keys.iter() {
         rows.remove(key);
     }
+}
+
+/// The rows from a key up to another; an empty end is that of the space.
+fn between<'a>(rows: &'a RowMap, start: &'a [u8], end: &'a [u8]) -> impl Iterator<Item = (&'a Vec<u8>, &'a Stored)> {
+    let high = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end) };
+    checked_bounds(Bound::Included(start), high).into_iter().flat_map(|bounds| rows.range::<[u8], _>(bounds))
 }
 
 fn size<'a>(rows: impl Iterator<Item = (&'a Vec<u8>, &'a Stored)>) -> (u64, u64) {

@@ -4,20 +4,26 @@
 //!    DataFusion, or a join that knows its keys by now.
 //! 2. [`choose`] finds the [`Path`] through the primary key that answers as many of them as possible: whole keys, partial keys with
 //!    a range on the column that follows, or everything. It tells which conditions the path answers by itself.
-//! 3. A [`ReadSpec`] adds columns, order and limits, and opens the read.
+//! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it does not answer is held against them above.
+//! 4. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
 mod condition;
+mod index_path;
+mod index_ranges;
 mod literal;
 mod ordering;
 mod path;
+mod place;
 mod read;
 mod spec;
 mod table;
 
 pub(crate) use condition::{Bound, Condition, Test, comparable};
+pub(crate) use index_path::{IndexChoice, IndexPath, choose_index};
 pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant};
 pub(crate) use path::{Path, choose};
+pub(crate) use place::{PlaceCondition, PlaceTest, Reading};
 pub(crate) use read::Read;
 pub(crate) use spec::{Latest, ReadSpec};
 pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared};

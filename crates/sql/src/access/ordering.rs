@@ -48,6 +48,7 @@ pub(crate) fn free_columns(spec: &ReadSpec) -> Option<Vec<usize>> {
     let key = &spec.table.schema().key;
     match &spec.path {
         Path::Nothing => Some(Vec::new()),
+        Path::Index(_) => None,
         Path::All => spec.table.total_order.then(|| key.clone()),
         Path::Keys { .. } => Some(key.iter().copied().filter(|column| !is_constant(spec, *column)).collect()),
     }

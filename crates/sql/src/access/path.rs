@@ -1,4 +1,4 @@
-//! Ways through the primary key.
+//! Ways through a table, and those through its primary key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use arrow::error::ArrowError;
 use tonnage::{Error, FieldRange, Result, TableSchema, Value};
 
 use super::condition::{Bound, Condition, Demands};
-use super::value_of;
+use super::{IndexPath, value_of};
 
 /// The most keys that lists of several columns may multiply to.
 const KEYS_MAX: usize = 1 << 22;
@@ -31,6 +31,8 @@ pub(crate) enum Path {
         /// A range on the key column that follows.
         range: Option<FieldRange>,
     },
+    /// The rows that entries of a secondary index name.
+    Index(IndexPath),
 }
 
 /// A path, and which of the conditions it answers by itself.
@@ -63,7 +65,7 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<C
 }
 
 /// What is demanded of each column.
-fn gather(schema: &TableSchema, conditions: &[Condition]) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
+pub(super) fn gather(schema: &TableSchema, conditions: &[Condition]) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
     let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys()) {
         demands[condition.column].get_or_insert_default().add(&condition.test)?;
@@ -86,7 +88,8 @@ fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
     prefix
 }
 
-fn range(schema: &TableSchema, column: usize, demands: Option<&Demands>) -> Result<Option<FieldRange>> {
+/// The range that is demanded of a column, where no values are.
+pub(super) fn range(schema: &TableSchema, column: usize, demands: Option<&Demands>) -> Result<Option<FieldRange>> {
     let Some(Demands { values: None, low, high }) = demands else { return Ok(None) };
     let end = |bound: &Bound| -> Result<(Value, bool)> { Ok((value_of(bound.value.as_ref())?, bound.inclusive)) };
     let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);
@@ -111,7 +114,7 @@ fn product(schema: &TableSchema, prefix: &[ArrayRef]) -> std::result::Result<Rec
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
 }
 
-fn broken(error: ArrowError) -> Error {
+pub(super) fn broken(error: ArrowError) -> Error {
     Error::internal(format!("the conditions on the key could not be compared: {error}")).with_source(error)
 }
 
@@ -121,6 +124,7 @@ impl Path {
         match self {
             Path::Nothing => "nothing, no row can match".to_owned(),
             Path::All => "full scan".to_owned(),
+            Path::Index(path) => path.describe(),
             Path::Keys { keys, range, .. } => {
                 let count = keys.num_rows();
                 let plural = if count == 1 { "" } else { "s" };
@@ -136,7 +140,7 @@ impl Path {
 }
 
 /// A range as SQL would write it.
-struct Shown<'a>(&'a FieldRange);
+pub(super) struct Shown<'a>(pub(super) &'a FieldRange);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

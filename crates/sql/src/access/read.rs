@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::SchemaRef;
-use tonnage::{BulkGet, Error, Result, TableBatch};
+use tonnage::{Error, Result, TableBatch};
 
 use super::ReadSpec;
 use crate::guard::Guard;
 
+/// Where batches come from: a bulk get, a scan, an index.
+pub(super) type Batches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
+
 /// Batches of the columns asked for, under their SQL names, up to the limit.
 pub(crate) struct Read {
-    rows: Option<BulkGet>,
+    rows: Option<Batches>,
     schema: SchemaRef,
     /// For each column wanted where it comes from.
     origins: Vec<Origin>,
@@ -28,7 +31,7 @@ enum Origin {
 }
 
 impl Read {
-    pub(super) fn new(spec: &ReadSpec, rows: Option<BulkGet>, guard: Guard) -> Self {
+    pub(super) fn new(spec: &ReadSpec, rows: Option<Batches>, guard: Guard) -> Self {
         let own = spec.table.schema().columns.len();
         let origin = |column: &usize| match column.checked_sub(own) {
             None => Origin::Own,

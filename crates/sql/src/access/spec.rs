@@ -5,10 +5,16 @@ use std::sync::Arc;
 use arrow::array::UInt32Array;
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
-use tonnage::{BulkGet, BulkGetOptions, Direction, Error, KeySource, Result, TableScanOptions};
+use tonnage::{BulkGet, BulkGetOptions, Direction, Error, IndexScanOptions, KeySource, Result, TableScanOptions};
 
-use super::{Path, Read, SqlTable};
+use super::read::Batches;
+use super::{IndexPath, Path, Read, SqlTable};
 use crate::guard::Guard;
+
+/// Fewer rows than this are read by one reader: to hand them to several would take longer.
+const PARALLEL_ROWS_MIN: u64 = 100_000;
+/// Parts are cut by estimates, so there are more of them than readers: who is done early takes another.
+const PARTS_PER_READER: usize = 4;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub(crate) struct ReadSpec {
     pub(crate) latest: Option<Latest>,
     pub(crate) batch_rows_max: usize,
     pub(crate) workers: usize,
+    /// Why no index is read through, where there is one that could be.
+    pub(crate) remark: Option<String>,
 }
 
 impl ReadSpec {
@@ -50,6 +58,7 @@ impl ReadSpec {
         let whole = match &self.path {
             Path::Nothing => return true,
             Path::All => None,
+            Path::Index(path) => Some(path.entries()),
             Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len()).then(|| keys.num_rows() as u64),
         };
         // A limit says little where filters above it make it be read again and again: it is only passed down where there are none.
@@ -61,6 +70,7 @@ impl ReadSpec {
         let path = match &self.path {
             Path::Nothing => Some(0),
             Path::All => self.table.rows_estimate,
+            Path::Index(path) => Some(path.entries()),
             Path::Keys { keys, .. } if keys.num_columns() == self.table.schema().key.len() => Some(keys.num_rows() as u64),
             // How many rows a partial key has is anybody's guess.
             Path::Keys { keys, .. } => {
@@ -74,23 +84,46 @@ impl ReadSpec {
         }
     }
 
+    /// How many readers a plan gives this, each with rows of its own.
+    pub(crate) fn readers(&self) -> usize {
+        let is_large = self.table.rows_estimate.is_some_and(|rows| rows >= PARALLEL_ROWS_MIN);
+        if self.has_parts() && is_large { self.workers } else { 1 }
+    }
+
+    /// Whether several readers may share this: all rows are wanted, in any order.
+    fn has_parts(&self) -> bool {
+        self.path == Path::All && self.direction == Direction::Unordered && self.limit.is_none()
+    }
+
     /// Starts to read.
     pub(crate) fn open(&self, guard: Guard) -> Result<Read> {
-        let rows = match &self.path {
+        let batches: Option<Batches> = match &self.path {
             Path::Nothing => None,
             _ if self.limit == Some(0) => None,
-            Path::All => Some(self.scan()?),
-            Path::Keys { .. } => Some(self.bulk_get()?),
+            Path::All => Some(Box::new(self.scan()?)),
+            Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
+            Path::Index(path) => Some(self.index_scan(path)?),
         };
-        Ok(Read::new(self, rows, guard))
+        Ok(Read::new(self, batches, guard))
+    }
+
+    /// Starts to read in parts, for several readers; in one where that is not possible, or too little to share.
+    pub(crate) fn open_parts(&self, guard: &Guard) -> Result<Vec<Read>> {
+        if !self.has_parts() {
+            return Ok(vec![self.open(guard.clone())?]);
+        }
+        let parts = self.table.table.scan_parts(&self.scan_options(), PARTS_PER_READER * self.workers)?;
+        Ok(parts.into_iter().map(|part| Read::new(self, Some(Box::new(part)), guard.clone())).collect())
     }
 
     /// How the read is told of by EXPLAIN.
     pub(crate) fn describe(&self) -> String {
         let schema = self.table.schema();
         let names: Vec<_> = self.columns.iter().map(|column| self.table.arrow.field(*column).name().as_str()).collect();
-        let mut text = format!("table={}, path={}, columns=[{}]", schema.path, self.path.describe(schema), names.join(", "));
-        if self.keys_only() {
+        let remark = self.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
+        let path = self.path.describe(schema);
+        let mut text = format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
+        if self.keys_only() && !matches!(self.path, Path::Index(_)) {
             text.push_str(", keys only");
         }
         match self.direction() {
@@ -103,6 +136,9 @@ impl ReadSpec {
         }
         if let Some(limit) = self.limit {
             text.push_str(&format!(", limit={limit}"));
+        }
+        if self.readers() > 1 {
+            text.push_str(&format!(", readers={}", self.readers()));
         }
         text
     }
@@ -122,15 +158,38 @@ impl ReadSpec {
     }
 
     fn scan(&self) -> Result<BulkGet> {
-        self.table.table.scan(&TableScanOptions {
+        self.table.table.scan(&self.scan_options())
+    }
+
+    fn scan_options(&self) -> TableScanOptions {
+        TableScanOptions {
             direction: self.direction(),
             columns: Some(self.names()),
             keys_only: self.keys_only(),
             limit: self.limit,
             limit_per_shard_key: self.latest.map(|latest| latest.rows),
             batch_rows_max: self.batch_rows(),
+            max_concurrent_requests: Some(self.workers),
             ..TableScanOptions::default()
-        })
+        }
+    }
+
+    fn index_scan(&self, path: &IndexPath) -> Result<Batches> {
+        let options = IndexScanOptions {
+            columns: Some(self.names()),
+            limit: self.limit,
+            batch_rows_max: self.batch_rows(),
+            max_concurrent_requests: Some(self.workers),
+            ..IndexScanOptions::default()
+        };
+        if let Some(rows) = path.open(&self.table, &options)? {
+            return Ok(Box::new(rows));
+        }
+        if path.is_checked_above() {
+            // More rows than the index named do no harm there.
+            return Ok(Box::new(self.scan()?));
+        }
+        Err(Error::unavailable(format!("an index of {} was dropped as the statement began: try again", self.table.table.path())))
     }
 
     fn bulk_get(&self) -> Result<BulkGet> {

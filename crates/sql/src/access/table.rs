@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use tonnage::{Store, Table, TableSchema};
+use tonnage::{Index, Store, Table, TableSchema};
 
 /// Under this key a field keeps the name that its column was declared with.
 const DECLARED: &str = "tonnage:declared";
@@ -22,6 +22,10 @@ pub(crate) struct SqlTable {
     pub(crate) rows_estimate: Option<u64>,
     /// Whether a scan of everything comes in key order.
     pub(crate) total_order: bool,
+    /// The secondary indexes. Whatever keeps this asks for the table again once they change.
+    pub(crate) indexes: Vec<Index>,
+    /// Columns that the statement writes while it reads.
+    pub(crate) written: Vec<usize>,
 }
 
 impl SqlTable {
@@ -29,20 +33,30 @@ impl SqlTable {
         let capability = store.engine().capability();
         let total_order = capability.total_order && capability.shards == 1;
         let fields: Vec<Field> = table.schema().columns.iter().map(|column| folded(column.to_arrow())).collect();
-        Self { table, arrow: Arc::new(Schema::new(fields)), rows_estimate: None, total_order }
+        // A table that was dropped just now has none.
+        let indexes = table.indexes().unwrap_or_default();
+        let written = Vec::new();
+        Self { table, arrow: Arc::new(Schema::new(fields)), rows_estimate: None, total_order, indexes, written }
     }
 
     /// The same with an estimate of its size.
-    pub(crate) fn with_estimate(mut self, store: &Store) -> Self {
-        self.rows_estimate = store.statistics().ok().map(|statistics| statistics.rows_estimate());
+    pub(crate) fn with_estimate(mut self) -> Self {
+        self.rows_estimate = self.table.rows_estimate().ok();
         self
     }
 
-    /// The same with the version and the expiry of each row as last columns.
-    pub(crate) fn with_versions(mut self) -> Self {
+    /// The same with the version and the expiry of each row as last columns, for a statement that writes some columns.
+    pub(crate) fn with_versions(mut self, written: &[usize]) -> Self {
+        self.written = written.to_vec();
         let mut fields: Vec<_> = self.arrow.fields().iter().cloned().collect();
         fields.extend([VERSION, EXPIRY].map(|name| Arc::new(Field::new(name, DataType::UInt64, false))));
         self.arrow = Arc::new(Schema::new(fields));
+        self
+    }
+
+    /// The same, to be read without indexes.
+    pub(crate) fn without_indexes(mut self) -> Self {
+        self.indexes.clear();
         self
     }
 

@@ -4,6 +4,7 @@
 //! is, and one of three parts likewise; of deeper paths one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
+mod places;
 mod provider;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use datafusion::common::{DataFusionError, Result};
 use tonnage::{ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
+pub(crate) use places::places_of;
 pub(crate) use provider::StoreTable;
 
 use crate::access::SqlTable;
@@ -43,23 +45,42 @@ impl Context {
     }
 }
 
+/// The table that a statement changes while it reads.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// Rows of it are changed: it shows their versions.
+    Changed { path: String, written: Vec<usize> },
+    /// Rows are put in. Indexes would lead to them while they come.
+    Filled { path: String },
+}
+
+impl Target {
+    /// A table as the statement sees it.
+    fn seen(target: Option<&Target>, table: SqlTable) -> SqlTable {
+        match target {
+            Some(Target::Changed { path, written }) if path == table.table.path() => table.with_versions(written),
+            Some(Target::Filled { path }) if path == table.table.path() => table.without_indexes(),
+            _ => table,
+        }
+    }
+}
+
 /// A place in the tree of names: what stands before the rest of a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     context: Context,
     prefix: Option<String>,
-    /// The table that shows the versions of its rows.
-    versions_of: Option<String>,
+    target: Option<Target>,
 }
 
 impl Names {
     pub(crate) fn new(context: Context) -> Self {
-        Self { context, prefix: None, versions_of: None }
+        Self { context, prefix: None, target: None }
     }
 
-    /// The same, with one table that has the version of each row as a further column.
-    pub(crate) fn with_versions_of(context: Context, path: &str) -> Self {
-        Self { context, prefix: None, versions_of: Some(path.to_owned()) }
+    /// The same for a statement that changes a table.
+    pub(crate) fn changing(context: Context, target: Target) -> Self {
+        Self { context, prefix: None, target: Some(target) }
     }
 
     /// What is below this name; the names that stand for "nothing given" add nothing.
@@ -110,9 +131,7 @@ impl SchemaProvider for Names {
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         match self.context.table(&self.path(name)) {
             Ok(table) => {
-                let table = table.with_estimate(&self.context.store);
-                let shows_versions = self.versions_of.as_ref().is_some_and(|path| path == table.table.path());
-                let table = if shows_versions { table.with_versions() } else { table };
+                let table = Target::seen(self.target.as_ref(), table.with_estimate());
                 Ok(Some(Arc::new(StoreTable::new(table, self.context.options.clone()))))
             }
             // It may be a function that gives rows. The planner knows; the store is asked again for what is to be said.

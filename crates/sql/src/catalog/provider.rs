@@ -13,8 +13,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use tonnage::Direction;
 
-use super::condition_of;
-use crate::access::{Condition, Latest, Path, ReadSpec, SqlTable, choose};
+use super::{condition_of, places_of};
+use crate::access::{Condition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index};
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
@@ -49,21 +49,83 @@ impl StoreTable {
         Self { latest: Some(latest), ..self.clone() }
     }
 
-    /// Which of the filters the path answers by itself, and the path.
+    /// The path through the key, and which of the filters it answers by itself.
     fn choose(&self, filters: &[&Expr]) -> Result<(Path, Vec<bool>)> {
         if !self.options.push_down {
             return Ok((Path::All, vec![false; filters.len()]));
         }
-        let parts: Vec<Option<Vec<Condition>>> = filters.iter().map(|filter| condition_of(&self.table, filter)).collect();
-        let conditions: Vec<Condition> = parts.iter().flatten().flatten().cloned().collect();
-        let choice = choose(self.table.schema(), &conditions).map_err(into_datafusion)?;
-        let mut answered = choice.answered.into_iter();
-        let is_answered = |part: Option<Vec<Condition>>| match part {
-            None => false,
-            Some(conditions) => answered.by_ref().take(conditions.len()).filter(|answered| *answered).count() == conditions.len(),
-        };
-        Ok((choice.path, parts.into_iter().map(is_answered).collect()))
+        let parts = self.conditions(filters);
+        let choice = choose(self.table.schema(), &flat(&parts)).map_err(into_datafusion)?;
+        Ok((choice.path, answered(&parts, choice.answered)))
     }
+
+    /// The path of a read, which of the filters it answers by itself, and why no index is used, if one might be.
+    fn choose_with_indexes(&self, filters: &[&Expr]) -> Result<(Path, Vec<bool>, Option<String>)> {
+        let (path, by_key) = self.choose(filters)?;
+        // What stands above a read of the latest rows counts on the order of the key.
+        if !self.options.push_down || self.latest.is_some() {
+            return Ok((path, by_key, None));
+        }
+        let parts = self.conditions(filters);
+        let places: Vec<_> = filters.iter().filter_map(|filter| places_of(&self.table, filter)).flatten().collect();
+        Ok(match choose_index(&self.table, &flat(&parts), &places, &path).map_err(into_datafusion)? {
+            IndexChoice::Taken { path, answered: by_index } => (Path::Index(path), answered(&parts, by_index), None),
+            IndexChoice::Left(remark) => (path, by_key, Some(remark)),
+            IndexChoice::None => (path, by_key, None),
+        })
+    }
+
+    /// The conditions that filters consist of, of those that consist of nothing else.
+    fn conditions(&self, filters: &[&Expr]) -> Vec<Option<Vec<Condition>>> {
+        filters.iter().map(|filter| condition_of(&self.table, filter)).collect()
+    }
+
+    /// Whether an index may have something to say about a filter.
+    fn is_indexed(&self, filter: &Expr) -> bool {
+        if self.table.indexes.is_empty() || !self.options.push_down {
+            return false;
+        }
+        let conditions = condition_of(&self.table, filter).unwrap_or_default();
+        let places = places_of(&self.table, filter).unwrap_or_default();
+        conditions.iter().any(|condition| self.table.is_indexed(condition.column, &[]))
+            || places.iter().any(|place| self.table.is_indexed(place.column, &place.path))
+    }
+
+    /// Whether the key might answer a filter.
+    fn is_on_key(&self, filter: &Expr) -> bool {
+        let is_key = |condition: &Condition| self.table.schema().is_key(condition.column);
+        condition_of(&self.table, filter).is_some_and(|conditions| conditions.iter().all(is_key))
+    }
+
+    /// A read that also holds filters against its rows.
+    fn filtered(&self, state: &dyn Session, spec: ReadSpec, filter: Expr) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut read = spec.columns.clone();
+        for column in filter.column_refs() {
+            let place = self.table.arrow.index_of(&column.name)?;
+            if !read.contains(&place) {
+                read.push(place);
+            }
+        }
+        let wanted: Vec<usize> = (0..spec.columns.len()).collect();
+        let scan = StoreScan::new(ReadSpec { columns: read, ..spec });
+        let schema = DFSchema::try_from(scan.schema())?;
+        let predicate = state.create_physical_expr(unnormalize_col(filter), &schema)?;
+        Ok(Arc::new(FilterExecBuilder::new(predicate, Arc::new(scan)).apply_projection(Some(wanted))?.build()?))
+    }
+}
+
+fn flat(parts: &[Option<Vec<Condition>>]) -> Vec<Condition> {
+    parts.iter().flatten().flatten().cloned().collect()
+}
+
+/// Which filters are answered, of whose conditions these are.
+fn answered(parts: &[Option<Vec<Condition>>], answered: Vec<bool>) -> Vec<bool> {
+    let mut answered = answered.into_iter();
+    let is_answered = |part: &Option<Vec<Condition>>| match part {
+        None => false,
+        Some(conditions) => answered.by_ref().take(conditions.len()).filter(|answered| *answered).count() == conditions.len(),
+    };
+    parts.iter().map(is_answered).collect()
 }
 
 #[async_trait]
@@ -77,13 +139,14 @@ impl TableProvider for StoreTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // What the key does not answer is held against the rows above, batch by batch.
+        // What the key does not answer is held against the rows above, batch by batch; an index may lead to fewer of them.
         let (_, answered) = self.choose(filters)?;
-        let told = |answered| match answered {
+        let told = |(filter, answered): (&&Expr, bool)| match answered {
             true => TableProviderFilterPushDown::Exact,
+            false if self.is_indexed(filter) => TableProviderFilterPushDown::Inexact,
             false => TableProviderFilterPushDown::Unsupported,
         };
-        Ok(answered.into_iter().map(told).collect())
+        Ok(filters.iter().zip(answered).map(told).collect())
     }
 
     async fn scan(
@@ -93,25 +156,24 @@ impl TableProvider for StoreTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let (path, answered) = self.choose(&filters.iter().collect::<Vec<_>>())?;
-        let columns = projection.cloned().unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect());
-        // A filter was answered by itself, but is not in company: it is held against the rows here.
-        let left = filters.iter().zip(&answered).filter(|(_, answered)| !**answered).map(|(filter, _)| filter.clone());
-        let left = conjunction(left);
+        let (path, answered, remark) = self.choose_with_indexes(&filters.iter().collect::<Vec<_>>())?;
+        // What the key was said to answer, and does not on this path or in this company, is held against the rows here; the others above.
+        let left = filters.iter().zip(&answered).filter(|(filter, answered)| !**answered && self.is_on_key(filter));
+        let left = conjunction(left.map(|(filter, _)| filter.clone()));
         let spec = ReadSpec {
             table: self.table.clone(),
             path,
-            columns: if left.is_some() { (0..self.table.arrow.fields().len()).collect() } else { columns.clone() },
+            columns: projection.cloned().unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect()),
             direction: Direction::Unordered,
             limit: limit.filter(|_| left.is_none()).map(|limit| limit as u64),
             latest: self.latest.filter(|_| left.is_none()),
             batch_rows_max: self.options.batch_rows_max,
             workers: self.options.workers(),
+            remark,
         };
-        let scan: Arc<dyn ExecutionPlan> = Arc::new(StoreScan::new(spec));
-        let Some(left) = left else { return Ok(scan) };
-        let schema = DFSchema::try_from(self.table.arrow.clone())?;
-        let predicate = state.create_physical_expr(unnormalize_col(left), &schema)?;
-        Ok(Arc::new(FilterExecBuilder::new(predicate, scan).apply_projection(Some(columns))?.build()?))
+        match left {
+            None => Ok(Arc::new(StoreScan::new(spec))),
+            Some(left) => self.filtered(state, spec, left),
+        }
     }
 }

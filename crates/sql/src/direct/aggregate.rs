@@ -9,7 +9,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Accumulator;
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::aggregate::AggregateExprBuilder;
+use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFunctionExpr};
 use datafusion::physical_expr::expressions::Column;
 use tonnage::{Error, Result};
 
@@ -40,6 +40,7 @@ enum Feed {
         column: usize,
         /// What the accumulator takes.
         data_type: DataType,
+        function: Arc<AggregateFunctionExpr>,
         accumulator: Box<dyn Accumulator>,
     },
 }
@@ -72,11 +73,33 @@ impl Aggregates {
     pub(super) fn update_part(&mut self, part: usize, columns: &[usize], batch: &RecordBatch) -> Result<()> {
         match &mut self.parts[part].feed {
             Feed::Rows(count) => *count += batch.num_rows() as i64,
-            Feed::Values { column, data_type, accumulator } => {
+            Feed::Values { column, data_type, accumulator, .. } => {
                 let place = columns.iter().position(|read| read == column);
                 let place = place.ok_or_else(|| Error::internal("an aggregate's column was not read"))?;
                 let values = converted(batch.column(place), data_type)?;
                 accumulator.update_batch(&[values]).map_err(from_datafusion)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same aggregates of no rows yet, for another reader of the same read.
+    pub(super) fn fresh(&self) -> Result<Self> {
+        let parts = self.parts.iter().map(Part::fresh).collect::<Result<_>>()?;
+        Ok(Self { parts, schema: self.schema.clone() })
+    }
+
+    /// Takes the rows into account that another reader has.
+    pub(super) fn merge(&mut self, other: Self) -> Result<()> {
+        for (part, other) in self.parts.iter_mut().zip(other.parts) {
+            match (&mut part.feed, other.feed) {
+                (Feed::Rows(count), Feed::Rows(more)) => *count += more,
+                (Feed::Values { accumulator, .. }, Feed::Values { accumulator: mut other, .. }) => {
+                    let state = other.state().and_then(|state| state.iter().map(ScalarValue::to_array).collect());
+                    let state: Vec<ArrayRef> = state.map_err(from_datafusion)?;
+                    accumulator.merge_batch(&state).map_err(from_datafusion)?;
+                }
+                _ => return Err(Error::internal("readers of one read have different aggregates")),
             }
         }
         Ok(())
@@ -94,6 +117,21 @@ impl Aggregates {
 
     pub(crate) fn describe(&self) -> String {
         self.parts.iter().map(|part| part.shown.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Part {
+    fn fresh(&self) -> Result<Self> {
+        let feed = match &self.feed {
+            Feed::Rows(_) => Feed::Rows(0),
+            Feed::Values { column, data_type, function, .. } => Feed::Values {
+                column: *column,
+                data_type: data_type.clone(),
+                function: function.clone(),
+                accumulator: function.create_accumulator().map_err(from_datafusion)?,
+            },
+        };
+        Ok(Self { feed, shown: self.shown.clone(), end: self.end })
     }
 }
 
@@ -124,6 +162,6 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
     let accumulator = built.create_accumulator().ok()?;
     let named = built.field().as_ref().clone().with_name(call.alias.clone().unwrap_or_else(|| shown.clone()));
     let end = matches!(function.name(), "min" | "max").then(|| (column, function.name() == "max"));
-    let feed = Feed::Values { column, data_type: taken.data_type().clone(), accumulator };
+    let feed = Feed::Values { column, data_type: taken.data_type().clone(), function: Arc::new(built), accumulator };
     Some((Part { feed, shown, end }, Arc::new(named)))
 }

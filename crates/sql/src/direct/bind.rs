@@ -8,7 +8,9 @@ use tonnage::{Direction, Result};
 use super::literal::array_of;
 use super::parse::{Filter, FilterTest, Items};
 use super::{Aggregates, Simple};
-use crate::access::{Bound, Condition, Ordered, Path, ReadSpec, SqlTable, Test, choose, direction_for};
+use crate::access::{
+    Bound, Condition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose, choose_index, direction_for,
+};
 use crate::engine::Engine;
 use crate::options::SqlOptions;
 use crate::request::Parameters;
@@ -36,10 +38,7 @@ pub(crate) fn bind(
     engine: &Engine,
 ) -> Result<Option<Direct>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
-    let choice = choose(table.schema(), &conditions)?;
-    if !choice.answered.iter().all(|answered| *answered) {
-        return Ok(None);
-    }
+    let Some(path) = path(table, &conditions)? else { return Ok(None) };
     let limit = match &simple.limit {
         None => None,
         Some(literal) => match literal.count(parameters)? {
@@ -50,13 +49,14 @@ pub(crate) fn bind(
     let Some(columns) = columns(simple, table) else { return Ok(None) };
     let mut spec = ReadSpec {
         table: table.clone(),
-        path: choice.path,
+        path,
         columns,
         direction: Direction::Unordered,
         limit,
         latest: None,
         batch_rows_max: options.batch_rows_max,
         workers: options.workers(),
+        remark: None,
     };
     Ok(match &simple.items {
         Items::Aggregates(calls) => {
@@ -74,6 +74,19 @@ pub(crate) fn bind(
     })
 }
 
+/// The path that answers all conditions: one through the key, or else through an index that pays.
+fn path(table: &SqlTable, conditions: &[Condition]) -> Result<Option<Path>> {
+    let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
+    let choice = choose(table.schema(), conditions)?;
+    if all(&choice.answered) {
+        return Ok(Some(choice.path));
+    }
+    Ok(match choose_index(table, conditions, &[], &choice.path)? {
+        IndexChoice::Taken { path, answered } if all(&answered) => Some(Path::Index(path.unchecked())),
+        _ => None,
+    })
+}
+
 fn conditions(simple: &Simple, table: &SqlTable, parameters: &Parameters) -> Result<Option<Vec<Condition>>> {
     let mut conditions = Vec::with_capacity(simple.filters.len());
     for filter in &simple.filters {
@@ -85,7 +98,8 @@ fn conditions(simple: &Simple, table: &SqlTable, parameters: &Parameters) -> Res
 
 fn condition(filter: &Filter, table: &SqlTable, parameters: &Parameters) -> Result<Option<Condition>> {
     let schema = table.schema();
-    let Some(column) = schema.column_index(&filter.column).filter(|column| schema.is_key(*column)) else { return Ok(None) };
+    let may_be_answered = |column: &usize| schema.is_key(*column) || table.is_indexed(*column, &[]);
+    let Some(column) = schema.column_index(&filter.column).filter(may_be_answered) else { return Ok(None) };
     let column_type = schema.columns[column].column_type;
     let literals = match &filter.test {
         FilterTest::In(literals) => literals.as_slice(),

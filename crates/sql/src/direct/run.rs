@@ -1,7 +1,9 @@
 //! Simple statements carried out.
 
+use std::sync::{Mutex, PoisonError};
+
 use arrow::array::RecordBatch;
-use tonnage::{Direction, Result};
+use tonnage::{Direction, Error, Result};
 
 use super::{Aggregates, Direct, Work};
 use crate::access::{Ordered, ReadSpec, direction_for};
@@ -52,12 +54,41 @@ pub(crate) fn aggregate(spec: &ReadSpec, mut works: Vec<Aggregates>, guard: &Gua
             read_ends(work, &reads, guard)?;
         }
     } else {
-        for batch in spec.open(guard.clone())? {
-            let batch = batch?;
-            works.iter_mut().try_for_each(|work| work.update(&spec.columns, &batch))?;
-        }
+        read_all(spec, &mut works, guard)?;
     }
     works.into_iter().map(Aggregates::finish).collect()
+}
+
+/// Reads by as many threads as the session may have, when there is enough to read.
+fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<()> {
+    let parts = spec.open_parts(guard)?;
+    let readers = spec.workers.min(parts.len());
+    let parts = Mutex::new(parts.into_iter());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let read = |works: &mut [Aggregates]| -> Result<()> {
+        while let Some(part) = next() {
+            for batch in part {
+                let batch = batch?;
+                works.iter_mut().try_for_each(|work| work.update(&spec.columns, &batch))?;
+            }
+        }
+        Ok(())
+    };
+    if readers < 2 {
+        return read(works);
+    }
+    let helper = |mut works: Vec<Aggregates>| read(&mut works).map(|()| works);
+    std::thread::scope(|scope| {
+        let fresh = || works.iter().map(Aggregates::fresh).collect::<Result<Vec<_>>>();
+        let helpers = (1..readers).map(|_| fresh()).collect::<Result<Vec<_>>>()?;
+        let helpers: Vec<_> = helpers.into_iter().map(|works| scope.spawn(move || helper(works))).collect();
+        read(works)?;
+        for helper in helpers {
+            let helped = helper.join().unwrap_or_else(|_| Err(Error::internal("a thread that aggregated panicked")))?;
+            works.iter_mut().zip(helped).try_for_each(|(work, helped)| work.merge(helped))?;
+        }
+        Ok(())
+    })
 }
 
 /// For aggregates that are all the least or greatest value of a column that rows are ordered by: a read of one row each.

@@ -9,8 +9,9 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal};
 use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
+use tonnage::Direction;
 
-use crate::access::{Bound, Condition, Path, ReadSpec, Test, choose};
+use crate::access::{Bound, Condition, IndexChoice, Path, ReadSpec, Test, choose, choose_index};
 use crate::error::into_datafusion;
 
 /// Whether an expression will change while the plan runs.
@@ -30,7 +31,14 @@ pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Res
         conditions.extend(split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)));
     }
     let choice = choose(spec.table.schema(), &conditions).map_err(into_datafusion)?;
-    Ok(ReadSpec { path: choice.path, ..spec })
+    let is_ordered = spec.direction != Direction::Unordered;
+    if choice.path != Path::All || is_ordered {
+        return Ok(ReadSpec { path: choice.path, ..spec });
+    }
+    match choose_index(&spec.table, &conditions, &[], &Path::All).map_err(into_datafusion)? {
+        IndexChoice::Taken { path, .. } => Ok(ReadSpec { path: Path::Index(path), ..spec }),
+        IndexChoice::Left(_) | IndexChoice::None => Ok(spec),
+    }
 }
 
 /// An expression as a condition on one column of the table.

@@ -225,7 +225,7 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
         let choice = choose(table.table().schema(), &conditions.concat()).ok()?;
         let is_per_shard_key = match &choice.path {
             Path::Keys { keys, .. } => keys.num_columns() == table.table().schema().shard_key_len,
-            Path::All | Path::Nothing => false,
+            Path::All | Path::Nothing | Path::Index(_) => false,
         };
         if !is_per_shard_key || !choice.answered.iter().all(|answered| *answered) {
             return None;

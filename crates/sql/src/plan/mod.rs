@@ -5,6 +5,7 @@ mod keyset;
 mod latest;
 mod lists;
 mod nullable;
+mod parts;
 mod scan;
 mod uuid;
 

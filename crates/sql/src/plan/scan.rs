@@ -26,6 +26,7 @@ use tokio::sync::mpsc;
 use tonnage::Direction;
 
 use super::dynamic::narrowed;
+use super::parts::SharedRead;
 use crate::access::{Ordered, ReadSpec, direction_for, free_columns, is_constant};
 use crate::error::into_datafusion;
 use crate::guard::Guard;
@@ -42,6 +43,7 @@ pub(crate) struct StoreScan {
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
     /// The order that was asked for, which holds, though it may go on behind the last column that makes a difference.
     asked: Vec<PhysicalSortExpr>,
+    shared: Arc<SharedRead>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -54,7 +56,8 @@ impl StoreScan {
     fn ordered(spec: ReadSpec, asked: Vec<PhysicalSortExpr>) -> Self {
         let schema = spec.schema();
         let properties = Arc::new(properties(&spec, &schema, &asked));
-        Self { spec, schema, dynamic: Vec::new(), asked, properties, metrics: ExecutionPlanMetricsSet::new() }
+        let shared = Arc::new(SharedRead::new(spec.readers()));
+        Self { spec, schema, dynamic: Vec::new(), asked, shared, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 }
 
@@ -64,7 +67,8 @@ fn properties(spec: &ReadSpec, schema: &SchemaRef, asked: &[PhysicalSortExpr]) -
     let mut equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
     // They are columns and nothing else, which cannot contradict each other.
     let _ = equivalences.add_constants(constants(spec, schema));
-    PlanProperties::new(equivalences, Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded)
+    let partitioning = Partitioning::UnknownPartitioning(spec.readers());
+    PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded)
 }
 
 /// The order that rows come in, as far as the columns it goes by are among those read.
@@ -140,16 +144,16 @@ impl ExecutionPlan for StoreScan {
         Ok(self)
     }
 
-    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (spec, dynamic, schema) = (self.spec.clone(), self.dynamic.clone(), self.schema.clone());
+    fn execute(&self, reader: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (spec, dynamic, shared) = (self.spec.clone(), self.dynamic.clone(), self.shared.clone());
         let guard = context.session_config().get_extension::<Guard>().map_or_else(Guard::default, |guard| (*guard).clone());
-        let metrics = BaselineMetrics::new(&self.metrics, 0);
+        let metrics = BaselineMetrics::new(&self.metrics, reader);
         // Nothing is opened before the first row is asked for: by then the other side of a join may have told its keys.
-        let rows = stream::once(async move { narrowed(spec, &dynamic).map(|spec| rows(spec, guard)) }).try_flatten();
-        let rows = rows.inspect_ok(move |batch| {
+        let rows = stream::once(async move { narrowed(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader)) });
+        let rows = rows.try_flatten().inspect_ok(move |batch| {
             metrics.record_output(batch.num_rows());
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), rows)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -212,22 +216,29 @@ impl ExecutionPlan for StoreScan {
     }
 }
 
-/// The rows of a read: here and now when there are few, else from a thread of their own.
-fn rows(spec: ReadSpec, guard: Guard) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
-    if spec.is_small() {
-        let read = match spec.open(guard) {
-            Ok(read) => read,
-            Err(error) => return stream::once(async move { Err(into_datafusion(error)) }).boxed(),
+/// The rows of one reader: here and now when there are few, else from a thread of their own.
+fn rows(
+    spec: ReadSpec,
+    guard: Guard,
+    shared: Arc<SharedRead>,
+    reader: usize,
+) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
+    let is_small = spec.is_small();
+    let open = move || if spec.readers() > 1 { spec.open_parts(&guard) } else { Ok(vec![spec.open(guard)?]) };
+    let begin = move || shared.begin(reader, open).map_err(into_datafusion);
+    if is_small {
+        return match begin() {
+            Ok(parts) => stream::iter(parts.flatten().map(|batch| batch.map_err(into_datafusion))).boxed(),
+            Err(error) => stream::once(async move { Err(error) }).boxed(),
         };
-        return stream::iter(read.map(|batch| batch.map_err(into_datafusion))).boxed();
     }
     let (sender, receiver) = mpsc::channel(QUEUED_BATCHES_MAX);
     tokio::task::spawn_blocking(move || {
-        let read = match spec.open(guard) {
-            Ok(read) => read,
-            Err(error) => return drop(sender.blocking_send(Err(into_datafusion(error)))),
+        let parts = match begin() {
+            Ok(parts) => parts,
+            Err(error) => return drop(sender.blocking_send(Err(error))),
         };
-        for batch in read {
+        for batch in parts.flatten() {
             if sender.blocking_send(batch.map_err(into_datafusion)).is_err() {
                 return;
             }

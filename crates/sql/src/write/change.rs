@@ -14,7 +14,7 @@ use tonnage::{Durability, Error, Result, Row, Table, TableSchema, WriteOptions, 
 
 use crate::access::{EXPIRY, VERSION};
 use crate::answer::{Changes, Rows};
-use crate::catalog::Names;
+use crate::catalog::{Names, Target};
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::request::Parameters;
@@ -34,8 +34,16 @@ pub(super) fn update(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
     }
     let assignments = assignments(&mut cursor, table.schema())?;
     let condition = condition(&mut cursor)?;
-    let change =
-        Change { sql, table: &table, items: items(table.schema(), &assignments), condition, parameters, guard, end: piece.end };
+    let change = Change {
+        items: items(table.schema(), &assignments),
+        written: assignments.iter().map(|(column, _)| *column).collect(),
+        sql,
+        table: &table,
+        condition,
+        parameters,
+        guard,
+        end: piece.end,
+    };
     let updated = change.run(&|batch, row, noted, table, durability| {
         let options = WriteOptions { durability, expires_at_ms: Some(noted.expires_at_ms), ..WriteOptions::default() };
         let aligned = table.entry().codec.align(&batch.slice(row, 1))?;
@@ -58,7 +66,7 @@ pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
     let condition = condition(&mut cursor)?;
     let keys = table.schema().key_columns().map(|column| quoted(&column.name.to_ascii_lowercase()));
     let items = separated(keys.map(|token| vec![token]));
-    let change = Change { sql, table: &table, items, condition, parameters, guard, end: piece.end };
+    let change = Change { sql, table: &table, items, written: Vec::new(), condition, parameters, guard, end: piece.end };
     let deleted = change.run(&|batch, row, noted, table, durability| {
         let options = WriteOptions { durability, ..WriteOptions::default() };
         table.delete_if_version(&Row::from_batch(batch, row)?, noted.version, &options)
@@ -187,6 +195,8 @@ struct Change<'a> {
     sql: &'a Sql,
     table: &'a Table,
     items: Vec<TokenWithSpan>,
+    /// The columns set.
+    written: Vec<usize>,
     condition: Vec<TokenWithSpan>,
     parameters: &'a Parameters,
     guard: &'a Guard,
@@ -266,7 +276,8 @@ impl Change<'_> {
             tokens.push(made(Token::Placeholder(format!("${}", key_parameter(place)))));
         }
         let mut state = self.sql.state(self.guard);
-        let names = Names::with_versions_of(self.sql.inner.context.clone(), self.table.path());
+        let target = Target::Changed { path: self.table.path().to_owned(), written: self.written.clone() };
+        let names = Names::changing(self.sql.inner.context.clone(), target);
         state.register_catalog_list(Arc::new(names));
         self.sql.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())
     }

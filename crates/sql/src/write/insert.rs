@@ -18,6 +18,7 @@ use tonnage::{
 
 use super::path_of;
 use crate::answer::{Changes, Rows};
+use crate::catalog::{Names, Target};
 use crate::guard::Guard;
 use crate::request::Parameters;
 use crate::session::Sql;
@@ -41,7 +42,10 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     let Some(source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
     };
-    let rows = sql.rows_of(sql.state(guard), ast::Statement::Query(source), parameters, guard.clone())?;
+    let mut state = sql.state(guard);
+    let target = Target::Filled { path: table.path().to_owned() };
+    state.register_catalog_list(Arc::new(Names::changing(sql.inner.context.clone(), target)));
+    let rows = sql.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
     let source = Source { rows, columns, schema: table.schema().clone() };
     write(sql, &table, source, on_existing, guard)
 }

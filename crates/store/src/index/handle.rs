@@ -13,8 +13,8 @@ use super::walk::Walk;
 use crate::catalog::TableEntry;
 use crate::store::Inner;
 
-/// How many entries an estimate reads at a time.
-const ESTIMATE_ENTRIES: u64 = 4_096;
+/// How many entries a count reads at a time.
+const COUNT_ENTRIES: u64 = 4_096;
 
 /// A handle on an index of a table.
 ///
@@ -118,10 +118,22 @@ impl Index {
         let (mut count, mut entries) = (0, Slices::new());
         while count < most && !walk.is_over() {
             entries.clear();
-            walk.read(engine, (most - count).min(ESTIMATE_ENTRIES) as usize, &mut entries)?;
+            walk.read(engine, (most - count).min(COUNT_ENTRIES) as usize, &mut entries)?;
             count += entries.len() as u64;
         }
         Ok(count.min(most))
+    }
+
+    /// About how many entries many ranges have together, found by reading some thousands at most: few are counted, of a
+    /// large range its share of the index is weighed, of many ranges some are looked at.
+    ///
+    /// # Errors
+    /// As [`Index::scan`].
+    pub fn estimate_entries(&self, ranges: &[IndexRange]) -> Result<u64> {
+        self.check_ready()?;
+        let bounds = |range: &IndexRange| self.index.codec.bounds(&range.prefix, range.range.as_ref());
+        let sample = super::estimate::sample(ranges).map(bounds).collect::<Result<Vec<_>>>()?;
+        super::estimate::entries(&*self.store.engine, self.index.space(), &sample, ranges.len())
     }
 
     fn check_ready(&self) -> Result<()> {

@@ -9,7 +9,7 @@
 //! | `03`, then the text as a STRING in a key | text |
 //! | `04` | an object or an array, whatever it holds |
 //!
-//! A place that the document lacks, and JSON's null, are NULL. Of a name that stands twice in an object the last counts.
+//! A place that the document lacks, and JSON's null, are NULL. Of a name that stands twice in an object the first counts, as in SQL.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -205,14 +205,14 @@ impl<'de> Visitor<'de> for Place<'_> {
             while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return Ok(Scalar::Nested);
         };
-        let mut found = Scalar::Null;
+        let mut found = None;
         while let Some(name) = fields.next_key::<Cow<'de, str>>()? {
-            match name == first.as_str() {
-                true => found = fields.next_value_seed(Place(rest))?,
+            match found.is_none() && name == first.as_str() {
+                true => found = Some(fields.next_value_seed(Place(rest))?),
                 false => drop(fields.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(found)
+        Ok(found.unwrap_or(Scalar::Null))
     }
 }
 
@@ -247,8 +247,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_equal_names_counts() {
-        assert_eq!(cell(r#"{"a": {"b": 1}, "a": {"b": 2}}"#, "a.b"), asked_for(2));
+    fn the_first_of_two_equal_names_counts() {
+        assert_eq!(cell(r#"{"a": {"b": 1}, "a": {"b": 2}}"#, "a.b"), asked_for(1));
+        assert_eq!(cell(r#"{"a": {"c": 1}, "a": {"b": 2}}"#, "a.b"), [NULL]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod check;
 mod clean;
 mod codec;
 mod definition;
+mod estimate;
 mod gate;
 mod handle;
 mod json;

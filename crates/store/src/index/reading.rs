@@ -21,6 +21,9 @@ use crate::store::Inner;
 
 const GATHERED_FIRST: usize = 256;
 const GATHERED_MOST: usize = 1 << 18;
+/// How many more are gathered each time. Those gathered together go over the table once, so it is a few times at most; the workers look up
+/// one lot while the next is walked over.
+const GROWTH: usize = 64;
 /// Entries in one task: enough to be worth handing over, few enough that all workers end at about the same time.
 const TASK_ENTRIES_MOST: usize = 8_192;
 /// A source of ranges that is slower than this is not waited for once there is something to do.
@@ -149,7 +152,7 @@ impl EntrySource {
             let Some(engine) = self.engine.upgrade() else { return Ok(()) };
             self.walk.read(&*engine, self.gathered, &mut entries)?;
         }
-        self.gathered = (self.gathered * 8).min(GATHERED_MOST);
+        self.gathered = (self.gathered * GROWTH).min(GATHERED_MOST);
         self.tasks = self.tasks_of(&entries)?.into_iter();
         Ok(())
     }

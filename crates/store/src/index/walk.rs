@@ -187,7 +187,7 @@ fn rest(entry: &[u8]) -> &[u8] {
     &entry[SHARD_LEN.min(entry.len())..]
 }
 
-fn push_bounds(shard: u32, (start, end): &Bounds, ranges: &mut Ranges) {
+pub(super) fn push_bounds(shard: u32, (start, end): &Bounds, ranges: &mut Ranges) {
     let number = (shard as u16).to_be_bytes();
     let low = [&number, &start[..]].concat();
     let mut high = Vec::with_capacity(SHARD_LEN + end.len());

@@ -231,6 +231,15 @@ impl Table {
         crate::bulk::get::scan_parts(&self.store, self.entry.clone(), options, parts)
     }
 
+    /// About how many rows a scan of the table goes over: those of its relatives are among them, which lie between its own. Small tables
+    /// are counted, large ones weighed.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn rows_estimate(&self) -> Result<u64> {
+        self.store.engine.rows_estimate(self.entry.space, &Ranges::whole_space())
+    }
+
     /// Counts the rows, by reading their keys.
     ///
     /// # Errors

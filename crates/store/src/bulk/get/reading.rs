@@ -267,7 +267,8 @@ impl<T> Outlet<T> {
         };
         // Ordered tasks go through one queue: a worker that took a later one first could wait for its reader, who waits for the
         // earlier one, for which there is no worker left.
-        let jobs = if !self.ordered && matches!(task, ReadTask::Keys(_)) { &self.lookups } else { &self.jobs };
+        let is_lookup = matches!(task, ReadTask::Keys(_) | ReadTask::Entries { .. });
+        let jobs = if !self.ordered && is_lookup { &self.lookups } else { &self.jobs };
         jobs.send(Job { task, results }).is_ok()
     }
 }

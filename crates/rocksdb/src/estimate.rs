@@ -1,0 +1,74 @@
+//! About how many rows ranges hold.
+//!
+//! 1. The first keys of a range are counted. Most ranges have no more, and are known exactly.
+//! 2. RocksDB tells from its indexes how many bytes of files these keys take, and how many the whole range: the rest is in proportion.
+//! 3. What is only in memory is not weighed there. It is counted in with every large range, wherever it belongs.
+
+use rocksdb::Range;
+use tonnage_engine::{Ranges, Result, SpaceId};
+
+use crate::RocksEngine;
+use crate::error::translate;
+use crate::settings::read_options;
+use crate::shard::{SPACE_LEN, Shard, space_end};
+
+/// Keys counted in each shard, for all ranges together.
+const COUNTED_KEYS_MAX: usize = 4_096;
+/// Keys counted in a range, however many there are.
+const COUNTED_KEYS_MIN: usize = 64;
+
+impl RocksEngine {
+    pub(crate) fn estimate_rows(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
+        self.space(space)?;
+        let most = (COUNTED_KEYS_MAX / ranges.len().max(1)).max(COUNTED_KEYS_MIN);
+        let mut rows = 0;
+        for range in 0..ranges.len() {
+            let (start, end) = physical(space, ranges, range);
+            for shard in self.shards() {
+                rows += rows_of_shard(shard, &start, &end, most)?;
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The bounds of a range as they are stored.
+fn physical(space: SpaceId, ranges: &Ranges, range: usize) -> (Vec<u8>, Vec<u8>) {
+    let prefix: [u8; SPACE_LEN] = space.0.to_be_bytes();
+    let end = match ranges.end(range) {
+        [] => space_end(space).to_vec(),
+        end => [&prefix, end].concat(),
+    };
+    ([&prefix, ranges.start(range)].concat(), end)
+}
+
+fn rows_of_shard(shard: &Shard, start: &[u8], end: &[u8], most: usize) -> Result<u64> {
+    let mut read = read_options();
+    read.set_iterate_lower_bound(start);
+    read.set_iterate_upper_bound(end);
+    let mut iterator = shard.db().raw_iterator_cf_opt(shard.rows(), read);
+    iterator.seek_to_first();
+    let mut counted = 0;
+    while counted < most && iterator.valid() {
+        counted += 1;
+        iterator.next();
+    }
+    iterator.status().map_err(|error| translate(shard.place(), error))?;
+    let Some(reached) = iterator.key() else { return Ok(counted as u64) };
+    let bytes =
+        |end: &[u8]| shard.db().get_approximate_sizes_cf(&shard.rows(), &[Range::new(start, end)]).first().copied().unwrap_or(0);
+    let in_files = match bytes(reached) {
+        0 => counted as u64,
+        counted_bytes => (counted as f64 * bytes(end) as f64 / counted_bytes as f64) as u64,
+    };
+    Ok(in_files.max(counted as u64) + rows_in_memory(shard)?)
+}
+
+/// Rows of all spaces that are not in files yet.
+fn rows_in_memory(shard: &Shard) -> Result<u64> {
+    let property = |name: &str| -> Result<u64> {
+        let value = shard.db().property_int_value_cf(shard.rows(), name).map_err(|error| translate(shard.place(), error))?;
+        Ok(value.unwrap_or(0))
+    };
+    Ok(property("rocksdb.num-entries-active-mem-table")? + property("rocksdb.num-entries-imm-mem-tables")?)
+}

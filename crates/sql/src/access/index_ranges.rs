@@ -1,0 +1,75 @@
+//! Demands on columns and places as ranges of an index.
+
+use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result};
+
+use super::condition::Demands;
+use super::path::range;
+use super::place::{Cells, PlaceCondition, cells_of};
+use super::{SqlTable, value_of};
+
+/// The most ranges that lists may multiply to.
+const RANGES_MAX: usize = 1 << 16;
+
+/// The ranges of an index that hold every row that meets the demands, and how many columns have values in them.
+pub(super) fn ranges_of(
+    table: &SqlTable,
+    index: &Index,
+    demands: &[Option<Demands>],
+    places: &[PlaceCondition],
+) -> Result<Option<(Vec<IndexRange>, usize)>> {
+    let mut ranges = vec![IndexRange::default()];
+    let mut values = 0;
+    for place in 0..index.columns().len() {
+        let Some(cells) = cells(table, index, place, demands, places)? else { break };
+        if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
+            break;
+        }
+        ranges = ranges.iter().flat_map(|range| cells.iter().map(|cell| followed_by(range, cell))).collect();
+        if cells.iter().any(|cell| matches!(cell, Cells::Range(_))) {
+            return Ok(Some((ranges, values)));
+        }
+        values += 1;
+    }
+    Ok((values > 0).then_some((ranges, values)))
+}
+
+fn followed_by(range: &IndexRange, cell: &Cells) -> IndexRange {
+    let mut range = range.clone();
+    match cell {
+        Cells::Point(value) => range.prefix.push(value.clone()),
+        Cells::Range(field) => range.range = Some(field.clone()),
+    }
+    range
+}
+
+/// The cells of one column of an index that may meet the demands on it.
+fn cells(
+    table: &SqlTable,
+    index: &Index,
+    place: usize,
+    demands: &[Option<Demands>],
+    places: &[PlaceCondition],
+) -> Result<Option<Vec<Cells>>> {
+    let indexed = &index.columns()[place];
+    let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
+    if !indexed.path.is_empty() {
+        let is_here = |condition: &&PlaceCondition| condition.column == column && condition.path == indexed.path;
+        let here: Vec<_> = places.iter().filter(is_here).collect();
+        return Ok(cells_of(&here, &indexed.to_string()));
+    }
+    let Some(demand) = &demands[column] else { return Ok(None) };
+    let Some(values) = &demand.values else {
+        // What is no number comes first or last in SQL by its sign, and last in an index: only between two ends there is none.
+        let is_floating = matches!(table.schema().columns[column].column_type, ColumnType::Float | ColumnType::Double);
+        if is_floating && (demand.low.is_none() || demand.high.is_none()) {
+            return Ok(None);
+        }
+        let range = range(table.schema(), column, Some(demand))?;
+        return Ok(range.map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
+    };
+    if values.len() > RANGES_MAX {
+        return Ok(None);
+    }
+    let point = |row| value_of(values.slice(row, 1).as_ref()).map(Cells::Point);
+    (0..values.len()).map(point).collect::<Result<Vec<_>>>().map(Some)
+}

@@ -1,0 +1,68 @@
+//! A read that several readers share.
+//!
+//! The first reader opens the read, in more parts than there are readers; then each takes one part after another until there are none. So
+//! readers end at about the same time, and a reader that never runs leaves nothing behind.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tonnage::Result;
+
+use crate::access::Read;
+
+/// Parts that nobody has taken yet.
+type Queue = Arc<Mutex<VecDeque<Read>>>;
+
+/// The runs of one node of a plan.
+#[derive(Debug)]
+pub(super) struct SharedRead {
+    runs: Mutex<Runs>,
+}
+
+#[derive(Default)]
+struct Runs {
+    /// How often each reader has begun. A node that is run again reads everything again.
+    begun: Vec<usize>,
+    queues: Vec<Queue>,
+}
+
+impl std::fmt::Debug for Runs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} runs", self.queues.len())
+    }
+}
+
+impl SharedRead {
+    pub(super) fn new(readers: usize) -> Self {
+        Self { runs: Mutex::new(Runs { begun: vec![0; readers], queues: Vec::new() }) }
+    }
+
+    /// What one reader has to do in the run that it begins now.
+    pub(super) fn begin(&self, reader: usize, open: impl FnOnce() -> Result<Vec<Read>>) -> Result<Parts> {
+        let mut runs = lock(&self.runs);
+        let run = runs.begun[reader];
+        if run == runs.queues.len() {
+            let parts = open()?;
+            runs.queues.push(Arc::new(Mutex::new(parts.into())));
+        }
+        runs.begun[reader] += 1;
+        Ok(Parts { queue: runs.queues[run].clone() })
+    }
+}
+
+/// The parts of a run, taken one by one.
+pub(super) struct Parts {
+    queue: Queue,
+}
+
+impl Iterator for Parts {
+    type Item = Read;
+
+    fn next(&mut self) -> Option<Read> {
+        lock(&self.queue).pop_front()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,114 @@
+use tonnage::{ErrorKind, Row};
+use tonnage_sql::{Parameters, Sql, SqlOptions};
+
+use super::{assert_fails, rows, session, session_with, texts};
+
+/// A table of 20,000 rows in ten parts, each with a thousand cities.
+fn cities(options: SqlOptions) -> Sql {
+    let sql = session_with(options);
+    sql.execute("CREATE TABLE people (part LONG, id LONG, city STRING, age INTEGER, PRIMARY KEY (SHARD(part), id))").unwrap();
+    let row = |n: i64| {
+        Row::new().with("part", n % 10).with("id", n).with("city", format!("c{}", n % 1_000)).with("age", (n % 90) as i32)
+    };
+    sql.store().multi_put([("people", (0..20_000).map(row).collect::<Vec<_>>())], &Default::default()).unwrap();
+    sql
+}
+
+/// What EXPLAIN says, in one text.
+fn plan(sql: &Sql, query: &str) -> String {
+    rows(sql, format!("EXPLAIN {query}").as_str()).concat().concat()
+}
+
+#[test]
+fn prepared_statements_follow_indexes_that_come_and_go() {
+    let sql = cities(SqlOptions::default());
+    let direct = sql.prepare("SELECT id FROM people WHERE city = $1").unwrap();
+    let planned = sql.prepare("SELECT id + 0 AS id FROM people WHERE city = $1").unwrap();
+    let lasting = sql.prepare("SELECT id + 0 AS id FROM people WHERE city = 'c7'").unwrap();
+    let check = || {
+        for (statement, parameters) in [(&direct, vec!["c7"]), (&planned, vec!["c7"]), (&lasting, vec![])] {
+            let found = texts(statement.execute(Parameters::numbered(parameters)).unwrap());
+            assert_eq!(found.len(), 20, "{}", statement.text());
+        }
+    };
+    check();
+    sql.execute("CREATE INDEX by_city ON people (city)").unwrap();
+    assert!(plan(&sql, "SELECT id FROM people WHERE city = 'c7'").contains("index by_city of 1 range (city), 20 entries"));
+    check();
+    sql.execute("DROP INDEX by_city ON people").unwrap();
+    check();
+    sql.execute("CREATE INDEX by_city ON people (city, age)").unwrap();
+    check();
+}
+
+#[test]
+fn a_short_part_of_the_key_is_preferred_to_an_index_and_a_long_one_is_not() {
+    let sql = cities(SqlOptions::default());
+    sql.execute("CREATE INDEX by_city ON people (city)").unwrap();
+    let long = "SELECT id FROM people WHERE part = 7 AND city = 'c7'";
+    assert!(plan(&sql, long).contains("path=index by_city"), "{}", plan(&sql, long));
+    let short = "SELECT id FROM people WHERE part = 7 AND id < 500 AND city = 'c7'";
+    let text = plan(&sql, short);
+    assert!(
+        text.contains("range read of 1 partial key") && text.contains("index by_city not used: 20 entries beside the key"),
+        "{text}"
+    );
+    assert_eq!((rows(&sql, long).len(), rows(&sql, short).len()), (20, 1));
+}
+
+#[test]
+fn an_index_that_leads_to_too_many_rows_is_not_used() {
+    let sql = cities(SqlOptions::default());
+    sql.execute("CREATE INDEX by_age ON people (age)").unwrap();
+    let text = plan(&sql, "SELECT id FROM people WHERE age >= 45");
+    assert!(text.contains("full scan (index by_age not used: ") && text.contains(" for 20000 rows)"), "{text}");
+    let text = plan(&sql, "SELECT id FROM people WHERE age >= 85");
+    assert!(text.contains("path=index by_age of 1 range with 85 <= age, 1110 entries"), "{text}");
+}
+
+#[test]
+fn the_index_with_the_fewest_entries_is_used() {
+    let sql = cities(SqlOptions::default());
+    sql.execute("CREATE INDEX by_age ON people (age); CREATE INDEX by_city ON people (city)").unwrap();
+    assert!(plan(&sql, "SELECT id FROM people WHERE age = 7 AND city = 'c7'").contains("index by_city"));
+}
+
+#[test]
+fn a_join_looks_the_keys_of_its_other_side_up_in_an_index() {
+    let sql = cities(SqlOptions::default());
+    sql.execute("CREATE TABLE wanted (city STRING PRIMARY KEY); INSERT INTO wanted VALUES ('c3'), ('c4'), ('none')").unwrap();
+    let join = "SELECT p.id FROM people p JOIN wanted w ON p.city = w.city";
+    let read = |text: &str| text.lines().find(|line| line.contains("table=people")).map(str::to_owned).unwrap_or_default();
+    assert!(read(&plan(&sql, &format!("ANALYZE {join}"))).contains("output_rows=20.00 K"));
+    sql.execute("CREATE INDEX by_city ON people (city)").unwrap();
+    let text = plan(&sql, &format!("ANALYZE {join}"));
+    assert!(read(&text).contains("output_rows=40"), "{text}");
+    assert_eq!(rows(&sql, join).len(), 40);
+}
+
+#[test]
+fn a_statement_does_not_meet_rows_again_that_it_put_further_on_in_its_index() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); CREATE INDEX by_n ON t (n)").unwrap();
+    sql.execute("INSERT INTO t SELECT value AS id, value AS n FROM generate_series(1, 200)").unwrap();
+    assert_eq!(texts(sql.execute("UPDATE t SET n = n + 1 WHERE n > 0 RETURNING COUNT(*)").unwrap()), [["200"]]);
+    assert_eq!(rows(&sql, "SELECT sum(n) FROM t"), [["20300"]]);
+    assert_eq!(texts(sql.execute("UPDATE t SET n = 500 WHERE n = 201 RETURNING COUNT(*)").unwrap()), [["1"]]);
+    assert_eq!(rows(&sql, "SELECT id FROM t WHERE n = 500"), [["200"]]);
+}
+
+#[test]
+fn an_index_that_is_being_made_is_not_read() {
+    let sql = cities(SqlOptions::default());
+    let cancel = tonnage::Cancel::new();
+    cancel.cancel();
+    let options = tonnage::CreateIndexOptions { cancel, ..Default::default() };
+    let definition = tonnage::IndexDefinition {
+        name: "by_city".into(),
+        table: "people".into(),
+        columns: vec![tonnage::IndexColumn::new("city")],
+    };
+    assert!(sql.store().create_index(&definition, &options).is_err());
+    assert_eq!(rows(&sql, "SELECT id FROM people WHERE city = 'c7'").len(), 20);
+    assert_fails(sql.execute("DROP INDEX by_city ON people"), ErrorKind::NotFound, "by_city");
+}
