@@ -72,7 +72,7 @@ pub trait Engine: Send + Sync {
     /// Makes every write acknowledged so far durable, `Durability::None` included.
     fn sync(&self) -> Result<()>;
 
-    /// Waits until background work (compaction) has nothing left to do.
+    /// Waits until background work has nothing left to do: what is in memory alone is written to data files, and these are compacted.
     fn settle(&self) -> Result<()>;
 
     /// Writes a consistent copy of the store to a directory that does not exist yet, to be opened as a store.

@@ -29,10 +29,13 @@ impl RocksEngine {
         self.shards().iter().try_for_each(|shard| shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error)))
     }
 
+    /// Memtables are flushed first: what is in them would be rewritten later.
     pub(crate) fn wait_for_compaction(&self) -> Result<()> {
+        let mut options = WaitForCompactOptions::default();
+        options.set_flush(true);
         for shard in self.shards() {
             shard.respite.end();
-            let waited = shard.db().wait_for_compact(&WaitForCompactOptions::default());
+            let waited = shard.db().wait_for_compact(&options);
             waited.map_err(|error| translate(shard.place(), error))?;
         }
         Ok(())

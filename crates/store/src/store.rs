@@ -253,7 +253,7 @@ impl Store {
         self.inner.engine.sync()
     }
 
-    /// Waits until background work (compaction) has nothing left to do.
+    /// Waits until background work has nothing left to do: what is in memory alone is written to data files, and these are compacted.
     ///
     /// # Errors
     /// What the engine says.

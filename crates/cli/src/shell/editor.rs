@@ -52,8 +52,8 @@ fn unusable(error: ReadlineError) -> Error {
 
 impl Lines for TerminalLines {
     fn next(&mut self, prompt: &str, before: &str) -> Outcome<Line> {
-        if let Some(assistant) = self.editor.helper_mut() {
-            assistant.before = if before.is_empty() { String::new() } else { format!("{before}\n") };
+        if let Some(guide) = self.editor.helper_mut() {
+            guide.before = if before.is_empty() { String::new() } else { format!("{before}\n") };
         }
         match self.editor.readline(prompt) {
             Ok(line) => Ok(Line::Typed(line)),

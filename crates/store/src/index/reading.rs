@@ -25,7 +25,7 @@ const GATHERED_MOST: usize = 1 << 18;
 /// one lot while the next is walked over.
 const GROWTH: usize = 64;
 /// Entries in one task: enough to be worth handing over, few enough that all workers end at about the same time.
-const TASK_ENTRIES_MOST: usize = 8_192;
+const TASK_ENTRIES_MOST: usize = 2_048;
 /// A source of ranges that is slower than this is not waited for once there is something to do.
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
 /// Ranges drawn from their source before any of them is walked.

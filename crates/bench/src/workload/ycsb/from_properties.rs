@@ -11,7 +11,7 @@ use super::{CoreOptions, InsertOrder, Lengths, Requests, Workload};
 impl Workload {
     /// The workloads that a command line of YCSB names: `files` are its `-P`, `arguments` its `-p`, which hold for all of them.
     ///
-    /// A file that is not there is looked for among the core workloads: `workloada`, or `a`. The first file begins a workload, and so
+    /// A letter from `a` to `f` is a core workload, whatever files there are (`./a` is a file); so is `workloada` where there is no such file. The first file begins a workload, and so
     /// does every later one that names its class with the property `workload`; files that do not, such as one with sizes alone, add
     /// to the workload before them. Without files, the arguments alone make one.
     ///
@@ -38,6 +38,11 @@ impl Workload {
     }
 }
 
+/// Whether a core workload is meant, not a file.
+fn is_core_letter(name: &str) -> bool {
+    name.len() == 1 && Workload::builtin(name).is_some()
+}
+
 /// A workload whose properties are still coming together.
 struct Draft {
     /// Whether it is one of its own, or adds to the one before.
@@ -49,7 +54,7 @@ struct Draft {
 impl Draft {
     fn read(file: &str) -> Result<Self> {
         let path = Path::new(file);
-        if path.is_file() {
+        if path.is_file() && !is_core_letter(file) {
             let properties = Properties::read(path)?;
             let name = path.file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
             return Ok(Draft { begins: properties.contains("workload"), workload: Workload::named(&name), properties });

@@ -28,6 +28,13 @@ fn a_core_workload_needs_no_file() {
     assert_eq!(one(&["workloadb"], &[]).unwrap(), Workload::builtin("b").unwrap());
 }
 
+/// Once a file called `a` in the directory of the day was taken for the workload that was meant.
+#[test]
+fn a_letter_is_a_core_workload_whatever_files_there_are() {
+    assert!(is_core_letter("a") && is_core_letter("F"));
+    assert!(!is_core_letter("g") && !is_core_letter("workloada") && !is_core_letter("./a"));
+}
+
 #[test]
 fn arguments_win_over_the_workload() {
     let core = one(&["a"], &["recordcount=5000", "readproportion=0.9", "requestdistribution=uniform"]).unwrap().core;
