@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use tonnage::{Error, ErrorKind, Outcome as Done, Store};
-use tonnage_sql::{Answer, Changes, Request, Rows, Sql, SqlOptions};
+use tonnage_sql::{Answer, Changes, Draft, MarkKind, Request, Rows, Sql, SqlOptions};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
@@ -106,8 +106,9 @@ impl SqlArgs {
                 Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"))
             }
             Ok(_) => self.define(globals, text),
-            Err(error) if is_definition(text) => Err(error.into()),
-            Err(_) => self.query(globals, text),
+            Err(error) if are_definitions(text) => Err(error.into()),
+            // Up to the first query everything could be read, so a script that begins with definitions may make its store.
+            Err(error) => self.query(globals, text, error.kind() == ErrorKind::Unsupported && is_definition(text)),
         }
     }
 
@@ -120,9 +121,9 @@ impl SqlArgs {
         Ok(Exit::Well)
     }
 
-    fn query(&self, globals: &Globals, text: &str) -> Outcome {
+    fn query(&self, globals: &Globals, text: &str, create: bool) -> Outcome {
         let cancel = interrupt::cancel();
-        let sql = self.sql(globals.open_or_create(self.create)?)?;
+        let sql = self.sql(globals.open_or_create(self.create || create)?)?;
         let mut started = Instant::now();
         for answer in sql.script(Request::new(text).cancel(&cancel))? {
             let told = match answer.and_then_interrupted()? {
@@ -206,7 +207,16 @@ fn pointed(text: &str, failure: Failure) -> Failure {
     }
 }
 
-/// Whether a text begins like a definition: then what is wrong with it is told by who reads definitions.
+/// Whether all statements begin like definitions: then what is wrong with them is told by who reads definitions.
+fn are_definitions(text: &str) -> bool {
+    let draft = Draft::read(text);
+    let said = draft.marks().iter().filter(|mark| mark.kind != MarkKind::Comment).collect::<Vec<_>>();
+    said.split(|mark| mark.kind == MarkKind::End)
+        .filter_map(|statement| statement.first())
+        .all(|mark| is_definition(&text[mark.range.clone()]))
+}
+
+/// Whether a text begins like a definition.
 fn is_definition(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     ["create", "drop", "alter", "describe", "show"].iter().any(|word| first.eq_ignore_ascii_case(word))

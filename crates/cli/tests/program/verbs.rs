@@ -48,6 +48,16 @@ fn sql_answers_queries_and_changes_rows() {
     assert!(explained.contains("bulk get"), "{explained}");
 }
 
+/// Such a text was once refused at its first query, because it began with a definition.
+#[test]
+fn a_text_may_define_change_and_ask() {
+    let place = Place::new();
+    let text = "CREATE TABLE t (a LONG, PRIMARY KEY (a)); -- then; \n INSERT INTO t VALUES (7); SELECT a FROM t; DROP TABLE t";
+    let run = place.run(&["sql", text]).ends(0).says(&["created table t", "1 inserted", "dropped table t"]);
+    assert_eq!(run.lines(), ["a", "7"]);
+    place.run(&["sql", "SELECT 1; CREATE TABL u (a LONG, PRIMARY KEY (a))"]).ends(3).says(&["line 1, column 18"]);
+}
+
 #[test]
 fn a_wrong_query_names_its_place_and_makes_no_store() {
     let place = Place::new();

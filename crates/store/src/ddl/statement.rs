@@ -43,7 +43,7 @@ pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
     } else if let Some(word) = QUERIES.iter().find(|word| cursor.is_word(word)) {
         let place = format!("line {}, column {}", location.line, location.column);
         Err(Error::unsupported(format!(
-            "{place}: {word}: queries come with a later release; until then use get, put, scan, load and unload"
+            "{place}: {word}: only definitions are carried out here: queries and changes go through tonnage-sql, or 'tonnage sql'"
         )))
     } else {
         Err(cursor.expected("CREATE TABLE, DROP TABLE, ALTER TABLE, CREATE INDEX, DROP INDEX, SHOW TABLES or DESCRIBE"))

@@ -145,10 +145,10 @@ fn mistakes_name_their_place() {
 }
 
 #[test]
-fn queries_are_not_offered_yet() {
+fn queries_are_sent_where_they_are_answered() {
     let error = parse("SHOW TABLES; SELECT 1").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.message().contains("queries come with a later release"), "{error}");
+    assert!(error.message().contains("tonnage-sql"), "{error}");
 }
 
 #[test]
