@@ -47,7 +47,7 @@ impl Default for Settings {
             cache_bytes: (memory_bytes() / 4).clamp(64 << 20, 32 << 30),
             memtable_bytes: 64 << 20,
             compression: Compression::Lz4,
-            background_threads: std::thread::available_parallelism().map_or(2, |cores| cores.get()).clamp(2, 16),
+            background_threads: tonnage_engine::cores().clamp(2, 16),
             create_if_missing: true,
             direct_io: false,
         }

@@ -41,7 +41,7 @@ pub(crate) struct Shard {
     pub(crate) versions: VersionCounter,
     /// One load at a time merges into a shard.
     pub(crate) merging: Mutex<()>,
-    /// How often a load began to store rows here. Counted under that lock.
+    /// How often a load began to store rows here, entries of placed spaces left aside. Counted under that lock.
     pub(crate) landings: AtomicU64,
     /// When compaction may work.
     pub(crate) respite: Respite,

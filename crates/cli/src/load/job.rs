@@ -97,7 +97,7 @@ impl JobArgs {
     /// How files are read, without a schema.
     pub(crate) fn read_options(&self) -> Outcome<ReadOptions> {
         let input = &self.input;
-        let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+        let cores = tonnage::cores();
         let streams = self.stream_parallelism.unwrap_or(cores).clamp(1, self.files.len());
         let mut nulls = vec![String::new()];
         nulls.extend(input.nulls.iter().cloned());

@@ -110,11 +110,16 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
 /// Keeps other loads from merging into the same shards. Everybody takes the locks in the order of the shards.
 fn lock_shards<'a>(context: &Context<'a>, sources: &BTreeMap<Lane, Sources>) -> Vec<MutexGuard<'a, ()>> {
     let used: BTreeSet<usize> = sources.keys().map(|lane| lane.shard).collect();
-    used.into_iter().map(|shard| lock_shard(context, &context.engine.shards()[shard])).collect()
+    let gets_rows = |shard| sources.contains_key(&Lane { zone: Zone::Ordinary, shard });
+    used.into_iter().map(|shard| lock_shard(context, &context.engine.shards()[shard], gets_rows(shard))).collect()
 }
 
-fn lock_shard<'a>(context: &Context<'a>, shard: &'a Shard) -> MutexGuard<'a, ()> {
+fn lock_shard<'a>(context: &Context<'a>, shard: &'a Shard, gets_rows: bool) -> MutexGuard<'a, ()> {
     let merging = shard.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    // Nobody has to yield to entries of placed spaces.
+    if !gets_rows {
+        return merging;
+    }
     let before = shard.landings.fetch_add(1, Ordering::SeqCst);
     if let Some(watch) = context.watches.get(shard.id.0 as usize) {
         watch.lands(before);

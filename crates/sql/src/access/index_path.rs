@@ -191,7 +191,7 @@ impl IndexPath {
         let ranged: Vec<_> = self.ranges.iter().filter_map(|range| range.range.as_ref()).collect();
         match ranged.as_slice() {
             [] => {}
-            [first, others @ ..] if others.iter().all(|other| other == first) => {
+            [first, others @ ..] if ranged.len() == self.ranges.len() && others.iter().all(|other| other == first) => {
                 text.push_str(&format!(" with {}", Shown(first)))
             }
             [first, ..] => text.push_str(&format!(" with ranges on {}", first.column)),

@@ -27,7 +27,7 @@ pub(super) fn read_parts<R: PartReader>(
     options: &ScanOptions,
     begin: impl Fn(u32) -> R + Sync,
 ) -> Result<()> {
-    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+    let threads = tonnage_engine::cores();
     let ranges = engine.split(space, PARTS_PER_THREAD * threads)?;
     let next = AtomicUsize::new(0);
     let is_stopped = AtomicBool::new(false);

@@ -113,9 +113,8 @@ impl Writer<'_> {
 
 /// Gets pairs: each thread draws a batch of keys, sorts it, and looks it up a thousand at a time.
 pub(super) fn get(db: &DB, family: &ColumnFamily, keys: Box<dyn KeySource>, options: &BulkOptions<'_>) -> Result<BulkDone> {
-    let cores = || thread::available_parallelism().map_or(2, usize::from);
     let keys = Mutex::new(keys);
-    side_by_side(options.parallelism.unwrap_or_else(cores).max(1), || {
+    side_by_side(options.parallelism.unwrap_or_else(tonnage::cores).max(1), || {
         let (read, mut done, mut batch) = (ReadOptions::default(), BulkDone::default(), Record::default());
         loop {
             batch.clear();

@@ -88,7 +88,7 @@ impl Default for BillionOptions {
             records: 10_000_000,
             value_bytes: 100,
             compressible: 0.5,
-            connections: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            connections: tonnage::cores(),
             phases: vec![Phase::Put, Phase::Get, Phase::Overlap],
             api: Api::Bulk,
             calls: 10,

@@ -110,7 +110,7 @@ impl DataKind {
 
 impl Default for BulkBenchOptions {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let cores = tonnage::cores();
         BulkBenchOptions {
             targets: vec![TargetKind::TonnageRocksDb, TargetKind::RocksDb],
             place: Place { label: "data".to_owned(), directory: ".".into() },

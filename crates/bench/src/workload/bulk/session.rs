@@ -126,11 +126,10 @@ impl<'a> Session<'a> {
 
     /// Threads that a method keeps busy.
     pub(super) fn threads(&self, method: Method, parallelism: Option<usize>) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
         match method {
             Method::Single => 1,
             Method::Threads => self.options.threads,
-            Method::Bulk => parallelism.unwrap_or_else(cores),
+            Method::Bulk => parallelism.unwrap_or_else(tonnage::cores),
         }
     }
 }

@@ -45,7 +45,7 @@ impl<'a> Loaded<'a> {
     /// Loads the data in bulk, lets the target tidy up, and warms its cache. Also gives the load as a run.
     pub(super) fn load(opened: &'a Opened, options: &MatrixOptions, data: &Data, watcher: &dyn Watcher) -> Result<(Self, Run)> {
         let target = &*opened.target;
-        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let threads = tonnage::cores();
         let plan = LoadPlan { name: format!("load {} {}", data.name(), target.name()), threads, bulk: true };
         let (dataset, measured) = Dataset::load(target, &options.core_of_size(data.size), &plan, watcher)?;
         let mut loaded = Loaded { target, dataset, data: data.clone() };

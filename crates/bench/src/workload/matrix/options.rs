@@ -54,7 +54,7 @@ impl Default for MatrixOptions {
             sizes: vec![0.33, 1.3],
             workloads: ["a", "b", "c"].into_iter().filter_map(Workload::builtin).collect(),
             distributions: vec![Requests::Uniform, Requests::Zipfian],
-            threads: vec![std::thread::available_parallelism().map_or(1, |cores| cores.get())],
+            threads: vec![tonnage::cores()],
             direct_io: true,
             durability: Durability::Write,
             cell: Duration::from_secs(30),

@@ -5,7 +5,7 @@
 pub struct Counts {
     /// Entries read.
     pub read: u64,
-    /// Entries stored under a key that was free.
+    /// Entries stored under a key that was free. With `overwrite` all that are stored, for which keys were free is not looked at.
     pub inserted: u64,
     /// Entries whose key existed: with `keep` they were left out; with `replace` they took the place of the stored row, or
     /// were themselves replaced by a later entry of the load.
