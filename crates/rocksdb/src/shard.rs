@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options};
@@ -43,6 +43,8 @@ pub(crate) struct Shard {
     pub(crate) merging: Mutex<()>,
     /// How often a load began to store rows here, entries of placed spaces left aside. Counted under that lock.
     pub(crate) landings: AtomicU64,
+    /// Up to which sequence number the log is known to be on the disk.
+    synced: AtomicU64,
     /// When compaction may work.
     pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
@@ -78,6 +80,7 @@ impl Shard {
             windows: LoadWindows::default(),
             merging: Mutex::new(()),
             landings: AtomicU64::new(0),
+            synced: AtomicU64::new(0),
             respite: Respite::new(Arc::clone(&db)),
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
@@ -104,6 +107,22 @@ impl Shard {
     /// The database, for a thread that may outlive a borrow of the shard.
     pub(crate) fn share_db(&self) -> Arc<DB> {
         Arc::clone(&self.db)
+    }
+
+    /// Has everything on the disk that can be read now. Asks for nothing where that is so already.
+    pub(crate) fn sync_log(&self) -> Result<()> {
+        let written = self.db.latest_sequence_number();
+        if self.synced.load(Ordering::SeqCst) < written {
+            self.db.flush_wal(true).map_err(|error| translate(self.place(), error))?;
+            self.synced.fetch_max(written, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    /// Whether everything that can be read now is known to be on the disk.
+    #[cfg(test)]
+    pub(crate) fn is_synced(&self) -> bool {
+        self.synced.load(Ordering::SeqCst) >= self.db.latest_sequence_number()
     }
 
     /// The column family of rows.

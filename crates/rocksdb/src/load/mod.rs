@@ -22,6 +22,8 @@
 
 mod context;
 mod cursor;
+#[cfg(test)]
+mod durability;
 mod file;
 mod judge;
 mod merge;

@@ -12,7 +12,7 @@ use std::sync::PoisonError;
 
 use rocksdb::Options;
 use tonnage_engine::header::Header;
-use tonnage_engine::{Result, SpaceId};
+use tonnage_engine::{Durability, Result, SpaceId};
 
 use super::context::Context;
 use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
@@ -47,6 +47,8 @@ struct Draft {
     fates: Vec<Fate>,
     tally: Tally,
     spaces: Vec<SpaceId>,
+    /// Whether entries were left out.
+    has_losers: bool,
     /// Whether entries wait for the ingestion to be reported as existing.
     reports_left: bool,
 }
@@ -58,6 +60,7 @@ impl Output<'_> {
         let mut draft = self.write_draft()?;
         self.land(&window, &mut draft)?;
         drop(window);
+        self.sync_what_stays(&draft)?;
         let Draft { fates, tally, reports_left, .. } = draft;
         self.context.report_stored(tally);
         if reports_left { self.report_repeated(&fates) } else { Ok(()) }
@@ -84,6 +87,12 @@ impl Output<'_> {
             }
             return draft.file.as_ref().map_or(Ok(()), |file| file.ingest(self.shard));
         }
+    }
+
+    /// An entry that yields is as durable as the row that it yields to, which may stand in the log alone.
+    fn sync_what_stays(&self, draft: &Draft) -> Result<()> {
+        let is_needed = self.context.options.durability == Durability::Fsync && draft.has_losers;
+        if is_needed { self.shard.sync_log() } else { Ok(()) }
     }
 
     /// The hashes of all keys that are in the file, ascending.
@@ -121,6 +130,7 @@ impl Output<'_> {
                 Fate::Repeated => draft.reports_left = true,
                 Fate::Displaced => {}
             }
+            draft.has_losers |= !fate.is_stored();
             draft.tally.add(&record, fate);
             draft.fates.push(fate);
             if draft.fates.len().is_multiple_of(CHECK_EVERY) {
@@ -153,6 +163,7 @@ impl Output<'_> {
             if touched && self.is_written_later(&record)? {
                 *fate = lost;
                 draft.reports_left |= lost.is_reported();
+                draft.has_losers = true;
                 any = true;
             }
         }

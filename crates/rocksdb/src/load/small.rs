@@ -99,12 +99,14 @@ impl Small<'_> {
 
     /// Makes what was committed as durable as was asked for.
     fn sync(&self) -> Result<()> {
-        let synced = match self.context.options.durability {
+        match self.context.options.durability {
             Durability::None => Ok(()),
-            Durability::Write => self.shard.db().flush_wal(false),
-            Durability::Fsync => self.shard.db().flush_wal(true),
-        };
-        synced.map_err(|error| translate(self.shard.directory.display(), error))
+            Durability::Write => {
+                let written = self.shard.db().flush_wal(false);
+                written.map_err(|error| translate(self.shard.directory.display(), error))
+            }
+            Durability::Fsync => self.shard.sync_log(),
+        }
     }
 }
 

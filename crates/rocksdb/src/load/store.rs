@@ -17,7 +17,6 @@ use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
 use super::zone::{Lane, Zone, keys_of};
-use crate::error::translate;
 use crate::respite::Merging;
 use crate::shard::Shard;
 
@@ -88,7 +87,7 @@ fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
     }
     for (index, shard) in context.engine.shards().iter().enumerate() {
         if ordinary.iter().any(|task| task.makes_file_in(index)) {
-            shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error))?;
+            shard.sync_log()?;
         }
     }
     Ok(())
