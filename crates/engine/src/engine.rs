@@ -35,7 +35,8 @@ pub trait Engine: Send + Sync {
     fn shard_of(&self, shard_key: &[u8]) -> ShardId;
 
     /// Looks up keys. `rows` is cleared, then holds the rows found in the order of `keys`, each with the index of its key as
-    /// origin; missing ones are left out, duplicates are answered each. Sorted keys are the fastest.
+    /// origin; missing ones are left out, duplicates are answered each. Sorted keys are the fastest. Rows under one shard key
+    /// are seen at one moment, however many keys there are.
     fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()>;
 
     /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was stored when it reached it
@@ -66,7 +67,9 @@ pub trait Engine: Send + Sync {
     /// Opens a load session.
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>>;
 
-    /// Deletes all rows in the ranges, without reading them.
+    /// Deletes all rows in the ranges, without reading them. Under one shard key it takes turns with writes: a write whose
+    /// condition held before the deletion is carried out before it. A range across shard keys may be durable earlier than
+    /// was asked for.
     fn delete_range(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()>;
 
     /// Makes every write acknowledged so far durable, `Durability::None` included.

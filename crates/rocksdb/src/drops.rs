@@ -2,7 +2,8 @@
 //!
 //! A range is removed by one tombstone that covers it. Where a range spans shard keys, files that lie wholly inside are
 //! dropped at once too. That is only right while nobody writes, since a file may hold rows that are newer than the
-//! tombstone: so it happens with the gate held exclusively.
+//! tombstone: so it happens with the gate held exclusively. RocksDB notes durably that a file is gone, whatever the caller
+//! asked for, so the tombstone is synced first: without it a power failure would bring back older rows of other files.
 //!
 //! What is removed is what is stored: entries of a load under way that are not stored yet come after it.
 //!
@@ -13,6 +14,7 @@
 //! 3. The note is removed.
 
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, Ranges, Result, SpaceId};
@@ -20,13 +22,18 @@ use tonnage_engine::{Durability, Ranges, Result, SpaceId};
 use crate::RocksEngine;
 use crate::error::translate;
 use crate::patience;
-use crate::shard::{Shard, physical_end, physical_key, space_end};
+use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// The range lies under one shard key, in this shard.
-    One(usize),
+    /// The range lies under one shard key, in this shard. The shard key is so many bytes of the start.
+    One {
+        /// The index of the shard.
+        shard: usize,
+        /// How many bytes of the start are the shard key.
+        shard_key_len: usize,
+    },
     /// The range may hold rows of any shard.
     All,
 }
@@ -40,7 +47,10 @@ impl RocksEngine {
         let mut successor = Vec::with_capacity(len);
         tonnage_engine::range::append_successor(shard_key, &mut successor);
         let within = if end.is_empty() { successor.is_empty() } else { successor.is_empty() || end <= &successor[..] };
-        Ok(if within { Span::One(self.shard_index_in(&space, shard_key)?) } else { Span::All })
+        if !within {
+            return Ok(Span::All);
+        }
+        Ok(Span::One { shard: self.shard_index_in(&space, shard_key)?, shard_key_len: len })
     }
 
     pub(crate) fn delete_ranges(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()> {
@@ -53,10 +63,14 @@ impl RocksEngine {
                 continue;
             }
             match self.span(space, ranges.start(index), ranges.end(index))? {
-                Span::One(shard) => self.delete_narrow(&self.shards()[shard], space, &start, &end, durability)?,
+                Span::One { shard, shard_key_len } => {
+                    let shard = &self.shards()[shard];
+                    let _stripe = shard.stripe(&ranges.start(index)[..shard_key_len]);
+                    self.delete_narrow(shard, space, &start, &end, durability)?;
+                }
                 Span::All => {
                     for shard in self.shards() {
-                        self.delete_wide(shard, &start, &end, durability, || self.space(space).map(drop))?;
+                        self.delete_wide(shard, &start, &end, || self.space(space).map(drop))?;
                     }
                 }
             }
@@ -64,6 +78,7 @@ impl RocksEngine {
         Ok(())
     }
 
+    /// The caller holds the stripe of the shard key: a write that found a row here commits before the row goes.
     fn delete_narrow(&self, shard: &Shard, space: SpaceId, start: &[u8], end: &[u8], durability: Durability) -> Result<()> {
         let _shared = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
         self.space(space)?;
@@ -71,19 +86,16 @@ impl RocksEngine {
     }
 
     /// `check` is asked once nobody else writes.
-    fn delete_wide(
-        &self,
-        shard: &Shard,
-        start: &[u8],
-        end: &[u8],
-        durability: Durability,
-        check: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
+    fn delete_wide(&self, shard: &Shard, start: &[u8], end: &[u8], check: impl FnOnce() -> Result<()>) -> Result<()> {
+        let last = last_before(end, SPACE_LEN + self.limits().key_bytes_max);
         {
             let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
             check()?;
-            write_tombstone(shard, start, end, durability)?;
-            let files = shard.db().delete_file_in_range_cf(shard.rows(), start, end);
+            write_tombstone(shard, start, end, Durability::Fsync)?;
+            // Whoever counts after this line sees the tombstone.
+            shard.file_drops.fetch_add(1, Ordering::SeqCst);
+            // A file whose last key is the end given here counts as inside.
+            let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
             files.map_err(|error| translate(shard.place(), error))?;
         }
         self.chores().compact(shard, start, end);
@@ -100,7 +112,7 @@ impl RocksEngine {
         let mut start = Vec::new();
         physical_key(space, &[], &mut start);
         for shard in self.shards() {
-            self.delete_wide(shard, &start, &space_end(space), Durability::Fsync, || Ok(()))?;
+            self.delete_wide(shard, &start, &space_end(space), || Ok(()))?;
         }
         crate::spaces::Spaces::forget(self.shards()[0].db(), space)
     }
@@ -111,4 +123,56 @@ fn write_tombstone(shard: &Shard, start: &[u8], end: &[u8], durability: Durabili
     batch.delete_range_cf(shard.rows(), start, end);
     let written = patience::write_batch(shard.db(), durability == Durability::Fsync, &batch);
     written.map_err(|error| translate(shard.place(), error))
+}
+
+/// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes the last one before it.
+fn last_before(end: &[u8], len_max: usize) -> Vec<u8> {
+    let mut last = end.to_vec();
+    match last.pop() {
+        // Nothing lies between a key and the same key with a zero byte behind it.
+        None | Some(0) => {}
+        Some(byte) => {
+            last.push(byte - 1);
+            last.resize(len_max.max(last.len()), u8::MAX);
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use tonnage_engine::{Engine, KeyPart, KeyShape};
+
+    #[test]
+    fn the_last_key_before_an_end_is_before_it_and_after_all_others() {
+        assert_eq!(last_before(&[1, 2, 0], 4), [1, 2]);
+        assert_eq!(last_before(&[1, 2, 7], 4), [1, 2, 6, 255]);
+        assert_eq!(last_before(&[1, 2, 7, 9, 9], 4), [1, 2, 7, 9, 8]);
+        assert_eq!(last_before(&[0], 4), [0_u8; 0]);
+    }
+
+    /// How often the log was synced since the database was opened.
+    fn syncs(shard: &Shard) -> u64 {
+        let text = shard.db().property_value("rocksdb.dbstats").unwrap().unwrap();
+        let line = text.lines().find(|line| line.starts_with("Cumulative WAL:")).unwrap();
+        line.split(", ").nth(1).and_then(|syncs| syncs.strip_suffix(" syncs")).unwrap().trim().parse().unwrap()
+    }
+
+    /// The tombstone of a wide range stood in the log unsynced, while the files that it covers were gone for good: after a
+    /// power failure neither was there, and older rows of other files came back.
+    #[test]
+    fn a_wide_deletion_is_in_the_synced_log_whatever_durability_was_asked_for() {
+        let place = tempfile::tempdir().unwrap();
+        let engine = RocksEngine::open(place.path().join("store"), Settings::default()).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+        let mut ranges = Ranges::new();
+        ranges.push(&[0, 0, 0, 0], &[0, 0, 1, 0]);
+        for durability in [Durability::None, Durability::Write, Durability::Fsync] {
+            let before = syncs(&engine.shards()[0]);
+            engine.delete_range(space, &ranges, durability).unwrap();
+            assert!(syncs(&engine.shards()[0]) > before, "{durability:?}");
+        }
+    }
 }

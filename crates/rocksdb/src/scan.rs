@@ -140,7 +140,7 @@ impl<'a> RocksScanner<'a> {
             (0, 1)
         } else {
             match self.engine.span(self.space.id, start, end)? {
-                Span::One(shard) => (shard, shard + 1),
+                Span::One { shard, .. } => (shard, shard + 1),
                 Span::All => (0, count),
             }
         };

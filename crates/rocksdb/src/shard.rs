@@ -45,6 +45,8 @@ pub(crate) struct Shard {
     pub(crate) landings: AtomicU64,
     /// Up to which sequence number the log is known to be on the disk.
     synced: AtomicU64,
+    /// How often files were dropped: a view older than that may show rows that lay below them.
+    pub(crate) file_drops: AtomicU64,
     /// When compaction may work.
     pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
@@ -81,6 +83,7 @@ impl Shard {
             merging: Mutex::new(()),
             landings: AtomicU64::new(0),
             synced: AtomicU64::new(0),
+            file_drops: AtomicU64::new(0),
             respite: Respite::new(Arc::clone(&db)),
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),

@@ -1,8 +1,10 @@
 //! Deleting whole ranges.
 
+use std::sync::Barrier;
+
 use super::Harness;
 use super::ground::{Ground, entries, group, group_range, key, shape};
-use crate::{Durability, OnExisting, Ranges};
+use crate::{Condition, Durability, Entries, LoadOptions, OnExisting, Ranges, WriteBatch, WriteOutcome};
 
 fn delete(ground: &Ground, ranges: &Ranges) {
     ground.engine().delete_range(ground.space, ranges, Durability::Write).unwrap();
@@ -72,4 +74,57 @@ pub fn loaded_rows_are_deleted_by_range(harness: &mut dyn Harness) {
     ground.load(OnExisting::Keep, &entries(&[(&key("a", "1"), b""), (&key("b", "1"), b"")])).unwrap();
     delete(&ground, &group_range("a"));
     assert_eq!(ground.all_names(), ["b/1"]);
+}
+
+/// The row at the excluded end of a range stays, also where a file of a load ends with it. An engine that drops whole files
+/// lost that row: it took the last key of the range for its end.
+pub fn a_loaded_row_at_the_end_of_a_range_stays(harness: &mut dyn Harness) {
+    let mut ground = Ground::new(harness);
+    for (number, last) in [key("z", "last"), key("z", "last\0"), group("z")].into_iter().enumerate() {
+        ground.space = ground.engine().create_space(&format!("space {number}"), &shape()).unwrap();
+        let session = ground.engine().load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() }).unwrap();
+        let mut rows = Entries::new();
+        (0..400).for_each(|row| rows.push(&key(&format!("g{row:03}"), "1"), &[7; 400], row, 0));
+        rows.push(&last, b"at the end", 400, 0);
+        session.push(ground.space, 0, &rows).unwrap();
+        session.finish().unwrap();
+        let mut ranges = Ranges::new();
+        if ground.engine().capability().total_order {
+            ranges.push(&[], &last);
+        } else {
+            (0..400).for_each(|row| ranges.push_prefix(&group(&format!("g{row:03}"))));
+        }
+        delete(&ground, &ranges);
+        assert_eq!(ground.all_names().len(), 1, "the rows before the end are gone");
+        assert_eq!(ground.value(&last).as_deref(), Some(&b"at the end"[..]));
+    }
+}
+
+/// A condition that holds for a row which is deleted meanwhile: the write comes first, and what it stored is deleted, or the
+/// deletion comes first, and the write is refused. An engine judged the condition, let the deletion pass, and stored the row.
+pub fn a_deletion_and_a_conditional_write_take_turns(harness: &mut dyn Harness) {
+    const ROUNDS: usize = 40;
+    let ground = Ground::new(harness);
+    let (engine, space) = (ground.engine(), ground.space);
+    for round in 0..ROUNDS {
+        let version = ground.put(&key("a", "0"), b"to be deleted");
+        let mut batch = WriteBatch::new(space);
+        batch.put(&key("a", "0"), b"stored again", 0, Condition::IfVersion(version));
+        // Judging all of these takes a while, in which the deletion arrives.
+        (0..1_000).for_each(|row| batch.put(&key("a", &format!("1{row}")), b"", 0, Condition::IfAbsent));
+        let together = Barrier::new(2);
+        let outcome = std::thread::scope(|threads| {
+            let writer = threads.spawn(|| {
+                together.wait();
+                engine.write(&batch, Durability::Write).unwrap()
+            });
+            together.wait();
+            // Now and then a little later, so that the deletion comes at any moment of the write.
+            (0..round * 2_000).for_each(|step| _ = std::hint::black_box(step));
+            engine.delete_range(space, &group_range("a"), Durability::Write).unwrap();
+            writer.join().unwrap()
+        });
+        let is_first = matches!(outcome, WriteOutcome::Applied { .. });
+        assert_eq!(ground.all_names().len(), 0, "round {round}: rows are left; the write came first: {is_first}");
+    }
 }

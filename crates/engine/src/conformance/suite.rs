@@ -133,6 +133,8 @@ macro_rules! conformance_suite {
                 deleting_nothing_succeeds,
                 a_deleted_range_can_be_written_again,
                 loaded_rows_are_deleted_by_range,
+                a_loaded_row_at_the_end_of_a_range_stays,
+                a_deletion_and_a_conditional_write_take_turns,
             }
             placed {
                 one_batch_writes_several_spaces,
