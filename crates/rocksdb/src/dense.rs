@@ -16,8 +16,7 @@ use rocksdb::{DBRawIterator, Range};
 use tonnage_engine::{Result, Rows, Slices};
 
 use crate::error::translate;
-use crate::read::Lookup;
-use crate::settings::read_options;
+use crate::read::{Lookup, View};
 use crate::shard::{physical_key, space_end};
 
 /// For fewer keys an iterator is not worth making.
@@ -75,14 +74,14 @@ impl Lookup<'_> {
     ///
     /// Near keys leave the cache alone: everything between them passes by as well, and must not displace what others use. Sparse ones
     /// fill it as look-ups would, which costs a third and serves the next, unless it could not hold what they bring.
-    pub(crate) fn walk(&self, keys: &Slices, first: usize, distance: Distance, rows: &mut Rows) -> Result<()> {
+    pub(crate) fn walk(&self, keys: &Slices, first: usize, distance: Distance, view: &View<'_>, rows: &mut Rows) -> Result<()> {
+        let fill_cache = distance == Distance::Sparse { fits_cache: true };
         let shards = self.engine.shards();
         let mut walkers: Vec<Option<Walker<'_>>> = shards.iter().map(|_| None).collect();
         let mut physical = Vec::new();
         for (index, key) in keys.iter().enumerate().skip(first) {
             let shard = self.shard_of(key)?;
-            let walker =
-                walkers[shard].get_or_insert_with(|| self.walker(shard, distance == Distance::Sparse { fits_cache: true }));
+            let walker = walkers[shard].get_or_insert_with(|| self.walker(shard, view, fill_cache));
             physical_key(self.space.id, key, &mut physical);
             walker.go_to(&physical);
             if let Some(value) = walker.value_at(&physical) {
@@ -95,9 +94,9 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    fn walker(&self, shard: usize, fill_cache: bool) -> Walker<'_> {
+    fn walker(&self, shard: usize, view: &View<'_>, fill_cache: bool) -> Walker<'_> {
+        let mut read = view.options(shard);
         let shard = &self.engine.shards()[shard];
-        let mut read = read_options();
         read.set_iterate_lower_bound(self.space.id.0.to_be_bytes());
         read.set_iterate_upper_bound(space_end(self.space.id));
         read.fill_cache(fill_cache);

@@ -4,10 +4,15 @@
 //! 1. Keys are taken in chunks; each chunk's physical keys are laid end to end in one buffer.
 //! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by shard and each shard gets one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the order of the keys.
+//! 4. What takes more than one look at a shard takes them all at one [moment](View), so that it sees all of an atomic batch or
+//!    nothing of it.
 
 use std::cell::{OnceCell, RefCell};
 
-use rocksdb::{DBPinnableSlice, ReadOptions};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
 use tonnage_engine::header::{Header, NEVER_MS};
 use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
 
@@ -69,17 +74,38 @@ impl Lookup<'_> {
     }
 
     fn read_many(&self, keys: &Slices, rows: &mut Rows) -> Result<()> {
-        let shards = self.engine.shards().len();
-        let mut chunk = Chunk::new(shards);
-        let options = read_options();
         let distance = self.distance(keys);
         if distance == Distance::Near {
-            return self.walk(keys, 0, distance, rows);
+            return self.walk(keys, 0, distance, &View::newest(), rows);
         }
+        if keys.len() <= CHUNK_KEYS * self.engine.shards().len() {
+            return self.look_up(keys, distance, &View::newest(), rows);
+        }
+        let drops = self.file_drops();
+        self.look_up(keys, distance, &View::of_one_moment(self.engine), rows)?;
+        if self.file_drops() == drops {
+            return Ok(());
+        }
+        // Files were dropped meanwhile: an older view may have shown what lay below them. None are while the gates are held.
+        rows.clear();
+        let shards = self.engine.shards().iter();
+        let _gates: Vec<_> = shards.map(|shard| shard.gate.read().unwrap_or_else(PoisonError::into_inner)).collect();
+        self.look_up(keys, distance, &View::of_one_moment(self.engine), rows)
+    }
+
+    /// How often files were dropped so far, in all shards.
+    fn file_drops(&self) -> u64 {
+        self.engine.shards().iter().map(|shard| shard.file_drops.load(Ordering::SeqCst)).sum()
+    }
+
+    fn look_up(&self, keys: &Slices, distance: Distance, view: &View<'_>, rows: &mut Rows) -> Result<()> {
+        let shards = self.engine.shards().len();
+        let mut chunk = Chunk::new(shards);
+        let options: Vec<ReadOptions> = (0..shards).map(|shard| view.options(shard)).collect();
         let (mut first, hits) = (0, CacheHits::since_now());
         while first < keys.len() {
             if matches!(distance, Distance::Sparse { .. }) && first == CHUNK_KEYS * shards && hits.are_few_for(first) {
-                return self.walk(keys, first, distance, rows);
+                return self.walk(keys, first, distance, view, rows);
             }
             let end = keys.len().min(first + CHUNK_KEYS * shards);
             chunk.deal(self, keys, first, end)?;
@@ -109,6 +135,31 @@ impl Lookup<'_> {
             rows.push(key, payload, header.version, header.expires_at_ms, origin);
         }
         Ok(())
+    }
+}
+
+/// What a read sees: the newest rows at each look, or those of one moment in each shard. A batch is of one shard.
+pub(crate) struct View<'a> {
+    /// One for each shard, or none.
+    snapshots: Vec<Snapshot<'a>>,
+}
+
+impl<'a> View<'a> {
+    fn newest() -> Self {
+        Self { snapshots: Vec::new() }
+    }
+
+    fn of_one_moment(engine: &'a RocksEngine) -> Self {
+        Self { snapshots: engine.shards().iter().map(|shard| shard.db().snapshot()).collect() }
+    }
+
+    /// How to read a shard. The view must outlive what is read with them.
+    pub(crate) fn options(&self, shard: usize) -> ReadOptions {
+        let mut options = read_options();
+        if let Some(snapshot) = self.snapshots.get(shard) {
+            options.set_snapshot(snapshot);
+        }
+        options
     }
 }
 
@@ -149,8 +200,8 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    fn get(&mut self, lookup: &Lookup<'a>, options: &ReadOptions) -> Result<()> {
-        for (shard, group) in lookup.engine.shards().iter().zip(&mut self.groups) {
+    fn get(&mut self, lookup: &Lookup<'a>, options: &[ReadOptions]) -> Result<()> {
+        for ((shard, group), options) in lookup.engine.shards().iter().zip(&mut self.groups).zip(options) {
             if group.physical.is_empty() {
                 continue;
             }

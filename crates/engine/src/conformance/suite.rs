@@ -67,6 +67,7 @@ macro_rules! conformance_suite {
                 every_durability_can_be_asked_for,
                 concurrent_counters_lose_nothing,
                 readers_see_a_batch_as_a_whole,
+                a_large_read_sees_a_batch_as_a_whole,
             }
             conditions {
                 if_absent_stores_only_a_new_row,
