@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::{
-    Capability, Durability, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows, ScanOptions, Scanner, Slices,
-    SpaceId, SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Durability, KeyShape, LoadOptions, LoadSession, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions,
+    Scanner, Slices, SpaceId, SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 /// The number of a shard, counted from 0.
@@ -37,7 +37,19 @@ pub trait Engine: Send + Sync {
     /// Looks up keys. `rows` is cleared, then holds the rows found in the order of `keys`, each with the index of its key as
     /// origin; missing ones are left out, duplicates are answered each. Sorted keys are the fastest. Rows under one shard key
     /// are seen at one moment, however many keys there are.
-    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()>;
+    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()> {
+        let options = ReadOptions { projection, keys: 0..keys.len(), bytes_max: usize::MAX };
+        self.read_some(space, keys, &options, rows).map(drop)
+    }
+
+    /// The same for some of the keys, and for as many of them as their rows keep to a number of bytes. Answers how many keys
+    /// it took, at least one where any are asked for: the next read begins behind them, at a moment of its own. The engine's
+    /// own memory for the read keeps to such bounds too, as far as the rows before tell the size of the next. Origins count
+    /// from the first of all keys.
+    ///
+    /// # Panics
+    /// If the range of the options goes beyond the keys.
+    fn read_some(&self, space: SpaceId, keys: &Slices, options: &ReadOptions, rows: &mut Rows) -> Result<usize>;
 
     /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was stored when it reached it
     /// or later: read-committed, not one snapshot of all.

@@ -45,11 +45,12 @@ pub(crate) enum Distance {
 impl Lookup<'_> {
     /// How close together the keys lie; far, unless they are many and sorted.
     pub(crate) fn distance(&self, keys: &Slices) -> Distance {
-        if keys.len() < KEYS_MIN || !keys.iter().is_sorted() {
+        let wanted = self.options.keys.clone();
+        if wanted.len() < KEYS_MIN || !wanted.clone().map(|index| keys.get(index)).is_sorted() {
             return Distance::Far;
         }
-        let bytes = self.file_bytes_between(keys);
-        let bytes_per_key = bytes / keys.len() as u64;
+        let bytes = self.file_bytes_between(keys.get(wanted.start), keys.get(wanted.end - 1));
+        let bytes_per_key = bytes / wanted.len() as u64;
         if bytes_per_key <= NEAR_BYTES_MAX {
             Distance::Near
         } else if bytes_per_key <= SPARSE_BYTES_MAX {
@@ -60,38 +61,48 @@ impl Lookup<'_> {
         }
     }
 
-    /// The bytes of files from the first to the last of these keys, compressed, as RocksDB estimates them.
-    fn file_bytes_between(&self, keys: &Slices) -> u64 {
+    /// The bytes of files from one key to another, compressed, as RocksDB estimates them.
+    fn file_bytes_between(&self, first: &[u8], last: &[u8]) -> u64 {
         let shards = self.engine.shards();
         let (mut start, mut end) = (Vec::new(), Vec::new());
-        physical_key(self.space.id, keys.get(0), &mut start);
-        physical_key(self.space.id, keys.get(keys.len() - 1), &mut end);
+        physical_key(self.space.id, first, &mut start);
+        physical_key(self.space.id, last, &mut end);
         let sizes = shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &[Range::new(&start, &end)]);
         sizes.first().copied().unwrap_or(u64::MAX).saturating_mul(shards.len() as u64)
     }
 
-    /// Looks the keys from `first` on up, one after another, by walking.
+    /// Looks the keys from `first` on up, one after another, by walking. Answers the number of the first key that it left.
     ///
     /// Near keys leave the cache alone: everything between them passes by as well, and must not displace what others use. Sparse ones
     /// fill it as look-ups would, which costs a third and serves the next, unless it could not hold what they bring.
-    pub(crate) fn walk(&self, keys: &Slices, first: usize, distance: Distance, view: &View<'_>, rows: &mut Rows) -> Result<()> {
+    pub(crate) fn walk(
+        &self,
+        keys: &Slices,
+        first: usize,
+        distance: Distance,
+        view: &View<'_>,
+        rows: &mut Rows,
+    ) -> Result<usize> {
         let fill_cache = distance == Distance::Sparse { fits_cache: true };
         let shards = self.engine.shards();
         let mut walkers: Vec<Option<Walker<'_>>> = shards.iter().map(|_| None).collect();
         let mut physical = Vec::new();
-        for (index, key) in keys.iter().enumerate().skip(first) {
+        for index in first..self.options.keys.end {
+            let key = keys.get(index);
             let shard = self.shard_of(key)?;
             let walker = walkers[shard].get_or_insert_with(|| self.walker(shard, view, fill_cache));
             physical_key(self.space.id, key, &mut physical);
             walker.go_to(&physical);
             if let Some(value) = walker.value_at(&physical) {
-                self.give(&shards[shard], key, value, index as u32, rows)?;
+                if !self.give(&shards[shard], key, value, index as u32, rows)? {
+                    return Ok(index);
+                }
             } else {
                 // An iterator also ends where something cannot be read.
                 walker.iterator.status().map_err(|error| translate(shards[shard].place(), error))?;
             }
         }
-        Ok(())
+        Ok(self.options.keys.end)
     }
 
     fn walker(&self, shard: usize, view: &View<'_>, fill_cache: bool) -> Walker<'_> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rocksdb::Cache;
 use tonnage_engine::{
-    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows,
+    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges, ReadOptions, Result, Rows,
     ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
     placed_shard,
 };
@@ -180,8 +180,8 @@ impl Engine for RocksEngine {
         ShardId(self.shard_index(shard_key) as u32)
     }
 
-    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()> {
-        self.read_keys(space, keys, projection, rows)
+    fn read_some(&self, space: SpaceId, keys: &Slices, options: &ReadOptions, rows: &mut Rows) -> Result<usize> {
+        self.read_keys(space, keys, options, rows)
     }
 
     fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>> {

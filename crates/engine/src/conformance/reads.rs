@@ -2,7 +2,7 @@
 
 use super::Harness;
 use super::ground::{Ground, key};
-use crate::{Projection, Rows, Slices};
+use crate::{Projection, ReadOptions, Rows, Slices};
 
 /// A read of no keys succeeds and finds nothing.
 pub fn no_keys_find_no_rows(harness: &mut dyn Harness) {
@@ -84,6 +84,60 @@ pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) 
         assert!((0..rows.len()).all(|row| rows.keys.get(row) == keys[rows.origins[row] as usize]));
         assert!(rows.origins.is_sorted());
     }
+}
+
+/// Reads some keys, and tells how many were taken and which of them have rows.
+fn read_some(ground: &Ground<'_>, keys: &Slices, first: usize, bytes_max: usize) -> (usize, Rows) {
+    let options = ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max };
+    let mut rows = Rows::new();
+    let taken = ground.engine().read_some(ground.space, keys, &options, &mut rows).unwrap();
+    (taken, rows)
+}
+
+/// A caller that reads on behind the keys taken gets every row once, and never more bytes at a time than it asked for.
+pub fn a_read_of_some_keys_keeps_to_its_bytes(harness: &mut dyn Harness) {
+    const BYTES_MAX: usize = 10_000;
+    let ground = Ground::new(harness);
+    let all: Vec<Vec<u8>> = (0..600).map(|row| key(&format!("g{}", row % 7), &format!("{row:03}"))).collect();
+    for (row, key) in all.iter().enumerate().filter(|(row, _)| row % 5 != 0) {
+        // Small rows first, so that the large ones come as a surprise.
+        ground.put(key, &vec![row as u8; if row < 400 { row % 40 } else { 1_000 + row }]);
+    }
+    let keys: Slices = all.iter().map(Vec::as_slice).collect();
+    let (mut first, mut origins) = (0, Vec::new());
+    while first < keys.len() {
+        let (taken, rows) = read_some(&ground, &keys, first, BYTES_MAX);
+        assert!(taken > 0 && rows.bytes() <= BYTES_MAX, "{taken} keys, {} bytes", rows.bytes());
+        assert!(rows.origins.iter().all(|origin| (first..first + taken).contains(&(*origin as usize))));
+        assert!((0..rows.len()).all(|row| rows.keys.get(row) == keys.get(rows.origins[row] as usize)));
+        origins.extend(rows.origins);
+        first += taken;
+    }
+    assert!(origins.iter().copied().eq((0..600).filter(|row| row % 5 != 0)));
+}
+
+/// A limit that no row keeps to gives rows one by one.
+pub fn a_row_larger_than_the_bytes_of_a_read_still_comes(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 3);
+    let keys = [key("a", "00"), key("a", "01"), key("a", "02")];
+    let keys: Slices = keys.iter().map(Vec::as_slice).collect();
+    for first in 0..3 {
+        let (taken, rows) = read_some(&ground, &keys, first, 1);
+        assert_eq!((taken, rows.origins), (1, vec![first as u32]));
+    }
+}
+
+/// Keys without rows take no bytes: a read goes on over them.
+pub fn missing_keys_do_not_end_a_read_of_some(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    ground.fill(&["a"], 1);
+    let keys: Vec<Vec<u8>> = (0..300).map(|row| key("a", &format!("{:02}", row % 100))).collect();
+    let keys: Slices = keys.iter().map(Vec::as_slice).collect();
+    let (taken, rows) = read_some(&ground, &keys, 0, 1);
+    assert_eq!((taken, rows.origins), (100, vec![0]));
+    let (taken, rows) = read_some(&ground, &keys, 201, 1);
+    assert_eq!((taken, rows.len()), (99, 0));
 }
 
 /// Rows outlive the engine.

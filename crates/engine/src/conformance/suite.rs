@@ -25,6 +25,9 @@ macro_rules! conformance_suite {
                 a_read_clears_the_batch_first,
                 bytes_of_every_kind_come_back,
                 a_large_batch_of_keys_is_answered_in_one_call,
+                a_read_of_some_keys_keeps_to_its_bytes,
+                a_row_larger_than_the_bytes_of_a_read_still_comes,
+                missing_keys_do_not_end_a_read_of_some,
                 rows_are_the_same_after_reopen,
             }
             scans {

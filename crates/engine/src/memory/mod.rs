@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
-    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Projection, Ranges, Result, Rows,
+    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges, ReadOptions, Result, Rows,
     ScanOptions, Scanner, ShardId, ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport,
     WriteBatch, WriteOutcome,
 };
@@ -142,12 +142,11 @@ impl Engine for MemoryEngine {
         ShardId(0)
     }
 
-    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()> {
+    fn read_some(&self, space: SpaceId, keys: &Slices, options: &ReadOptions, rows: &mut Rows) -> Result<usize> {
         rows.clear();
         let space = self.space(space)?;
-        keys.iter().try_for_each(|key| space.check_key(key, &self.capability))?;
-        space.read(keys, projection, self.clock.now_ms(), rows);
-        Ok(())
+        options.keys.clone().try_for_each(|index| space.check_key(keys.get(index), &self.capability))?;
+        Ok(space.read(keys, options, self.clock.now_ms(), rows))
     }
 
     fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>> {

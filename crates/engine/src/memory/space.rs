@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
-use crate::{Capability, Error, Projection, Ranges, Result, Rows, Slices, SpaceInfo, placed_shard};
+use crate::{Capability, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo, placed_shard};
 
 /// The rows of a space by key.
 pub(super) type RowMap = BTreeMap<Vec<u8>, Stored>;
@@ -85,14 +85,18 @@ impl Space {
         format!("space '{}'", self.info.name)
     }
 
-    /// Appends the rows found to `rows`.
-    pub(super) fn read(&self, keys: &Slices, projection: Projection, now_ms: u64, rows: &mut Rows) {
+    /// Appends the rows found to `rows`, as far as they fit. Answers how many keys it took.
+    pub(super) fn read(&self, keys: &Slices, options: &ReadOptions, now_ms: u64, rows: &mut Rows) -> usize {
         let stored = self.rows();
-        for (index, key) in keys.iter().enumerate() {
-            if let Some(row) = stored.get(key).filter(|row| row.is_live(now_ms)) {
-                row.append_to(key, projection, index as u32, rows);
+        for index in options.keys.clone() {
+            let key = keys.get(index);
+            let Some(row) = stored.get(key).filter(|row| row.is_live(now_ms)) else { continue };
+            if options.is_full(rows.bytes(), key.len() + row.given(options.projection).len()) {
+                return index - options.keys.start;
             }
+            row.append_to(key, options.projection, index as u32, rows);
         }
+        options.keys.len()
     }
 
     pub(super) fn delete_ranges(&self, ranges: &Ranges) {
@@ -136,12 +140,16 @@ impl Stored {
         self.header.is_live(now_ms)
     }
 
-    pub(super) fn append_to(&self, key: &[u8], projection: Projection, origin: u32, rows: &mut Rows) {
-        let value = match projection {
-            Projection::KeysAndValues => &self.value[..],
+    /// What a read gives of the value.
+    fn given(&self, projection: Projection) -> &[u8] {
+        match projection {
+            Projection::KeysAndValues => &self.value,
             Projection::KeysOnly => &[],
-        };
-        rows.push(key, value, self.header.version, self.header.expires_at_ms, origin);
+        }
+    }
+
+    pub(super) fn append_to(&self, key: &[u8], projection: Projection, origin: u32, rows: &mut Rows) {
+        rows.push(key, self.given(projection), self.header.version, self.header.expires_at_ms, origin);
     }
 }
 

@@ -7,8 +7,8 @@ use crate::conformance::ground::{group, scan, shape};
 use crate::conformance::recorder::Recorder;
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions, OnExisting, Projection, Ranges, Result,
-    Rows, SHARD_LEN, ScanOptions, Slices, SpaceId, Verdict, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions, OnExisting, Projection, Ranges,
+    ReadOptions, Result, Rows, SHARD_LEN, ScanOptions, Slices, SpaceId, Verdict, WriteBatch, WriteOutcome,
 };
 
 use super::operation::{Change, Key, PLACED, Push, Scan, When, group_bytes};
@@ -151,7 +151,25 @@ impl Side {
         let keys: Slices = keys.iter().map(Vec::as_slice).collect();
         let mut rows = Rows::new();
         engine.read(self.id(space), &keys, projection(keys_only), &mut rows)?;
+        self.check_pieces(engine, space, &keys, keys_only, &rows)?;
         Ok(self.rows_seen(space, &rows))
+    }
+
+    /// The same keys read some at a time give the same rows.
+    fn check_pieces(&self, engine: &dyn Engine, space: usize, keys: &Slices, keys_only: bool, whole: &Rows) -> Result<()> {
+        const BYTES_MAX: usize = 40;
+        let (mut first, mut row, mut rows) = (0, 0, Rows::new());
+        while first < keys.len() {
+            let options = ReadOptions { projection: projection(keys_only), keys: first..keys.len(), bytes_max: BYTES_MAX };
+            first += engine.read_some(self.id(space), keys, &options, &mut rows)?;
+            for index in 0..rows.len() {
+                assert_eq!((rows.keys.get(index), rows.values.get(index)), (whole.keys.get(row), whole.values.get(row)));
+                assert_eq!(rows.origins[index], whole.origins[row]);
+                row += 1;
+            }
+        }
+        assert_eq!(row, whole.len());
+        Ok(())
     }
 
     pub(super) fn scan(&self, engine: &dyn Engine, space: usize, ranges: Ranges, options: &Scan) -> Result<Vec<Row>> {
