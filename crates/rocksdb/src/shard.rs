@@ -12,6 +12,7 @@ use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 
 use crate::error::translate;
 use crate::hash::hash;
+use crate::ingestion;
 use crate::manifest::unavailable;
 use crate::respite::Respite;
 use crate::settings::{Settings, db_options, row_options_cached};
@@ -22,6 +23,9 @@ use crate::window::{LoadWindows, WindowId};
 /// The column family that holds rows; metadata of the engine lives in `default`.
 pub(crate) const ROWS: &str = "rows";
 
+/// The directory for the files of loads, in a data directory.
+const LOAD: &str = "load";
+
 const STRIPES: usize = 256;
 
 /// One RocksDB with its directory and its locks.
@@ -30,7 +34,7 @@ const STRIPES: usize = 256;
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
     db: Arc<DB>,
-    /// The data directory: RocksDB in `db`, files of loads in `load` (emptied at open).
+    /// The data directory: RocksDB in `db`, files of loads in `load` (emptied once RocksDB is open).
     pub(crate) directory: PathBuf,
     /// Held shared by a small write from before it records its keys in the windows until it is committed, exclusively by
     /// an ingestion and by the removal of a wide range. Whoever holds it asks first whether the space still exists.
@@ -47,6 +51,8 @@ pub(crate) struct Shard {
     synced: AtomicU64,
     /// How often files were dropped: a view older than that may show rows that lay below them.
     pub(crate) file_drops: AtomicU64,
+    /// Files whose ingestion failed, and which the MANIFEST may name all the same.
+    kept_files: Mutex<Vec<PathBuf>>,
     /// When compaction may work.
     pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
@@ -67,6 +73,7 @@ impl Shard {
     /// Opens the database in a data directory.
     pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
+        ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
         wal_audit::audit(&place)?;
         let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
         let mut metadata = Options::default();
@@ -84,6 +91,7 @@ impl Shard {
             landings: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             file_drops: AtomicU64::new(0),
+            kept_files: Mutex::default(),
             respite: Respite::new(Arc::clone(&db)),
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
@@ -135,7 +143,22 @@ impl Shard {
 
     /// Where loads keep their files while they work.
     pub(crate) fn load_directory(&self) -> PathBuf {
-        self.directory.join("load")
+        self.directory.join(LOAD)
+    }
+
+    /// Decides whether the file of a failed ingestion stays for the next opening.
+    pub(crate) fn keep_file(&self, path: &Path) -> bool {
+        let keep = ingestion::may_be_named(self.db.path(), path);
+        if keep {
+            self.kept_files.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+        }
+        keep
+    }
+
+    /// An ingestion succeeded. After a failed one RocksDB begins a new MANIFEST, so none names the files kept since.
+    pub(crate) fn remove_kept_files(&self) {
+        let mut kept = self.kept_files.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|path| ingestion::may_be_named(self.db.path(), path) || fs::remove_file(path).is_err());
     }
 
     /// The shard as errors name it.

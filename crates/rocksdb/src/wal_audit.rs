@@ -4,11 +4,7 @@
 //! bit in a length there would make acknowledged rows disappear without a word. So this audit reads the logs first and tells a
 //! *torn tail* (a crash cut the last record short: fine) from *damage* (everything else: the store stays closed).
 //!
-//! The format (RocksDB wiki, "Write Ahead Log File Format"): a log is a run of 32 KiB blocks; a block is a run of
-//! records; a record is a masked CRC-32C of type and payload (4 bytes), the length of the payload (2), a type (1), and the payload.
-//! What is left at the end of a block is filled with zeros when no header fits in. Long entries are split into records of type
-//! first, middle and last.
-//!
+//! 0. Logs that RocksDB needs no more, as its MANIFEST says, are passed over.
 //! 1. Records are read in turn while they are sound.
 //! 2. The file ends where a record should begin, or with zeros only (space set aside, never written): sound.
 //! 3. A record reaches past the end of the file, or its header does. It is a torn tail unless one of these shows that it
@@ -22,14 +18,9 @@ use std::path::Path;
 use tonnage_engine::{Error, Result};
 
 use crate::crc32c::Crc32c;
+use crate::log_format::{HEADER, Header, Records, Stop, TYPES, block_end, checksum};
 use crate::manifest::unavailable;
-
-const BLOCK: usize = 32 << 10;
-const HEADER: usize = 7;
-
-/// Types that this store's logs hold: the four of plain records, and RocksDB's notes on compression, timestamps and predecessors.
-/// Logs are never recycled, so that the other half of the types, which RocksDB skips as stale, can only be damage.
-const TYPES: [u8; 7] = [1, 2, 3, 4, 9, 10, 130];
+use crate::version_edits::LiveState;
 
 /// Audits every log in a database's directory. A directory that is not there holds none.
 pub(crate) fn audit(directory: &Path) -> Result<()> {
@@ -38,9 +29,11 @@ pub(crate) fn audit(directory: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(unavailable(directory, error)),
     };
+    let live = LiveState::read(directory).map_err(|error| unavailable(directory, error))?;
+    let first = live.map_or(0, |live| live.first_log());
     for entry in entries {
         let path = entry.map_err(|error| unavailable(directory, error))?.path();
-        if path.extension().is_some_and(|extension| extension == "log") {
+        if number_of(&path).is_some_and(|number| number >= first) {
             let log = fs::read(&path).map_err(|error| unavailable(&path, error))?;
             find_damage(&log).map_err(|damage| {
                 Error::corruption(format!(
@@ -55,6 +48,11 @@ pub(crate) fn audit(directory: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The number of a log; nothing for another file.
+fn number_of(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_suffix(".log")?.parse().ok()
+}
+
 /// A place in a log that no crash explains.
 #[derive(Debug, PartialEq, Eq)]
 struct Damage {
@@ -62,67 +60,20 @@ struct Damage {
     what: &'static str,
 }
 
-/// What begins at a place in a log.
-enum Found {
-    /// A sound record; the next one begins at this place.
-    Record(usize),
-    /// Nothing more.
-    End,
-    /// Part of a record that reaches past the end of the file.
-    Torn,
-    Broken(&'static str),
-}
-
 fn find_damage(log: &[u8]) -> std::result::Result<(), Damage> {
-    let mut offset = 0;
-    loop {
-        match look(log, offset) {
-            Found::Record(next) => offset = next,
-            Found::End => return Ok(()),
-            Found::Torn => return if was_whole(log, offset) { Err(whole_once(offset)) } else { Ok(()) },
-            Found::Broken(what) => return Err(Damage { offset, what }),
-        }
+    let mut records = Records::new(log);
+    let mut payload = Vec::new();
+    while records.next(&mut payload, 0) {}
+    let offset = records.offset;
+    match records.stop {
+        Some(Stop::Broken(what)) => Err(Damage { offset, what }),
+        Some(Stop::Torn) if was_whole(log, offset) => Err(whole_once(offset)),
+        _ => Ok(()),
     }
 }
 
 fn whole_once(offset: usize) -> Damage {
     Damage { offset, what: "the header of a record that was whole once is damaged" }
-}
-
-/// Where the block of a place ends.
-fn block_end(offset: usize) -> usize {
-    offset / BLOCK * BLOCK + BLOCK
-}
-
-fn look(log: &[u8], offset: usize) -> Found {
-    let block_end = block_end(offset);
-    if block_end - offset < HEADER {
-        let trailer = &log[offset.min(log.len())..block_end.min(log.len())];
-        let is_blank = trailer.iter().all(|byte| *byte == 0);
-        return if is_blank { Found::Record(block_end) } else { Found::Broken("the end of a block is not blank") };
-    }
-    if offset >= log.len() {
-        return Found::End;
-    }
-    let Some(header) = Header::at(log, offset) else { return Found::Torn };
-    if header.crc == 0 && header.len == 0 && header.kind == 0 {
-        let is_blank = log[offset..].iter().all(|byte| *byte == 0);
-        return if is_blank { Found::End } else { Found::Broken("a record is blank, but more follows") };
-    }
-    let end = offset + HEADER + header.len;
-    if end > block_end {
-        return Found::Broken("a record reaches past its block");
-    }
-    if end > log.len() {
-        return Found::Torn;
-    }
-    if !TYPES.contains(&header.kind) {
-        return Found::Broken("a record has an unknown type");
-    }
-    if checksum(header.kind, &log[offset + HEADER..end]) != header.crc {
-        return Found::Broken("the checksum of a record does not fit");
-    }
-    Found::Record(end)
 }
 
 /// Whether the record at `offset`, which reaches past the end of the file, did not do so when it was written.
@@ -158,28 +109,10 @@ fn sound_record_follows(log: &[u8], from: usize) -> bool {
     })
 }
 
-/// The header of a record.
-struct Header {
-    /// Masked, as it is stored.
-    crc: u32,
-    len: usize,
-    kind: u8,
-}
-
-impl Header {
-    fn at(log: &[u8], offset: usize) -> Option<Self> {
-        let &[a, b, c, d, low, high, kind] = log.get(offset..)?.first_chunk::<HEADER>()?;
-        Some(Self { crc: u32::from_le_bytes([a, b, c, d]), len: usize::from(u16::from_le_bytes([low, high])), kind })
-    }
-}
-
-fn checksum(kind: u8, payload: &[u8]) -> u32 {
-    Crc32c::new().update(&[kind]).update(payload).masked()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log_format::BLOCK;
 
     /// A log of plain records with these payloads.
     fn log(payloads: &[&[u8]]) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! Files of rows: written in order, then taken in by RocksDB.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
@@ -8,18 +9,24 @@ use tonnage_engine::Result;
 use super::record::Record;
 use super::spill::next_file_number;
 use crate::error::translate;
+use crate::manifest::{sync_directory, unavailable};
 use crate::shard::Shard;
 
 /// How much is written before the disk starts on it: the sync at the end then has little left to wait for.
 pub(super) const BYTES_PER_SYNC: u64 = 2 << 20;
 
-/// A file that is removed unless RocksDB took it.
-struct OwnedPath(PathBuf);
+/// A file that is removed unless RocksDB took it, or the next opening may need it.
+struct OwnedPath {
+    path: PathBuf,
+    is_kept: Cell<bool>,
+}
 
 impl Drop for OwnedPath {
     fn drop(&mut self) {
         // After an ingestion it is gone from here already; what cannot be removed is removed at the next open.
-        let _ = std::fs::remove_file(&self.0);
+        if !self.is_kept.get() {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -33,7 +40,12 @@ impl FinishedFile {
     pub(super) fn ingest(&self, shard: &Shard) -> Result<()> {
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
-        let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, vec![self.path.0.as_path()]);
+        let path = &self.path.path;
+        let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, vec![path.as_path()]);
+        match ingested {
+            Ok(()) => shard.remove_kept_files(),
+            Err(_) => self.path.is_kept.set(shard.keep_file(path)),
+        }
         ingested.map_err(|error| translate(shard.directory.display(), error))
     }
 }
@@ -58,20 +70,22 @@ impl<'a> FileWriter<'a> {
             self.open = Some(open_file(self.options, &self.directory)?);
         }
         let Some((writer, path)) = &mut self.open else { return Ok(()) };
-        writer.put(record.key, record.value).map_err(|error| translate(path.0.display(), error))
+        writer.put(record.key, record.value).map_err(|error| translate(path.path.display(), error))
     }
 
-    /// Ends the file, if there is one, and has it on the disk.
+    /// Ends the file, if there is one, and has it on the disk, findable ([`crate::ingestion`]).
     pub(super) fn finish(self) -> Result<Option<FinishedFile>> {
         let Some((mut writer, path)) = self.open else { return Ok(None) };
-        writer.finish().map_err(|error| translate(path.0.display(), error))?;
+        writer.finish().map_err(|error| translate(path.path.display(), error))?;
+        sync_directory(&self.directory).map_err(|error| unavailable(&self.directory, error))?;
         Ok(Some(FinishedFile { path }))
     }
 }
 
 fn open_file<'a>(options: &'a Options, directory: &Path) -> Result<(SstFileWriter<'a>, OwnedPath)> {
-    let path = OwnedPath(directory.join(format!("load-{}.sst", next_file_number())));
+    let path = directory.join(format!("load-{}.sst", next_file_number()));
+    let path = OwnedPath { path, is_kept: Cell::new(false) };
     let writer = SstFileWriter::create(options);
-    writer.open(&path.0).map_err(|error| translate(path.0.display(), error))?;
+    writer.open(&path.path).map_err(|error| translate(path.path.display(), error))?;
     Ok((writer, path))
 }
