@@ -1,7 +1,7 @@
 //! A batch of rows on their way into a load.
 
-use crate::Slices;
 use crate::header::NEVER_MS;
+use crate::{Error, Result, Slices};
 
 /// Keys and values of a load, side by side, each with its place in the stream it came from.
 ///
@@ -46,6 +46,21 @@ impl Entries {
         self.keys.push(key);
         self.values.push(value);
         self.positions.push(position);
+    }
+
+    /// Checks that all columns have the same length.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the lengths.
+    pub fn check(&self) -> Result<()> {
+        let (keys, values, positions, expiries) =
+            (self.keys.len(), self.values.len(), self.positions.len(), self.expiries_ms.len());
+        if values != keys || positions != keys || (expiries != 0 && expiries != keys) {
+            return Err(Error::invalid(format!(
+                "entries of {keys} keys, {values} values, {positions} positions and {expiries} expiries: give each key one of each"
+            )));
+        }
+        Ok(())
     }
 
     /// How many entries there are.

@@ -40,24 +40,33 @@ pub struct LoadOptions {
 
 /// A count of entries of one stream that are now stored, or that a later write of the same key has displaced.
 ///
-/// With [`OnExisting::Replace`] every entry pushed is counted exactly once, so that `inserted + replaced` over all runs is the
-/// number of entries pushed, and `inserted` the number of keys that the load made. With [`OnExisting::Overwrite`] every entry pushed
-/// is counted exactly once, as `inserted`. With the others `replaced` is 0 and the entries that are not counted here are reported as existing.
+/// With [`OnExisting::Replace`] and [`OnExisting::Overwrite`] every entry pushed is counted exactly once, so that
+/// `inserted + replaced + overtaken` over all runs is the number of entries pushed. With the others `replaced` and `overtaken` are
+/// 0 and the entries that are not counted here are reported as existing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     /// The stream they came from.
     pub stream: u32,
     /// How many made a row whose key was absent before the load. Where several entries bring one such key, exactly one of
-    /// them counts here, of whichever stream. With [`OnExisting::Overwrite`] all.
+    /// them counts here, of whichever stream. With [`OnExisting::Overwrite`] all that are not overtaken.
     pub inserted: u64,
-    /// All the others ([`OnExisting::Replace`] only): they took the place of a stored row, or were displaced themselves,
-    /// by a later entry of the load or by a row that someone else wrote while the load was under way.
+    /// Those that took the place of a stored row, or were displaced themselves by another entry of the load
+    /// ([`OnExisting::Replace`] only).
     pub replaced: u64,
+    /// Those that were not stored because someone else wrote the row after they were pushed: see [`LoadSession`]
+    /// ([`OnExisting::Replace`] and [`OnExisting::Overwrite`] only).
+    pub overtaken: u64,
     /// The bytes of keys and values that were stored. Whether displaced entries are among them is up to the engine.
     pub bytes: u64,
 }
 
 impl StoredRun {
+    /// Nothing of a stream.
+    #[must_use]
+    pub fn none_of(stream: u32) -> Self {
+        Self { stream, inserted: 0, replaced: 0, overtaken: 0, bytes: 0 }
+    }
+
     /// The same, with new rows and replaced ones told as one number: what [`OnExisting::Overwrite`] reports.
     #[must_use]
     pub fn untold(self) -> Self {
@@ -114,8 +123,20 @@ impl Default for LoadOptions {
 /// Two entries with the same key from one stream are ordered by their positions, which therefore must ascend from push to push.
 /// Of two entries with the same key from different streams either may win; the other is reported.
 ///
-/// A row that someone else writes while the load is under way is never lost to the load: such an entry of the load is
-/// treated as if it had come before that write: to keep, it existed; to replace or overwrite, it was replaced.
+/// # Beside the writes of others
+///
+/// An entry takes its place among the writes of others when it is pushed, whenever it is stored.
+///
+/// - To replace or overwrite, it is stored over what was written before it was pushed. It gives way to what was written after:
+///   as if it had come just before that write. Such an entry is *overtaken*, and counted so ([`StoredRun::overtaken`]).
+/// - A write on a [condition](crate::Condition) was judged without the entries that were not stored yet, and so was an entry to
+///   keep. So an entry that such a write overtook comes after it: it is stored over it, with a new version. An engine keeps in mind
+///   which writes those were as far as its memory allows. Past that such entries are overtaken, and counted so.
+/// - To keep, an entry existed where there is a row when it is stored, whenever that was written.
+/// - A row that was written after the push and has expired since counts as written after, as long as the engine has it.
+/// - A delete leaves nothing that an entry could give way to: the entry comes after it.
+///
+/// # Placed spaces
 ///
 /// Entries of [placed spaces](crate::KeyShape::placed) follow from rows, and the session serves them so:
 ///
@@ -128,7 +149,8 @@ pub trait LoadSession: Send + Sync {
     /// Takes entries of one stream. Waits while the session's memory is full.
     ///
     /// # Errors
-    /// `Invalid` for a key or value over the engine's limits, naming the entry (nothing of the batch is taken);
+    /// `Invalid` for a key or value over the engine's limits, naming the entry, and for columns that differ in length (nothing of
+    /// the batch is taken);
     /// `NotFound` when the space does not exist; otherwise what stopped the load: after that, every further call fails.
     fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()>;
 

@@ -18,7 +18,7 @@ use crate::respite::Respite;
 use crate::settings::{Settings, db_options, row_options_cached};
 use crate::version::VersionCounter;
 use crate::wal_audit;
-use crate::window::{LoadWindows, WindowId};
+use crate::window::LoadWindows;
 
 /// The column family that holds rows; metadata of the engine lives in `default`.
 pub(crate) const ROWS: &str = "rows";
@@ -164,12 +164,6 @@ impl Shard {
     /// The shard as errors name it.
     pub(crate) fn place(&self) -> impl Display {
         format!("shard {} ({})", self.id.0, self.directory.display())
-    }
-
-    /// Opens a load window at a moment when no small write is half done.
-    pub(crate) fn open_window(&self) -> WindowId {
-        let _no_writer = self.gate.write().unwrap_or_else(PoisonError::into_inner);
-        self.windows.open()
     }
 
     /// Takes the stripe of a shard key.

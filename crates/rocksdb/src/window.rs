@@ -1,37 +1,52 @@
 //! Load windows: what small writes touch while a load is under way.
 //!
-//! A load gathers its rows long before it stores them. A row that someone else writes in between must not be lost to the
-//! load, so the load opens a *window* on each shard and asks at the end which of its keys were touched meanwhile.
+//! A load gathers its rows long before it stores them. What others write in between must not be lost to the load, so the load
+//! opens a *window* on each shard and asks at the end which of its keys were touched meanwhile.
 //!
-//! 1. [`LoadWindows::open`] is called with the shard's gate held exclusively: every small write is either committed before
-//!    or will see the window.
-//! 2. A small write holds the gate shared and records its keys before it commits.
+//! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open, and then commits.
+//! 2. A window opened with the gate held exclusively ([`OpenWindow::open`]) finds every write committed, or will be told of it.
+//!    One opened without ([`OpenWindow::open_early`]) will be told of every write whose version is greater than one that is drawn
+//!    afterwards: that is enough for a load whose entries lose to greater versions only.
 //! 3. The load takes the gate exclusively before it ingests: what it asks for then is complete.
 //!
-//! A window keeps 64-bit hashes of keys. Two keys with the same hash make a key count as touched that was not, which costs
-//! the load a look at the stored row, never a wrong answer. Past [`KEYS_MAX`] hashes the window forgets them and every key
-//! counts as touched.
+//! All windows of a shard share one book: the hash of each key touched, with the count of its last note. A window has seen the
+//! notes above the count at which it was opened. So a write pays once, however many windows are open. The book forgets what no
+//! window can ask for; what it forgets beyond that, when it would grow past [`KEYS_MAX`], counts as touched for all windows that
+//! were open then. Two keys with the same hash make a key count as touched that was not, which costs the load a look at the
+//! stored row, never a wrong answer.
+//!
+//! The book also tells which writes were *judged*: carried out on a condition, and so without what loads had not stored yet. Such
+//! a write is noted a second time under its key and its version, that of a load which keeps existing rows under its version.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::hash::hash;
 use crate::shard::Shard;
 
-/// How many hashes one window holds before it calls every key touched: 16 MiB or so.
+/// How many notes the book of a shard holds before it forgets them: some 32 MiB.
 const KEYS_MAX: usize = 1 << 20;
+/// Each part of the book has a lock of its own.
+const PARTS: usize = 16;
 
 /// An open window of a shard, closed when it goes out of scope.
 pub(crate) struct OpenWindow<'a> {
     shard: &'a Shard,
-    id: WindowId,
+    start: u64,
 }
 
 impl<'a> OpenWindow<'a> {
     /// Opens a window at a moment when no small write is half done.
     pub(crate) fn open(shard: &'a Shard) -> Self {
-        Self { shard, id: shard.open_window() }
+        let _no_writer = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        Self::open_early(shard)
+    }
+
+    /// Opens a window that may miss writes whose version is drawn already.
+    pub(crate) fn open_early(shard: &'a Shard) -> Self {
+        Self { shard, start: shard.windows.open() }
     }
 
     /// The shard it looks at.
@@ -41,54 +56,52 @@ impl<'a> OpenWindow<'a> {
 
     /// Whether anything was written since.
     pub(crate) fn is_touched(&self) -> bool {
-        self.shard.windows.any_touched(self.id)
+        self.shard.windows.count() > self.start
     }
 
     /// Whether any of these keys may have been written since; the hashes ascend.
     pub(crate) fn is_touched_by(&self, hashes: &[u64]) -> bool {
-        self.shard.windows.touched_any(self.id, |hash| hashes.binary_search(&hash).is_ok())
+        self.shard.windows.touched_any(self.start, |hash| hashes.binary_search(&hash).is_ok())
     }
 
     /// Whether the key with this hash may have been written since.
     pub(crate) fn is_touched_at(&self, key_hash: u64) -> bool {
-        self.shard.windows.touched(self.id, key_hash)
+        self.shard.windows.touched(self.start, key_hash)
     }
 
-    /// The hashes of all keys that were written since, unless the window lost count.
-    pub(crate) fn touched_keys(&self) -> Option<HashSet<u64>> {
-        self.shard.windows.touched_keys(self.id)
+    /// Whether the row with this key and version is known to have been stored on a condition since.
+    pub(crate) fn is_judged(&self, physical_key: &[u8], version: u64) -> bool {
+        let windows = &self.shard.windows;
+        windows.knows(self.start, judged_key(LoadWindows::key_hash(physical_key), version))
+            || windows.knows(self.start, judged_version(version))
     }
 }
 
 impl Drop for OpenWindow<'_> {
     fn drop(&mut self) {
-        self.shard.windows.close(self.id);
+        self.shard.windows.close(self.start);
     }
 }
-
-/// The number of an open window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WindowId(u64);
 
 /// The windows of one shard.
 #[derive(Debug, Default)]
 pub(crate) struct LoadWindows {
     /// How many are open, so that writers pass by without a lock when there is none.
     open: AtomicUsize,
-    inner: Mutex<Inner>,
+    /// At which count each of them was opened.
+    starts: Mutex<Vec<u64>>,
+    /// Counts the notes.
+    count: AtomicU64,
+    parts: [Mutex<Part>; PARTS],
 }
 
+/// A part of the book.
 #[derive(Debug, Default)]
-struct Inner {
-    next: u64,
-    windows: Vec<Window>,
-}
-
-#[derive(Debug)]
-struct Window {
-    id: WindowId,
-    hashes: HashSet<u64>,
-    overflowed: bool,
+struct Part {
+    /// The count of the last note of each hash.
+    notes: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+    /// Notes up to this count may have been forgotten.
+    forgotten: u64,
 }
 
 impl LoadWindows {
@@ -97,74 +110,150 @@ impl LoadWindows {
         hash(physical_key)
     }
 
-    /// Opens a window. The caller holds the shard's gate exclusively.
-    pub(crate) fn open(&self) -> WindowId {
-        let mut inner = self.lock();
-        let id = WindowId(inner.next);
-        inner.next += 1;
-        inner.windows.push(Window { id, hashes: HashSet::new(), overflowed: false });
-        self.open.store(inner.windows.len(), Ordering::SeqCst);
-        id
-    }
-
-    /// Notes that a small write is about to change the row of a physical key. The caller holds the gate shared.
+    /// Notes that a row is about to change. The caller holds the gate.
     #[inline]
     pub(crate) fn record(&self, physical_key: &[u8]) {
         if self.open.load(Ordering::SeqCst) != 0 {
-            self.record_hash(Self::key_hash(physical_key));
+            self.note(Self::key_hash(physical_key));
+        }
+    }
+
+    /// Notes that a row is about to be stored with this version on a condition that was judged by what is stored.
+    #[inline]
+    pub(crate) fn record_judged(&self, physical_key: &[u8], version: u64) {
+        if self.open.load(Ordering::SeqCst) != 0 {
+            self.note(judged_key(Self::key_hash(physical_key), version));
+        }
+    }
+
+    /// The same for all rows of a version.
+    pub(crate) fn record_judged_version(&self, version: u64) {
+        if self.open.load(Ordering::SeqCst) != 0 {
+            self.note(judged_version(version));
         }
     }
 
     #[cold]
-    fn record_hash(&self, hash: u64) {
-        for window in &mut self.lock().windows {
-            if window.overflowed {
-                continue;
-            }
-            window.hashes.insert(hash);
-            if window.hashes.len() > KEYS_MAX {
-                window.overflowed = true;
-                window.hashes = HashSet::new();
+    fn note(&self, hash: u64) {
+        let mut part = self.part(hash);
+        // Counted under the lock: what is forgotten is then never newer than what is kept.
+        let count = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+        part.notes.insert(hash, count);
+        if part.notes.len() > KEYS_MAX / PARTS {
+            part.forget(self.oldest_start(), count);
+        }
+    }
+
+    /// Opens a window: the answer is where it starts.
+    fn open(&self) -> u64 {
+        let mut starts = self.starts();
+        let start = self.count();
+        starts.push(start);
+        self.open.store(starts.len(), Ordering::SeqCst);
+        start
+    }
+
+    /// Closes a window that started there.
+    fn close(&self, start: u64) {
+        let mut starts = self.starts();
+        if let Some(place) = starts.iter().position(|other| *other == start) {
+            starts.swap_remove(place);
+        }
+        self.open.store(starts.len(), Ordering::SeqCst);
+        let is_last = starts.is_empty();
+        drop(starts);
+        if is_last {
+            for part in &self.parts {
+                let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+                part.keep_since(self.oldest_start());
             }
         }
     }
 
-    /// Whether the row of a key with this hash may have been written since the window was opened.
-    pub(crate) fn touched(&self, id: WindowId, key_hash: u64) -> bool {
-        self.with(id, |window| window.overflowed || window.hashes.contains(&key_hash))
+    /// Where the oldest open window starts; where the next one would, when there is none.
+    fn oldest_start(&self) -> u64 {
+        let starts = self.starts();
+        starts.iter().min().copied().unwrap_or_else(|| self.count())
     }
 
-    /// Whether anything at all was written since the window was opened.
-    pub(crate) fn any_touched(&self, id: WindowId) -> bool {
-        self.with(id, |window| window.overflowed || !window.hashes.is_empty())
+    fn count(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
     }
 
-    /// Whether a row may have been written since the window was opened whose hash is one that `is_ours` knows.
-    pub(crate) fn touched_any(&self, id: WindowId, is_ours: impl Fn(u64) -> bool) -> bool {
-        self.with(id, |window| window.overflowed || window.hashes.iter().any(|hash| is_ours(*hash)))
+    /// Whether the row of a key with this hash may have been written since.
+    fn touched(&self, start: u64, hash: u64) -> bool {
+        let part = self.part(hash);
+        part.forgotten > start || part.notes.get(&hash).is_some_and(|count| *count > start)
     }
 
-    /// What was written since the window was opened, unless it overflowed.
-    fn touched_keys(&self, id: WindowId) -> Option<HashSet<u64>> {
-        let inner = self.lock();
-        let window = inner.windows.iter().find(|window| window.id == id)?;
-        (!window.overflowed).then(|| window.hashes.clone())
+    /// Whether this was noted since, as far as the book can tell.
+    fn knows(&self, start: u64, hash: u64) -> bool {
+        self.part(hash).notes.get(&hash).is_some_and(|count| *count > start)
     }
 
-    /// Closes a window; closing it again does nothing.
-    pub(crate) fn close(&self, id: WindowId) {
-        let mut inner = self.lock();
-        inner.windows.retain(|window| window.id != id);
-        self.open.store(inner.windows.len(), Ordering::SeqCst);
+    /// Whether a row may have been written since whose hash is one that `is_ours` knows.
+    fn touched_any(&self, start: u64, is_ours: impl Fn(u64) -> bool) -> bool {
+        self.parts.iter().any(|part| {
+            let part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            part.forgotten > start || part.notes.iter().any(|(hash, count)| *count > start && is_ours(*hash))
+        })
     }
 
-    /// A closed window knows nothing, so everything counts as touched.
-    fn with(&self, id: WindowId, ask: impl FnOnce(&Window) -> bool) -> bool {
-        self.lock().windows.iter().find(|window| window.id == id).is_none_or(ask)
+    fn part(&self, hash: u64) -> MutexGuard<'_, Part> {
+        self.parts[(hash >> 32) as usize % PARTS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Taken after the lock of a part, never before.
+    fn starts(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Part {
+    /// Makes room: forgets what no window asks for, and everything when that is too little.
+    fn forget(&mut self, oldest_start: u64, now: u64) {
+        self.keep_since(oldest_start);
+        if self.notes.len() > KEYS_MAX / PARTS / 4 * 3 {
+            self.notes = HashMap::default();
+            self.forgotten = now;
+        }
+    }
+
+    fn keep_since(&mut self, start: u64) {
+        self.notes.retain(|_, count| *count > start);
+        self.notes.shrink_to_fit();
+    }
+}
+
+/// Under what the book notes a row that was stored on a condition.
+fn judged_key(key_hash: u64, version: u64) -> u64 {
+    key_hash.rotate_left(17) ^ judged_version(version)
+}
+
+/// Under what the book notes that all rows of a version were. Every bit of a version moves every bit of this (the finaliser of
+/// splitmix64), so that it is as good as a hash.
+fn judged_version(version: u64) -> u64 {
+    let mixed = version.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The hash of what is a hash already.
+#[derive(Debug, Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash << 8 | u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -172,35 +261,83 @@ impl LoadWindows {
 mod tests {
     use super::*;
 
+    fn touched(windows: &LoadWindows, start: u64, key: &[u8]) -> bool {
+        windows.touched(start, LoadWindows::key_hash(key))
+    }
+
     #[test]
     fn a_window_knows_the_keys_written_while_it_is_open() {
         let windows = LoadWindows::default();
         windows.record(b"before");
-        let id = windows.open();
-        assert!(!windows.any_touched(id));
+        let start = windows.open();
+        assert_eq!(windows.count(), start);
         windows.record(b"during");
-        assert!(windows.touched(id, LoadWindows::key_hash(b"during")));
-        assert!(!windows.touched(id, LoadWindows::key_hash(b"before")));
-        assert_eq!(windows.touched_keys(id), Some(HashSet::from([LoadWindows::key_hash(b"during")])));
+        assert!(touched(&windows, start, b"during"));
+        assert!(!touched(&windows, start, b"before"));
+        assert!(windows.touched_any(start, |hash| hash == LoadWindows::key_hash(b"during")));
     }
 
     #[test]
-    fn a_window_that_overflows_calls_every_key_touched() {
+    fn a_window_does_not_know_what_was_written_before_it_beside_another() {
         let windows = LoadWindows::default();
-        let id = windows.open();
-        for key in 0..=KEYS_MAX as u64 {
+        let first = windows.open();
+        windows.record(b"between");
+        let second = windows.open();
+        assert!(touched(&windows, first, b"between"));
+        assert!(!touched(&windows, second, b"between"));
+        windows.record(b"between");
+        assert!(touched(&windows, second, b"between"));
+    }
+
+    #[test]
+    fn only_what_was_judged_is_known_as_judged() {
+        let windows = LoadWindows::default();
+        let start = windows.open();
+        let judged = |key: &[u8], version| windows.knows(start, judged_key(LoadWindows::key_hash(key), version));
+        windows.record_judged(b"key", 7);
+        assert!(judged(b"key", 7) && !judged(b"key", 8) && !judged(b"other", 7));
+        windows.record_judged_version(9);
+        assert!(windows.knows(start, judged_version(9)) && !windows.knows(start, judged_version(7)));
+    }
+
+    #[test]
+    fn a_book_that_is_full_calls_every_key_touched_and_none_judged() {
+        let windows = LoadWindows::default();
+        let start = windows.open();
+        windows.record_judged_version(1);
+        for key in 0..=2 * KEYS_MAX as u64 {
             windows.record(&key.to_be_bytes());
         }
-        assert!(windows.touched(id, LoadWindows::key_hash(b"never written")));
-        assert!(windows.touched_any(id, |_| false));
-        assert_eq!(windows.touched_keys(id), None);
+        assert!(touched(&windows, start, b"never written"));
+        assert!(windows.touched_any(start, |_| false));
+        assert!(!windows.knows(start, judged_version(1)));
+        let next = windows.open();
+        assert!(!touched(&windows, next, b"never written"), "a window opened since knows what it needs");
     }
 
     #[test]
-    fn a_closed_window_costs_writers_nothing() {
+    fn a_full_book_forgets_what_no_window_asks_for_first() {
         let windows = LoadWindows::default();
-        let id = windows.open();
-        windows.close(id);
+        let old = windows.open();
+        for key in 0..KEYS_MAX as u64 / 2 {
+            windows.record(&key.to_be_bytes());
+        }
+        let start = windows.open();
+        windows.close(old);
+        for key in 0..KEYS_MAX as u64 / 2 + KEYS_MAX as u64 / 10 {
+            windows.record(&(key + KEYS_MAX as u64).to_be_bytes());
+        }
+        assert!(!touched(&windows, start, b"never written"));
+        assert!(touched(&windows, start, &(KEYS_MAX as u64).to_be_bytes()));
+    }
+
+    #[test]
+    fn a_closed_window_costs_writers_nothing_and_keeps_nothing() {
+        let windows = LoadWindows::default();
+        let start = windows.open();
+        windows.record(b"key");
+        windows.close(start);
         assert_eq!(windows.open.load(Ordering::SeqCst), 0);
+        assert!(windows.parts.iter().all(|part| part.lock().unwrap().notes.is_empty()));
     }
 }

@@ -156,6 +156,9 @@ fn encode(shard: &Shard, batch: &WriteBatch, version: u64) -> rocksdb::WriteBatc
         for index in run {
             physical_key(space, batch.key(index), &mut physical);
             shard.windows.record(&physical);
+            if batch.condition(index) != Condition::Always {
+                shard.windows.record_judged(&physical, version);
+            }
             match batch.operation(index) {
                 Operation::Put => {
                     stored.clear();

@@ -24,6 +24,8 @@ pub(crate) struct Summary {
     read: u64,
     inserted: u64,
     existed: u64,
+    /// Left out because someone else wrote the row after the record was read.
+    overtaken: u64,
     failed: u64,
     bytes: u64,
     /// Records passed over because an earlier run stored them.
@@ -39,6 +41,7 @@ struct FileSummary {
     read: u64,
     inserted: u64,
     existed: u64,
+    overtaken: u64,
     failed: u64,
     bytes: u64,
     complete: bool,
@@ -47,12 +50,13 @@ struct FileSummary {
 impl Summary {
     /// `resumed` are the names of files that an earlier run stored.
     pub(crate) fn new(table: &str, report: &BulkPutReport, resumed: &[String], exit: Exit, error: Option<String>) -> Self {
-        let Counts { read, inserted, existed, failed, bytes } = report.total;
+        let Counts { read, inserted, existed, overtaken, failed, bytes } = report.total;
         let files = report.streams.iter().map(|stream| FileSummary {
             file: stream.name.clone(),
             read: stream.counts.read,
             inserted: stream.counts.inserted,
             existed: stream.counts.existed,
+            overtaken: stream.counts.overtaken,
             failed: stream.counts.failed,
             bytes: stream.counts.bytes,
             complete: stream.completed,
@@ -62,6 +66,7 @@ impl Summary {
             read: 0,
             inserted: 0,
             existed: 0,
+            overtaken: 0,
             failed: 0,
             bytes: 0,
             complete: true,
@@ -80,6 +85,7 @@ impl Summary {
             read,
             inserted,
             existed,
+            overtaken,
             failed,
             bytes,
             resumed: 0,
@@ -125,6 +131,9 @@ impl fmt::Display for Summary {
             match self.tells_new {
                 true => write!(f, "{inserted} inserted, {existed} existed, {failed} failed")?,
                 false => write!(f, "{inserted} stored, {failed} failed")?,
+            }
+            if self.overtaken > 0 {
+                write!(f, ", {} overtaken by other writers", grouped(self.overtaken))?;
             }
         }
         write!(f, ", in {:.1} s ({} rows/s)", self.seconds, grouped(self.rows_per_second as u64))

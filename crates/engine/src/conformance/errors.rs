@@ -96,6 +96,24 @@ pub fn a_push_with_a_value_over_the_limit_is_not_taken(harness: &mut dyn Harness
     assert!(ground.all_names().is_empty());
 }
 
+/// A push of columns that differ in length is invalid, and nothing of it is taken. The load goes on: no flush waits for that push.
+pub fn a_push_of_uneven_columns_is_not_taken(harness: &mut dyn Harness) {
+    let ground = Ground::new(harness);
+    let session = ground.engine().load(LoadOptions::default()).unwrap();
+    let sound = entries(&[(&key("a", "1"), b""), (&key("a", "2"), b"")]);
+    let uneven: [fn(&mut Entries); 3] =
+        [|batch| batch.values.clear(), |batch| batch.positions.truncate(1), |batch| batch.expiries_ms.push(1)];
+    for spoil in uneven {
+        let mut batch = sound.clone();
+        spoil(&mut batch);
+        assert_eq!(kind(session.push(ground.space, 0, &batch)), ErrorKind::Invalid);
+    }
+    session.flush().unwrap();
+    session.push(ground.space, 0, &entries(&[(&key("b", "1"), b"")])).unwrap();
+    session.finish().unwrap();
+    assert_eq!(ground.all_names(), ["b/1"]);
+}
+
 /// A push to a space that does not exist is `NotFound`, and the load goes on.
 pub fn a_push_to_an_unknown_space_is_not_found(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);

@@ -37,6 +37,10 @@ impl Recorder {
         self.stored.lock().unwrap().values().map(|run| run.replaced).sum()
     }
 
+    pub(super) fn overtaken(&self) -> u64 {
+        self.stored.lock().unwrap().values().map(|run| run.overtaken).sum()
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         self.stored.lock().unwrap().values().map(|run| run.bytes).sum()
     }
@@ -60,9 +64,10 @@ impl Recorder {
 impl LoadObserver for Recorder {
     fn stored(&self, run: StoredRun) {
         let mut stored = self.stored.lock().unwrap();
-        let sum = stored.entry(run.stream).or_insert(StoredRun { inserted: 0, replaced: 0, bytes: 0, ..run });
+        let sum = stored.entry(run.stream).or_insert(StoredRun::none_of(run.stream));
         sum.inserted += run.inserted;
         sum.replaced += run.replaced;
+        sum.overtaken += run.overtaken;
         sum.bytes += run.bytes;
     }
 

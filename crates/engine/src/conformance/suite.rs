@@ -127,8 +127,13 @@ macro_rules! conformance_suite {
                 the_error_of_an_observer_stops_the_load,
                 a_load_sees_the_rows_of_small_writes,
                 a_write_after_the_push_is_not_lost,
-                a_write_during_the_load_is_not_lost,
+                an_entry_replaces_what_was_written_before_its_push,
+                a_write_between_two_pushes_parts_them,
                 a_load_during_the_load_is_not_lost,
+                a_load_comes_after_the_conditional_writes_beside_it,
+                a_load_comes_after_the_keeping_loads_beside_it,
+                the_last_write_beside_a_load_decides,
+                a_later_row_that_expired_is_later,
                 writes_that_race_with_a_load_are_not_lost,
             }
             ranges {
@@ -157,6 +162,7 @@ macro_rules! conformance_suite {
                 an_unknown_space_is_not_found_by_its_number,
                 a_push_with_a_wrong_key_is_not_taken,
                 a_push_with_a_value_over_the_limit_is_not_taken,
+                a_push_of_uneven_columns_is_not_taken,
                 a_push_to_an_unknown_space_is_not_found,
             }
             upkeep {

@@ -3,8 +3,9 @@
 //! 1. A push checks all its entries, then copies them into the session's buffer in the order they came.
 //! 2. A flush, or a buffer that outgrows the session's memory, applies the buffer in order, chunk by chunk: the space is
 //!    locked for one chunk at a time, so that readers get in between.
-//! 3. Each chunk takes a version of its own under the lock. A stored row that is newer than the session, but of none of its
-//!    chunks, was written by someone else meanwhile: the entry counts as having come before it, and is not stored.
+//! 3. Each entry takes its version when it is pushed. A stored row that is newer was written meanwhile: the entry counts as
+//!    having come before it, and is not stored. Unless that write was judged by a condition, and so without the entry: then the
+//!    entry comes after it, and takes a new version.
 //! 4. Entries of placed spaces are applied before all others, over whatever is there.
 //! 5. What became of a chunk is told to the observer once the space is unlocked, so that an observer may read.
 
@@ -21,7 +22,7 @@ use super::space::{RowMap, Space, Stored, put};
 const CHUNK_ENTRIES: usize = 4_096;
 
 /// What an entry costs in the buffer besides its bytes: two ends, a position, an expiry, an origin.
-const ENTRY_OVERHEAD_BYTES: usize = 40;
+const ENTRY_OVERHEAD_BYTES: usize = 56;
 
 /// A load under way.
 pub(super) struct MemoryLoad<'a> {
@@ -33,7 +34,6 @@ pub(super) struct MemoryLoad<'a> {
 
 struct State {
     buffer: Buffer,
-    written: OwnVersions,
     /// What stopped the load, once something did.
     stopped: Option<(ErrorKind, String)>,
 }
@@ -50,14 +50,8 @@ struct Origin {
     space: SpaceId,
     is_placed: bool,
     stream: u32,
-}
-
-/// The versions that tell a session's own rows from rows that others write meanwhile.
-struct OwnVersions {
-    /// Rows of this version or older were there before the session.
-    started: u64,
-    /// One a chunk, ascending.
-    chunks: Vec<u64>,
+    /// Taken when the entry was pushed.
+    version: u64,
 }
 
 /// What becomes of one entry.
@@ -65,15 +59,16 @@ struct OwnVersions {
 enum Fate {
     Inserted,
     Replaced,
-    /// A row that someone else wrote during the load stays in its place.
+    /// A row that someone else wrote after the entry was pushed stays in its place.
     Overtaken,
+    /// Its space is gone: counted as replaced.
+    Displaced,
     Existed,
 }
 
 impl<'a> MemoryLoad<'a> {
     pub(super) fn new(engine: &'a MemoryEngine, options: LoadOptions) -> Self {
-        let written = OwnVersions { started: engine.versions.next(), chunks: Vec::new() };
-        let state = State { buffer: Buffer::default(), written, stopped: None };
+        let state = State { buffer: Buffer::default(), stopped: None };
         Self { engine, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
@@ -86,6 +81,7 @@ impl<'a> MemoryLoad<'a> {
     }
 
     fn check(&self, space: &Space, entries: &Entries) -> Result<()> {
+        entries.check()?;
         let capability = &self.engine.capability;
         for index in 0..entries.len() {
             space
@@ -98,7 +94,7 @@ impl<'a> MemoryLoad<'a> {
 
     /// Applies the buffer, and remembers an error as what stopped the load.
     fn apply(&self, state: &mut State) -> Result<()> {
-        let applied = self.apply_chunks(&state.buffer, &mut state.written);
+        let applied = self.apply_chunks(&state.buffer);
         state.buffer.clear(self.options.memory_bytes_max);
         if let Err(error) = &applied {
             state.stopped = Some((error.kind(), error.message().to_owned()));
@@ -106,12 +102,12 @@ impl<'a> MemoryLoad<'a> {
         applied
     }
 
-    fn apply_chunks(&self, buffer: &Buffer, written: &mut OwnVersions) -> Result<()> {
+    fn apply_chunks(&self, buffer: &Buffer) -> Result<()> {
         for placed in [true, false] {
             let mut start = 0;
             for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
                 if of_one_space[0].is_placed == placed {
-                    self.apply_run(buffer, start, of_one_space, written)?;
+                    self.apply_run(buffer, start, of_one_space)?;
                 }
                 start += of_one_space.len();
             }
@@ -120,7 +116,7 @@ impl<'a> MemoryLoad<'a> {
     }
 
     /// Applies neighbouring entries of one space, from `start` on.
-    fn apply_run(&self, buffer: &Buffer, mut start: usize, run: &[Origin], written: &mut OwnVersions) -> Result<()> {
+    fn apply_run(&self, buffer: &Buffer, mut start: usize, run: &[Origin]) -> Result<()> {
         let Origin { space, is_placed, .. } = run[0];
         let space = match self.engine.space(space) {
             Err(error) if is_placed && error.kind() == ErrorKind::NotFound => None,
@@ -130,8 +126,8 @@ impl<'a> MemoryLoad<'a> {
         for chunk in run.chunks(CHUNK_ENTRIES) {
             fates.clear();
             match &space {
-                Some(space) => self.store(space, buffer, start, chunk.len(), written, &mut fates),
-                None => fates.resize(chunk.len(), Fate::Overtaken),
+                Some(space) => self.store(space, buffer, start, chunk.len(), &mut fates),
+                None => fates.resize(chunk.len(), Fate::Displaced),
             }
             self.report(buffer, start, &fates)?;
             start += chunk.len();
@@ -141,19 +137,21 @@ impl<'a> MemoryLoad<'a> {
 
     /// Stores a chunk of entries of one space and says what became of each. [`OnExisting::Fail`] ends at the first that
     /// exists.
-    fn store(&self, space: &Space, buffer: &Buffer, start: usize, len: usize, written: &mut OwnVersions, fates: &mut Vec<Fate>) {
+    fn store(&self, space: &Space, buffer: &Buffer, start: usize, len: usize, fates: &mut Vec<Fate>) {
         let mut rows = space.rows_mut();
-        let version = self.engine.versions.next();
-        written.chunks.push(version);
         let now_ms = self.engine.clock.now_ms();
         for index in start..start + len {
-            let fate = match buffer.origins[index].is_placed {
+            let (key, Origin { is_placed, version, .. }) = (buffer.entries.key(index), buffer.origins[index]);
+            let fate = match is_placed {
                 true => Fate::Inserted,
-                false => self.fate(&rows, buffer.entries.key(index), written, now_ms),
+                false => self.fate(&rows, key, version, now_ms),
             };
             if matches!(fate, Fate::Inserted | Fate::Replaced) {
+                let is_late = !is_placed && rows.get(key).is_some_and(|row| row.header.version > version);
+                let version = if is_late { self.engine.versions.next() } else { version };
                 let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
-                put(&mut rows, buffer.entries.key(index), Stored::new(header, buffer.entries.value(index)));
+                let is_conditional = is_late || self.is_conditional();
+                put(&mut rows, key, Stored { is_conditional, ..Stored::new(header, buffer.entries.value(index)) });
             }
             fates.push(fate);
             if fate == Fate::Existed && self.options.on_existing == OnExisting::Fail {
@@ -162,16 +160,19 @@ impl<'a> MemoryLoad<'a> {
         }
     }
 
-    fn fate(&self, rows: &RowMap, key: &[u8], written: &OwnVersions, now_ms: u64) -> Fate {
+    /// Whether an entry is stored only where there is no row.
+    fn is_conditional(&self) -> bool {
+        matches!(self.options.on_existing, OnExisting::Keep | OnExisting::Fail)
+    }
+
+    fn fate(&self, rows: &RowMap, key: &[u8], version: u64, now_ms: u64) -> Fate {
         let Some(row) = rows.get(key) else { return Fate::Inserted };
-        let came_before = row.header.version <= written.started;
-        if came_before && !row.is_live(now_ms) {
-            return Fate::Inserted;
-        }
+        let (is_later, is_live) = (row.header.version > version, row.is_live(now_ms));
         match self.options.on_existing {
-            OnExisting::Keep | OnExisting::Fail => Fate::Existed,
-            OnExisting::Replace | OnExisting::Overwrite if came_before || written.holds(row.header.version) => Fate::Replaced,
-            OnExisting::Replace | OnExisting::Overwrite => Fate::Overtaken,
+            OnExisting::Keep | OnExisting::Fail if is_live || is_later => Fate::Existed,
+            OnExisting::Replace | OnExisting::Overwrite if is_later && !row.is_conditional => Fate::Overtaken,
+            _ if is_live => Fate::Replaced,
+            _ => Fate::Inserted,
         }
     }
 
@@ -196,11 +197,12 @@ impl LoadSession for MemoryLoad<'_> {
     fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
         let info = self.engine.space(space)?;
         self.check(&info, entries)?;
-        let origin = Origin { space, is_placed: info.info().shape.is_placed(), stream };
+        let is_placed = info.info().shape.is_placed();
         let mut state = self.state()?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
         for index in 0..entries.len() {
-            state.buffer.push(origin, entries, index);
+            let version = self.engine.versions.next();
+            state.buffer.push(Origin { space, is_placed, stream, version }, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.apply(&mut state)?;
             }
@@ -245,27 +247,22 @@ impl Buffer {
     }
 }
 
-impl OwnVersions {
-    fn holds(&self, version: u64) -> bool {
-        self.chunks.binary_search(&version).is_ok()
-    }
-}
-
 /// The entries stored, one run a stream. There are few streams in a chunk, and neighbours are mostly of the same one.
 fn runs_stored(buffer: &Buffer, start: usize, fates: &[Fate]) -> Vec<StoredRun> {
     let mut runs: Vec<StoredRun> = Vec::new();
     for (index, fate) in (start..).zip(fates).filter(|(_, fate)| **fate != Fate::Existed) {
         let stream = buffer.origins[index].stream;
         let place = runs.iter().rposition(|run| run.stream == stream).unwrap_or_else(|| {
-            runs.push(StoredRun { stream, inserted: 0, replaced: 0, bytes: 0 });
+            runs.push(StoredRun::none_of(stream));
             runs.len() - 1
         });
         let run = &mut runs[place];
         match fate {
             Fate::Inserted => run.inserted += 1,
+            Fate::Overtaken => run.overtaken += 1,
             _ => run.replaced += 1,
         }
-        if *fate != Fate::Overtaken {
+        if matches!(fate, Fate::Inserted | Fate::Replaced) {
             run.bytes += (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;
         }
     }

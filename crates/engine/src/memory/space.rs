@@ -16,6 +16,8 @@ pub(super) type RowMap = BTreeMap<Vec<u8>, Stored>;
 pub(super) struct Stored {
     pub(super) header: Header,
     pub(super) value: Box<[u8]>,
+    /// Whether it was stored on a condition that was judged by what was stored under its key.
+    pub(super) is_conditional: bool,
 }
 
 /// One space with its rows.
@@ -133,7 +135,7 @@ impl Space {
 
 impl Stored {
     pub(super) fn new(header: Header, value: &[u8]) -> Self {
-        Self { header, value: value.into() }
+        Self { header, value: value.into(), is_conditional: false }
     }
 
     pub(super) fn is_live(&self, now_ms: u64) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::header::Header;
-use crate::{Capability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
+use crate::{Capability, Condition, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
 
 use super::Versions;
 use super::space::{Space, Stored, put};
@@ -67,6 +67,14 @@ impl BatchSpaces {
                     Operation::Delete => {
                         rows.remove(batch.key(index));
                     }
+                }
+            }
+        }
+        for (space, run) in batch.runs() {
+            let rows = &mut maps[self.place(space)];
+            for index in run.filter(|index| batch.condition(*index) != Condition::Always) {
+                if let Some(row) = rows.get_mut(batch.key(index)) {
+                    row.is_conditional = true;
                 }
             }
         }

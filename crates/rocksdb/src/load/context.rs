@@ -1,7 +1,7 @@
 //! What every step of a load needs to know.
 
 use std::any::Any;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,6 @@ use tonnage_engine::{Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId}
 use super::judge::{Judge, Rules};
 use super::record::{Precedence, Record};
 use super::tally::Tally;
-use super::versions::OwnVersions;
 use super::watch::Watch;
 use super::zone::Zone;
 use crate::RocksEngine;
@@ -20,9 +19,7 @@ use crate::shard::Shard;
 pub(super) struct Context<'a> {
     pub(super) engine: &'a RocksEngine,
     pub(super) options: &'a LoadOptions,
-    /// For each shard.
-    pub(super) own_versions: &'a [OwnVersions],
-    /// For each shard, where the load overwrites.
+    /// For each shard, where the load takes the place of what is there.
     pub(super) watches: &'a [Watch<'a>],
     /// The placed spaces of the load, whether or not they still exist.
     pub(super) placed: BTreeSet<SpaceId>,
@@ -36,21 +33,25 @@ impl Context<'_> {
         precedence(self.options.on_existing)
     }
 
-    /// The versions of this session in a shard.
-    pub(super) fn own_versions(&self, shard: &Shard) -> &OwnVersions {
-        &self.own_versions[shard.id.0 as usize]
-    }
-
     /// A judge who sees what is stored in a shard now.
     pub(super) fn judge<'a>(&'a self, shard: &'a Shard, zone: Zone) -> Judge<'a> {
-        let touched = self.touched(shard);
-        let rules = Rules { zone, on_existing: self.options.on_existing, own_versions: self.own_versions(shard), touched };
-        Judge::new(shard, rules, self.engine.clock().now_ms())
+        Judge::new(shard, self.rules(shard, zone), self.engine.clock().now_ms())
     }
 
-    /// The keys that must be looked up although the load overwrites; `None` for all.
-    pub(super) fn touched(&self, shard: &Shard) -> Option<HashSet<u64>> {
-        self.watches.get(shard.id.0 as usize).and_then(Watch::touched)
+    /// By what entries of a shard are judged now.
+    pub(super) fn rules(&self, shard: &Shard, zone: Zone) -> Rules<'_> {
+        let on_existing = self.options.on_existing;
+        let watch = self.watches.get(shard.id.0 as usize);
+        let trusts_watch = on_existing == OnExisting::Overwrite && watch.is_some_and(Watch::tells_all);
+        Rules { zone, on_existing, watch, trusts_watch }
+    }
+
+    /// The value of an entry that is stored over a later row, with a version of its own.
+    pub(super) fn renew(&self, shard: &Shard, record: &Record<'_>) -> Result<Vec<u8>> {
+        let version = shard.versions.next()?;
+        // It may be later than entries of this session that are pushed by now: these are to be stored over it all the same.
+        shard.windows.record_judged(record.key, version);
+        Ok(record.value_of_version(version))
     }
 
     /// Whether a space still takes entries. A placed one that was dropped during the load takes none, which is no error.

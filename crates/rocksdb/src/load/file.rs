@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::Result;
 
-use super::record::Record;
 use super::spill::next_file_number;
 use crate::error::translate;
 use crate::manifest::{sync_directory, unavailable};
@@ -65,12 +64,12 @@ impl<'a> FileWriter<'a> {
 
     /// Appends a row; keys ascend.
     #[inline]
-    pub(super) fn put(&mut self, record: &Record<'_>) -> Result<()> {
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.open.is_none() {
             self.open = Some(open_file(self.options, &self.directory)?);
         }
         let Some((writer, path)) = &mut self.open else { return Ok(()) };
-        writer.put(record.key, record.value).map_err(|error| translate(path.path.display(), error))
+        writer.put(key, value).map_err(|error| translate(path.path.display(), error))
     }
 
     /// Ends the file, if there is one, and has it on the disk, findable ([`crate::ingestion`]).

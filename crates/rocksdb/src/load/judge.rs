@@ -1,18 +1,15 @@
 //! Decides what becomes of each entry of a merge.
 
-use std::collections::HashSet;
-
 use rocksdb::{DBRawIterator, ReadOptions};
 use tonnage_engine::header::Header;
 use tonnage_engine::{OnExisting, Result};
 
 use super::record::Record;
-use super::versions::OwnVersions;
+use super::watch::Watch;
 use super::zone::Zone;
 use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
-use crate::window::LoadWindows;
 
 /// How many rows are walked over before the key is looked up by itself: that takes about as long as so many steps, because filters
 /// tell of most missing keys.
@@ -33,8 +30,12 @@ pub(super) enum Fate {
     Existed,
     /// Not stored, its key is stored by this load: reported as existing once that is durable.
     Repeated,
-    /// Not stored, another entry or a later write took its place: counted as replaced.
+    /// Not stored, another entry took its place: counted as replaced.
     Displaced,
+    /// Not stored, someone else wrote its row later.
+    Overtaken,
+    /// Stored with a new version over a row that was written later, but judged without the entry. Counted as replaced.
+    Renewed,
 }
 
 impl Fate {
@@ -47,26 +48,19 @@ impl Fate {
     /// Whether the entry is stored.
     #[inline]
     pub(super) fn is_stored(self) -> bool {
-        matches!(self, Fate::Inserted | Fate::Replaced)
-    }
-
-    /// What becomes of an entry whose row is there already, and is not its to replace.
-    #[inline]
-    pub(super) fn lost(on_existing: OnExisting) -> Fate {
-        match on_existing {
-            OnExisting::Keep | OnExisting::Fail => Fate::Existed,
-            OnExisting::Replace | OnExisting::Overwrite => Fate::Displaced,
-        }
+        matches!(self, Fate::Inserted | Fate::Replaced | Fate::Renewed)
     }
 }
 
 /// What is judged by.
+#[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) zone: Zone,
     pub(super) on_existing: OnExisting,
-    pub(super) own_versions: &'a OwnVersions,
-    /// The hashes of the keys to look up, where the others are stored without a look.
-    pub(super) touched: Option<HashSet<u64>>,
+    /// What others wrote since the session was opened, where the load takes the place of what is there.
+    pub(super) watch: Option<&'a Watch<'a>>,
+    /// Whether only keys that small writes touched are looked up.
+    pub(super) trusts_watch: bool,
 }
 
 /// Judges entries that come in order.
@@ -107,12 +101,8 @@ impl<'a> Judge<'a> {
         if self.rules.overwrites(record.key) {
             return Ok(Fate::Replaced);
         }
-        let Some(stored) = self.stored.find(record.key)? else { return Ok(Fate::Inserted) };
-        let is_later = self.rules.own_versions.is_later(stored.version);
-        Ok(match self.rules.on_existing {
-            OnExisting::Replace | OnExisting::Overwrite if !is_later => Fate::Replaced,
-            on_existing => Fate::lost(on_existing),
-        })
+        let stored = self.stored.find(record.key)?;
+        Ok(self.rules.fate(record, stored, self.stored.now_ms))
     }
 
     /// What becomes of a further entry with a key.
@@ -120,16 +110,17 @@ impl<'a> Judge<'a> {
         if self.rules.zone == Zone::Placed {
             return Fate::Displaced;
         }
-        match Fate::lost(self.rules.on_existing) {
-            Fate::Existed if first.is_stored() => Fate::Repeated,
-            lost => lost,
+        match first {
+            Fate::Inserted | Fate::Replaced if self.rules.keeps() => Fate::Repeated,
+            Fate::Existed | Fate::Repeated | Fate::Overtaken => first,
+            Fate::Inserted | Fate::Replaced | Fate::Renewed | Fate::Displaced => Fate::Displaced,
         }
     }
 
     /// Looks at what is stored now, instead of when the judge was made.
-    pub(super) fn refresh(&mut self, shard: &'a Shard, touched: Option<HashSet<u64>>, now_ms: u64) {
+    pub(super) fn refresh(&mut self, shard: &'a Shard, rules: Rules<'a>, now_ms: u64) {
         self.stored = StoredRows::new(shard, now_ms);
-        self.rules.touched = touched;
+        self.rules = rules;
     }
 }
 
@@ -137,8 +128,29 @@ impl Rules<'_> {
     /// Whether an entry is stored whatever is there.
     #[inline]
     fn overwrites(&self, physical_key: &[u8]) -> bool {
-        let Some(touched) = &self.touched else { return false };
-        touched.is_empty() || !touched.contains(&LoadWindows::key_hash(physical_key))
+        match self.watch {
+            Some(watch) if self.trusts_watch => !watch.is_touched_at(physical_key),
+            _ => false,
+        }
+    }
+
+    /// Whether existing rows stay.
+    fn keeps(&self) -> bool {
+        matches!(self.on_existing, OnExisting::Keep | OnExisting::Fail)
+    }
+
+    /// What becomes of an entry, by the row that is stored under its key.
+    pub(super) fn fate(&self, record: &Record<'_>, stored: Option<Header>, now_ms: u64) -> Fate {
+        let Some(stored) = stored else { return Fate::Inserted };
+        let (is_later, is_live) = (stored.version > record.version(), stored.is_live(now_ms));
+        if self.keeps() {
+            return if is_live || is_later { Fate::Existed } else { Fate::Inserted };
+        }
+        if is_later {
+            let is_judged = self.watch.is_some_and(|watch| watch.is_judged(record.key, stored.version));
+            return if is_judged { Fate::Renewed } else { Fate::Overtaken };
+        }
+        if is_live { Fate::Replaced } else { Fate::Inserted }
     }
 }
 
@@ -161,6 +173,10 @@ struct StoredRows<'a> {
     unwalked: u32,
     /// For single look-ups.
     options: ReadOptions,
+}
+
+fn header(value: &[u8]) -> Result<Header> {
+    Header::split(value).map(|(header, _)| header)
 }
 
 fn point_options() -> ReadOptions {
@@ -186,7 +202,7 @@ impl<'a> StoredRows<'a> {
         Self { shard, iterator, now_ms, fence, state: State::New, vain: 0, unwalked: 0, options: point_options() }
     }
 
-    /// The header of the row with this key, if it is there and has not expired. Keys must ascend.
+    /// The header of the row with this key, whether or not it has expired. Keys must ascend.
     #[inline]
     fn find(&mut self, key: &[u8]) -> Result<Option<Header>> {
         let is_passed = match self.state {
@@ -206,7 +222,7 @@ impl<'a> StoredRows<'a> {
         if self.state == State::PastAll || self.fence != key {
             return Ok(None);
         }
-        self.header(self.iterator.value().unwrap_or_default())
+        header(self.iterator.value().unwrap_or_default()).map(Some)
     }
 
     /// Asks for one key, without moving. A row written since the judge was made is seen here and not by the iterator, which is
@@ -214,12 +230,7 @@ impl<'a> StoredRows<'a> {
     fn look_up(&self, key: &[u8]) -> Result<Option<Header>> {
         let value = self.shard.db().get_pinned_cf_opt(self.shard.rows(), key, &self.options);
         let value = value.map_err(|error| translate(self.shard.directory.display(), error))?;
-        value.map_or(Ok(None), |value| self.header(&value))
-    }
-
-    fn header(&self, value: &[u8]) -> Result<Option<Header>> {
-        let (header, _) = Header::split(value)?;
-        Ok(header.is_live(self.now_ms).then_some(header))
+        value.map(|value| header(&value)).transpose()
     }
 
     /// Tries a few steps. Tells whether they sufficed.
@@ -228,7 +239,9 @@ impl<'a> StoredRows<'a> {
             self.unwalked += 1;
             return Ok(false);
         }
-        self.unwalked = 0;
+        if self.unwalked > 0 {
+            return self.seek_again(key);
+        }
         for _ in 0..STEPS_MAX {
             self.iterator.next();
             self.read_fence()?;
@@ -239,6 +252,15 @@ impl<'a> StoredRows<'a> {
         }
         self.vain = (self.vain + 1).min(2 * VAIN_MAX);
         Ok(false)
+    }
+
+    /// After many look-ups the iterator is far behind: steps would never arrive. From where it stands then walking is tried again, once.
+    fn seek_again(&mut self, key: &[u8]) -> Result<bool> {
+        self.unwalked = 0;
+        self.vain = VAIN_MAX - 1;
+        self.iterator.seek(key);
+        self.read_fence()?;
+        Ok(true)
     }
 
     fn read_fence(&mut self) -> Result<()> {

@@ -16,9 +16,10 @@
 //!
 //! A load of a few megabytes skips all that and goes through the write-ahead log after all ([`small`]).
 //!
-//! Entries carry the version that the session took when they were pushed. A stored row with a greater version was written
-//! later, and such an entry loses to it. What is written while a file is being made is caught by a load window, see
-//! [`crate::window`]; where a load overwrites without looking, a window over the whole session ([`watch`]) tells of later rows.
+//! Entries carry the version that they took when they were pushed. A stored row with a greater version was written later, and such
+//! an entry loses to it: it is overtaken. What is written while a file is being made is caught by a load window, see
+//! [`crate::window`]; a window over the whole session ([`watch`]) tells a load that overwrites without looking of later rows, and
+//! which of them were stored on a condition: over those an entry is stored all the same, with a new version.
 
 mod context;
 mod cursor;
@@ -42,7 +43,6 @@ mod store;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod versions;
 mod watch;
 mod workers;
 mod zone;

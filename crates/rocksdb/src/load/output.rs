@@ -123,12 +123,16 @@ impl Output<'_> {
             let fate = judge.judge(&record)?;
             match fate {
                 Fate::Inserted | Fate::Replaced => {
-                    file.put(&record)?;
+                    file.put(record.key, record.value)?;
+                    draft.note_space(record.space());
+                }
+                Fate::Renewed => {
+                    file.put(record.key, &self.context.renew(self.shard, &record)?)?;
                     draft.note_space(record.space());
                 }
                 Fate::Existed => self.context.report_existed(&record)?,
                 Fate::Repeated => draft.reports_left = true,
-                Fate::Displaced => {}
+                Fate::Displaced | Fate::Overtaken => {}
             }
             draft.has_losers |= !fate.is_stored();
             draft.tally.add(&record, fate);
@@ -150,30 +154,40 @@ impl Output<'_> {
     /// Takes the victory from entries whose row was written by someone else since the window was opened; says whether there
     /// were any. The caller holds the gate exclusively.
     fn yield_to_later_writes(&self, window: &OpenWindow<'_>, draft: &mut Draft) -> Result<bool> {
-        let lost = match Fate::lost(self.context.options.on_existing) {
-            // Reported with the entries that repeat it, to keep the order of its stream.
-            Fate::Existed => Fate::Repeated,
-            lost => lost,
-        };
         let mut any = false;
         let mut merge = self.merge()?;
+        let mut overtaken = Vec::new();
         for fate in &mut draft.fates {
             let Some(record) = merge.next()? else { break };
-            let touched = fate.is_stored() && window.is_touched_at(LoadWindows::key_hash(record.key));
-            if touched && self.is_written_later(&record)? {
-                *fate = lost;
-                draft.reports_left |= lost.is_reported();
-                draft.has_losers = true;
-                any = true;
+            if *fate == Fate::Displaced && overtaken == record.key {
+                *fate = Fate::Overtaken;
             }
+            if !fate.is_stored() || !window.is_touched_at(LoadWindows::key_hash(record.key)) {
+                continue;
+            }
+            let now = self.fate_now(&record)?;
+            if now == Fate::Overtaken {
+                record.key.clone_into(&mut overtaken);
+            }
+            *fate = now;
+            draft.reports_left |= now.is_reported();
+            draft.has_losers |= !now.is_stored();
+            any = true;
         }
         Ok(any)
     }
 
-    fn is_written_later(&self, record: &Record<'_>) -> Result<bool> {
+    /// What becomes of an entry by what is stored now.
+    fn fate_now(&self, record: &Record<'_>) -> Result<Fate> {
         let stored = self.shard.db().get_pinned_cf(self.shard.rows(), record.key);
-        let Some(stored) = stored.map_err(|error| translate(self.shard.directory.display(), error))? else { return Ok(false) };
-        Ok(self.context.own_versions(self.shard).is_later(Header::split(&stored)?.0.version))
+        let stored = stored.map_err(|error| translate(self.shard.directory.display(), error))?;
+        let stored = stored.map(|value| Header::split(&value).map(|(header, _)| header)).transpose()?;
+        let rules = self.context.rules(self.shard, Zone::Ordinary);
+        Ok(match rules.fate(record, stored, self.context.engine.clock().now_ms()) {
+            // Reported with the entries that repeat it, to keep the order of its stream.
+            Fate::Existed => Fate::Repeated,
+            fate => fate,
+        })
     }
 
     /// Writes the file and the tally again, as the fates are now.
@@ -185,8 +199,10 @@ impl Output<'_> {
         for fate in &draft.fates {
             let Some(record) = merge.next()? else { break };
             draft.tally.add(&record, *fate);
-            if fate.is_stored() {
-                file.put(&record)?;
+            match fate {
+                Fate::Inserted | Fate::Replaced => file.put(record.key, record.value)?,
+                Fate::Renewed => file.put(record.key, &self.context.renew(self.shard, &record)?)?,
+                _ => {}
             }
         }
         draft.file = file.finish()?;

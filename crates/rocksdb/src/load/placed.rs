@@ -56,7 +56,7 @@ impl PlacedOutput<'_> {
             }
             last_key.clear();
             last_key.extend_from_slice(record.key);
-            file.put(&record)?;
+            file.put(record.key, record.value)?;
             tally.add(&record, Fate::Inserted);
         }
         file.finish()

@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tonnage_engine::{Error, ErrorKind, Result};
 
 use super::range::KeyRange;
-use super::record::Precedence;
+use super::record::{NewRecord, Precedence};
 use super::run::{RunBuffer, SortedRun};
 use super::sources::Sources;
 use super::spill::{SpillFile, SpillPlace, SpillWriter};
@@ -86,6 +86,52 @@ impl Gathered {
     }
 }
 
+/// A run in the hands of a pusher. It goes back to the pool whatever happens to the pusher: a flush waits for it.
+pub(super) struct CheckedOut<'p> {
+    pool: &'p Pool,
+    run: Option<RunBuffer>,
+    pushed_bytes: u64,
+    is_full: bool,
+}
+
+impl<'p> CheckedOut<'p> {
+    fn new(pool: &'p Pool, run: RunBuffer) -> Self {
+        Self { pool, run: Some(run), pushed_bytes: 0, is_full: false }
+    }
+
+    /// Whether there is no room for `record`. An empty run has room for anything.
+    #[inline]
+    pub(super) fn is_full_for(&self, record: &NewRecord<'_>) -> bool {
+        self.run.as_ref().is_none_or(|run| run.is_full_for(record))
+    }
+
+    /// Copies an entry into the run.
+    #[inline]
+    pub(super) fn push(&mut self, record: &NewRecord<'_>) {
+        if let Some(run) = &mut self.run {
+            run.push(record);
+            self.pushed_bytes += (record.key.len() + record.payload.len()) as u64;
+        }
+    }
+
+    /// Gives the run back. A full one is sealed; says whether it was.
+    pub(super) fn give_back(mut self, is_full: bool) -> bool {
+        self.is_full = is_full;
+        is_full
+    }
+}
+
+impl Drop for CheckedOut<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.pool.stop(&Error::internal("a push panicked: what it was to bring is not whole; start the load anew"));
+        }
+        if let Some(run) = self.run.take() {
+            self.pool.take_back(run, self.pushed_bytes, self.is_full);
+        }
+    }
+}
+
 /// What a worker does next.
 enum Work {
     Sort(RunBuffer),
@@ -125,20 +171,21 @@ impl Pool {
     }
 
     /// Gives a pusher a run of a lane with room in it, if there is one.
-    pub(super) fn try_check_out(&self, lane: Lane) -> Result<Option<RunBuffer>> {
+    pub(super) fn try_check_out(&self, lane: Lane) -> Result<Option<CheckedOut<'_>>> {
         let mut state = self.lock();
         state.check()?;
-        Ok(if state.draining { None } else { state.take_run(lane, self.settings.run_bytes_max) })
+        let run = if state.draining { None } else { state.take_run(lane, self.settings.run_bytes_max) };
+        Ok(run.map(|run| CheckedOut::new(self, run)))
     }
 
     /// The same, but waits for one. There must be workers.
-    pub(super) fn check_out(&self, lane: Lane) -> Result<RunBuffer> {
+    pub(super) fn check_out(&self, lane: Lane) -> Result<CheckedOut<'_>> {
         let mut state = self.lock();
         loop {
             state.check()?;
             if !state.draining {
                 if let Some(run) = state.take_run(lane, self.settings.run_bytes_max) {
-                    return Ok(run);
+                    return Ok(CheckedOut::new(self, run));
                 }
                 state.seal_idle_run();
             }
@@ -150,8 +197,8 @@ impl Pool {
         }
     }
 
-    /// Takes a run back from a pusher, who put entries of so many bytes into it. A full one is sealed; says whether it was.
-    pub(super) fn give_back(&self, run: RunBuffer, pushed_bytes: u64, full: bool) -> bool {
+    /// Takes a run back from a pusher, who put entries of so many bytes into it. A full one is sealed.
+    fn take_back(&self, run: RunBuffer, pushed_bytes: u64, full: bool) {
         let mut state = self.lock();
         state.checked_out -= 1;
         state.pending_bytes += pushed_bytes;
@@ -165,13 +212,11 @@ impl Pool {
         if full || state.draining || state.starving > 0 {
             self.changed.notify_all();
         }
-        full
     }
 
     /// Takes everything out, once all pushers have given back their runs and the workers have put down their work.
-    /// `between` is called at a moment when everything pushed before belongs to this flush, and everything pushed after it to
-    /// the next. From a success on, workers rest until [`Pool::resume`].
-    pub(super) fn drain(&self, between: impl FnOnce() -> Result<()>) -> Result<Gathered> {
+    /// From a success on, workers rest until [`Pool::resume`].
+    pub(super) fn drain(&self) -> Result<Gathered> {
         let mut state = self.lock();
         state.draining = true;
         while state.stopped.is_none() && state.checked_out > 0 {
@@ -183,8 +228,7 @@ impl Pool {
         }
         state.draining = false;
         self.changed.notify_all();
-        let ready = state.check().and_then(|()| if state.holds_nothing() { Ok(()) } else { between() });
-        if let Err(error) = ready {
+        if let Err(error) = state.check() {
             state.storing = false;
             return Err(error);
         }
@@ -280,10 +324,6 @@ impl State {
             Some((kind, message)) => Err(Error::new(*kind, message.clone())),
             None => Ok(()),
         }
-    }
-
-    fn holds_nothing(&self) -> bool {
-        self.open.is_empty() && self.sealed.is_empty() && self.sorted.is_empty() && self.spilled.is_empty()
     }
 
     fn take_run(&mut self, lane: Lane, bytes_max: usize) -> Option<RunBuffer> {

@@ -13,9 +13,9 @@ use tonnage_engine::header::{Header, NEVER_MS};
 /// Which of two entries with the same key is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precedence {
-    /// The first of a stream.
+    /// The one that was pushed first.
     First,
-    /// The last of a stream.
+    /// The one that was pushed last.
     Last,
 }
 
@@ -124,6 +124,19 @@ impl<'a> Record<'a> {
         RecordSpan::read(buffer, start).expect("offsets of a run point at records").of(buffer)
     }
 
+    /// The version that the entry took when it was pushed.
+    #[inline]
+    pub(super) fn version(&self) -> u64 {
+        u64::from_le_bytes(self.value[1..9].try_into().expect("every value starts with its header"))
+    }
+
+    /// The value with another version.
+    pub(super) fn value_of_version(&self, version: u64) -> Vec<u8> {
+        let mut value = self.value.to_vec();
+        value[1..9].copy_from_slice(&version.to_le_bytes());
+        value
+    }
+
     /// The space of the entry.
     #[inline]
     pub(super) fn space(&self) -> SpaceId {
@@ -146,7 +159,8 @@ impl<'a> Record<'a> {
     /// Orders entries of equal keys: the one that is stored comes first.
     #[inline]
     pub(super) fn cmp_origin(&self, other: &Record<'_>, precedence: Precedence) -> Ordering {
-        let order = (self.stream, self.position).cmp(&(other.stream, other.position));
+        let origin = |record: &Record<'_>| (record.version(), record.stream, record.position);
+        let order = origin(self).cmp(&origin(other));
         match precedence {
             Precedence::First => order,
             Precedence::Last => order.reverse(),

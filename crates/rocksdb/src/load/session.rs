@@ -2,20 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tonnage_engine::header::Header;
 use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, SpaceId, SpaceInfo};
 
 use super::context::{Context, catch, precedence};
-use super::pool::{Pool, PoolSettings};
+use super::pool::{CheckedOut, Pool, PoolSettings};
 use super::record::NewRecord;
-use super::run::RunBuffer;
 use super::sort::rough_order;
 use super::spill::SpillPlace;
 use super::store;
-use super::versions::OwnVersions;
 use super::watch::Watch;
 use super::workers::Workers;
 use super::zone::{Lane, Zone};
@@ -37,14 +35,12 @@ pub(super) struct Session<'a> {
     options: LoadOptions,
     pool: Arc<Pool>,
     workers: Workers,
-    /// For each shard, where the load overwrites.
+    /// For each shard, where the load takes the place of what is there.
     watches: Vec<Watch<'a>>,
-    /// The version of the entries pushed now, for each shard. Renewed by each flush.
-    versions: Vec<AtomicU64>,
     /// The placed spaces that entries were pushed to, whether or not they still exist.
     placed: RwLock<BTreeSet<SpaceId>>,
-    /// Held by a flush: one at a time. All versions so far, for each shard.
-    flushing: Mutex<Vec<OwnVersions>>,
+    /// Held by a flush: one at a time.
+    flushing: Mutex<()>,
 }
 
 impl<'a> Session<'a> {
@@ -56,18 +52,16 @@ impl<'a> Session<'a> {
         };
         let frame_bytes = (options.memory_bytes_max / FRAMES_IN_MEMORY).clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX);
         let spill = SpillPlace { directory: spill_directory, frame_bytes };
-        // Before the versions are drawn: what the watches do not see is older than these.
-        let watched = if options.on_existing == OnExisting::Overwrite { engine.shards() } else { &[] };
+        // Before versions are drawn for entries: what the watches do not see is older than these.
+        let watched = if keeps(options.on_existing) { &[] } else { engine.shards() };
         let watches = watched.iter().map(Watch::open).collect();
-        let versions = engine.shards().iter().map(|shard| shard.versions.next()).collect::<Result<Vec<u64>>>()?;
-        let flushing = Mutex::new(versions.iter().copied().map(OwnVersions::new).collect());
-        let versions = versions.into_iter().map(AtomicU64::new).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
         let workers = Workers::new(options.parallelism);
-        Ok(Self { engine, options, pool, workers, watches, versions, placed: RwLock::default(), flushing })
+        Ok(Self { engine, options, pool, workers, watches, placed: RwLock::default(), flushing: Mutex::default() })
     }
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
+        entries.check().map_err(|error| error.at(format_args!("stream {stream}")))?;
         let capability = self.engine.capability();
         for index in 0..entries.len() {
             let (key, value) = (entries.key(index), entries.value(index));
@@ -100,8 +94,8 @@ impl<'a> Session<'a> {
         let mut index = indexes.next();
         while index.is_some() {
             let mut run = self.check_out(lane)?;
-            let version = self.versions[lane.shard].load(Ordering::Acquire);
-            let mut bytes = 0;
+            // Drawn once there is a run: what a flush stores has smaller versions than what comes after it.
+            let version = self.draw_version(lane)?;
             while let Some(next) = index {
                 let record = NewRecord {
                     space,
@@ -115,17 +109,26 @@ impl<'a> Session<'a> {
                     break;
                 }
                 run.push(&record);
-                bytes += record.key.len() + record.payload.len();
                 index = indexes.next();
             }
-            if self.pool.give_back(run, bytes as u64, index.is_some()) {
+            if run.give_back(index.is_some()) {
                 self.start_workers()?;
             }
         }
         Ok(())
     }
 
-    fn check_out(&self, lane: Lane) -> Result<RunBuffer> {
+    /// The version of entries that are pushed now.
+    fn draw_version(&self, lane: Lane) -> Result<u64> {
+        let shard = &self.engine.shards()[lane.shard];
+        let version = shard.versions.next()?;
+        if lane.zone == Zone::Ordinary && keeps(self.options.on_existing) {
+            shard.windows.record_judged_version(version);
+        }
+        Ok(version)
+    }
+
+    fn check_out(&self, lane: Lane) -> Result<CheckedOut<'_>> {
         if let Some(run) = self.pool.try_check_out(lane)? {
             return Ok(run);
         }
@@ -138,12 +141,12 @@ impl<'a> Session<'a> {
     }
 
     fn flush_now(&self) -> Result<()> {
-        let mut own_versions = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let gathered = self.pool.drain(|| self.renew_versions(&mut own_versions))?;
+        let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let gathered = self.pool.drain()?;
         let permits = gathered.permits();
         let stored = match gathered.is_empty() {
             true => Ok(()),
-            false => catch(|| store::store(&self.context(&own_versions), gathered)),
+            false => catch(|| store::store(&self.context(), gathered)),
         };
         if let Err(error) = &stored {
             self.pool.stop(error);
@@ -152,20 +155,16 @@ impl<'a> Session<'a> {
         stored
     }
 
-    fn context<'c>(&'c self, own_versions: &'c [OwnVersions]) -> Context<'c> {
+    fn context(&self) -> Context<'_> {
         let placed = self.placed.read().unwrap_or_else(PoisonError::into_inner).clone();
         let (engine, options, watches) = (self.engine, &self.options, &self.watches);
-        Context { engine, options, own_versions, watches, placed, stopped: AtomicBool::new(false) }
+        Context { engine, options, watches, placed, stopped: AtomicBool::new(false) }
     }
+}
 
-    fn renew_versions(&self, own_versions: &mut [OwnVersions]) -> Result<()> {
-        for ((shard, version), own) in self.engine.shards().iter().zip(&self.versions).zip(own_versions) {
-            let renewed = shard.versions.next()?;
-            own.push(renewed);
-            version.store(renewed, Ordering::Release);
-        }
-        Ok(())
-    }
+/// Whether stored rows stay.
+fn keeps(on_existing: OnExisting) -> bool {
+    matches!(on_existing, OnExisting::Keep | OnExisting::Fail)
 }
 
 fn pool_settings(options: &LoadOptions, shards: usize, spill: SpillPlace) -> PoolSettings {

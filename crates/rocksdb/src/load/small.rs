@@ -60,7 +60,8 @@ impl Small<'_> {
     /// Judges and commits about [`CHUNK_BYTES`]; says whether there may be more.
     fn store_chunk(&mut self, merge: &mut Merge<'_>) -> Result<bool> {
         let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-        self.judge.refresh(self.shard, self.context.touched(self.shard), self.context.engine.clock().now_ms());
+        let rules = self.context.rules(self.shard, self.zone);
+        self.judge.refresh(self.shard, rules, self.context.engine.clock().now_ms());
         let mut batch = WriteBatch::default();
         let mut space = None;
         let mut is_taken = true;
@@ -77,7 +78,8 @@ impl Small<'_> {
                 Fate::Inserted | Fate::Replaced => batch.put_cf(self.shard.rows(), record.key, record.value),
                 Fate::Existed => self.existing.push(record.stream, record.position, record.key),
                 Fate::Repeated => self.repeated.push(record.stream, record.position, record.key),
-                Fate::Displaced => {}
+                Fate::Renewed => batch.put_cf(self.shard.rows(), record.key, self.context.renew(self.shard, &record)?),
+                Fate::Displaced | Fate::Overtaken => {}
             }
             bytes += record.encoded.len();
             if bytes >= CHUNK_BYTES {

@@ -24,12 +24,13 @@ impl Tally {
                 run.inserted += 1;
                 run.bytes += record.logical_bytes();
             }
-            Fate::Replaced => {
+            Fate::Replaced | Fate::Renewed => {
                 let run = self.run(record.stream);
                 run.replaced += 1;
                 run.bytes += record.logical_bytes();
             }
             Fate::Displaced => self.run(record.stream).replaced += 1,
+            Fate::Overtaken => self.run(record.stream).overtaken += 1,
             Fate::Existed | Fate::Repeated => {}
         }
     }
@@ -38,7 +39,7 @@ impl Tally {
     fn run(&mut self, stream: u32) -> &mut StoredRun {
         if self.runs.get(self.last).is_none_or(|run| run.stream != stream) {
             self.last = self.runs.binary_search_by_key(&stream, |run| run.stream).unwrap_or_else(|index| {
-                self.runs.insert(index, StoredRun { stream, inserted: 0, replaced: 0, bytes: 0 });
+                self.runs.insert(index, StoredRun::none_of(stream));
                 index
             });
         }

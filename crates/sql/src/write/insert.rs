@@ -162,7 +162,10 @@ fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, 
     let report = sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
     let counts = report.map_err(Error::from)?.total;
     Ok(match on_existing {
-        OnExisting::Replace => Changes { inserted: counts.inserted, updated: counts.existed, ..Changes::default() },
+        // A row that was overtaken was written just before somebody else's.
+        OnExisting::Replace => {
+            Changes { inserted: counts.inserted, updated: counts.existed + counts.overtaken, ..Changes::default() }
+        }
         _ => Changes { inserted: counts.inserted, skipped: counts.existed, ..Changes::default() },
     })
 }

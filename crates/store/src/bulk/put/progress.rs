@@ -17,6 +17,7 @@ struct StreamProgress {
     read: AtomicU64,
     inserted: AtomicU64,
     existed: AtomicU64,
+    overtaken: AtomicU64,
     failed: AtomicU64,
     bytes: AtomicU64,
     completed: AtomicBool,
@@ -60,6 +61,7 @@ impl Progress {
         let stream = &self.streams()[run.stream as usize];
         stream.inserted.fetch_add(run.inserted, Relaxed);
         stream.existed.fetch_add(run.replaced, Relaxed);
+        stream.overtaken.fetch_add(run.overtaken, Relaxed);
     }
 
     pub(super) fn add_existed(&self, stream: usize) {
@@ -85,6 +87,7 @@ impl StreamProgress {
             read: self.read.load(Relaxed),
             inserted: self.inserted.load(Relaxed),
             existed: self.existed.load(Relaxed),
+            overtaken: self.overtaken.load(Relaxed),
             failed: self.failed.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
         }

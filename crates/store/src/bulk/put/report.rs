@@ -10,6 +10,9 @@ pub struct Counts {
     /// Entries whose key existed: with `keep` they were left out; with `replace` they took the place of the stored row, or
     /// were themselves replaced by a later entry of the load.
     pub existed: u64,
+    /// Entries that were not stored because someone else wrote the row after they were put into the load: as if they had come just
+    /// before that write. Only with `replace` and `overwrite`; with `keep` they existed.
+    pub overtaken: u64,
     /// Entries that could not be read, encoded or written.
     pub failed: u64,
     /// Bytes of keys and values encoded.
@@ -21,6 +24,7 @@ impl Counts {
         self.read += other.read;
         self.inserted += other.inserted;
         self.existed += other.existed;
+        self.overtaken += other.overtaken;
         self.failed += other.failed;
         self.bytes += other.bytes;
     }
@@ -39,8 +43,8 @@ pub struct StreamReport {
     pub completed: bool,
 }
 
-/// What a bulk put did, per stream and in all. `read` is the sum of `inserted`, `existed` and `failed` when the load
-/// succeeded.
+/// What a bulk put did, per stream and in all. `read` is the sum of `inserted`, `existed`, `overtaken` and `failed`
+/// when the load succeeded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BulkPutReport {
     /// Everything together.

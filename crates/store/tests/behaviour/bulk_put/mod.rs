@@ -6,4 +6,5 @@ mod duplicates;
 mod entries;
 mod failures;
 mod model;
+mod overtaken;
 mod settings;
