@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use tonnage::bulk::put::{EntryBatch, EntryStream, Payload};
-use tonnage::{BulkPutOptions, OnExisting, Result, Row, Table};
+use tonnage::{BulkPutOptions, OnExisting, Result, Row, Table, WriteOptions};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::{all_rows, row};
@@ -31,7 +31,7 @@ impl EntryStream for Busy {
     fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
         while let Some(step) = self.steps.next() {
             match step {
-                Step::Puts(text) => drop(self.table.put(&word(text))?),
+                Step::Puts(text) => drop(self.table.put(&word(text), &WriteOptions::default())?),
                 Step::Yields(text) => {
                     let payload = Payload::Rows { table: Arc::from("words"), rows: vec![word(text)] };
                     return Ok(Some(EntryBatch { payload, ttl: None, positions: None, unread: Vec::new() }));
