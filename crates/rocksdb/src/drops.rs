@@ -21,6 +21,7 @@ use tonnage_engine::{Durability, Ranges, Result, SpaceId};
 
 use crate::RocksEngine;
 use crate::error::translate;
+use crate::pace::{self, Attempt};
 use crate::patience;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 
@@ -64,9 +65,9 @@ impl RocksEngine {
             }
             match self.span(space, ranges.start(index), ranges.end(index))? {
                 Span::One { shard, shard_key_len } => {
-                    let shard = &self.shards()[shard];
-                    let _stripe = shard.stripe(&ranges.start(index)[..shard_key_len]);
-                    self.delete_narrow(shard, space, &start, &end, durability)?;
+                    let shard_key = &ranges.start(index)[..shard_key_len];
+                    let delete = || self.delete_narrow(&self.shards()[shard], space, shard_key, [&start, &end], durability);
+                    self.shards()[shard].pace.write(start.len() + end.len(), patience::deadline(), delete)?;
                 }
                 Span::All => {
                     for shard in self.shards() {
@@ -78,26 +79,36 @@ impl RocksEngine {
         Ok(())
     }
 
-    /// The caller holds the stripe of the shard key: a write that found a row here commits before the row goes.
-    fn delete_narrow(&self, shard: &Shard, space: SpaceId, start: &[u8], end: &[u8], durability: Durability) -> Result<()> {
+    /// With the stripe held, a write that found a row here commits before the row goes.
+    fn delete_narrow(
+        &self,
+        shard: &Shard,
+        space: SpaceId,
+        shard_key: &[u8],
+        [start, end]: [&[u8]; 2],
+        durability: Durability,
+    ) -> Result<Attempt<()>> {
+        let _stripe = shard.stripe(shard_key);
         let _shared = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
         self.space(space)?;
         write_tombstone(shard, start, end, durability)
     }
 
     /// `check` is asked once nobody else writes.
-    fn delete_wide(&self, shard: &Shard, start: &[u8], end: &[u8], check: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn delete_wide(&self, shard: &Shard, start: &[u8], end: &[u8], check: impl Fn() -> Result<()>) -> Result<()> {
         let last = last_before(end, SPACE_LEN + self.limits().key_bytes_max);
-        {
+        shard.pace.write(start.len() + end.len(), patience::deadline(), || {
             let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
             check()?;
-            write_tombstone(shard, start, end, Durability::Fsync)?;
+            if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
+                return Ok(Attempt::Stopped(refusal));
+            }
             // Whoever counts after this line sees the tombstone.
             shard.file_drops.fetch_add(1, Ordering::SeqCst);
             // A file whose last key is the end given here counts as inside.
             let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
-            files.map_err(|error| translate(shard.place(), error))?;
-        }
+            files.map(Attempt::Done).map_err(|error| translate(shard.place(), error))
+        })?;
         self.chores().compact(shard, start, end);
         Ok(())
     }
@@ -118,11 +129,10 @@ impl RocksEngine {
     }
 }
 
-fn write_tombstone(shard: &Shard, start: &[u8], end: &[u8], durability: Durability) -> Result<()> {
+fn write_tombstone(shard: &Shard, start: &[u8], end: &[u8], durability: Durability) -> Result<Attempt<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
-    let written = patience::write_batch(shard.db(), durability == Durability::Fsync, &batch);
-    written.map_err(|error| translate(shard.place(), error))
+    pace::attempt(shard, durability == Durability::Fsync, batch)
 }
 
 /// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes the last one before it.

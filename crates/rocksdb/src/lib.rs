@@ -24,6 +24,7 @@ mod ingestion;
 mod load;
 mod log_format;
 mod manifest;
+mod pace;
 mod patience;
 mod places;
 mod read;

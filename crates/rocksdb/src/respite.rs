@@ -5,9 +5,10 @@
 //! rest were look-ups of stored keys ([`crate::load`]). So:
 //!
 //! 1. **Resting.** While a load merges, and for two seconds after, compaction is off. At most [`OVERLAPPING_MAX`] loads may leave files at
-//!    level 0 meanwhile: so many places a lookup has to look into at worst.
-//! 2. **Catching up.** Then compaction is on again and rewrites everything once. Level 0 is long by then; its limits for small
-//!    writes, which would hold them up until compaction is through, are lifted until it is short.
+//!    level 0 meanwhile, and small writes and loads together [`FILES_MAX`]: so many places a lookup has to look into at worst.
+//! 2. **Catching up.** Then compaction is on again and rewrites everything once. Level 0 is long by then, and much waits for
+//!    compaction. The usual limits would hold small writes up until it is through, for hours after large loads. So what is there
+//!    already does not count: only what small writes add to it does.
 //! 3. **Steady.** As ever.
 //!
 //! A store that was closed in between is opened catching up.
@@ -19,23 +20,32 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use rocksdb::DB;
 
+use crate::pace::{Backlog, Limits, Pace, STEADY};
 use crate::shard::ROWS;
 
 /// How long no load may have merged before compaction goes on.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Loads that may leave files at level 0 before compaction goes on all the same.
 const OVERLAPPING_MAX: usize = 16;
-/// Files at level 0 with which the usual limits hold again: well below the slowdown.
-const FILES_USUAL: u64 = 8;
+/// Files at level 0 with which compaction goes on all the same.
+const FILES_MAX: u64 = 64;
+/// Files at level 0 and bytes that wait for compaction with which the usual limits hold again: well below the slowdown.
+const USUAL: Backlog = Backlog { files: 8, bytes: STEADY.slow_bytes / 2 };
 /// How often the keeper looks.
 const TICK: Duration = Duration::from_millis(250);
 
-const RESTING: [(&str, &str); 1] = [("disable_auto_compactions", "true")];
-const CATCHING_UP: [(&str, &str); 3] =
-    [("disable_auto_compactions", "false"), ("level0_slowdown_writes_trigger", "4096"), ("level0_stop_writes_trigger", "8192")];
-/// RocksDB's own defaults.
-const STEADY: [(&str, &str); 3] =
-    [("disable_auto_compactions", "false"), ("level0_slowdown_writes_trigger", "20"), ("level0_stop_writes_trigger", "36")];
+#[cfg(test)]
+mod tests;
+
+/// What small writes may add to what was there when compaction went on.
+fn limits_above(backlog: Backlog) -> Limits {
+    Limits {
+        slow_files: backlog.files + 32,
+        stop_files: backlog.files + 64,
+        slow_bytes: backlog.bytes + STEADY.slow_bytes,
+        stop_bytes: backlog.bytes + STEADY.stop_bytes,
+    }
+}
 
 /// When compaction of a shard may work. Dropping it ends its thread.
 pub(crate) struct Respite {
@@ -45,6 +55,7 @@ pub(crate) struct Respite {
 
 struct Shared {
     db: Arc<DB>,
+    pace: Arc<Pace>,
     state: Mutex<State>,
 }
 
@@ -75,10 +86,10 @@ struct Keeper {
 
 impl Respite {
     /// For a database that was just opened.
-    pub(crate) fn new(db: Arc<DB>) -> Self {
+    pub(crate) fn new(db: Arc<DB>, pace: Arc<Pace>) -> Self {
         let state = State { phase: Phase::Steady, merging: 0, overlapping: 0, last_load: Instant::now(), kept: false };
-        let respite = Self { shared: Arc::new(Shared { db, state: Mutex::new(state) }), keeper: Mutex::new(None) };
-        if respite.shared.files_at_top() > FILES_USUAL {
+        let respite = Self { shared: Arc::new(Shared { db, pace, state: Mutex::new(state) }), keeper: Mutex::new(None) };
+        if !respite.shared.is_usual() {
             respite.keep(&mut respite.shared.state(), Phase::CatchingUp);
         }
         respite
@@ -88,10 +99,11 @@ impl Respite {
     pub(crate) fn load(&self) -> Merging<'_> {
         let mut state = self.shared.state();
         state.merging += 1;
-        if state.phase != Phase::Resting && state.overlapping < OVERLAPPING_MAX {
+        let files_before = self.shared.files_at_top();
+        if state.phase != Phase::Resting && state.overlapping < OVERLAPPING_MAX && files_before <= FILES_MAX {
             self.keep(&mut state, Phase::Resting);
         }
-        Merging { shared: &self.shared, files_before: self.shared.files_at_top() }
+        Merging { shared: &self.shared, files_before }
     }
 
     /// Lets compaction go on at once.
@@ -145,8 +157,10 @@ impl Shared {
         let mut state = self.state();
         let is_over = state.merging == 0 && state.last_load.elapsed() >= PAUSE;
         match state.phase {
-            Phase::Resting if is_over || state.overlapping >= OVERLAPPING_MAX => self.enter(&mut state, Phase::CatchingUp),
-            Phase::CatchingUp if self.files_at_top() <= FILES_USUAL => self.enter(&mut state, Phase::Steady),
+            Phase::Resting if is_over || state.overlapping >= OVERLAPPING_MAX || self.files_at_top() > FILES_MAX => {
+                self.enter(&mut state, Phase::CatchingUp);
+            }
+            Phase::CatchingUp if self.is_usual() => self.enter(&mut state, Phase::Steady),
             _ => {}
         }
         state.kept = state.phase != Phase::Steady;
@@ -156,13 +170,18 @@ impl Shared {
     /// A phase that RocksDB does not take, as on a full disk, is tried again by the keeper.
     fn enter(&self, state: &mut State, phase: Phase) {
         let Some(rows) = self.db.cf_handle(ROWS) else { return };
-        let options: &[(&str, &str)] = match phase {
-            Phase::Resting => &RESTING,
-            Phase::CatchingUp => &CATCHING_UP,
-            Phase::Steady => &STEADY,
+        let limits = match phase {
+            // RocksDB has none either while compaction is off.
+            Phase::Resting => None,
+            Phase::CatchingUp => Some(limits_above(Backlog::of(&self.db))),
+            Phase::Steady => Some(STEADY),
         };
-        if self.db.set_options_cf(rows, options).is_ok() {
+        let triggers = limits.map(Limits::options);
+        let mut options = vec![("disable_auto_compactions", if phase == Phase::Resting { "true" } else { "false" })];
+        options.extend(triggers.iter().flatten().map(|(name, value)| (*name, value.as_str())));
+        if self.db.set_options_cf(rows, &options).is_ok() {
             state.phase = phase;
+            self.pace.set_limits(limits);
             if phase == Phase::Steady {
                 state.overlapping = 0;
             }
@@ -170,8 +189,13 @@ impl Shared {
     }
 
     fn files_at_top(&self) -> u64 {
-        let Some(rows) = self.db.cf_handle(ROWS) else { return 0 };
-        self.db.property_int_value_cf(rows, "rocksdb.num-files-at-level0").ok().flatten().unwrap_or(0)
+        Backlog::of(&self.db).files
+    }
+
+    /// Whether so little waits for compaction that the usual limits hold nobody up.
+    fn is_usual(&self) -> bool {
+        let backlog = Backlog::of(&self.db);
+        backlog.files <= USUAL.files && backlog.bytes <= USUAL.bytes
     }
 }
 

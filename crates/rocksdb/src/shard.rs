@@ -14,6 +14,7 @@ use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
 use crate::manifest::unavailable;
+use crate::pace::{self, Pace};
 use crate::respite::Respite;
 use crate::settings::{Settings, db_options, row_options_cached};
 use crate::version::VersionCounter;
@@ -30,7 +31,7 @@ const STRIPES: usize = 256;
 
 /// One RocksDB with its directory and its locks.
 ///
-/// Locks are taken in this order: merging, stripe, gate.
+/// Locks are taken in this order: merging, stripe, gate; of several stripes or gates those of lower numbers first.
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
     db: Arc<DB>,
@@ -53,6 +54,8 @@ pub(crate) struct Shard {
     pub(crate) file_drops: AtomicU64,
     /// Files whose ingestion failed, and which the MANIFEST may name all the same.
     kept_files: Mutex<Vec<PathBuf>>,
+    /// The door of small writes, where they wait before they take any lock.
+    pub(crate) pace: Arc<Pace>,
     /// When compaction may work.
     pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
@@ -78,9 +81,11 @@ impl Shard {
         let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
+        pace::STEADY.set(&mut metadata);
         let families = [ColumnFamilyDescriptor::new("default", metadata), ColumnFamilyDescriptor::new(ROWS, rows)];
         let db = DB::open_cf_descriptors(&db_options(with.settings, with.create), &place, families);
         let db = Arc::new(db.map_err(|error| translate(place.display(), error))?);
+        let pace = Arc::new(Pace::new(Arc::clone(&db)));
         let shard = Self {
             id,
             versions: VersionCounter::open(Arc::clone(&db)).map_err(|error| error.at(place.display()))?,
@@ -92,7 +97,8 @@ impl Shard {
             synced: AtomicU64::new(0),
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),
-            respite: Respite::new(Arc::clone(&db)),
+            respite: Respite::new(Arc::clone(&db), Arc::clone(&pace)),
+            pace,
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
         };
@@ -166,10 +172,19 @@ impl Shard {
         format!("shard {} ({})", self.id.0, self.directory.display())
     }
 
+    /// The number of the stripe of a shard key.
+    pub(crate) fn stripe_of(shard_key: &[u8]) -> usize {
+        (hash(shard_key) >> 32) as usize % STRIPES
+    }
+
     /// Takes the stripe of a shard key.
     pub(crate) fn stripe(&self, shard_key: &[u8]) -> MutexGuard<'_, ()> {
-        let stripe = &self.stripes[(hash(shard_key) >> 32) as usize % STRIPES];
-        stripe.lock().unwrap_or_else(PoisonError::into_inner)
+        self.numbered_stripe(Self::stripe_of(shard_key))
+    }
+
+    /// Takes a stripe by its number. Whoever takes several takes those of lower numbers first.
+    pub(crate) fn numbered_stripe(&self, number: usize) -> MutexGuard<'_, ()> {
+        self.stripes[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

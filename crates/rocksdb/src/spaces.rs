@@ -95,7 +95,9 @@ impl Spaces {
 
     /// Notes that nothing is left of a dropped space.
     pub(crate) fn forget(db: &DB, id: SpaceId) -> Result<()> {
-        db.delete(key_of(id)).map_err(|error| translate(PLACE, error))
+        let mut batch = WriteBatch::default();
+        batch.delete(key_of(id));
+        patience::write_batch(db, false, &batch).map_err(|error| translate(PLACE, error))
     }
 }
 

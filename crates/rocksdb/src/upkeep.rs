@@ -13,15 +13,14 @@ use crate::manifest::{sync_directory, unavailable};
 use crate::places::write_copy;
 use crate::shard::{ROWS, Shard};
 
-/// Properties of RocksDB that are told by their own names. Writes are held up while `is_write_stopped` is 1, and slowed down to so
-/// many bytes a second while `actual_delayed_write_rate` is not 0.
-const DETAILS: [&str; 6] = [
+/// Properties of RocksDB that are told by their own names. Writes are held up while `is_write_stopped` is 1. They are slowed down to
+/// so many bytes a second while `actual_delayed_write_rate` is not 0; that is told by the shard, see [`crate::pace`].
+const DETAILS: [&str; 5] = [
     "num-running-compactions",
     "num-running-flushes",
     "estimate-table-readers-mem",
     "num-deletes-active-mem-table",
     "is-write-stopped",
-    "actual-delayed-write-rate",
 ];
 
 impl RocksEngine {
@@ -99,6 +98,7 @@ impl RocksEngine {
         for name in DETAILS {
             details.push((name.replace('-', "_"), property(&format!("rocksdb.{name}"))?));
         }
+        details.push(("actual_delayed_write_rate".to_owned(), shard.pace.rate()));
         Ok(ShardStatistics {
             shard: shard.id,
             place: shard.directory.display().to_string(),

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rocksdb::{DB, WriteBatch};
 use tonnage_engine::{Error, Result};
@@ -40,17 +41,22 @@ impl VersionCounter {
     }
 
     /// A number greater than all handed out before.
-    #[inline]
     pub(crate) fn next(&self) -> Result<u64> {
+        self.next_until(patience::deadline())
+    }
+
+    /// The same; where numbers have to be paid for, writes may be stopped until `deadline` at the latest.
+    #[inline]
+    pub(crate) fn next_until(&self, deadline: Instant) -> Result<u64> {
         let version = self.next.fetch_add(1, Ordering::SeqCst);
         if version >= self.reserved_end.load(Ordering::SeqCst) {
-            self.reserve(version)?;
+            self.reserve(version, deadline)?;
         }
         Ok(version)
     }
 
     #[cold]
-    fn reserve(&self, version: u64) -> Result<()> {
+    fn reserve(&self, version: u64, deadline: Instant) -> Result<()> {
         let _one_at_a_time = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
         if version < self.reserved_end.load(Ordering::SeqCst) {
             return Ok(());
@@ -58,7 +64,8 @@ impl VersionCounter {
         let mark = version + BLOCK;
         let mut batch = WriteBatch::default();
         batch.put(KEY, mark.to_le_bytes());
-        patience::write_batch(&self.db, true, &batch).map_err(|error| translate("the version mark", error))?;
+        let written = patience::write_batch_until(&self.db, true, &batch, deadline);
+        written.map_err(|error| translate("the version mark", error))?;
         self.reserved_end.store(mark, Ordering::SeqCst);
         Ok(())
     }

@@ -1,21 +1,27 @@
 //! Small atomic writes.
 //!
-//! 1. The batch is checked, and the stripe of its shard key taken: from here on nobody else writes these rows.
-//! 2. The gate is held shared; the spaces are looked up again, since one may have been dropped meanwhile.
-//! 3. Conditions are judged against the rows that are stored now.
-//! 4. A version is drawn, the keys are recorded in open load windows, and everything is committed as one RocksDB batch.
+//! 1. The batch is checked, and waits at the [door](crate::pace) while compaction is far behind or writes are stopped.
+//! 2. The stripe of its shard key is taken: from here on nobody else writes these rows.
+//! 3. The gate is held shared; the spaces are looked up again, since one may have been dropped meanwhile.
+//! 4. Conditions are judged against the rows that are stored now.
+//! 5. A version is drawn, the keys are recorded in open load windows, and everything is committed as one RocksDB batch. Where
+//!    RocksDB takes no writes at this moment, all locks are given up, and the batch goes back to the door.
+//!
+//! There is one deadline for all of that, so that nobody waits for the patience of those before him.
 //!
 //! RocksDB applies a batch to memory only after it is in the log, and with `Durability::Fsync` only after the log is synced;
 //! threads that write at the same time share one sync. After a failed log write RocksDB refuses every further write: for a full
 //! disk until there is space again, which it looks for every few seconds; for any other failure until it is opened again.
 
 use std::sync::PoisonError;
+use std::time::Instant;
 
 use tonnage_engine::header::Header;
 use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome, placed_shard};
 
 use crate::RocksEngine;
 use crate::error::translate;
+use crate::pace::{self, Attempt};
 use crate::patience;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
@@ -25,22 +31,43 @@ struct Destination<'b> {
     shard: usize,
     /// The shard key whose stripe is taken; for a batch of placed rows alone, the number of the shard.
     shard_key: &'b [u8],
+    /// About how many bytes it is in the log.
+    bytes: usize,
 }
+
+/// What an operation adds to its key and value in the log, about.
+const OPERATION_BYTES: usize = 32;
 
 impl RocksEngine {
     pub(crate) fn write_batch(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
+        self.write_batch_until(batch, durability, patience::deadline())
+    }
+
+    /// The same with a deadline for whatever it has to wait for.
+    pub(crate) fn write_batch_until(
+        &self,
+        batch: &WriteBatch,
+        durability: Durability,
+        deadline: Instant,
+    ) -> Result<WriteOutcome> {
         let destination = self.check_batch(batch)?;
         let shard = &self.shards()[destination.shard];
-        let _stripe = shard.stripe(destination.shard_key);
-        let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
-        batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
+        shard.pace.write(destination.bytes, deadline, || {
+            let _stripe = shard.stripe(destination.shard_key);
+            let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+            batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
 
-        if let Some(refused) = self.judge(shard, batch)? {
-            return Ok(refused);
-        }
-        let version = shard.versions.next()?;
-        commit(shard, batch, version, durability)?;
-        Ok(WriteOutcome::Applied { version })
+            if let Some(refused) = self.judge(shard, batch)? {
+                return Ok(Attempt::Done(refused));
+            }
+            let version = shard.versions.next_until(deadline)?;
+            let mut rows = rocksdb::WriteBatch::default();
+            encode(shard, batch, version, &mut rows);
+            Ok(match pace::attempt(shard, durability == Durability::Fsync, rows)? {
+                Attempt::Done(()) => Attempt::Done(WriteOutcome::Applied { version }),
+                Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
+            })
+        })
     }
 
     /// The first condition that does not hold.
@@ -98,7 +125,7 @@ impl RocksEngine {
         if bytes > bytes_max {
             return Err(Error::invalid(format!("a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load")));
         }
-        self.destination(batch, shard_key, placed)
+        self.destination(batch, shard_key, placed, bytes + batch.len() * OPERATION_BYTES)
     }
 
     fn destination<'b>(
@@ -106,16 +133,17 @@ impl RocksEngine {
         batch: &WriteBatch,
         shard_key: Option<&'b [u8]>,
         placed: Option<(usize, &'b [u8])>,
+        bytes: usize,
     ) -> Result<Destination<'b>> {
         let Some((index, number)) = placed else {
             let shard_key = shard_key.unwrap_or_default();
-            return Ok(Destination { shard: self.shard_index(shard_key), shard_key });
+            return Ok(Destination { shard: self.shard_index(shard_key), shard_key, bytes });
         };
         let space = self.space(batch.space(index))?;
         let shard = self.shard_index_in(&space, number)?;
         match shard_key {
             Some(shard_key) if self.shard_index(shard_key) != shard => Err(not_together(&space, index)),
-            shard_key => Ok(Destination { shard, shard_key: shard_key.unwrap_or(number) }),
+            shard_key => Ok(Destination { shard, shard_key: shard_key.unwrap_or(number), bytes }),
         }
     }
 
@@ -142,15 +170,8 @@ impl RocksEngine {
     }
 }
 
-fn commit(shard: &Shard, batch: &WriteBatch, version: u64, durability: Durability) -> Result<()> {
-    let rows = || encode(shard, batch, version);
-    let written = patience::write(shard.db(), durability == Durability::Fsync, rows);
-    written.map_err(|error| translate(shard.place(), error))
-}
-
-/// The batch as RocksDB takes it; its keys are noted in the shard's load windows.
-fn encode(shard: &Shard, batch: &WriteBatch, version: u64) -> rocksdb::WriteBatch {
-    let mut rows = rocksdb::WriteBatch::default();
+/// Adds a batch to one as RocksDB takes it; its keys are noted in the shard's load windows.
+fn encode(shard: &Shard, batch: &WriteBatch, version: u64, rows: &mut rocksdb::WriteBatch) {
     let (mut physical, mut stored) = (Vec::new(), Vec::new());
     for (space, run) in batch.runs() {
         for index in run {
@@ -170,7 +191,6 @@ fn encode(shard: &Shard, batch: &WriteBatch, version: u64) -> rocksdb::WriteBatc
             }
         }
     }
-    rows
 }
 
 #[cold]

@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tonnage_engine::{
@@ -137,8 +137,13 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
         let drop_it = threads.spawn(|| engine.drop_space(dropped).unwrap());
         while !drop_it.is_finished() && copies.len() < 20 {
             let copied = place.path().join(format!("during-{}", copies.len()));
+            let before = names(&root);
             copy(&root, &copied);
-            copies.push(copied);
+            // A crash has one moment, a copy has many: one that met files coming or going is none that a crash leaves.
+            match names(&root) == before {
+                true => copies.push(copied),
+                false => std::fs::remove_dir_all(&copied).unwrap(),
+            }
         }
     });
     copies.push(place.path().join("after"));
@@ -170,4 +175,10 @@ fn copy(source: &Path, target: &Path) {
         let (path, target) = (entry.path(), target.join(entry.file_name()));
         if path.is_dir() { copy(&path, &target) } else { drop(std::fs::copy(&path, &target)) }
     }
+}
+
+/// All files below a directory.
+fn names(directory: &Path) -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.flat_map(|entry| if entry.path().is_dir() { names(&entry.path()) } else { [entry.path()].into() }).collect()
 }

@@ -1,0 +1,310 @@
+//! How fast small writes may come while compaction falls behind, and the door where they wait.
+//!
+//! RocksDB can slow writers down by itself, but only while they wait inside, which none may ([`patience`](crate::patience)).
+//! Those that it refuses instead are charged as if they had been let in: a batch of a mebibyte never got through, and many
+//! small ones went at a thirteenth of the rate. So its own delays are off ([`Limits::options`]), and writers are slowed down
+//! here, before they take any lock:
+//!
+//! 1. Every [`LOOK`] one of those who pass looks at the files at level 0, at the bytes that wait for compaction, and whether
+//!    RocksDB has stopped writes.
+//! 2. **Open.** Within the limits everybody passes.
+//! 3. **Slow.** Past them writers are given slots, one after another in the order in which they came, at a rate. It falls from
+//!    [`RATE_MAX`] to [`RATE_MIN`] on the way from where slowing down begins to where writes are stopped, by the same part for
+//!    each step, so that it settles where compaction keeps up.
+//! 4. **Stopped.** Everybody waits until RocksDB takes writes again, or the deadline of the call has come.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rocksdb::{DB, Options, WriteBatch};
+use tonnage_engine::{Error, Result};
+
+use crate::error::translate;
+use crate::patience::{self, Naps};
+use crate::shard::{ROWS, Shard};
+
+/// How often somebody looks.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often while writes are stopped: stops are often short.
+const LOOK_STOPPED: Duration = Duration::from_millis(5);
+/// Bytes a second with which slowing down begins, and those next to the stop. Somewhere between them compaction keeps up.
+const RATE_MAX: f64 = (128 << 20) as f64;
+const RATE_MIN: f64 = (1 << 20) as f64;
+/// A writer that slept too long may make up for so much.
+const CREDIT: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests;
+
+/// How far compaction may fall behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Files at level 0 from which on writers are slowed down, and with which they are stopped.
+    pub(crate) slow_files: u64,
+    pub(crate) stop_files: u64,
+    /// The same in bytes that wait for compaction.
+    pub(crate) slow_bytes: u64,
+    pub(crate) stop_bytes: u64,
+}
+
+/// RocksDB's own defaults.
+pub(crate) const STEADY: Limits = Limits { slow_files: 20, stop_files: 36, slow_bytes: 64 << 30, stop_bytes: 256 << 30 };
+
+impl Limits {
+    /// As options for a database that is open. Where slowing down would begin writers are stopped already.
+    pub(crate) fn options(self) -> [(&'static str, String); 4] {
+        [
+            ("level0_slowdown_writes_trigger", self.stop_files.to_string()),
+            ("level0_stop_writes_trigger", self.stop_files.to_string()),
+            ("soft_pending_compaction_bytes_limit", self.stop_bytes.to_string()),
+            ("hard_pending_compaction_bytes_limit", self.stop_bytes.to_string()),
+        ]
+    }
+
+    /// The same for one that is about to be opened.
+    pub(crate) fn set(self, options: &mut Options) {
+        options.set_level_zero_slowdown_writes_trigger(self.stop_files as i32);
+        options.set_level_zero_stop_writes_trigger(self.stop_files as i32);
+        options.set_soft_pending_compaction_bytes_limit(self.stop_bytes as usize);
+        options.set_hard_pending_compaction_bytes_limit(self.stop_bytes as usize);
+    }
+}
+
+/// How far compaction is behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backlog {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Backlog {
+    pub(crate) fn of(db: &DB) -> Self {
+        let Some(rows) = db.cf_handle(ROWS) else { return Self::default() };
+        let number = |name: &str| db.property_int_value_cf(rows, name).ok().flatten().unwrap_or(0);
+        Self { files: number("rocksdb.num-files-at-level0"), bytes: number("rocksdb.estimate-pending-compaction-bytes") }
+    }
+}
+
+/// What became of an attempt to write.
+pub(crate) enum Attempt<T> {
+    /// It was answered.
+    Done(T),
+    /// Writes are stopped, and nothing of it is stored.
+    Stopped(rocksdb::Error),
+}
+
+/// Writes a batch to a shard, unless writes are stopped.
+pub(crate) fn attempt(shard: &Shard, sync: bool, batch: WriteBatch) -> Result<Attempt<()>> {
+    match patience::attempt(shard.db(), sync, batch) {
+        Ok(()) => Ok(Attempt::Done(())),
+        Err(error) if patience::is_stop(&error) => Ok(Attempt::Stopped(error)),
+        Err(error) => Err(translate(shard.place(), error)),
+    }
+}
+
+/// Whether the door is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Door {
+    Open,
+    Slow,
+    Stopped,
+}
+
+/// The door of one shard.
+pub(crate) struct Pace {
+    db: Arc<DB>,
+    door: AtomicU8,
+    began: Instant,
+    /// When the next look is due, in microseconds since `began`.
+    next_look_us: AtomicU64,
+    slots: Mutex<Slots>,
+}
+
+impl Pace {
+    /// The door of a database that was just opened with the steady limits.
+    pub(crate) fn new(db: Arc<DB>) -> Self {
+        let slots = Mutex::new(Slots::new(Instant::now()));
+        Self { db, door: AtomicU8::new(Door::Open as u8), began: Instant::now(), next_look_us: AtomicU64::new(0), slots }
+    }
+
+    /// Waits until so many bytes may be written. The caller holds no lock.
+    ///
+    /// # Errors
+    /// `Unavailable` when that is not before `deadline`.
+    #[inline]
+    pub(crate) fn admit(&self, bytes: usize, deadline: Instant) -> Result<()> {
+        self.look_if_due();
+        match self.door() {
+            Door::Open => Ok(()),
+            _ => self.wait(bytes, deadline),
+        }
+    }
+
+    /// Lets `attempt` write so many bytes, again whenever it meets writes stopped. It takes its locks itself and gives them up
+    /// before it answers: whoever waits, waits at the door.
+    ///
+    /// # Errors
+    /// Those of `attempt`, and `Unavailable` when it could not write before `deadline`.
+    pub(crate) fn write<T>(&self, bytes: usize, deadline: Instant, attempt: impl Fn() -> Result<Attempt<T>>) -> Result<T> {
+        self.admit(bytes, deadline)?;
+        loop {
+            match attempt()? {
+                Attempt::Done(done) => return Ok(done),
+                Attempt::Stopped(refusal) => self.wait_out(&refusal, deadline)?,
+            }
+        }
+    }
+
+    #[cold]
+    fn wait(&self, bytes: usize, deadline: Instant) -> Result<()> {
+        let (mut slot, mut naps) = (None, Naps::new());
+        loop {
+            let now = Instant::now();
+            match self.door() {
+                Door::Open => return Ok(()),
+                Door::Slow if bytes == 0 => return Ok(()),
+                Door::Stopped if now >= deadline => return Err(self.stopped_for_long()),
+                Door::Stopped => naps.sleep(deadline),
+                Door::Slow => {
+                    if slot.is_none() {
+                        slot = self.slots().take(bytes, now, deadline);
+                    }
+                    let slot = slot.ok_or_else(too_many_waiting)?;
+                    if slot <= now {
+                        return Ok(());
+                    }
+                    std::thread::sleep((slot - now).min(LOOK));
+                }
+            }
+            self.look_if_due();
+        }
+    }
+
+    /// RocksDB refused a write: whoever comes waits at the door, the caller too.
+    #[cold]
+    fn wait_out(&self, refusal: &rocksdb::Error, deadline: Instant) -> Result<()> {
+        self.slots().refusal = Some(refusal.to_string());
+        self.door.store(Door::Stopped as u8, Ordering::SeqCst);
+        self.next_look_us.fetch_min(self.micros() + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
+        self.wait(0, deadline)?;
+        if Instant::now() < deadline { Ok(()) } else { Err(self.stopped_for_long()) }
+    }
+
+    /// From now on these limits hold. None while compaction rests.
+    pub(crate) fn set_limits(&self, limits: Option<Limits>) {
+        self.slots().limits = limits;
+        self.next_look_us.store(0, Ordering::SeqCst);
+    }
+
+    /// Bytes a second to which writers are slowed down; 0 while they are not.
+    pub(crate) fn rate(&self) -> u64 {
+        self.look_if_due();
+        if self.door() == Door::Slow { self.slots().rate as u64 } else { 0 }
+    }
+
+    fn door(&self) -> Door {
+        match self.door.load(Ordering::Relaxed) {
+            0 => Door::Open,
+            1 => Door::Slow,
+            _ => Door::Stopped,
+        }
+    }
+
+    #[inline]
+    fn look_if_due(&self) {
+        let (now, due) = (self.micros(), self.next_look_us.load(Ordering::Relaxed));
+        if now >= due {
+            let next = now + LOOK.as_micros() as u64;
+            if self.next_look_us.compare_exchange(due, next, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+                self.look(now);
+            }
+        }
+    }
+
+    fn look(&self, now_us: u64) {
+        let is_stopped = self.db.property_int_value("rocksdb.is-write-stopped").ok().flatten() == Some(1);
+        let backlog = Backlog::of(&self.db);
+        let mut slots = self.slots();
+        let is_slow = slots.judge(backlog, Instant::now());
+        let door = match (is_stopped, is_slow) {
+            (true, _) => Door::Stopped,
+            (false, true) => Door::Slow,
+            (false, false) => Door::Open,
+        };
+        if is_stopped {
+            self.next_look_us.store(now_us + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
+        } else {
+            slots.refusal = None;
+        }
+        self.door.store(door as u8, Ordering::SeqCst);
+    }
+
+    fn micros(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stopped_for_long(&self) -> Error {
+        let refusal = self.slots().refusal.clone().unwrap_or_else(|| "write stall".to_owned());
+        Error::unavailable(format!(
+            "{}: {refusal} (writes have stalled for a minute: the disk is full, or slower than what is written)",
+            self.db.path().display()
+        ))
+    }
+}
+
+#[cold]
+fn too_many_waiting() -> Error {
+    Error::unavailable(
+        "more writes wait already than can be taken within a minute, since compaction has fallen behind: try again later, or \
+         write less at a time",
+    )
+}
+
+/// Who may write when, while writers are slowed down.
+struct Slots {
+    limits: Option<Limits>,
+    /// Bytes a second.
+    rate: f64,
+    /// When the bytes of all slots given so far will have been written at that rate.
+    taken_until: Instant,
+    /// What RocksDB said when it last refused a write.
+    refusal: Option<String>,
+}
+
+impl Slots {
+    fn new(now: Instant) -> Self {
+        Self { limits: Some(STEADY), rate: RATE_MAX, taken_until: now, refusal: None }
+    }
+
+    /// Whether writers are to be slowed down, and how much.
+    fn judge(&mut self, backlog: Backlog, now: Instant) -> bool {
+        let part = |at: u64, slow: u64, stop: u64| (at >= slow).then(|| (at - slow) as f64 / (stop - slow) as f64);
+        let way_to_stop = self.limits.and_then(|limits| {
+            let files = part(backlog.files, limits.slow_files, limits.stop_files);
+            let bytes = part(backlog.bytes, limits.slow_bytes, limits.stop_bytes);
+            files.into_iter().chain(bytes).reduce(f64::max)
+        });
+        match way_to_stop {
+            Some(way) => self.rate = RATE_MAX * (RATE_MIN / RATE_MAX).powf(way.min(1.0)),
+            // Everybody passes, those who wait for their slots too.
+            None => self.taken_until = now,
+        }
+        way_to_stop.is_some()
+    }
+
+    /// When so many bytes may be written; nothing when that is after `deadline`, and then no slot is taken.
+    fn take(&mut self, bytes: usize, now: Instant, deadline: Instant) -> Option<Instant> {
+        let slot = now.checked_sub(CREDIT).map_or(self.taken_until, |earliest| self.taken_until.max(earliest));
+        if slot > deadline {
+            return None;
+        }
+        self.taken_until = slot + Duration::from_secs_f64(bytes as f64 / self.rate);
+        Some(slot)
+    }
+}
