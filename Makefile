@@ -9,7 +9,7 @@ TONNAGE = $(CARGO_TARGET_DIR)/release/tonnage
 PACKAGES = clang libclang-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test bench doc clean
+.PHONY: help setup build demo lint test torture bench doc clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
@@ -47,6 +47,9 @@ test: setup lint ## Everything that CI checks: format, lints, all tests, doc tes
 	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
 	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \
 	rm -f "$$log"; exit "$${status:-1}"
+
+torture: build ## Power loss, I/O faults, damaged files, kills and races, for SECONDS (3600)
+	$(CARGO_TARGET_DIR)/release/torture all --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1)
 
 bench: setup ## Measures; CONTRIBUTING says what and how
 	$(CARGO) bench --workspace

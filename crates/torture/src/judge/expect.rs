@@ -1,0 +1,192 @@
+//! What a store must and may hold, read from its ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tonnage::Durability;
+
+use crate::ledger::{durability_named, lines};
+
+/// What happened before the store was opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The machine lost power: what reached the disk is there.
+    Power,
+    /// The process ended: what reached the operating system is there.
+    Process,
+}
+
+impl Loss {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Loss::Power => "power",
+            Loss::Process => "process",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [Loss::Power, Loss::Process].into_iter().find(|loss| loss.name() == name)
+    }
+
+    fn survives(self, durability: Durability) -> bool {
+        match self {
+            Loss::Power => durability == Durability::Fsync,
+            Loss::Process => durability != Durability::None,
+        }
+    }
+}
+
+/// The newest generation of a key that was tried, and the newest that must be there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Generations {
+    pub(super) tried: i64,
+    pub(super) kept: Option<i64>,
+}
+
+/// One stream of a bulk put.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    pub(super) first: i64,
+    pub(super) count: i64,
+    pub(super) keeps_existing: bool,
+    pub(super) is_kept: bool,
+}
+
+/// A group of rows that is put whole and deleted whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Group {
+    pub(super) count: i64,
+    pub(super) is_kept: bool,
+    pub(super) purge_tried: bool,
+    pub(super) purge_kept: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Expected {
+    pub(super) tables_kept: bool,
+    pub(super) rows: BTreeMap<i64, Generations>,
+    pub(super) loads: BTreeMap<i64, Load>,
+    /// Steps on tables that were tried, and those that must stand.
+    pub(super) steps_tried: BTreeSet<(i64, String)>,
+    pub(super) steps_kept: BTreeSet<(i64, String)>,
+    pub(super) members_tried: BTreeSet<(i64, i64)>,
+    pub(super) members_kept: BTreeSet<(i64, i64)>,
+    pub(super) pairs: BTreeMap<i64, Generations>,
+    pub(super) groups: BTreeMap<i64, Group>,
+    /// Whether the last step on the index that comes and goes was its making, acknowledged.
+    pub(super) index_stands: bool,
+    /// Answers that the workload itself found wrong.
+    pub(super) wrong: Vec<String>,
+}
+
+impl Expected {
+    /// What must be there is what was acknowledged before the checkpoint of this number began, or
+    /// at all when there is none.
+    pub(super) fn read(text: &str, loss: Loss, checkpoint: Option<i64>) -> Self {
+        let lines: Vec<Vec<&str>> = lines(text).collect();
+        let begins = |number: i64| {
+            let number = number.to_string();
+            lines.iter().position(|line| line[..] == ["try", "checkpoint", &number])
+        };
+        let end = checkpoint.map_or(lines.len(), |number| begins(number).unwrap_or(0));
+        let synced = last_synced(&lines[..end]);
+        // A checkpoint holds what the process had.
+        let loss = if checkpoint.is_some() { Loss::Process } else { loss };
+        let mut expected = Self::default();
+        for (at, line) in lines.iter().enumerate() {
+            match line[0] {
+                "try" => expected.tried(&line[1..]),
+                "ok" if at < end => expected.acknowledged(&line[1..], |durability| {
+                    at < synced || loss.survives(durability_named(durability))
+                }),
+                "wrong" => expected.wrong.push(line[1..].join(" ")),
+                _ => {}
+            }
+        }
+        expected
+    }
+
+    fn tried(&mut self, words: &[&str]) {
+        match *words {
+            ["row", key, generation] => {
+                self.rows.entry(number(key)).or_default().tried = number(generation);
+            }
+            ["load", load, first, count, mode] => {
+                let (first, count) = (number(first), number(count));
+                let load_ = Load { first, count, keeps_existing: mode == "keep", is_kept: false };
+                self.loads.insert(number(load), load_);
+            }
+            ["table", step, table] => {
+                self.steps_tried.insert((number(table), step.to_owned()));
+            }
+            ["member", table, key] => {
+                self.members_tried.insert((number(table), number(key)));
+            }
+            ["pair", key, generation] => {
+                self.pairs.entry(number(key)).or_default().tried = number(generation);
+            }
+            ["fill", group, count] => {
+                self.groups
+                    .insert(number(group), Group { count: number(count), ..Group::default() });
+            }
+            ["purge", group] => self.groups.entry(number(group)).or_default().purge_tried = true,
+            ["index", _] => self.index_stands = false,
+            _ => {}
+        }
+    }
+
+    fn acknowledged(&mut self, words: &[&str], is_kept: impl Fn(&str) -> bool) {
+        match *words {
+            ["tables"] => self.tables_kept = true,
+            ["row", key, generation, durability] if is_kept(durability) => {
+                self.rows.entry(number(key)).or_default().kept = Some(number(generation));
+            }
+            ["load", load, durability] if is_kept(durability) => {
+                if let Some(load) = self.loads.get_mut(&number(load)) {
+                    load.is_kept = true;
+                }
+            }
+            ["table", step, table] => {
+                self.steps_kept.insert((number(table), step.to_owned()));
+            }
+            ["member", table, key, durability] if is_kept(durability) => {
+                self.members_kept.insert((number(table), number(key)));
+            }
+            ["pair", key, generation, durability] if is_kept(durability) => {
+                self.pairs.entry(number(key)).or_default().kept = Some(number(generation));
+            }
+            ["fill", group, durability] if is_kept(durability) => {
+                self.groups.entry(number(group)).or_default().is_kept = true;
+            }
+            ["purge", group, durability] if is_kept(durability) => {
+                self.groups.entry(number(group)).or_default().purge_kept = true;
+            }
+            ["index", "create"] => self.index_stands = true,
+            _ => {}
+        }
+    }
+
+    pub(super) fn step_tried(&self, table: i64, step: &str) -> bool {
+        self.steps_tried.contains(&(table, step.to_owned()))
+    }
+
+    pub(super) fn step_kept(&self, table: i64, step: &str) -> bool {
+        self.steps_kept.contains(&(table, step.to_owned()))
+    }
+}
+
+/// Everything before the beginning of the last acknowledged sync is durable.
+fn last_synced(lines: &[Vec<&str>]) -> usize {
+    let acknowledged = lines.iter().rev().find_map(|line| match line[..] {
+        ["ok", "sync", number] => Some(number),
+        _ => None,
+    });
+    let begin = acknowledged.map(|number| ["try", "sync", number]);
+    lines
+        .iter()
+        .position(|line| Some(&line[..]) == begin.as_ref().map(|line| &line[..]))
+        .unwrap_or(0)
+}
+
+fn number(text: &str) -> i64 {
+    text.parse().unwrap_or(i64::MIN)
+}

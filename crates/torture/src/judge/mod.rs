@@ -1,0 +1,168 @@
+//! Judges a store by its ledger: whether it opens, is sound, and holds what it must and nothing
+//! that it may not.
+
+mod expect;
+mod loads;
+mod others;
+mod rows;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::fmt::Arguments;
+use std::path::Path;
+
+use tonnage::{
+    Direction, Durability, IndexRange, IndexScanOptions, Row, Store, TableScanOptions, WriteOptions,
+};
+
+use crate::content::{TABLES, builder, key_row, long, row};
+use expect::Expected;
+pub(crate) use expect::Loss;
+
+/// A store under judgement. What is wrong with it is gathered, one text each.
+struct Case {
+    store: Store,
+    expected: Expected,
+    is_checkpoint: bool,
+    complaints: Vec<String>,
+}
+
+/// Rows of a table by their key `k`.
+type Rows = BTreeMap<i64, Row>;
+
+/// What is wrong with the store; nothing when all is well.
+pub(crate) fn judge(
+    store: &Path,
+    ledger: &Path,
+    loss: Loss,
+    checkpoint: Option<i64>,
+) -> std::io::Result<Vec<String>> {
+    let ledger = if ledger.exists() { std::fs::read(ledger)? } else { Vec::new() };
+    let expected = Expected::read(&String::from_utf8_lossy(&ledger), loss, checkpoint);
+    let wrong = expected.wrong.iter().map(|text| format!("WRONG {text}")).collect();
+    let must_exist = expected.tables_kept || checkpoint.is_some();
+    let opened = builder(&store.display().to_string()).create_if_missing(!must_exist).open();
+    let store = match opened {
+        Ok(store) => store,
+        Err(error) => return Ok(vec![format!("OPEN {error}")]),
+    };
+    let is_checkpoint = checkpoint.is_some();
+    let mut case = Case { store, expected, is_checkpoint, complaints: wrong };
+    if let Err(error) = case.judge_all() {
+        case.complain(format_args!("READ {error}"));
+    }
+    Ok(case.complaints)
+}
+
+impl Case {
+    fn complain(&mut self, text: Arguments<'_>) {
+        self.complaints.push(text.to_string().replace('\n', " "));
+    }
+
+    fn judge_all(&mut self) -> tonnage::Result<()> {
+        self.judge_soundness("CHECK");
+        if self.expected.tables_kept {
+            for table in ["single", "single.child", "loaded", "purged"] {
+                if let Err(error) = self.store.table(table) {
+                    self.complain(format_args!("LOST table {table}: {error}"));
+                }
+            }
+        }
+        self.store.execute(TABLES)?;
+        let single = self.judge_rows()?;
+        let loaded = self.judge_loads()?;
+        self.judge_index("loaded", "loaded_v", &loaded)?;
+        self.judge_index("single", "single_v", &single)?;
+        self.judge_changing_index(&loaded)?;
+        self.judge_tables()?;
+        self.judge_pairs()?;
+        self.judge_groups()?;
+        if !self.is_checkpoint {
+            self.judge_new_writes();
+        }
+        Ok(())
+    }
+
+    fn judge_soundness(&mut self, when: &str) {
+        match self.store.check() {
+            Ok(report) if report.is_sound() => {}
+            Ok(report) => {
+                let first: Vec<String> =
+                    report.damages.iter().take(3).map(|damage| format!("{damage:?}")).collect();
+                self.complain(format_args!("{when} {}", first.join(", ")));
+            }
+            Err(error) => self.complain(format_args!("{when} {error}")),
+        }
+    }
+
+    /// An index leads to exactly the rows that are there.
+    fn judge_index(&mut self, table: &str, index: &str, rows: &Rows) -> tonnage::Result<()> {
+        let led = rows_through(&self.store, table, index)?;
+        if led.0 != *rows || led.1 > 0 {
+            let (found, twice) = (led.0.len(), led.1);
+            self.complain(format_args!(
+                "INDEX {index} leads to {found} rows of {}, to {twice} of them twice",
+                rows.len()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The index that comes and goes: it stands if its making was acknowledged last, and can be
+    /// made anew in any case.
+    fn judge_changing_index(&mut self, loaded: &Rows) -> tonnage::Result<()> {
+        if self.expected.index_stands && !self.is_checkpoint {
+            match self.store.table("loaded")?.index("loaded_vg") {
+                Ok(_) => self.judge_index("loaded", "loaded_vg", loaded)?,
+                Err(error) => self.complain(format_args!("LOST index loaded_vg: {error}")),
+            }
+        }
+        self.store.execute("CREATE INDEX IF NOT EXISTS loaded_vg ON loaded (v, g)")?;
+        self.judge_index("loaded", "loaded_vg", loaded)
+    }
+
+    /// The store takes further writes, and is sound after them.
+    fn judge_new_writes(&mut self) {
+        const KEY: i64 = 9_999_999;
+        let options = WriteOptions { durability: Durability::Fsync, ..WriteOptions::default() };
+        let written = || {
+            let table = self.store.table("single")?;
+            table.put(&row(KEY, 1), &options)?;
+            let found = table.get(&key_row(KEY))?.map(|found| found.row);
+            table.delete(&key_row(KEY), &options)?;
+            Ok::<_, tonnage::Error>(found == Some(row(KEY, 1)))
+        };
+        match written() {
+            Ok(true) => {}
+            Ok(false) => self.complain(format_args!("LOST a row put after opening")),
+            Err(error) => self.complain(format_args!("WRITE after opening: {error}")),
+        }
+        self.judge_soundness("CHECK after writing:");
+    }
+}
+
+/// All rows of a table, by key, in the order of a forward scan.
+fn rows_of(store: &Store, table: &str) -> tonnage::Result<Vec<Row>> {
+    let options = TableScanOptions { direction: Direction::Forward, ..TableScanOptions::default() };
+    let rows = store.table(table)?.scan(&options)?.into_rows();
+    rows.map(|found| found.map(|found| found.row)).collect()
+}
+
+fn by_key(rows: Vec<Row>) -> Rows {
+    rows.into_iter().filter_map(|row| Some((long(&row, "k")?, row))).collect()
+}
+
+/// The rows that an index leads to, and how many of them came more than once.
+fn rows_through(store: &Store, table: &str, index: &str) -> tonnage::Result<(Rows, usize)> {
+    let index = store.table(table)?.index(index)?;
+    let (mut found, mut twice) = (Rows::new(), 0);
+    for batch in index.scan(&IndexRange::default(), &IndexScanOptions::default())? {
+        let rows = batch?.rows;
+        for at in 0..rows.num_rows() {
+            let row = Row::from_batch(&rows, at)?;
+            let key = long(&row, "k").unwrap_or(i64::MIN);
+            twice += usize::from(found.insert(key, row).is_some());
+        }
+    }
+    Ok((found, twice))
+}

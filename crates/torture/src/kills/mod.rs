@@ -1,0 +1,105 @@
+//! Kills at random moments and at chosen calls, with reopening: of workloads, and of
+//! `tonnage load --resume` if the program is there.
+
+mod program;
+
+use std::fs;
+use std::time::Duration;
+
+use crate::Fallible;
+use crate::judge::Loss;
+use crate::kind::{Kind, POWER};
+use crate::options::Options;
+use crate::random::Random;
+use crate::report::{Report, Subject};
+use crate::scratch::{Scratch, Work, copy_tree, progress};
+
+/// Stores when nobody says how many.
+const RUNS: u64 = 24;
+
+/// Kills that one store goes through.
+const KILLS: i64 = 4;
+
+pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
+    let scratch = Scratch::make(&options.directory, "kills")?;
+    let program = program::find(options);
+    if program.is_none() {
+        progress(format_args!("kills: no program tonnage: `load --resume` is left out"));
+    }
+    for unit in options.units(RUNS) {
+        let seed = options.seed + unit;
+        match &program {
+            Some(program) if unit % 4 == 3 => program::one_store(program, &scratch, seed, report)?,
+            _ => one_store(options, &scratch, &options.kind(&POWER, unit)?, seed, report)?,
+        }
+    }
+    Ok(())
+}
+
+/// Works on one store and is killed, again and again; after each kill the store is judged.
+fn one_store(
+    options: &Options,
+    scratch: &Scratch,
+    kind: &Kind,
+    seed: u64,
+    report: &mut Report,
+) -> Fallible<()> {
+    scratch.clear()?;
+    let mut random = Random::new(seed);
+    for round in 0..KILLS {
+        let at_call = random.chance(60).then(|| kill_at_call(&mut random));
+        let variant = if at_call.is_some() { "at a call" } else { "at any moment" };
+        let work = Work {
+            kind,
+            seed: seed + round as u64 * 1_000_000,
+            millis: options.millis,
+            round,
+            ledger_bytes_max: options.ledger_bytes_max,
+            is_traced: false,
+            fault: at_call.clone(),
+        };
+        let life = Duration::from_millis(20 + random.below(options.millis));
+        let ended = match at_call {
+            Some(_) => scratch.work(&work)?,
+            None => scratch.work_for(&work, life)?,
+        };
+        let is_killed = ended.was_killed() || ended.status.is_none();
+        report.add("kills", u64::from(is_killed));
+        scratch.mend_ledger()?;
+        let after = scratch.path("after");
+        copy_tree(&scratch.base(), &after)?;
+        let mut complaints =
+            if ended.was_killed() { Vec::new() } else { end_of(&ended, at_call.is_some()) };
+        complaints.extend(scratch.judge(Loss::Process, None)?);
+        let name = format!("kills-{}-{seed}-{round}", kind.name());
+        let command = scratch.command_to_judge(Loss::Process);
+        let subject = Subject { test: "kills", variant, name, command };
+        report.verdict(&subject, &complaints, |directory| {
+            fs::copy(scratch.ledger(), directory.join("ledger"))?;
+            copy_tree(&after, &directory.join("state"))
+        })?;
+        fs::remove_dir_all(&after)?;
+        if !complaints.is_empty() {
+            break;
+        }
+    }
+    progress(format_args!("kills: {} seed {seed}", kind.name()));
+    Ok(())
+}
+
+/// A process that was to be killed by us after a while has not hung.
+fn end_of(ended: &crate::child::Ended, is_bounded: bool) -> Vec<String> {
+    if ended.status.is_none() && !is_bounded { Vec::new() } else { ended.complaints(&[0]) }
+}
+
+fn kill_at_call(random: &mut Random) -> String {
+    let (class, most) = *random.choose(&[
+        ("write", 2_000),
+        ("fsync", 300),
+        ("meta", 60),
+        ("open", 150),
+        ("trunc", 40),
+        ("write", 60),
+    ]);
+    format!("{class}:{}:KILL:1", 1 + random.below(most))
+}

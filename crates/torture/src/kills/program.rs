@@ -1,0 +1,139 @@
+//! Kills of `tonnage load --resume`: after the last resumption the table has exactly the rows of
+//! the files, and nothing of earlier attempts lies about.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tonnage::{Row, TableScanOptions, Value};
+
+use crate::Fallible;
+use crate::child;
+use crate::content::{builder, long};
+use crate::options::Options;
+use crate::random::Random;
+use crate::report::{Report, Subject};
+use crate::scratch::{Scratch, copy_tree, progress};
+
+const FILES: i64 = 3;
+const ROWS: i64 = 20_000;
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// The program asked for, or the one beside this one.
+pub(super) fn find(options: &Options) -> Option<PathBuf> {
+    let beside = || Some(std::env::current_exe().ok()?.with_file_name("tonnage"));
+    options.program.clone().or_else(beside).filter(|program| program.is_file())
+}
+
+fn text(id: i64) -> String {
+    format!("{:064x}", (id as u128).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835))
+}
+
+fn write_files(scratch: &Scratch) -> Fallible<Vec<PathBuf>> {
+    let files: Vec<PathBuf> = (0..FILES).map(|n| scratch.path(&format!("rows{n}.csv"))).collect();
+    if files[0].exists() {
+        return Ok(files);
+    }
+    for (n, path) in files.iter().enumerate() {
+        let mut file = std::io::BufWriter::new(fs::File::create(path)?);
+        writeln!(file, "id,grp,txt")?;
+        // Each file has keys from everywhere, so that loads overlap.
+        for id in (n as i64..FILES * ROWS).step_by(FILES as usize) {
+            writeln!(file, "{id},{},{}", id % 97, text(id))?;
+        }
+        file.flush()?;
+    }
+    Ok(files)
+}
+
+pub(super) fn one_store(
+    program: &Path,
+    scratch: &Scratch,
+    seed: u64,
+    report: &mut Report,
+) -> Fallible<()> {
+    scratch.clear()?;
+    let mut random = Random::new(seed);
+    let files = write_files(scratch)?;
+    let mode = *random.choose(&["keep", "replace", "overwrite"]);
+    make_table(scratch, random.chance(40), random.chance(40))?;
+    let resume = scratch.base().join("resume");
+    let mut load = Command::new(program);
+    load.arg("load").arg("--store").arg(scratch.store()).arg("--resume").arg(&resume);
+    load.args(["--on-existing", mode, "--durability", *random.choose(&["write", "fsync", "none"])]);
+    load.args(["--memory", *random.choose(&["4M", "64M"]), "t"]).args(&files);
+    let mut complaints = Vec::new();
+    let lives = 1 + random.below(6);
+    for life in 0..=lives {
+        let longest = Duration::from_millis(20 + random.below(800));
+        let ended = child::run(&mut load, if life < lives { longest } else { LONGEST })?;
+        report.add("kills", u64::from(ended.status.is_none()));
+        if ended.status.is_some() || life == lives {
+            complaints = ended.complaints(&[0]);
+            break;
+        }
+    }
+    progress(format_args!("kills: load --resume, {mode}, seed {seed}"));
+    let after = scratch.path("after");
+    copy_tree(&scratch.base(), &after)?;
+    if complaints.is_empty() {
+        complaints = judge(scratch)?;
+    }
+    let name = format!("kills-load-{mode}-{seed}");
+    let command = format!("torture kills --seed {seed} --runs 4");
+    let subject = Subject { test: "kills", variant: "load --resume", name, command };
+    report.verdict(&subject, &complaints, |to| copy_tree(&after, &to.join("state")))?;
+    fs::remove_dir_all(&after)?;
+    Ok(())
+}
+
+fn make_table(scratch: &Scratch, has_index: bool, is_spread: bool) -> Fallible<()> {
+    let mut builder = builder(&scratch.store().display().to_string());
+    if is_spread {
+        let directory = |n| scratch.base().join(format!("disk{n}"));
+        builder = builder.data_directories((0..3).map(directory));
+    }
+    let store = builder.open()?;
+    store.execute("CREATE TABLE t (id LONG, grp INTEGER, txt STRING, PRIMARY KEY (id))")?;
+    if has_index {
+        store.execute("CREATE INDEX by_grp ON t (grp)")?;
+    }
+    Ok(())
+}
+
+/// The rows of the files and no others, a sound store, and no files of loads.
+fn judge(scratch: &Scratch) -> Fallible<Vec<String>> {
+    let store = match builder(&scratch.store().display().to_string()).open() {
+        Ok(store) => store,
+        Err(error) => return Ok(vec![format!("OPEN {error}")]),
+    };
+    let mut complaints = Vec::new();
+    let report = store.check()?;
+    if let Some(damage) = report.damages.first() {
+        complaints.push(format!("CHECK {damage:?}"));
+    }
+    let mut found = BTreeSet::new();
+    for row in store.table("t")?.scan(&TableScanOptions::default())?.into_rows() {
+        let row: Row = row?.row;
+        let id = long(&row, "id").unwrap_or(-1);
+        let is_right = row.get("grp") == Some(&Value::Integer((id % 97) as i32))
+            && row.get("txt") == Some(&Value::from(text(id)));
+        if !is_right || !(0..FILES * ROWS).contains(&id) || !found.insert(id) {
+            complaints.push(format!("PHANTOM row {id}"));
+        }
+    }
+    if found.len() as i64 != FILES * ROWS {
+        complaints.push(format!("LOST rows: {} of {} are there", found.len(), FILES * ROWS));
+    }
+    for directory in [scratch.store(), scratch.base().join("disk0")] {
+        let left = fs::read_dir(directory.join("load")).map_or(0, Iterator::count);
+        if left > 0 {
+            complaints.push(format!("LEFT {left} files of loads in {}", directory.display()));
+        }
+    }
+    complaints.truncate(20);
+    Ok(complaints)
+}

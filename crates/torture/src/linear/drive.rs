@@ -1,0 +1,197 @@
+//! One round: small writes and reads on few rows, beside bulk puts, DDL and the making of an index.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tonnage::{BulkPutOptions, OnExisting, Result, Row, Store, Value, row_stream};
+
+use super::client::Client;
+use super::history::{Event, KEYS, Mode, Operation, Versions};
+use crate::random::Random;
+
+pub(super) const OBJECTS: u64 = 3;
+const CLIENTS: u64 = 8;
+const OPERATIONS: u64 = 40;
+const LOADERS: u64 = 2;
+
+pub(super) const TABLE: &str = "\
+    CREATE TABLE r (s LONG, k LONG, w LONG, pad STRING, PRIMARY KEY (SHARD(s), k)); \
+    CREATE INDEX by_w ON r (w)";
+
+/// What the threads of a round share.
+pub(super) struct Round<'a> {
+    pub(super) store: &'a Store,
+    /// The first shard key of the round.
+    pub(super) base: i64,
+    pub(super) seed: u64,
+    clock: &'a AtomicU64,
+    writes: &'a AtomicU64,
+    objects: Vec<Mutex<Object>>,
+    stop: AtomicBool,
+    loads: AtomicU64,
+}
+
+/// What is known of one object.
+#[derive(Clone, Default)]
+pub(super) struct Object {
+    pub(super) events: Vec<Event>,
+    pub(super) versions: Versions,
+}
+
+impl<'a> Round<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        base: i64,
+        seed: u64,
+        clock: &'a AtomicU64,
+        writes: &'a AtomicU64,
+    ) -> Self {
+        let objects = (0..OBJECTS).map(|_| Mutex::default()).collect();
+        let (stop, loads) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { store, base, seed, clock, writes, objects, stop, loads }
+    }
+
+    /// The next moment.
+    pub(super) fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, SeqCst)
+    }
+
+    /// The number of a new write.
+    pub(super) fn write(&self) -> u64 {
+        self.writes.fetch_add(1, SeqCst)
+    }
+
+    pub(super) fn key(&self, object: u64, key: usize) -> Row {
+        Row::new().with("s", self.base + object as i64).with("k", key as i64)
+    }
+
+    pub(super) fn row(&self, object: u64, key: usize, write: u64) -> Row {
+        let pad = "p".repeat((write % 300) as usize);
+        self.key(object, key).with("w", write as i64).with("pad", pad)
+    }
+
+    pub(super) fn note(&self, object: u64, event: Event) {
+        self.object(object).events.push(event);
+    }
+
+    /// Somebody learned which write has a version.
+    pub(super) fn learn(&self, object: u64, key: usize, version: u64, write: u64) {
+        self.object(object).versions.insert((key, version), write);
+    }
+
+    fn object(&self, object: u64) -> std::sync::MutexGuard<'_, Object> {
+        self.objects[object as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Plays the round; gives the objects with their histories, and the number of loads.
+    pub(super) fn play(self) -> Result<(Vec<Object>, u64)> {
+        let round = &self;
+        std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|n| {
+                    scope.spawn(move || {
+                        Client::new(round, n).and_then(|client| client.run(OPERATIONS))
+                    })
+                })
+                .collect();
+            let mut others: Vec<_> =
+                (0..LOADERS).map(|n| scope.spawn(move || round.load(n))).collect();
+            others.push(scope.spawn(|| round.define()));
+            let ends: Vec<_> = clients.into_iter().map(|client| client.join()).collect();
+            round.stop.store(true, SeqCst);
+            let others = others.into_iter().map(|other| other.join());
+            ends.into_iter().chain(others).try_for_each(|end| {
+                end.unwrap_or_else(|_| Err(tonnage::Error::internal("a thread panicked")))
+            })
+        })?;
+        self.look_at_the_end()?;
+        let objects = self.objects.into_iter().map(|object| object.into_inner());
+        let objects = objects.map(|object| object.unwrap_or_else(PoisonError::into_inner));
+        Ok((objects.collect(), self.loads.into_inner()))
+    }
+
+    /// Loads of some rows of all objects; some are large enough to come in by files.
+    fn load(&self, loader: u64) -> Result<()> {
+        let mut random = Random::new(self.seed ^ 0xb0 ^ loader << 40);
+        while !self.stop.load(SeqCst) {
+            let mode = *random.choose(&[Mode::Keep, Mode::Replace, Mode::Overwrite]);
+            let (mut rows, mut entries) = (Vec::new(), Vec::new());
+            for (object, key) in
+                (0..OBJECTS).flat_map(|object| (0..KEYS).map(move |key| (object, key)))
+            {
+                if random.chance(50) {
+                    let write = self.write();
+                    rows.push(self.row(object, key, write));
+                    entries.push((object, Operation::Load { key, write, mode }));
+                }
+            }
+            if random.chance(50) {
+                rows.extend(filling(-1 - random.below(1 << 30) as i64));
+            }
+            let options = BulkPutOptions {
+                on_existing: match mode {
+                    Mode::Keep => OnExisting::Keep,
+                    Mode::Replace => OnExisting::Replace,
+                    Mode::Overwrite => OnExisting::Overwrite,
+                },
+                memory_bytes_max: Some(1 << 20),
+                ..BulkPutOptions::default()
+            };
+            let call = self.tick();
+            let rows = rows.into_iter().map(|row| Ok(("r".into(), row)));
+            let done = self.store.bulk_put(vec![row_stream("load", rows)], &options);
+            done.map_err(|error| error.error)?;
+            let end = self.tick();
+            for (object, operation) in entries {
+                let thread = 100 + loader as usize;
+                self.note(object, Event { call, end, thread, operation });
+            }
+            self.loads.fetch_add(1, SeqCst);
+            std::thread::sleep(Duration::from_millis(random.below(10)));
+        }
+        Ok(())
+    }
+
+    /// An index and a table that come and go.
+    fn define(&self) -> Result<()> {
+        while !self.stop.load(SeqCst) {
+            self.store.execute("CREATE INDEX flicker ON r (pad, w)")?;
+            self.store.execute("CREATE TABLE other (a LONG, PRIMARY KEY (a))")?;
+            self.store.execute("ALTER TABLE other (ADD x INTEGER)")?;
+            self.store.execute("DROP INDEX flicker ON r; DROP TABLE other")?;
+        }
+        Ok(())
+    }
+
+    /// What is there when all is over.
+    fn look_at_the_end(&self) -> Result<()> {
+        let table = self.store.table("r")?;
+        for object in 0..OBJECTS {
+            for key in 0..KEYS {
+                let call = self.tick();
+                let found = table.get(&self.key(object, key))?;
+                let write = found.map_or(0, |found| write_of(&found.row));
+                let operation = Operation::Get { key, write };
+                self.note(object, Event { call, end: self.tick(), thread: 200, operation });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows of no object, enough to make a load spill.
+fn filling(shard: i64) -> impl Iterator<Item = Row> {
+    (0..2_500_i64).map(move |key| {
+        let row = Row::new().with("s", shard).with("k", key);
+        row.with("w", -1 - key).with("pad", "f".repeat(600))
+    })
+}
+
+/// The write that a row shows.
+pub(super) fn write_of(row: &Row) -> u64 {
+    match row.get("w") {
+        Some(Value::Long(write)) => *write as u64,
+        _ => u64::MAX,
+    }
+}

@@ -1,0 +1,173 @@
+//! Looks for an order of operations that explains all of their answers.
+//!
+//! The search is that of Wing and Gong, "Testing and verifying concurrent objects" (1993), with the
+//! memory that Lowe added in "Testing for linearizability" (2017):
+//!
+//! 1. An operation may come next if no other one that is still open ended before it was called.
+//! 2. Take one, if its answer fits the state; if none does, take back the one before.
+//! 3. What was done and the state after it are remembered: being there again leads nowhere new.
+
+use std::collections::HashSet;
+
+use super::history::{Event, Operation, State, Versions, step};
+
+/// What the search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Explained,
+    Unexplained,
+    /// There were too many possibilities.
+    GaveUp,
+}
+
+/// Places remembered before the search gives up.
+const MEMORY: usize = 600_000;
+
+/// With `lenient`, an entry of a load may also have had no effect at all.
+pub(super) fn search(events: &[Event], versions: &Versions, lenient: bool) -> Verdict {
+    let mut events: Vec<&Event> = events.iter().collect();
+    events.sort_by_key(|event| event.call);
+    Search { events, versions, lenient, seen: HashSet::new() }.run()
+}
+
+/// Which operations were done, one bit each.
+type Done = Vec<u64>;
+
+/// A place of the search: what was done, the state then, and what may come next.
+struct Place {
+    done: Done,
+    count: usize,
+    state: State,
+    next: Vec<Candidate>,
+}
+
+#[derive(Clone, Copy)]
+struct Candidate {
+    event: usize,
+    has_effect: bool,
+}
+
+struct Search<'e> {
+    events: Vec<&'e Event>,
+    versions: &'e Versions,
+    lenient: bool,
+    seen: HashSet<(Done, State)>,
+}
+
+impl Search<'_> {
+    fn run(mut self) -> Verdict {
+        if self.events.is_empty() {
+            return Verdict::Explained;
+        }
+        let done = vec![0; self.events.len().div_ceil(64)];
+        let next = self.candidates(&done);
+        let mut path = vec![Place { done, count: 0, state: State::default(), next }];
+        while let Some(place) = path.last_mut() {
+            let Some(candidate) = place.next.pop() else {
+                path.pop();
+                continue;
+            };
+            let operation = &self.events[candidate.event].operation;
+            let state = match candidate.has_effect {
+                true => step(&place.state, operation, self.versions),
+                false => Some(place.state),
+            };
+            let Some(state) = state else { continue };
+            let mut done = place.done.clone();
+            done[candidate.event / 64] |= 1 << (candidate.event % 64);
+            let count = place.count + 1;
+            if count == self.events.len() {
+                return Verdict::Explained;
+            }
+            if self.seen.len() > MEMORY {
+                return Verdict::GaveUp;
+            }
+            if self.seen.insert((done.clone(), state)) {
+                let next = self.candidates(&done);
+                path.push(Place { done, count, state, next });
+            }
+        }
+        Verdict::Unexplained
+    }
+
+    fn candidates(&self, done: &Done) -> Vec<Candidate> {
+        let mut first_end = u64::MAX;
+        let mut open = Vec::new();
+        for (at, event) in self.events.iter().enumerate() {
+            if event.call > first_end {
+                break;
+            }
+            if done[at / 64] >> (at % 64) & 1 == 0 {
+                first_end = first_end.min(event.end);
+                open.push(at);
+            }
+        }
+        open.retain(|at| self.events[*at].call < first_end);
+        let is_load = |at: usize| matches!(self.events[at].operation, Operation::Load { .. });
+        let idle = open.iter().filter(|at| self.lenient && is_load(**at));
+        let idle = idle.map(|event| Candidate { event: *event, has_effect: false });
+        let with_effect = open.iter().map(|event| Candidate { event: *event, has_effect: true });
+        with_effect.chain(idle).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::history::{Answer, Mode, When};
+
+    fn event(call: u64, end: u64, operation: Operation) -> Event {
+        Event { call, end, thread: 0, operation }
+    }
+
+    fn get(write: u64) -> Operation {
+        Operation::Get { key: 0, write }
+    }
+
+    fn put(write: u64) -> Operation {
+        Operation::Put { key: 0, write }
+    }
+
+    fn verdict(events: &[Event]) -> Verdict {
+        search(events, &Versions::new(), false)
+    }
+
+    #[test]
+    fn operations_at_the_same_time_may_come_in_either_order() {
+        for seen in [7, 8] {
+            let history = [event(1, 5, put(7)), event(2, 4, put(8)), event(6, 7, get(seen))];
+            assert_eq!(verdict(&history), Verdict::Explained, "{seen}");
+        }
+    }
+
+    #[test]
+    fn a_read_after_a_write_shows_it() {
+        let history = [event(1, 2, put(7)), event(3, 4, get(0))];
+        assert_eq!(verdict(&history), Verdict::Unexplained);
+    }
+
+    #[test]
+    fn a_write_that_was_seen_stays_seen() {
+        let history = [event(1, 9, put(7)), event(2, 3, get(7)), event(4, 5, get(0))];
+        assert_eq!(verdict(&history), Verdict::Unexplained);
+    }
+
+    #[test]
+    fn an_entry_of_a_load_that_a_conditional_write_overtook_is_explained_leniently_only() {
+        let conditional = Operation::Conditional {
+            key: 0,
+            when: When::Shows(7),
+            write: 9,
+            answer: Answer::Stored,
+        };
+        let history = [
+            event(1, 2, put(7)),
+            event(3, 10, Operation::Load { key: 0, write: 8, mode: Mode::Overwrite }),
+            event(4, 5, conditional),
+            event(11, 12, get(9)),
+        ];
+        // The load last would show 8; first, the condition would not hold.
+        assert_eq!(verdict(&history), Verdict::Unexplained);
+        assert_eq!(search(&history, &Versions::new(), true), Verdict::Explained);
+    }
+}

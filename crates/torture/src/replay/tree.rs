@@ -1,0 +1,94 @@
+//! Names of files and directories, and changes of them that may or may not have become durable.
+
+use std::collections::BTreeMap;
+
+/// The number of a file or directory. Inodes are used again after a deletion, these are not.
+pub(super) type Node = usize;
+
+/// What a path leads to.
+#[derive(Clone, Default)]
+pub(super) struct Tree(BTreeMap<String, Node>);
+
+/// A change of one or two names.
+#[derive(Clone)]
+pub(super) enum Change {
+    Add { path: String, node: Node },
+    Remove { path: String },
+    Rename { from: String, to: String },
+}
+
+impl Change {
+    /// Whether the change becomes durable with this directory.
+    pub(super) fn is_in(&self, directory: &str) -> bool {
+        match self {
+            Change::Add { path, .. } | Change::Remove { path } => parent(path) == directory,
+            Change::Rename { from, to } => parent(from) == directory || parent(to) == directory,
+        }
+    }
+
+    /// Names under a directory that was renamed after this change go along.
+    pub(super) fn follow(&mut self, from: &str, to: &str) {
+        let go = |path: &mut String| {
+            if let Some(rest) = path.strip_prefix(from).filter(|rest| rest.starts_with('/')) {
+                *path = format!("{to}{rest}");
+            }
+        };
+        match self {
+            Change::Add { path, .. } | Change::Remove { path } => go(path),
+            Change::Rename { from, to } => {
+                go(from);
+                go(to);
+            }
+        }
+    }
+}
+
+impl Tree {
+    pub(super) fn get(&self, path: &str) -> Option<Node> {
+        self.0.get(path).copied()
+    }
+
+    /// Paths in order: each directory before what is in it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Node)> {
+        self.0.iter().map(|(path, node)| (path.as_str(), *node))
+    }
+
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Add { path, node } => {
+                self.0.insert(path.clone(), *node);
+            }
+            Change::Remove { path } => {
+                self.0.remove(path);
+            }
+            Change::Rename { from, to } => self.rename(from, to),
+        }
+    }
+
+    fn rename(&mut self, from: &str, to: &str) {
+        let Some(node) = self.0.remove(from) else { return };
+        if self.0.remove(to).is_some() {
+            for path in self.under(to) {
+                self.0.remove(&path);
+            }
+        }
+        for path in self.under(from) {
+            if let Some(node) = self.0.remove(&path) {
+                self.0.insert(format!("{to}{}", &path[from.len()..]), node);
+            }
+        }
+        self.0.insert(to.to_owned(), node);
+    }
+
+    /// All paths under a directory.
+    fn under(&self, directory: &str) -> Vec<String> {
+        let first = format!("{directory}/");
+        let rest = self.0.range(first.clone()..);
+        rest.map(|(path, _)| path).take_while(|path| path.starts_with(&first)).cloned().collect()
+    }
+}
+
+/// The directory that holds a path.
+pub(super) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}

@@ -1,0 +1,100 @@
+//! Single writes: plain, conditional, deletes, and groups of a row with its child.
+
+use std::collections::BTreeMap;
+
+use tonnage::{Durability, Result, RowOperation, Table, WriteOptions, Written};
+
+use super::Scene;
+use crate::content::{child_key_row, child_row, is_delete, key_row, row};
+use crate::ledger::durability_name;
+use crate::random::Random;
+
+/// Keys that one thread writes.
+const KEYS: u64 = 60;
+
+/// What a thread knows of a key that nobody else writes.
+#[derive(Default)]
+struct Known {
+    generation: i64,
+    /// The version of the stored row, unless a write failed since.
+    version: Option<u64>,
+    /// Whether there is certainly no row.
+    is_absent: bool,
+}
+
+pub(super) fn run(scene: &Scene<'_>, thread: i64) {
+    let table = match scene.store.table("single") {
+        Ok(table) => table,
+        Err(error) => return scene.failed("single", error),
+    };
+    let mut random = Random::new(scene.plan.seed * 31 + thread as u64);
+    let mut keys: BTreeMap<i64, Known> = BTreeMap::new();
+    while scene.goes_on() {
+        let key = thread * 1_000_000 + scene.round * 1000 + random.below(KEYS) as i64;
+        let first = || Known { is_absent: true, ..Known::default() };
+        write(scene, &table, key, keys.entry(key).or_insert_with(first), &mut random);
+    }
+}
+
+fn write(scene: &Scene<'_>, table: &Table, key: i64, known: &mut Known, random: &mut Random) {
+    known.generation += 1;
+    let generation = known.generation;
+    let options = WriteOptions {
+        durability: if random.chance(20) { Durability::Write } else { scene.durability() },
+        ..WriteOptions::default()
+    };
+    let is_conditional = random.chance(40);
+    scene.ledger.say(format_args!("try row {key} {generation}"));
+    let done = if is_delete(generation) || key % 2 == 0 {
+        group(scene, key, generation, &options)
+    } else if is_conditional && known.is_absent {
+        table.put_if_absent(&row(key, generation), &options)
+    } else if let Some(version) = known.version.filter(|_| is_conditional) {
+        table.put_if_version(&row(key, generation), version, &options)
+    } else {
+        table.put(&row(key, generation), &options).map(|version| Written::Stored { version })
+    };
+    learn(scene, key, known, done, options.durability);
+}
+
+/// A row and its child, written or deleted together.
+fn group(scene: &Scene<'_>, key: i64, generation: i64, options: &WriteOptions) -> Result<Written> {
+    let operations = if is_delete(generation) {
+        [
+            RowOperation::delete("single", key_row(key)),
+            RowOperation::delete("single.child", child_key_row(key)),
+        ]
+    } else {
+        [
+            RowOperation::put("single", row(key, generation)),
+            RowOperation::put("single.child", child_row(key, generation)),
+        ]
+    };
+    scene.store.atomic_write(&operations, options)
+}
+
+fn learn(
+    scene: &Scene<'_>,
+    key: i64,
+    known: &mut Known,
+    done: Result<Written>,
+    durability: Durability,
+) {
+    let generation = known.generation;
+    match done {
+        Ok(Written::Stored { version }) => {
+            known.is_absent = is_delete(generation);
+            known.version = Some(version).filter(|_| !known.is_absent);
+            let durability = durability_name(durability);
+            scene.ledger.say(format_args!("ok row {key} {generation} {durability}"));
+        }
+        // Nobody else writes this key, so the condition held.
+        Ok(Written::Refused { current, .. }) => {
+            scene.wrong(format_args!("row {key} {generation} was refused over {current:?}"));
+        }
+        Err(error) => {
+            *known = Known { generation, ..Known::default() };
+            scene.failed("single", error);
+        }
+    }
+}

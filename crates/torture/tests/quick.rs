@@ -1,0 +1,91 @@
+//! A little of every torture, with fixed seeds: the long run is `make torture`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the program in a directory of its own; nothing may be unexplained.
+fn torture(words: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let bad = directory.path().join("bad");
+    let output = Command::new(env!("CARGO_BIN_EXE_torture"))
+        .args(words.split(' '))
+        .arg("--dir")
+        .arg(directory.path())
+        .arg("--bad")
+        .arg(&bad)
+        .output()
+        .unwrap();
+    let (table, story) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    );
+    println!("{table}");
+    if !output.status.success() {
+        // What a failed run leaves can be looked at.
+        let kept = directory.keep();
+        panic!("torture {words}: {}\n{story}\n{table}\nin {}", output.status, kept.display());
+    }
+}
+
+#[test]
+fn stores_survive_power_loss_in_every_model_of_a_file_system() {
+    torture("power --runs 4 --cuts 3 --millis 500 --ledger 20000");
+}
+
+#[test]
+fn stores_survive_failing_calls() {
+    torture("faults --runs 10 --seed 3 --millis 500 --ledger 20000");
+}
+
+#[test]
+fn damaged_files_never_give_a_wrong_answer() {
+    torture("flips --runs 16");
+}
+
+#[test]
+fn stores_survive_kills() {
+    torture("kills --runs 2 --millis 400 --ledger 20000");
+}
+
+#[test]
+fn small_writes_beside_loads_have_an_order() {
+    torture("linear --runs 1");
+}
+
+fn run(words: &[&str], directory: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_torture")).args(words).current_dir(directory).output().unwrap()
+}
+
+fn judgement(directory: &Path, ledger: &str) -> String {
+    fs::write(directory.join("told"), ledger).unwrap();
+    let output = run(&["judge", "store", "told", "process"], directory);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A judge that finds nothing wrong may be one that does not look.
+#[test]
+fn a_judge_sees_what_is_lost_and_what_was_never_tried() {
+    let directory = tempfile::tempdir().unwrap();
+    let work = ["work", "store", "ledger", "single+bulk+pairs+ddl+purge", "1", "300", "0", "9000"];
+    let worked = run(&work, directory.path());
+    assert!(worked.status.success(), "{}", String::from_utf8_lossy(&worked.stderr));
+    let ledger = fs::read_to_string(directory.path().join("ledger")).unwrap();
+    assert_eq!(judgement(directory.path(), &ledger), "");
+    for (line, complaint) in [
+        ("try row 77 1\nok row 77 1 fsync\n", "BAD LOST row 77"),
+        ("try load 9990 5 1 replace\nok load 9990 fsync\n", "BAD LOST loaded row 5"),
+        ("try pair 77 1\nok pair 77 1 write\n", "BAD LOST pair 77"),
+        ("try fill 77 3\nok fill 77 fsync\n", "BAD LOST group 77"),
+        ("try table create 77\nok table create 77\n", "BAD LOST table made77"),
+    ] {
+        let told = judgement(directory.path(), &format!("{ledger}{line}"));
+        assert!(told.contains(complaint), "{line}: {told}");
+    }
+    let told = judgement(directory.path(), "ok tables\n");
+    for complaint in
+        ["PHANTOM row", "PHANTOM loaded row", "PHANTOM table", "PHANTOM row 0 of group"]
+    {
+        assert!(told.contains(complaint), "{complaint}: {told}");
+    }
+}
