@@ -66,7 +66,8 @@ impl Spaces {
     /// Makes a space, durably.
     pub(crate) fn create(&self, db: &DB, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let _held = self.hold();
-        if self.list().iter().any(|space| space.name == name) {
+        let is_taken = self.live.read().unwrap_or_else(PoisonError::into_inner).values().any(|space| space.name == name);
+        if is_taken {
             return Err(Error::conflict(format!("a space named '{name}' exists: drop it first or choose another name")));
         }
         let id = next_id(db)?;

@@ -45,8 +45,9 @@ pub mod value;
 pub use arrow;
 pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow, TableBatch};
 pub use bulk::put::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, EntryBatch, EntryStream, ErrorsMax,
-    ExistingEntry, FailedEntry, Payload, Progress, StreamReport, UnreadEntry, pair_stream, record_batch_stream, row_stream,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Entry, EntryBatch, EntryStream, ErrorsMax,
+    ExistingEntry, FailedEntry, Load, Payload, Progress, StreamReport, TryPush, UnreadEntry, pair_stream, record_batch_stream,
+    row_stream,
 };
 pub use catalog::{Catalog, TableEntry};
 pub use check::CheckReport;
@@ -56,7 +57,7 @@ pub use index::{
     CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexRows, IndexScanOptions,
 };
 pub use kv::{Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs};
-pub use multi_put::{MultiPutReport, RowFailure, TableRows};
+pub use multi_put::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};

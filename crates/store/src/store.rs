@@ -11,14 +11,14 @@ use tonnage_engine::{
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, multi_get};
-use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream};
+use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
 use crate::catalog::{Catalog, TableEntry};
 use crate::check::{CheckReport, check};
 use crate::codec::KeyOwner;
 use crate::ddl::{Outcome, execute};
 use crate::index::{CreateIndexOptions, IndexDefinition, WriteGate, create_index, drop_index};
 use crate::kv::{Key, KeyValue};
-use crate::multi_put::{MultiPutReport, TableRows, multi_put};
+use crate::multi_put::{MultiPutError, MultiPutReport, TableRows, multi_put};
 use crate::row::Row;
 use crate::table::{RowOperation, Table, WriteOptions, Written, atomic_write};
 use crate::url::StoreUrl;
@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     pub(crate) catalog: Catalog,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pairs: SpaceId,
-    pub(crate) gate: WriteGate,
+    pub(crate) gate: Arc<WriteGate>,
 }
 
 /// How to open a store.
@@ -131,7 +131,8 @@ impl Store {
     pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
         let catalog = Catalog::open(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
-        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs, gate: WriteGate::default() }) })
+        let gate = catalog.gate().clone();
+        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs, gate }) })
     }
 
     /// Carries out DDL statements, separated by semicolons, one after another.
@@ -195,17 +196,29 @@ impl Store {
         crate::bulk::put::run(&self.inner, streams, options)
     }
 
+    /// Opens a load that entries are pushed into, by as many threads as there are: what a server puts the entries of its clients with.
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range; what the engine says.
+    pub fn load(&self, options: &BulkPutOptions) -> Result<Load> {
+        Load::open(&self.inner, options)
+    }
+
     /// Puts rows into many tables in one call. All names are checked first: when a table does not exist, nothing is written.
     ///
     /// # Errors
-    /// `NotFound` naming the missing table; whatever stopped the load. Rows that do not fit are in the report.
-    pub fn multi_put<T, R>(&self, rows: impl IntoIterator<Item = (T, R)>, options: &BulkPutOptions) -> Result<MultiPutReport>
+    /// `NotFound` naming the missing table; whatever stopped the load, with the report so far. Rows that do not fit are in the report.
+    pub fn multi_put<T, R>(
+        &self,
+        rows: impl IntoIterator<Item = (T, R)>,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<MultiPutReport, MultiPutError>
     where
         T: AsRef<str>,
         R: Into<TableRows>,
     {
         let rows = rows.into_iter().map(|(table, rows)| (table.as_ref().to_string(), rows.into())).collect();
-        multi_put(self, rows, options)
+        multi_put(&self.inner, rows, options)
     }
 
     /// Gets rows of many tables by whole or partial keys in one call, on the same workers and within the same memory. The options hold for
@@ -237,7 +250,8 @@ impl Store {
         multi_get(&self.inner, requests, options)
     }
 
-    /// Carries out operations on rows of one shard key, of a table and its relatives, all together or not at all.
+    /// Carries out operations on rows of one shard key, of a table and its relatives, all together or not at all. Of several operations on
+    /// one row the last decides what is stored; the conditions of all are judged by what was stored before.
     ///
     /// # Errors
     /// `Invalid` when the rows are not all of one shard key; what [`Table::put`] says of a single row.
@@ -293,9 +307,12 @@ impl Store {
 }
 
 impl Inner {
-    /// When a row put now ceases to exist that lives this long.
+    /// When a row put now ceases to exist that lives this long; no time at all is for ever.
     pub(crate) fn expiry_ms(&self, ttl: Duration) -> u64 {
-        // A row with the shortest life still expires: 0 would mean never.
+        if ttl.is_zero() {
+            return NEVER_MS;
+        }
+        // A row with the shortest life still expires, also by a clock that stands at 0.
         self.clock.now_ms().saturating_add(ttl.as_millis().try_into().unwrap_or(u64::MAX)).max(1)
     }
 

@@ -125,8 +125,9 @@ impl JobArgs {
         let states: Vec<_> = streams.iter().map(FileStream::state).collect();
         let failures = Failures::new(&console, self.rejects.as_deref(), states.clone()).noting(resume.clone());
         let failures = Arc::new(failures);
-        let options = self.options(failures.clone());
-        let watch = watch(&console, &states, options.progress.clone());
+        let progress = Progress::default();
+        let options = BulkPutOptions { progress: Some(progress.clone()), ..self.options(failures.clone()) };
+        let watch = watch(&console, &states, progress);
         let put = put(store, streams, &options);
         drop(watch);
         failures.finish()?;

@@ -19,8 +19,8 @@ use arrow::datatypes::{Float64Type, Int64Type, TimestampSecondType};
 use arrow::util::pretty::pretty_format_batches;
 use clap::Args;
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Direction, Error, FieldRange, KeySource, Row, Store, Table, TableScanOptions, Value,
-    record_batch_stream,
+    BulkGetOptions, BulkPutOptions, Direction, Error, FieldRange, KeySource, Progress, Row, Store, Table, TableScanOptions,
+    Value, record_batch_stream,
 };
 
 use crate::args::Globals;
@@ -92,8 +92,8 @@ fn load(globals: &Globals, store: &Store, fleet: &Fleet, rates: &mut Rates) -> O
     store.execute(fleet::TABLE)?;
     let streams =
         (0..STREAMS).map(|stream| record_batch_stream(format!("stream {stream}"), "positions", fleet.stream(stream, STREAMS)));
-    let options = BulkPutOptions { cancel: interrupt::cancel(), ..BulkPutOptions::default() };
-    let (progress, total) = (options.progress.clone(), fleet.positions());
+    let (progress, total) = (Progress::default(), fleet.positions());
+    let options = BulkPutOptions { cancel: interrupt::cancel(), progress: Some(progress.clone()), ..BulkPutOptions::default() };
     let watch = Console::new(globals).watch(move || {
         let read = progress.total().read;
         Glimpse { done: read, total: Some(total), text: format!("{} positions", grouped(read)) }

@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError};
 use tonnage_engine::{Error, KeyShape, Result, SpaceId};
 
 use super::rows::StoredTable;
-use super::state::State;
 use super::{Catalog, INDEX_PREFIX, TableEntry, lost_root};
 use crate::TableSchema;
 use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, StoredIndex};
@@ -27,8 +26,7 @@ impl Catalog {
     /// Makes an index in the state building, or finds the one of that name whose building was cut short.
     pub(crate) fn begin_index(&self, definition: &IndexDefinition, if_not_exists: bool) -> Result<NewIndex> {
         let _ddl = self.lock();
-        let state = self.state();
-        let table = state.table(&definition.table)?;
+        let table = self.table(&definition.table)?;
         let columns = definition.check(&table.schema).map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
         let set = table.indexes.set();
         if let Some(found) = set.find(&definition.name) {
@@ -42,20 +40,16 @@ impl Catalog {
         if set.indexes.len() >= INDEXES_MAX {
             return Err(Error::invalid(format!("table {} has {INDEXES_MAX} indexes, which is the most", table.schema.path)));
         }
-        let space = self.make_space(&table, definition)?;
+        let space = self.make_index_space(&table, definition)?;
         let index = StoredIndex { name: definition.name.clone(), space: space.0, state: IndexState::Building, columns };
         self.claim(space);
-        self.change_indexes(&state, &table, |indexes| indexes.push(index)).inspect_err(|_| self.release(space))?;
+        self.change_indexes(&table, |indexes| indexes.push(index)).inspect_err(|_| self.release(space))?;
         Ok(NewIndex::ToBuild { table: self.table(&definition.table)?, space })
     }
 
-    fn make_space(&self, table: &TableEntry, definition: &IndexDefinition) -> Result<SpaceId> {
-        let name = format!("{INDEX_PREFIX}{}.{}", table.schema.path, definition.name).to_ascii_lowercase();
-        // A statement that failed half-way may have left a space of that name.
-        if let Some(left) = self.engine.spaces()?.into_iter().find(|space| space.name == name) {
-            self.engine.drop_space(left.id)?;
-        }
-        self.engine.create_space(&name, &KeyShape::placed())
+    fn make_index_space(&self, table: &TableEntry, definition: &IndexDefinition) -> Result<SpaceId> {
+        let name = format!("{INDEX_PREFIX}{}.{}", table.schema.path, definition.name);
+        self.make_space(&name.to_ascii_lowercase(), &KeyShape::placed())
     }
 
     /// Notes that an index has every row.
@@ -64,7 +58,7 @@ impl Catalog {
         if !table.indexes.set().indexes.iter().any(|index| index.space() == space) {
             return Err(Error::not_found("it was dropped while it was made"));
         }
-        self.change_indexes(&self.state(), table, |indexes| {
+        self.change_indexes(table, |indexes| {
             indexes.iter_mut().filter(|index| index.space() == space).for_each(|index| index.state = IndexState::Ready);
         })?;
         self.release(space);
@@ -78,17 +72,16 @@ impl Catalog {
     /// `NotFound` when there is none and `if_exists` is off.
     pub(crate) fn remove_index_named(&self, table: &str, name: &str, if_exists: bool) -> Result<Option<SpaceId>> {
         let _ddl = self.lock();
-        let state = self.state();
-        let table = match state.find(table) {
+        let table = match self.find(table) {
             None if if_exists => return Ok(None),
-            _ => state.table(table)?,
+            _ => self.table(table)?,
         };
         let set = table.indexes.set();
         let Some(index) = set.find(name) else {
             return if if_exists { Ok(None) } else { Err(unknown_index(&table, name)) };
         };
         let space = index.space();
-        self.take_off(&state, &table, space)?;
+        self.take_off(&table, space)?;
         Ok(Some(space))
     }
 
@@ -96,20 +89,22 @@ impl Catalog {
     pub(crate) fn remove_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
         let _ddl = self.lock();
         self.release(space);
-        self.take_off(&self.state(), table, space)
+        self.take_off(table, space)
     }
 
-    fn take_off(&self, state: &State, table: &TableEntry, space: SpaceId) -> Result<()> {
-        self.change_indexes(state, table, |indexes| indexes.retain(|index| index.space() != space))
+    fn take_off(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
+        self.change_indexes(table, |indexes| indexes.retain(|index| index.space() != space))?;
+        self.begin_leaving(std::iter::once(&space));
+        Ok(())
     }
 
-    fn change_indexes(&self, state: &State, table: &TableEntry, change: impl FnOnce(&mut Vec<StoredIndex>)) -> Result<()> {
-        let mut family = state.stored(table.space);
+    fn change_indexes(&self, table: &TableEntry, change: impl FnOnce(&mut Vec<StoredIndex>)) -> Result<()> {
+        let mut family = self.state().stored(table.space);
         let stored: Option<&mut StoredTable> = family.iter_mut().find(|stored| stored.schema.table_id == table.schema.table_id);
         let stored = stored.ok_or_else(|| lost_root(&table.schema.path))?;
         change(&mut stored.indexes);
         self.commit(std::slice::from_ref(stored), &[])?;
-        self.publish(state.with_family(table.space, family, self.limits));
+        self.publish(table.space, family);
         Ok(())
     }
 

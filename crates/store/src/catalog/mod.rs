@@ -11,20 +11,24 @@
 //! So whatever space of a table or index no row names is dropped at the next open. The rows of a table and of all tables below it share a shard key:
 //! they change in one atomic write.
 //!
+//! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as one before the drop.
+//!
 //! Child tables live in the space of their top-level table. Dropping one deletes its row only: its number is never given again, so
 //! whatever rows it leaves are passed over by the [`KeyClassifier`] and go away with their parent rows or their space.
 
+mod drops;
 mod indexes;
 mod rows;
 mod state;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use tonnage_engine::{Condition, Durability, Engine, Error, ErrorKind, Result, SpaceId, WriteBatch, WriteOutcome};
+use tonnage_engine::{Condition, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId, WriteBatch, WriteOutcome};
 
 use crate::codec::Limits;
-use crate::index::IndexList;
+use crate::index::{IndexList, WriteGate};
 use crate::schema::Change;
 use crate::{KeyClassifier, TableCodec, TableDefinition, TableSchema};
 pub(crate) use indexes::{NewIndex, unknown_index};
@@ -53,16 +57,22 @@ pub struct TableEntry {
     pub(crate) indexes: Arc<IndexList>,
 }
 
-/// The tables of a store. Readers never wait for DDL: they take the state as it is.
+/// The tables of a store. Readers never wait for the disk: a statement of DDL changes the state once its row is stored.
 pub struct Catalog {
     engine: Arc<dyn Engine>,
+    /// What those who write rows hold.
+    gate: Arc<WriteGate>,
     space: SpaceId,
     limits: Limits,
-    state: RwLock<Arc<State>>,
+    state: RwLock<State>,
+    /// Goes up with each change of the state, so that whoever keeps entries knows when to look again.
+    version: AtomicU64,
     /// Held through each statement of DDL.
     ddl: Mutex<()>,
     /// The spaces of the indexes that are being built now.
     building: Mutex<BTreeSet<SpaceId>>,
+    /// The spaces of dropped tables and indexes that someone may still write to.
+    leaving: Mutex<BTreeSet<SpaceId>>,
 }
 
 impl Catalog {
@@ -74,28 +84,56 @@ impl Catalog {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
         let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
+        let known = state.spaces();
         for left in engine.spaces()? {
             let is_ours = [TABLE_PREFIX, INDEX_PREFIX].iter().any(|prefix| left.name.starts_with(prefix));
-            if is_ours && !state.knows_space(left.id) {
+            if is_ours && !known.contains(&left.id) {
                 engine.drop_space(left.id)?;
             }
         }
         Ok(Catalog {
             engine,
+            gate: Arc::default(),
             space,
             limits,
-            state: RwLock::new(Arc::new(state)),
+            state: RwLock::new(state),
+            version: AtomicU64::new(0),
             ddl: Mutex::new(()),
             building: Mutex::default(),
+            leaving: Mutex::default(),
         })
     }
 
-    fn state(&self) -> Arc<State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What those who write rows hold.
+    pub(crate) fn gate(&self) -> &Arc<WriteGate> {
+        &self.gate
     }
 
-    fn publish(&self, state: State) {
-        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
+    /// Another number after each change of any table. Taken before tables are looked up, it tells later whether they may have
+    /// changed since.
+    #[inline]
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces the tables of one space.
+    fn publish(&self, space: SpaceId, family: Vec<StoredTable>) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.replace_family(space, family, self.limits);
+        self.version.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Replaces all tables by what is stored.
+    fn publish_all(&self, stored: Vec<StoredTable>) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let read = State::new(stored, self.limits, Some(&state));
+        state.drop_others(&read);
+        *state = read;
+        self.version.fetch_add(1, Ordering::SeqCst);
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
@@ -115,6 +153,11 @@ impl Catalog {
         self.state().table(path)
     }
 
+    /// A table by its full name, if there is one.
+    fn find(&self, path: &str) -> Option<Arc<TableEntry>> {
+        self.state().find(path)
+    }
+
     /// The tables of one space, the top-level one first, each before the ones below it.
     pub fn family(&self, space: SpaceId) -> Vec<Arc<TableEntry>> {
         self.state().family(space)
@@ -132,8 +175,7 @@ impl Catalog {
     /// `NotFound` when the table above it does not exist.
     pub fn create_table(&self, definition: &TableDefinition, if_not_exists: bool) -> Result<(Arc<TableEntry>, bool)> {
         let _ddl = self.lock();
-        let state = self.state();
-        if let Some(entry) = state.find(&definition.path) {
+        if let Some(entry) = self.find(&definition.path) {
             return if if_not_exists {
                 Ok((entry, false))
             } else {
@@ -141,35 +183,31 @@ impl Catalog {
             };
         }
         match definition.path.rsplit_once('.') {
-            None => self.create_root(&state, definition)?,
+            None => self.create_root(definition)?,
             Some((parent, _)) => {
-                let parent = state.table(parent).map_err(|error| error.at(format_args!("table {}", definition.path)))?;
-                self.create_child(&state, definition, &parent)?;
+                let parent = self.table(parent).map_err(|error| error.at(format_args!("table {}", definition.path)))?;
+                self.create_child(definition, &parent)?;
             }
         }
         Ok((self.table(&definition.path)?, true))
     }
 
-    fn create_root(&self, state: &State, definition: &TableDefinition) -> Result<()> {
+    fn create_root(&self, definition: &TableDefinition) -> Result<()> {
         let schema = Arc::new(TableSchema::define(definition, None, 0)?);
         let name = format!("{TABLE_PREFIX}{}", schema.path.to_ascii_lowercase());
-        // A statement that failed half-way may have left a space of that name.
-        if let Some(left) = self.engine.spaces()?.into_iter().find(|space| space.name == name) {
-            self.engine.drop_space(left.id)?;
-        }
-        let space = self.engine.create_space(&name, &schema.key_shape())?;
+        let space = self.make_space(&name, &schema.key_shape())?;
         let family = vec![StoredTable::root(space, schema)];
         self.commit(&family, &[]).inspect_err(|error| {
             if error.kind() != ErrorKind::Unavailable {
                 let _ = self.engine.drop_space(space);
             }
         })?;
-        self.publish(state.with_family(space, family, self.limits));
+        self.publish(space, family);
         Ok(())
     }
 
-    fn create_child(&self, state: &State, definition: &TableDefinition, parent: &TableEntry) -> Result<()> {
-        let mut family = state.stored(parent.space);
+    fn create_child(&self, definition: &TableDefinition, parent: &TableEntry) -> Result<()> {
+        let mut family = self.state().stored(parent.space);
         let root = family.first_mut().ok_or_else(|| lost_root(&parent.schema.path))?;
         let table_id = root.next_table_id;
         root.next_table_id =
@@ -180,36 +218,37 @@ impl Catalog {
         let child = StoredTable::child(parent.space, schema);
         self.commit(&[root.clone(), child.clone()], &[])?;
         family.push(child);
-        self.publish(state.with_family(parent.space, family, self.limits));
+        self.publish(parent.space, family);
         Ok(())
     }
 
     /// Drops a table and its rows. The answer tells whether there was one.
     ///
+    /// From when this returns nobody can write to the table. Rows that a bulk put was given before may still count as stored in its
+    /// report; they go with the table.
+    ///
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off; `Conflict` when it has child tables.
     pub fn drop_table(&self, path: &str, if_exists: bool) -> Result<bool> {
-        let _ddl = self.lock();
-        let state = self.state();
-        let entry = match state.find(path) {
+        let ddl = self.lock();
+        let entry = match self.find(path) {
             Some(entry) => entry,
             None if if_exists => return Ok(false),
-            None => state.table(path)?,
+            None => self.table(path)?,
         };
         if !entry.children.is_empty() {
             let children = entry.children.join(", ");
             return Err(Error::conflict(format!("table {} has child tables: drop {children} first", entry.schema.path)));
         }
         let (dropped, family): (Vec<_>, Vec<_>) =
-            state.stored(entry.space).into_iter().partition(|table| table.schema.table_id == entry.schema.table_id);
+            self.state().stored(entry.space).into_iter().partition(|table| table.schema.table_id == entry.schema.table_id);
         self.commit(&[], &dropped)?;
-        self.publish(state.with_family(entry.space, family, self.limits));
-        if entry.schema.ancestors.is_empty() {
-            self.engine.drop_space(entry.space)?;
-        }
-        for index in dropped.iter().flat_map(|table| &table.indexes) {
-            self.engine.drop_space(index.space())?;
-        }
+        let rows = entry.schema.ancestors.is_empty().then_some(entry.space);
+        let indexes: Vec<_> = dropped.iter().flat_map(|table| &table.indexes).map(|index| index.space()).collect();
+        self.begin_leaving(rows.iter().chain(&indexes));
+        self.publish(entry.space, family);
+        drop(ddl);
+        self.drop_left(rows, &indexes)?;
         Ok(true)
     }
 
@@ -219,17 +258,38 @@ impl Catalog {
     /// `NotFound`; `Invalid` for a change that breaks a rule.
     pub fn alter_table(&self, path: &str, changes: &[Change]) -> Result<Arc<TableEntry>> {
         let _ddl = self.lock();
-        let state = self.state();
-        let entry = state.table(path)?;
+        let entry = self.table(path)?;
         let schema = Arc::new(entry.schema.alter(changes)?);
-        let mut family = state.stored(entry.space);
+        let mut family = self.state().stored(entry.space);
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
         indexes::check_kept(&table.indexes, &entry.schema, &schema)?;
         table.schema = schema;
         self.commit(std::slice::from_ref(table), &[])?;
-        self.publish(state.with_family(entry.space, family, self.limits));
+        self.publish(entry.space, family);
         self.table(path)
+    }
+
+    /// Makes a space of this name, or of one like it while the space of a dropped table of that name is still leaving.
+    fn make_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+        let taken = match self.engine.create_space(name, shape) {
+            Err(error) if error.kind() == ErrorKind::Conflict => error,
+            made => return made,
+        };
+        // A statement that failed half-way may have left a space of that name, which nobody knows.
+        let left = self.engine.spaces()?.into_iter().find(|space| space.name == name).ok_or(taken)?;
+        let is_used = self.is_leaving(left.id) || self.state().spaces().contains(&left.id);
+        if !is_used {
+            self.engine.drop_space(left.id)?;
+            return self.engine.create_space(name, shape);
+        }
+        let mut number = 2_u64;
+        loop {
+            match self.engine.create_space(&format!("{name}~{number}"), shape) {
+                Err(error) if error.kind() == ErrorKind::Conflict => number += 1,
+                made => return made,
+            }
+        }
     }
 
     /// Writes and deletes rows of one family atomically. When it fails the state is read anew, for the write may have gone through.
@@ -246,7 +306,7 @@ impl Catalog {
             Ok(WriteOutcome::Refused { .. }) => Err(Error::internal("the catalog refused a write without conditions")),
             Err(error) => {
                 if let Ok(tables) = rows::read(self.engine.as_ref(), self.space) {
-                    self.publish(State::new(tables, self.limits, Some(&self.state())));
+                    self.publish_all(tables);
                 }
                 Err(error)
             }

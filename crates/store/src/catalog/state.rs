@@ -1,6 +1,6 @@
 //! All tables at one moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use tonnage_engine::{Error, Result, SpaceId};
@@ -11,8 +11,9 @@ use crate::codec::Limits;
 use crate::index::{IndexCodec, IndexList, IndexSet, OpenIndex, StoredIndex};
 use crate::{KeyClassifier, TableCodec, TableSchema};
 
-/// The tables of a store as of the last statement of DDL. Never changed, only replaced.
-#[derive(Clone, Default)]
+/// The tables of a store as of the last statement of DDL. A statement changes the tables of one
+/// space, so it costs the same however many others there are.
+#[derive(Default)]
 pub(super) struct State {
     /// By path in lower case.
     tables: BTreeMap<String, Arc<TableEntry>>,
@@ -36,15 +37,33 @@ impl State {
         state
     }
 
-    /// The state with the tables of one space replaced.
-    pub(super) fn with_family(&self, space: SpaceId, family: Vec<StoredTable>, limits: Limits) -> Self {
-        let mut state = self.clone();
-        state.tables.retain(|_, entry| entry.space != space);
-        state.families.remove(&space);
-        let stays = |table_id: u32| family.iter().any(|table| table.schema.table_id == table_id);
-        state.indexes.retain(|(other, table_id), _| *other != space || stays(*table_id));
-        state.put_family(space, family, limits);
-        state
+    /// Replaces the tables of one space. Those that are not among the new ones are dropped, and
+    /// all handles of them know it at once.
+    pub(super) fn replace_family(&mut self, space: SpaceId, family: Vec<StoredTable>, limits: Limits) {
+        for table in self.families.remove(&space).iter().flat_map(|before| before.iter()) {
+            self.tables.remove(&table.schema.path.to_ascii_lowercase());
+            if !family.iter().any(|stays| stays.schema.table_id == table.schema.table_id) {
+                self.drop_list((space, table.schema.table_id));
+            }
+        }
+        self.put_family(space, family, limits);
+    }
+
+    /// Marks the tables as dropped that a newer state does not know.
+    pub(super) fn drop_others(&mut self, newer: &State) {
+        let lost: Vec<_> = self.indexes.keys().filter(|key| !newer.knows_table(**key)).copied().collect();
+        lost.into_iter().for_each(|key| self.drop_list(key));
+    }
+
+    fn drop_list(&mut self, key: (SpaceId, u32)) {
+        if let Some(list) = self.indexes.remove(&key) {
+            list.drop_table();
+        }
+    }
+
+    fn knows_table(&self, (space, table_id): (SpaceId, u32)) -> bool {
+        let family = self.families.get(&space);
+        family.is_some_and(|family| family.iter().any(|table| table.schema.table_id == table_id))
     }
 
     /// Whether a space has, or ever had, child tables: rows of dropped ones may still lie among the others.
@@ -97,9 +116,11 @@ impl State {
         self.indexes[&key].clone()
     }
 
-    pub(super) fn knows_space(&self, space: SpaceId) -> bool {
-        let mut indexes = self.families.values().flat_map(|family| family.iter()).flat_map(|table| &table.indexes);
-        self.families.contains_key(&space) || indexes.any(|index| index.space() == space)
+    /// The spaces of all tables and indexes.
+    pub(super) fn spaces(&self) -> HashSet<SpaceId> {
+        let stored = self.families.values().flat_map(|family| family.iter());
+        let indexes = stored.flat_map(|table| &table.indexes).map(StoredIndex::space);
+        self.families.keys().copied().chain(indexes).collect()
     }
 
     pub(super) fn tables(&self) -> Vec<Arc<TableEntry>> {

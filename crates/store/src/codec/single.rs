@@ -206,6 +206,27 @@ impl TableCodec {
         Ok(())
     }
 
+    /// The column because of which a row cannot be encoded, where it is one.
+    #[cold]
+    pub(crate) fn column_at_fault(&self, row: &Row) -> Option<String> {
+        let (mut hint, mut bytes) = (0, Vec::new());
+        for step in &self.key {
+            let given = self.lookup(row, step.column, &mut hint);
+            if given.is_none_or(|value| self.push_key_step(step, value.into(), &mut bytes).is_err()) {
+                return Some(self.schema.columns[step.column].name.clone());
+            }
+        }
+        self.begin_value(&mut bytes);
+        for value_column in &self.value {
+            let given = self.lookup(row, value_column.column, &mut hint);
+            if self.push_cell(value_column, given.map(ValueRef::from), &mut bytes).is_err() {
+                return Some(self.schema.columns[value_column.column].name.clone());
+            }
+        }
+        let mut names = row.iter().map(|(name, _)| name);
+        names.find(|name| self.schema.require_column(name).is_err()).map(str::to_owned)
+    }
+
     /// Reads one column of a row, by its number; nothing when the table has no such column.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Making and dropping indexes.
 //!
 //! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer keeps it up: the list of the table's
-//!    indexes is published, and whoever looked at it before is waited for.
+//!    indexes is published, and whoever looked at it before is waited for. Bulk puts that hold rows of the table flush them.
 //! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row that is written meanwhile is in the index by its writer; what was read of
 //!    it before leaves a stale entry at worst.
 //! 3. The catalog says *ready*.
@@ -46,7 +46,8 @@ pub struct CreateIndexOptions {
     pub progress: Option<Arc<dyn Fn(IndexProgress) + Send + Sync>>,
     /// The memory that the load of the entries may use.
     pub memory_bytes_max: usize,
-    /// How long to wait for bulk puts that began before and must flush what they hold.
+    /// How long to wait for bulk puts into the table that began before: they flush what they hold as soon as they come to it, whether or not
+    /// their streams bring anything.
     pub load_wait: Duration,
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn create_index(store: &Inner, definition: &IndexDefinition, options:
     if let Err(error) = built {
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
-            let _ = drop_space(store, space);
+            let _ = store.catalog.drop_left(None, &[space]);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
@@ -81,19 +82,13 @@ pub(crate) fn create_index(store: &Inner, definition: &IndexDefinition, options:
 /// Drops an index. The answer tells whether there was one.
 pub(crate) fn drop_index(store: &Inner, table: &str, name: &str, if_exists: bool) -> Result<bool> {
     let Some(space) = store.catalog.remove_index_named(table, name, if_exists)? else { return Ok(false) };
-    drop_space(store, space)?;
+    store.catalog.drop_left(None, &[space])?;
     Ok(true)
-}
-
-/// Drops the space of an index that is in no list any more.
-fn drop_space(store: &Inner, space: SpaceId) -> Result<()> {
-    store.gate.wait_for_writers();
-    store.engine.drop_space(space)
 }
 
 fn build(store: &Inner, table: &Arc<TableEntry>, space: SpaceId, options: &CreateIndexOptions) -> Result<()> {
     store.gate.wait_for_writers();
-    store.gate.wait_for_loads(options.load_wait, || options.cancel.is_cancelled())?;
+    store.gate.wait_for_loads(table.space, options.load_wait, || options.cancel.is_cancelled())?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan =
         ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, filter: relatives.filter(), ..ScanOptions::default() };

@@ -7,10 +7,11 @@
 //! A condition on the entry would not do instead of the gate: writes are judged and carried out under the lock of their row's shard key, and
 //! an entry alone has none.
 //!
-//! A load stores entries before rows, so an entry of a load that is under way looks stale and is not. Hence the gate is shut only where it sees no
-//! load; one that comes later waits for it.
+//! A load stores entries before rows, so an entry of a load that is under way looks stale and is not. So loads that hold rows of the table are
+//! asked to flush first, and where a load has come to hold some again, cleaning ends. One that comes later waits until the gate is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tonnage_engine::{Condition, Durability, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices, WriteBatch};
 
@@ -23,13 +24,15 @@ use crate::store::Inner;
 
 /// Entries looked at together.
 const BATCH_ENTRIES: usize = 4_096;
+/// How long bulk puts that hold rows of the table may take to flush them.
+const LOAD_WAIT: Duration = Duration::from_secs(5);
 /// Entries deleted in one write.
 const WRITE_ENTRIES: usize = 1_024;
 
 /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how many.
 pub(super) fn clean_index(store: &Inner, table: &TableEntry, index: &OpenIndex) -> Result<u64> {
-    if store.gate.enter().sees_loads() {
-        return Err(held_up(table, index));
+    if store.gate.enter().sees_loads(table.space) {
+        store.gate.wait_for_loads(table.space, LOAD_WAIT, || false).map_err(|_| held_up(table, index))?;
     }
     let options = ScanOptions {
         projection: Projection::KeysOnly,
@@ -57,7 +60,10 @@ impl PartReader for Cleaner<'_> {
             return Ok(());
         }
         let suspects: Slices = seen.iter().map(|place| entries.keys.get(*place)).collect();
-        let _nobody_writes = self.store.gate.shut().ok_or_else(|| held_up(self.table, self.index))?;
+        let alone = self.store.gate.enter_alone();
+        if alone.sees_loads(self.table.space) {
+            return Err(held_up(self.table, self.index));
+        }
         let stale = self.stale(&suspects)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
         for of_shard in stale.chunk_by(|one, two| shard(one) == shard(two)) {
@@ -107,5 +113,5 @@ impl Cleaner<'_> {
 #[cold]
 fn held_up(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
-    Error::unavailable(format!("{place}: a bulk put is under way: clean the index when it has ended"))
+    Error::unavailable(format!("{place}: a bulk put into the table is under way: clean the index when it pauses or has ended"))
 }

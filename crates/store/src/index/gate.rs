@@ -1,10 +1,10 @@
-//! What keeps writers, loads and changes of indexes from missing each other.
+//! What keeps writers, loads and changes of tables and indexes from missing each other.
 //!
-//! - Every write of rows holds a [`Pass`] from before it looks up the indexes of its table until it is stored. Whoever changes the
-//!   list of indexes publishes the change and then waits until all passes given out before are back.
+//! - Every write of rows holds a [`Pass`] from before it looks up the indexes of its table until it is stored. Whoever drops a
+//!   table or changes the list of its indexes publishes the change and then waits until all passes given out before are back.
 //! - A load stores entries before rows. Would a write remove an entry in between, because it changes a row with the same
-//!   entry, the row of the load could be left without. So while a load is open no write removes entries: those it
-//!   leaves behind are stale, which readers notice.
+//!   entry, the row of the load could be left without. So while a load holds rows of a table with indexes, no write to that
+//!   table removes entries: those it leaves behind are stale, which readers notice.
 //!
 //! ```text
 //! load                                   write
@@ -13,26 +13,33 @@
 //! stores row 7, red: without its entry
 //! ```
 //!
-//! - A load that began before an index was made holds rows without entries. It learns of the index with its next batch; what it
-//!   pushed before must be stored before the index is built, so the builder asks it to flush ([`WriteGate::wait_for_loads`]).
+//! - A load *joins* the space of a table before it pushes the first entries for it. After a flush it leaves the spaces that
+//!   nothing was pushed to since the flush began: rows and entries are stored by then. So a load that stays open, but rests, is in nobody's way.
+//! - A load that began before an index was made holds rows without entries, and one that began before a table was dropped holds
+//!   rows of a space that is to go. It learns of both with its next batch; what it pushed before must be stored first, so
+//!   whoever makes the index or drops the table asks it to flush ([`WriteGate::wait_for_loads`]).
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, Result, SpaceId};
 
 /// Each thread keeps to one slot, so that writers on several cores do not share a cache line.
 const SLOTS: usize = 16;
 
-/// How often a builder looks whether a load has flushed.
+/// How often somebody who waits for a load looks whether it has flushed.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// A slot of the gate: how many loads are open. On a cache line of its own.
+/// How many loads have joined each space.
+type Joined = BTreeMap<SpaceId, usize>;
+
+/// A slot of the gate. On a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Slot(RwLock<usize>);
+struct Slot(RwLock<Joined>);
 
 /// The gate of one store.
 #[derive(Debug, Default)]
@@ -44,24 +51,30 @@ pub(crate) struct WriteGate {
 }
 
 /// What a writer holds while it writes.
-pub(crate) struct Pass<'a>(RwLockReadGuard<'a, usize>);
+pub(crate) struct Pass<'a>(Held<'a>);
+
+enum Held<'a> {
+    /// Others write too.
+    Shared(RwLockReadGuard<'a, Joined>),
+    /// Nobody else does.
+    Alone(Vec<RwLockWriteGuard<'a, Joined>>),
+}
 
 impl Pass<'_> {
-    /// Whether a load is open, so that no entries may be removed.
-    pub(crate) fn sees_loads(&self) -> bool {
-        *self.0 > 0
+    /// Whether a load holds rows of this space, so that no entries of its indexes may be removed.
+    #[inline]
+    pub(crate) fn sees_loads(&self, space: SpaceId) -> bool {
+        match &self.0 {
+            Held::Shared(joined) => joined.contains_key(&space),
+            Held::Alone(slots) => slots.iter().any(|joined| joined.contains_key(&space)),
+        }
     }
 }
 
-/// What whoever keeps all writers out holds.
-pub(crate) struct Shut<'a> {
-    _slots: Vec<RwLockWriteGuard<'a, usize>>,
-}
-
-/// A load as those who make indexes see it.
+/// A load as others see it.
 #[derive(Debug, Default)]
 struct Load {
-    /// Goes up when someone has to know which pushes looked indexes up before.
+    /// Goes up when someone has to know which pushes looked tables up before.
     epoch: AtomicU64,
     /// The pushes under way that began in even and in odd epochs.
     pushing: [AtomicUsize; 2],
@@ -69,12 +82,33 @@ struct Load {
     flush_wanted: AtomicU64,
     flush_done: AtomicU64,
     ended: AtomicBool,
+    /// The spaces with rows that may not be stored yet.
+    spaces: Mutex<BTreeMap<SpaceId, Use>>,
+}
+
+/// What a load has to do with a space.
+#[derive(Debug, Default)]
+struct Use {
+    /// Pushes that began, and those of them that are not over.
+    begun: u64,
+    under_way: u64,
+    /// Whether it has joined the space.
+    joined: bool,
 }
 
 /// A push under way.
 pub(crate) struct Pushing<'a> {
+    gate: &'a WriteGate,
     load: &'a Load,
     epoch: u64,
+    space: Option<SpaceId>,
+}
+
+/// A flush under way.
+pub(crate) struct Flushing {
+    wanted: Option<u64>,
+    /// The spaces that no push was under way to when the flush began, each with the pushes begun by then.
+    quiet: Vec<(SpaceId, u64)>,
 }
 
 /// A load under way; dropping it tells the gate.
@@ -87,7 +121,13 @@ impl WriteGate {
     /// Lets a writer in.
     #[inline]
     pub(crate) fn enter(&self) -> Pass<'_> {
-        Pass(self.slots[own_slot()].0.read().unwrap_or_else(PoisonError::into_inner))
+        Pass(Held::Shared(self.slots[own_slot()].0.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Lets a writer in and keeps all others out.
+    pub(crate) fn enter_alone(&self) -> Pass<'_> {
+        let slots = self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner));
+        Pass(Held::Alone(slots.collect()))
     }
 
     /// Waits until every pass that was given out before is back.
@@ -95,35 +135,55 @@ impl WriteGate {
         self.visit_slots(|_| {});
     }
 
-    /// Keeps all writers out, and loads from being opened, for as long as the answer lives. Nothing while a load is open.
-    pub(crate) fn shut(&self) -> Option<Shut<'_>> {
-        let slots: Vec<_> = self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner)).collect();
-        slots.iter().all(|loads| **loads == 0).then_some(Shut { _slots: slots })
-    }
-
-    /// Opens a load. No write removes entries from now on until it ends.
+    /// Opens a load.
     pub(crate) fn open_load(&self) -> OpenLoad<'_> {
         let load = Arc::new(Load::default());
         self.lock_loads().push(load.clone());
-        self.visit_slots(|loads| *loads += 1);
         OpenLoad { gate: self, load }
     }
 
-    /// Waits until every load that is open now has stored what it pushed before it could know of a new index.
+    /// Waits until every load that is open now has stored the rows of a space that it pushed before it could know of a change
+    /// that was published just now.
     ///
     /// # Errors
     /// `Unavailable` when that takes longer than `patience`, or `give_up` says so.
-    pub(crate) fn wait_for_loads(&self, patience: Duration, give_up: impl Fn() -> bool) -> Result<()> {
+    pub(crate) fn wait_for_loads(&self, space: SpaceId, patience: Duration, give_up: impl Fn() -> bool) -> Result<()> {
         let deadline = Instant::now().checked_add(patience);
-        let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let open = self.lock_loads().clone();
-        for load in &open {
-            load.end_epoch(|is_so| wait_until(deadline, &give_up, is_so))?;
+        if open.is_empty() {
+            return Ok(());
         }
-        open.iter().try_for_each(|load| wait_until(deadline, &give_up, &|| load.has_ended() || load.wanted().is_none()))
+        let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        for load in &open {
+            load.end_epoch(space, |is_so| wait_until(deadline, &give_up, is_so))?;
+        }
+        open.iter().try_for_each(|load| {
+            wait_until(deadline, &give_up, &|| load.has_ended() || !load.holds(space) || load.wanted().is_none())
+        })
     }
 
-    fn visit_slots(&self, visit: impl Fn(&mut usize)) {
+    /// Whether no load holds rows of a space that nobody can look up any more.
+    pub(crate) fn is_free(&self, space: SpaceId) -> bool {
+        let is_free = |load: &Arc<Load>| load.is_quiet(0) && load.is_quiet(1) && !load.holds(space);
+        self.lock_loads().iter().all(is_free)
+    }
+
+    fn join(&self, space: SpaceId) {
+        self.visit_slots(|joined| *joined.entry(space).or_default() += 1);
+    }
+
+    fn leave(&self, space: SpaceId) {
+        self.visit_slots(|joined| {
+            if let Some(loads) = joined.get_mut(&space) {
+                *loads -= 1;
+                if *loads == 0 {
+                    joined.remove(&space);
+                }
+            }
+        });
+    }
+
+    fn visit_slots(&self, visit: impl Fn(&mut Joined)) {
         self.slots.iter().for_each(|slot| visit(&mut slot.0.write().unwrap_or_else(PoisonError::into_inner)));
     }
 
@@ -141,29 +201,39 @@ impl Load {
         self.has_ended() || self.pushing[(epoch % 2) as usize].load(Ordering::SeqCst) == 0
     }
 
-    /// Waits for the pushes of this epoch, then asks for a flush of what they pushed. Those of the epoch before are over first, since they
-    /// are counted with those of the next.
-    fn end_epoch(&self, wait: impl Fn(&dyn Fn() -> bool) -> Result<()>) -> Result<()> {
+    /// Waits for the pushes of this epoch, then asks for a flush if the load holds rows of the space. Those of the epoch before are over
+    /// first, since they are counted with those of the next.
+    fn end_epoch(&self, space: SpaceId, wait: impl Fn(&dyn Fn() -> bool) -> Result<()>) -> Result<()> {
         let epoch = self.epoch.load(Ordering::SeqCst);
         wait(&|| self.is_quiet(epoch + 1))?;
         self.epoch.store(epoch + 1, Ordering::SeqCst);
         wait(&|| self.is_quiet(epoch))?;
-        self.flush_wanted.store(epoch + 1, Ordering::SeqCst);
+        if self.holds(space) {
+            self.flush_wanted.store(epoch + 1, Ordering::SeqCst);
+        }
         Ok(())
+    }
+
+    fn holds(&self, space: SpaceId) -> bool {
+        self.lock_spaces().contains_key(&space)
     }
 
     fn wanted(&self) -> Option<u64> {
         let wanted = self.flush_wanted.load(Ordering::SeqCst);
         (wanted > self.flush_done.load(Ordering::SeqCst)).then_some(wanted)
     }
+
+    fn lock_spaces(&self) -> MutexGuard<'_, BTreeMap<SpaceId, Use>> {
+        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl OpenLoad<'_> {
-    /// To be held from before the indexes of a table are looked up until rows and entries are pushed.
+    /// To be held from before a table and its indexes are looked up until rows and entries are pushed.
     pub(crate) fn pushing(&self) -> Pushing<'_> {
         loop {
             let epoch = self.load.epoch.load(Ordering::SeqCst);
-            let pushing = Pushing { load: &self.load, epoch };
+            let pushing = Pushing { gate: self.gate, load: &self.load, epoch, space: None };
             self.load.pushing[(epoch % 2) as usize].fetch_add(1, Ordering::SeqCst);
             // Who ends the epoch in between may not have seen this push.
             if self.load.epoch.load(Ordering::SeqCst) == epoch {
@@ -172,19 +242,58 @@ impl OpenLoad<'_> {
         }
     }
 
-    /// The flush that someone waits for, if there is one: to be told to [`OpenLoad::flushed`] once a flush that began later is done.
-    pub(crate) fn flush_wanted(&self) -> Option<u64> {
-        self.load.wanted()
+    /// Whether someone waits for a flush.
+    pub(crate) fn flush_wanted(&self) -> bool {
+        self.load.wanted().is_some()
     }
 
-    /// Tells that a flush is done that was wanted.
-    pub(crate) fn flushed(&self, wanted: u64) {
-        self.load.flush_done.fetch_max(wanted, Ordering::SeqCst);
+    /// To be called before a flush, whose answer goes to [`OpenLoad::flushed`] after it.
+    pub(crate) fn begin_flush(&self) -> Flushing {
+        let wanted = self.load.wanted();
+        let spaces = self.load.lock_spaces();
+        let quiet = spaces.iter().filter(|(_, used)| used.under_way == 0);
+        Flushing { wanted, quiet: quiet.map(|(space, used)| (*space, used.begun)).collect() }
+    }
+
+    /// Everything that was pushed before the flush began is stored.
+    pub(crate) fn flushed(&self, flushing: Flushing) {
+        for (space, begun) in flushing.quiet {
+            let mut spaces = self.load.lock_spaces();
+            if spaces.get(&space).is_some_and(|used| used.begun == begun)
+                && let Some(used) = spaces.remove(&space)
+                && used.joined
+            {
+                self.gate.leave(space);
+            }
+        }
+        if let Some(wanted) = flushing.wanted {
+            self.load.flush_done.fetch_max(wanted, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Pushing<'_> {
+    /// To be called between the look-up of a table and the push of its rows.
+    pub(crate) fn rows_of(&mut self, space: SpaceId, with_entries: bool) {
+        let mut spaces = self.load.lock_spaces();
+        let used = spaces.entry(space).or_default();
+        used.begun += 1;
+        used.under_way += 1;
+        if with_entries && !used.joined {
+            used.joined = true;
+            self.gate.join(space);
+        }
+        self.space = Some(space);
     }
 }
 
 impl Drop for Pushing<'_> {
     fn drop(&mut self) {
+        if let Some(space) = self.space
+            && let Some(used) = self.load.lock_spaces().get_mut(&space)
+        {
+            used.under_way -= 1;
+        }
         self.load.pushing[(self.epoch % 2) as usize].fetch_sub(1, Ordering::SeqCst);
     }
 }
@@ -192,7 +301,8 @@ impl Drop for Pushing<'_> {
 impl Drop for OpenLoad<'_> {
     fn drop(&mut self) {
         self.gate.lock_loads().retain(|load| !Arc::ptr_eq(load, &self.load));
-        self.gate.visit_slots(|loads| *loads -= 1);
+        let spaces = std::mem::take(&mut *self.load.lock_spaces());
+        spaces.iter().filter(|(_, used)| used.joined).for_each(|(space, _)| self.gate.leave(*space));
         self.load.ended.store(true, Ordering::SeqCst);
     }
 }
@@ -222,28 +332,55 @@ fn wait_until(deadline: Option<Instant>, give_up: &impl Fn() -> bool, is_so: &dy
 mod tests {
     use super::*;
 
-    #[test]
-    fn writers_see_whether_a_load_is_open() {
-        let gate = WriteGate::default();
-        assert!(!gate.enter().sees_loads());
-        let load = gate.open_load();
-        assert!(gate.enter().sees_loads());
-        drop(load);
-        assert!(!gate.enter().sees_loads());
+    const ROWS: SpaceId = SpaceId(7);
+    const OTHERS: SpaceId = SpaceId(8);
+
+    /// Pushes rows, and is done.
+    fn push(load: &OpenLoad<'_>, with_entries: bool) {
+        load.pushing().rows_of(ROWS, with_entries);
     }
 
     #[test]
-    fn a_gate_is_shut_while_nobody_writes_and_no_load_is_open() {
+    fn writers_see_the_loads_that_hold_rows_of_their_table() {
         let gate = WriteGate::default();
         let load = gate.open_load();
-        assert!(gate.shut().is_none());
+        push(&load, false);
+        assert!(!gate.enter().sees_loads(ROWS), "there are no indexes");
+        push(&load, true);
+        assert!(gate.enter().sees_loads(ROWS) && !gate.enter().sees_loads(OTHERS));
+        assert!(gate.enter_alone().sees_loads(ROWS));
         drop(load);
+        assert!(!gate.enter().sees_loads(ROWS));
+    }
+
+    #[test]
+    fn a_load_that_has_stored_what_it_held_is_in_nobodys_way() {
+        let gate = WriteGate::default();
+        let load = gate.open_load();
+        push(&load, true);
+        let first = load.begin_flush();
+        push(&load, true);
+        load.flushed(first);
+        assert!(gate.enter().sees_loads(ROWS), "of the second push nobody knows whether it is stored");
+        let second = load.begin_flush();
+        load.flushed(second);
+        assert!(!gate.enter().sees_loads(ROWS));
+        let mut under_way = load.pushing();
+        under_way.rows_of(ROWS, true);
+        let third = load.begin_flush();
+        load.flushed(third);
+        assert!(gate.enter().sees_loads(ROWS), "nor of a push that is under way");
+    }
+
+    #[test]
+    fn a_writer_that_is_alone_keeps_the_others_out() {
+        let gate = WriteGate::default();
         std::thread::scope(|scope| {
-            let shut = gate.shut().unwrap();
+            let alone = gate.enter_alone();
             let writer = scope.spawn(|| drop(gate.enter()));
             std::thread::sleep(20 * LOOK_EVERY);
             assert!(!writer.is_finished());
-            drop(shut);
+            drop(alone);
             writer.join().unwrap();
         });
     }
@@ -252,14 +389,16 @@ mod tests {
     fn a_load_that_does_not_flush_is_not_waited_for_for_ever() {
         let gate = WriteGate::default();
         let load = gate.open_load();
+        push(&load, false);
         let pushing = load.pushing();
-        let error = gate.wait_for_loads(Duration::from_millis(20), || false).unwrap_err();
+        let error = gate.wait_for_loads(ROWS, Duration::from_millis(20), || false).unwrap_err();
         assert!(error.message().contains("bulk put"), "{error}");
-        assert_eq!(load.flush_wanted(), None, "there is a push under way that knows nothing");
+        assert!(!load.flush_wanted(), "there is a push under way that knows nothing");
         drop(pushing);
-        assert!(gate.wait_for_loads(Duration::MAX, || true).unwrap_err().message().contains("cancelled"));
-        load.flushed(load.flush_wanted().unwrap());
-        assert_eq!(load.flush_wanted(), None);
+        assert!(gate.wait_for_loads(ROWS, Duration::MAX, || true).unwrap_err().message().contains("cancelled"));
+        assert!(load.flush_wanted());
+        load.flushed(load.begin_flush());
+        assert!(!load.flush_wanted());
     }
 
     #[test]
@@ -267,13 +406,23 @@ mod tests {
         let gate = WriteGate::default();
         std::thread::scope(|scope| {
             let load = gate.open_load();
-            let waiting = scope.spawn(|| gate.wait_for_loads(Duration::from_secs(60), || false));
-            while load.flush_wanted().is_none() {
+            push(&load, false);
+            let waiting = scope.spawn(|| gate.wait_for_loads(ROWS, Duration::from_secs(60), || false));
+            while !load.flush_wanted() {
                 std::thread::sleep(LOOK_EVERY);
             }
             assert!(!waiting.is_finished());
-            load.flushed(1);
+            load.flushed(load.begin_flush());
             waiting.join().unwrap().unwrap();
         });
+    }
+
+    #[test]
+    fn a_load_that_holds_nothing_of_the_table_is_not_waited_for() {
+        let gate = WriteGate::default();
+        let load = gate.open_load();
+        push(&load, true);
+        gate.wait_for_loads(OTHERS, Duration::from_secs(60), || false).unwrap();
+        assert!(!load.flush_wanted());
     }
 }

@@ -99,7 +99,8 @@ impl Index {
     /// take room and time, and never show. Tells how many there were. The table stays in use.
     ///
     /// # Errors
-    /// `Unavailable` for an index that is not ready, or while a bulk put is under way: what was deleted before stays deleted.
+    /// `Unavailable` for an index that is not ready, or while a bulk put into the table does not pause: what was deleted before stays
+    /// deleted.
     pub fn clean(&self) -> Result<u64> {
         self.check_ready()?;
         clean_index(&self.store, &self.table, &self.index)

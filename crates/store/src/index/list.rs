@@ -75,18 +75,32 @@ impl IndexSet {
 pub(crate) struct IndexList {
     /// Whether there are any, so that tables without indexes pay for one look.
     any: AtomicBool,
+    /// Whether the table was dropped: nobody may write to it any more.
+    dropped: AtomicBool,
     set: RwLock<Arc<IndexSet>>,
 }
 
 impl IndexList {
     pub(crate) fn new(set: IndexSet) -> Self {
-        Self { any: AtomicBool::new(!set.indexes.is_empty()), set: RwLock::new(Arc::new(set)) }
+        let any = AtomicBool::new(!set.indexes.is_empty());
+        Self { any, dropped: AtomicBool::new(false), set: RwLock::new(Arc::new(set)) }
     }
 
     /// Whether the table has indexes. Whoever writes asks while it holds a pass of the store's gate.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::SeqCst)
+    }
+
+    /// Notes that the table was dropped.
+    pub(crate) fn drop_table(&self) {
+        self.dropped.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the table was dropped. Whoever writes asks while it holds a pass of the store's gate.
+    #[inline]
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.dropped.load(Ordering::SeqCst)
     }
 
     pub(crate) fn set(&self) -> Arc<IndexSet> {

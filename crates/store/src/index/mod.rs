@@ -31,7 +31,7 @@ pub(crate) use check::check_index;
 pub(crate) use codec::IndexCodec;
 pub use definition::{INDEX_COLUMNS_MAX, INDEXES_MAX, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredIndex};
-pub(crate) use gate::{OpenLoad, WriteGate};
+pub(crate) use gate::{OpenLoad, Pushing, WriteGate};
 pub use handle::Index;
 pub(crate) use list::{IndexList, IndexSet, OpenIndex};
 pub use options::{IndexRange, IndexScanOptions};

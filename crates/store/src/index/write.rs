@@ -1,43 +1,81 @@
 //! Writes of single rows, with their entries.
 //!
-//! 1. The stored rows are read, and the caller's conditions judged by them.
+//! 1. The stored rows are read, as many at a time as take little memory, and their entries made.
+//!    The caller's conditions are judged by what is stored.
 //! 2. One batch holds the rows, each under the condition that its row is still the one that was read; then the entries of the
 //!    old rows, to be removed, and those of the new ones, to be stored.
-//! 3. Where someone was faster the batch is refused, and all begins anew.
+//! 3. Where someone was faster the batch is refused, and all begins anew. After a few times nobody else is let in, so that one
+//!    row that changes all the time cannot hold up a batch of thousands for ever.
 //!
-//! While a load is open entries are not removed (see [`super::gate`]), so nothing need be read, and the batch goes out under
+//! While a load holds rows of the table entries are not removed (see [`super::gate`]), so nothing need be read, and the batch goes out under
 //! the caller's own conditions. Entries then live for ever, since the load may lay a row that does under them.
+//!
+//! A row that is read may be newer than the codec that was taken before, when the table is altered in between. Then the newest
+//! codec is taken, and all begins anew.
 
 use std::sync::Arc;
 
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Condition, Durability, Operation, Projection, Result, Rows, Slices, WriteBatch, WriteOutcome};
+use tonnage_engine::{
+    Condition, Durability, Error, Operation, Projection, ReadOptions, Result, Rows, Slices, WriteBatch, WriteOutcome,
+};
 
 use super::list::IndexSet;
 use crate::catalog::TableEntry;
 use crate::store::Inner;
 
+/// After so many attempts that others were faster than, nobody else is let in.
+const ATTEMPTS_MAX: usize = 4;
+/// About how many bytes of rows are read together.
+const READ_BYTES: usize = 4 << 20;
+
 impl Inner {
     /// Carries out a batch on rows of one space, with the entries of their indexes. `tables` holds the table of each operation, or
     /// one for all.
+    ///
+    /// # Errors
+    /// `NotFound` when a table was dropped.
     pub(crate) fn write_rows(
         &self,
         batch: &WriteBatch,
         tables: &[Arc<TableEntry>],
         durability: Durability,
     ) -> Result<WriteOutcome> {
-        let pass = self.gate.enter();
-        if !tables.iter().any(|table| table.indexes.any()) {
-            return self.engine.write(batch, durability);
-        }
-        loop {
+        for attempt in 0.. {
+            let pass = if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
+            tables.iter().try_for_each(|table| check_exists(table))?;
+            if !tables.iter().any(|table| table.indexes.any()) {
+                return self.engine.write(batch, durability);
+            }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
-            let attempt = Attempt { store: self, batch, sets, keeps_entries: pass.sees_loads() };
-            if let Some(outcome) = attempt.carry_out(durability)? {
-                return Ok(outcome);
+            let attempt = Attempt { store: self, batch, sets, keeps_entries: pass.sees_loads(batch.space(0)) };
+            match attempt.prepare() {
+                Ok(Prepared::Refused(outcome)) => return Ok(outcome),
+                Ok(Prepared::Ready(batch)) => {
+                    let outcome = self.engine.write(&batch, durability)?;
+                    let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
+                    if !is_overtaken {
+                        return Ok(outcome);
+                    }
+                }
+                Err(_) if attempt.is_outdated(tables) => {}
+                Err(error) => return Err(error),
             }
         }
+        unreachable!("the attempts are not counted to an end")
     }
+}
+
+fn check_exists(table: &TableEntry) -> Result<()> {
+    if table.indexes.is_dropped() {
+        return Err(dropped(&table.schema.path));
+    }
+    Ok(())
+}
+
+#[cold]
+fn dropped(path: &str) -> Error {
+    Error::not_found(format!("table {path} was dropped: open the table anew if there is one of that name again"))
 }
 
 /// One try of a write.
@@ -48,44 +86,98 @@ struct Attempt<'a> {
     keeps_entries: bool,
 }
 
+/// What is to be done.
+enum Prepared {
+    /// Nothing: a condition of the caller does not hold.
+    Refused(WriteOutcome),
+    /// To write this.
+    Ready(WriteBatch),
+}
+
+/// What is stored under the keys of a batch.
+struct Stored {
+    /// For each operation the version of its row, if there is one.
+    versions: Vec<Option<u64>>,
+    /// The entries of the rows, those of one row side by side.
+    entries: Slices,
+    /// For each operation where the entries of its row begin, and one more: where the last end.
+    starts: Vec<usize>,
+}
+
 impl Attempt<'_> {
-    /// Nothing when someone else wrote one of the rows meanwhile.
-    fn carry_out(&self, durability: Durability) -> Result<Option<WriteOutcome>> {
-        let mut stored = Rows::new();
-        if !self.keeps_entries {
-            let keys: Slices = (0..self.batch.len()).map(|operation| self.batch.key(operation)).collect();
-            self.store.engine.read(self.batch.space(0), &keys, Projection::KeysAndValues, &mut stored)?;
+    fn set(&self, operation: usize) -> &IndexSet {
+        &self.sets[operation.min(self.sets.len() - 1)]
+    }
+
+    /// Whether one of the tables was altered, or one of its indexes made or dropped, since this attempt began.
+    fn is_outdated(&self, tables: &[Arc<TableEntry>]) -> bool {
+        tables.iter().zip(&self.sets).any(|(table, set)| !Arc::ptr_eq(&table.indexes.set(), set))
+    }
+
+    fn prepare(&self) -> Result<Prepared> {
+        let stored = self.read()?;
+        Ok(match self.judge(&stored) {
+            Some(refused) => Prepared::Refused(refused),
+            None => Prepared::Ready(self.with_entries(&stored)?),
+        })
+    }
+
+    /// Reads the rows piece by piece and keeps their entries.
+    fn read(&self) -> Result<Stored> {
+        let count = self.batch.len();
+        let mut stored = Stored { versions: vec![None; count], entries: Slices::new(), starts: vec![0; count + 1] };
+        if self.keeps_entries {
+            return Ok(stored);
         }
-        let mut old_rows = vec![None; self.batch.len()];
-        stored.origins.iter().enumerate().for_each(|(row, operation)| old_rows[*operation as usize] = Some(row));
-        if let Some(refused) = self.judge(&stored, &old_rows) {
-            return Ok(Some(refused));
+        let keys: Slices = (0..count).map(|operation| self.batch.key(operation)).collect();
+        let (mut rows, mut first) = (Rows::new(), 0);
+        while first < count {
+            let options = ReadOptions { projection: Projection::KeysAndValues, keys: first..count, bytes_max: READ_BYTES };
+            let taken = self.store.engine.read_some(self.batch.space(0), &keys, &options, &mut rows)?;
+            self.keep(first..first + taken, &rows, &mut stored)?;
+            first += taken;
         }
-        let batch = self.with_entries(&stored, &old_rows)?;
-        let outcome = self.store.engine.write(&batch, durability)?;
-        let is_overtaken = !self.keeps_entries && outcome.version().is_none();
-        Ok((!is_overtaken).then_some(outcome))
+        Ok(stored)
+    }
+
+    /// Notes what was found of some operations.
+    fn keep(&self, operations: std::ops::Range<usize>, rows: &Rows, stored: &mut Stored) -> Result<()> {
+        let (mut row, mut entry) = (0, Vec::new());
+        for operation in operations {
+            if rows.origins.get(row).is_some_and(|origin| *origin as usize == operation) {
+                stored.versions[operation] = Some(rows.versions[row]);
+                let set = self.set(operation);
+                for index in &set.indexes {
+                    entry.clear();
+                    let (key, value) = (self.batch.key(operation), rows.values.get(row));
+                    index.codec.push_entry(&*self.store.engine, &set.table, key, value, &mut entry)?;
+                    stored.entries.push(&entry);
+                }
+                row += 1;
+            }
+            stored.starts[operation + 1] = stored.entries.len();
+        }
+        Ok(())
     }
 
     /// What the caller is told when a condition does not hold of the rows read.
-    fn judge(&self, stored: &Rows, old_rows: &[Option<usize>]) -> Option<WriteOutcome> {
+    fn judge(&self, stored: &Stored) -> Option<WriteOutcome> {
         if self.keeps_entries {
             return None;
         }
-        old_rows.iter().enumerate().find_map(|(operation, old_row)| {
-            let current = old_row.map(|row| stored.versions[row]);
-            let holds = self.batch.condition(operation).holds(current);
-            (!holds).then_some(WriteOutcome::Refused { operation, current })
+        stored.versions.iter().enumerate().find_map(|(operation, current)| {
+            let holds = self.batch.condition(operation).holds(*current);
+            (!holds).then_some(WriteOutcome::Refused { operation, current: *current })
         })
     }
 
     /// The rows, then the entries: so the numbers of the operations on rows stay.
-    fn with_entries(&self, stored: &Rows, old_rows: &[Option<usize>]) -> Result<WriteBatch> {
+    fn with_entries(&self, stored: &Stored) -> Result<WriteBatch> {
         let mut batch = WriteBatch::new(self.batch.space(0));
-        for (operation, old_row) in old_rows.iter().enumerate() {
-            let condition = match old_row {
+        for (operation, version) in stored.versions.iter().enumerate() {
+            let condition = match version {
                 _ if self.keeps_entries => self.batch.condition(operation),
-                Some(row) => Condition::IfVersion(stored.versions[*row]),
+                Some(version) => Condition::IfVersion(*version),
                 None => Condition::IfAbsent,
             };
             let (key, value) = (self.batch.key(operation), self.batch.value(operation));
@@ -94,32 +186,27 @@ impl Attempt<'_> {
                 Operation::Delete => batch.delete(key, condition),
             }
         }
-        for (operation, old_row) in old_rows.iter().enumerate() {
-            self.push_entries(operation, old_row.map(|row| stored.values.get(row)), &mut batch)?;
-        }
+        (0..self.batch.len()).try_for_each(|operation| self.push_entries(operation, stored, &mut batch))?;
         Ok(batch)
     }
 
     /// Of two operations on one key, the entries of the later one come later too.
-    fn push_entries(&self, operation: usize, old_value: Option<&[u8]>, batch: &mut WriteBatch) -> Result<()> {
+    fn push_entries(&self, operation: usize, stored: &Stored, batch: &mut WriteBatch) -> Result<()> {
         let engine = &*self.store.engine;
-        let set = &self.sets[operation.min(self.sets.len() - 1)];
+        let set = self.set(operation);
         let key = self.batch.key(operation);
         let is_put = self.batch.operation(operation) == Operation::Put;
         let expires_at_ms = if self.keeps_entries { NEVER_MS } else { self.batch.expires_at_ms(operation) };
-        let (mut old, mut new) = (Vec::new(), Vec::new());
+        let mut old = (stored.starts[operation]..stored.starts[operation + 1]).map(|place| stored.entries.get(place));
+        let mut new = Vec::new();
         for index in &set.indexes {
-            old.clear();
             new.clear();
-            if let Some(value) = old_value {
-                index.codec.push_entry(engine, &set.table, key, value, &mut old)?;
-            }
             if is_put {
                 index.codec.push_entry(engine, &set.table, key, self.batch.value(operation), &mut new)?;
             }
             batch.switch_to(index.space());
-            if !old.is_empty() && old != new {
-                batch.delete(&old, Condition::Always);
+            if let Some(old) = old.next().filter(|old| *old != &new[..]) {
+                batch.delete(old, Condition::Always);
             }
             if is_put {
                 batch.put(&new, &[], expires_at_ms, Condition::Always);

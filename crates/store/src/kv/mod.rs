@@ -132,7 +132,8 @@ impl KeyValue {
         self.write(&[PairOperation::Delete { key: key.clone(), condition }], options)
     }
 
-    /// Carries out operations under one major path, all together or not at all.
+    /// Carries out operations under one major path, all together or not at all. Of several operations on one key the last decides what is
+    /// stored; the conditions of all are judged by what was stored before.
     ///
     /// # Errors
     /// `Invalid` when the keys are not all of one major path.

@@ -134,7 +134,8 @@ impl Table {
     }
 
     /// Deletes all rows under a partial key, within a range of its first open column if one is given, and with them the rows of
-    /// the child tables named. Tells how many rows went. Atomic up to ten thousand rows.
+    /// the child tables named. Tells how many rows went. Rows go in batches, each atomic, of ten thousand rows, or of about 4 MiB of keys
+    /// where these are long.
     ///
     /// # Errors
     /// `Invalid` for a key without its whole shard key, naming the column.

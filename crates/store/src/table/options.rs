@@ -12,7 +12,7 @@ use crate::row::Row;
 pub struct WriteOptions {
     /// When the write is acknowledged.
     pub durability: Durability,
-    /// How long the row lives; without it the table's own time to live holds.
+    /// How long the row lives: zero is for ever, and without it the table's own time to live holds.
     pub ttl: Option<Duration>,
     /// When the row expires, as [`StoredRow::expires_at_ms`] tells it: for a row that is written back with the life it had. Comes
     /// before `ttl`.

@@ -1,7 +1,7 @@
 //! Rows of many tables in one call.
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, ErrorKind, OnExisting, Row, TableRows};
+use tonnage::{BulkPutOptions, ErrorKind, ErrorsMax, OnExisting, Row, TableRows};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
@@ -96,4 +96,44 @@ fn record_batches_are_taken_too(#[values(Memory, RocksDb)] on: Ground) {
     store.execute("CREATE TABLE copy (at LONG, level DOUBLE, PRIMARY KEY (at))").unwrap();
     store.multi_put([("copy", batches)], &BulkPutOptions::default()).unwrap();
     assert_eq!(all_rows(&store, "copy"), all_rows(&store, "heat"));
+}
+
+/// A multi-put that stopped used to give its error alone: nobody learned which rows were stored.
+#[rstest]
+fn a_multi_put_that_stopped_tells_what_it_had_done(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables(SENSORS);
+    let options = BulkPutOptions { errors_max: ErrorsMax::Count(0), stream_parallelism: Some(1), ..Default::default() };
+    let rows = [("heat", (0..9).map(heat).collect::<Vec<_>>()), ("light", vec![heat(1)])];
+    let stopped = failure(store.multi_put(rows, &options));
+    assert!(stopped.too_many_errors && stopped.flushed);
+    assert_eq!((stopped.report.report.total.inserted, stopped.report.report.total.failed), (9, 1));
+    assert_eq!((stopped.report.failures[0].table.as_str(), stopped.report.failures[0].row), ("light", 0));
+    assert_error(stopped, ErrorKind::Invalid, &["errors_max", "9 were stored", "1 failed"]);
+}
+
+#[rstest]
+fn failures_name_the_request_and_the_column(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables(SENSORS);
+    let rows = [
+        ("heat", vec![heat(1), row! { "at" => 2_i64, "level" => "warm" }]),
+        ("heat", vec![row! { "level" => 1.0 }]),
+        ("heat", vec![heat(3).with("colour", "red")]),
+    ];
+    let put = store.multi_put(rows, &BulkPutOptions { stream_parallelism: Some(1), ..Default::default() }).unwrap();
+    let found: Vec<_> = put.failures.iter().map(|failure| (failure.request, failure.row, failure.column.as_deref())).collect();
+    assert_eq!(found, [(0, 1, Some("level")), (1, 0, Some("at")), (2, 0, Some("colour"))]);
+}
+
+#[rstest]
+fn thousands_of_tables_get_their_rows_in_one_call(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.open();
+    let tables: Vec<_> = (0..3_000).map(|number| format!("t{number}")).collect();
+    let count = if on == Memory { 3_000 } else { 300 };
+    for table in &tables[..count] {
+        store.execute(&format!("CREATE TABLE {table} (at LONG, level DOUBLE, PRIMARY KEY (at))")).unwrap();
+    }
+    let put = store.multi_put(tables[..count].iter().map(|table| (table, vec![heat(1)])), &BulkPutOptions::default()).unwrap();
+    assert_eq!(put.report.total.inserted, count as u64);
+    assert!(put.report.streams.iter().all(|stream| stream.completed && stream.counts.inserted == 1));
+    assert!(tables[..count].iter().all(|table| store.table(table).unwrap().count().unwrap() == 1));
 }

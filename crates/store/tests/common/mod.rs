@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 pub(crate) mod recorder;
+pub(crate) mod scripted;
 pub(crate) mod shop;
 
 use std::ops::Deref;

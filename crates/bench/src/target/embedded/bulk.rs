@@ -41,7 +41,7 @@ pub(super) fn put_rows(
 }
 
 pub(super) fn multi_put(store: &Store, rows: Vec<(String, RecordBatch)>, options: &BulkOptions<'_>) -> Result<BulkDone> {
-    with_progress(options, |options| store.multi_put(rows, options).map(|put| put.report.total))
+    with_progress(options, |options| Ok(store.multi_put(rows, options)?.report.total))
 }
 
 fn put(store: &Store, streams: Vec<Box<dyn EntryStream>>, options: &BulkOptions<'_>) -> Result<BulkDone> {
@@ -50,8 +50,8 @@ fn put(store: &Store, streams: Vec<Box<dyn EntryStream>>, options: &BulkOptions<
 
 /// Runs a put and tells the caller meanwhile, from a thread beside it, how far it is.
 fn with_progress(options: &BulkOptions<'_>, put: impl FnOnce(&BulkPutOptions) -> Result<Counts>) -> Result<BulkDone> {
-    let put_options = put_options(options);
-    let progress = put_options.progress.clone();
+    let progress = Progress::default();
+    let put_options = BulkPutOptions { progress: Some(progress.clone()), ..put_options(options) };
     let is_over = AtomicBool::new(false);
     let counts = thread::scope(|scope| {
         let teller = scope.spawn(|| tell(&progress, options, &is_over));

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, RngCore, SeedableRng};
-use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Row, Store, Value};
+use tonnage::{BulkGetOptions, BulkPutOptions, Direction, Error, FieldRange, KeySource, Row, Store, Value};
 
 use crate::exit::Outcome;
 use crate::output::say;
@@ -24,7 +24,8 @@ pub(super) fn run(store: &Store, seed: u64) -> Outcome<()> {
     store.execute(TABLES)?;
     let (phones, pictures) = stock(seed);
     let (phone_count, picture_count) = (phones.len() as u64, pictures.len() as u64);
-    let put = store.multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default())?;
+    let put = store.multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default());
+    let put = put.map_err(Error::from)?;
     say(format_args!(
         "\nA phone shop: {} phones and {} pictures in its child table, stored by one multi-put in {:.2} s.",
         grouped(phone_count),

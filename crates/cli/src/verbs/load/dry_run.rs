@@ -60,7 +60,15 @@ fn judge(entry: &TableEntry, batch: EntryBatch, tally: &mut StreamReport, failur
     *read += batch.payload.len() as u64 + batch.unread.len() as u64;
     let mut fail = |position: u64, column: Option<&str>, reason: &str| {
         *failed += 1;
-        failures.failed(&FailedEntry { stream: tally.stream, stream_name: &tally.name, position, column, reason })
+        failures.failed(&FailedEntry {
+            stream: tally.stream,
+            stream_name: &tally.name,
+            position,
+            table: Some(entry.schema.path.as_str()),
+            column,
+            reason,
+            entry: None,
+        })
     };
     for unread in &batch.unread {
         fail(unread.position, unread.column.as_deref(), &unread.reason)?;

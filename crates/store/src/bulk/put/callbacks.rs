@@ -2,7 +2,7 @@
 
 use tonnage_engine::{Result, SpaceId};
 
-use super::StreamReport;
+use super::{Payload, StreamReport};
 use crate::row::Row;
 use crate::store::Inner;
 
@@ -22,6 +22,12 @@ pub trait BulkPutCallbacks: Send + Sync {
         Ok(())
     }
 
+    /// All entries of a stream before a position are durable, or were reported as existing or failed. Comes after each flush, for the streams
+    /// that brought something since the last one.
+    fn durable(&self, stream: usize, position: u64) {
+        let _ = (stream, position);
+    }
+
     /// A stream was read to its end and all of its entries are durable, as far as was asked for.
     fn completed(&self, stream: &StreamReport) {
         let _ = stream;
@@ -34,7 +40,7 @@ pub struct NoCallbacks;
 
 impl BulkPutCallbacks for NoCallbacks {}
 
-/// An entry whose key exists.
+/// An entry whose key exists. Its value is not kept so far: a client that wants it back finds it by stream and position.
 pub struct ExistingEntry<'a> {
     /// The number of its stream.
     pub stream: usize,
@@ -62,8 +68,59 @@ pub struct FailedEntry<'a> {
     pub stream_name: &'a str,
     /// Its place in the stream, from 0.
     pub position: u64,
+    /// The path of its table, when it is known; nothing for key/value pairs.
+    pub table: Option<&'a str>,
     /// The column at fault, when it is known.
     pub column: Option<&'a str>,
     /// What is wrong with it.
     pub reason: &'a str,
+    /// The whole entry, but for one that its source could not read, or whose key exists.
+    pub entry: Option<Entry<'a>>,
+}
+
+/// An entry as its stream gave it.
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
+    payload: &'a Payload,
+    index: usize,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(payload: &'a Payload, index: usize) -> Self {
+        Self { payload, index }
+    }
+
+    /// The path of its table; nothing for a key/value pair.
+    pub fn table(&self) -> Option<&'a str> {
+        match self.payload {
+            Payload::Batch { table, .. } | Payload::Rows { table, .. } => Some(table),
+            Payload::Pairs(_) => None,
+        }
+    }
+
+    /// The row, with the columns and values that the stream gave; nothing for a key/value pair.
+    ///
+    /// # Errors
+    /// `Invalid` when a column of a record batch is of a type that Tonnage does not know.
+    pub fn row(&self) -> Result<Option<Row>> {
+        match self.payload {
+            Payload::Batch { rows, .. } => Row::from_batch(rows, self.index).map(Some),
+            Payload::Rows { rows, .. } => Ok(Some(rows[self.index].clone())),
+            Payload::Pairs(_) => Ok(None),
+        }
+    }
+
+    /// The encoded key and the value of a pair; nothing for a row.
+    pub fn pair(&self) -> Option<(&'a [u8], &'a [u8])> {
+        match self.payload {
+            Payload::Pairs(pairs) => Some((pairs.keys.get(self.index), pairs.values.get(self.index))),
+            Payload::Batch { .. } | Payload::Rows { .. } => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Entry<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entry").field("table", &self.table()).field("index", &self.index).finish()
+    }
 }

@@ -17,6 +17,8 @@ use crate::store::Inner;
 /// An entry that could not be encoded.
 pub(super) struct Refused {
     pub(super) position: u64,
+    /// Its place among those of the call.
+    pub(super) index: usize,
     pub(super) column: Option<String>,
     pub(super) reason: String,
 }
@@ -26,7 +28,9 @@ pub(super) struct Encoder<'a> {
     store: &'a Inner,
     bytes_max: usize,
     rows_max: usize,
+    /// Tables that were looked up, as of a version of the catalog.
     tables: HashMap<Arc<str>, Arc<TableEntry>>,
+    version: u64,
     space: SpaceId,
     entries: Entries,
     /// What indexes need of the last call.
@@ -44,6 +48,7 @@ impl<'a> Encoder<'a> {
             bytes_max,
             rows_max,
             tables: HashMap::new(),
+            version: store.catalog.version(),
             space: store.pairs,
             entries: Entries::new(),
             index_entries: Vec::new(),
@@ -63,8 +68,14 @@ impl<'a> Encoder<'a> {
         &self.index_entries
     }
 
-    /// Encodes rows of a table. `place` tells the position of a row in the stream.
-    pub(super) fn rows(&mut self, table: &Arc<str>, rows: &RecordBatch, ttl: Option<Duration>, place: impl Fn(usize) -> u64) {
+    /// Encodes rows of a table, and tells how many there were. `place` tells the position of a row in the stream.
+    pub(super) fn rows(
+        &mut self,
+        table: &Arc<str>,
+        rows: &RecordBatch,
+        ttl: Option<Duration>,
+        place: impl Fn(usize) -> u64,
+    ) -> usize {
         self.clear();
         let encoded = self.table(table).and_then(|entry| {
             let mut aligned = entry.codec.align(rows)?;
@@ -76,7 +87,10 @@ impl<'a> Encoder<'a> {
         });
         let (entry, aligned) = match encoded {
             Ok(encoded) => encoded,
-            Err(error) => return self.refuse_all(rows.num_rows(), &error, place),
+            Err(error) => {
+                self.refuse_all(rows.num_rows(), &error, place);
+                return rows.num_rows();
+            }
         };
         match &aligned.kept {
             None => self.entries.positions.extend((0..rows.num_rows()).map(&place)),
@@ -84,12 +98,14 @@ impl<'a> Encoder<'a> {
         }
         for rejected in aligned.rejected {
             let column = Some(rejected.column).filter(|column| !column.is_empty());
-            self.refused.push(Refused { position: place(rejected.row), column, reason: rejected.reason });
+            let position = place(rejected.row);
+            self.refused.push(Refused { position, index: rejected.row, column, reason: rejected.reason });
         }
         for (_, entries) in &mut self.index_entries {
             entries.positions.clone_from(&self.entries.positions);
         }
         self.set_expiry(&entry, ttl);
+        rows.num_rows()
     }
 
     /// Encodes leading rows of a table, at least one, and tells how many it took.
@@ -113,9 +129,12 @@ impl<'a> Encoder<'a> {
             match entry.codec.encode_row(&rows[taken], &mut self.key, &mut self.value) {
                 Ok(()) => match self.index_row(&entry) {
                     Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
-                    Err(error) => self.refuse(place(taken), &error),
+                    Err(error) => self.refuse(place(taken), taken, None, &error),
                 },
-                Err(error) => self.refuse(place(taken), &error),
+                Err(error) => {
+                    let column = entry.codec.column_at_fault(&rows[taken]);
+                    self.refuse(place(taken), taken, column, &error);
+                }
             }
             taken += 1;
         }
@@ -133,7 +152,7 @@ impl<'a> Encoder<'a> {
             let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
             if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
                 let error = crate::kv::over_limits(key.len(), value.len(), capability);
-                self.refuse(place(index), &error);
+                self.refuse(place(index), index - offset, None, &error);
             } else {
                 self.entries.keys.push(key);
                 self.entries.values.push(value);
@@ -142,7 +161,10 @@ impl<'a> Encoder<'a> {
             index += 1;
         }
         if let Some(ttl) = ttl {
-            self.entries.expiries_ms.resize(self.entries.len(), self.store.expiry_ms(ttl));
+            let expires_at_ms = self.store.expiry_ms(ttl);
+            if expires_at_ms != NEVER_MS {
+                self.entries.expiries_ms.resize(self.entries.len(), expires_at_ms);
+            }
         }
         index - offset
     }
@@ -205,7 +227,13 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// A table as it is now: a load takes rows of a table that was altered since it began, and none of one that was dropped.
     fn table(&mut self, path: &Arc<str>) -> tonnage_engine::Result<Arc<TableEntry>> {
+        let version = self.store.catalog.version();
+        if version != self.version {
+            self.tables.clear();
+            self.version = version;
+        }
         if let Some(entry) = self.tables.get(path) {
             return Ok(entry.clone());
         }
@@ -214,12 +242,12 @@ impl<'a> Encoder<'a> {
         Ok(entry)
     }
 
-    fn refuse(&mut self, position: u64, error: &Error) {
-        self.refused.push(Refused { position, column: None, reason: error.message().to_string() });
+    fn refuse(&mut self, position: u64, index: usize, column: Option<String>, error: &Error) {
+        self.refused.push(Refused { position, index, column, reason: error.message().to_string() });
     }
 
     fn refuse_all(&mut self, count: usize, error: &Error, place: impl Fn(usize) -> u64) {
         self.clear();
-        (0..count).for_each(|row| self.refuse(place(row), error));
+        (0..count).for_each(|row| self.refuse(place(row), row, None, error));
     }
 }

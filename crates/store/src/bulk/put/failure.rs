@@ -29,8 +29,29 @@ impl std::error::Error for BulkPutError {
     }
 }
 
+/// A bulk put that could not begin.
+impl From<Error> for BulkPutError {
+    fn from(error: Error) -> Self {
+        Self { error, report: Box::default(), too_many_errors: false, flushed: true }
+    }
+}
+
+/// The report is lost on the way, but for its totals, which the message tells.
 impl From<BulkPutError> for Error {
     fn from(stopped: BulkPutError) -> Self {
-        stopped.error
+        let BulkPutError { error, report, .. } = stopped;
+        let total = report.total;
+        if total.read == 0 {
+            return error;
+        }
+        let message = format!(
+            "{} (of {} entries read, {} were stored, {} existed, {} failed)",
+            error.message(),
+            total.read,
+            total.inserted,
+            total.existed,
+            total.failed
+        );
+        Error::new(error.kind(), message).with_source(error)
     }
 }

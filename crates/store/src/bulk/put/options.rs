@@ -67,24 +67,29 @@ impl Cancel {
     }
 }
 
+/// How often a load flushes at least. Seldom enough that a load at full speed writes large files.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
+
 /// Entries that go to the engine at once, however small they are.
 const SLICE_ROWS_MAX: usize = 65_536;
 
 /// How to put in bulk. The defaults are good without tuning.
 #[derive(Clone)]
 pub struct BulkPutOptions {
-    /// How many streams are read side by side (1 to 1,024). Default: the number of cores, or of streams if there are fewer.
+    /// How many streams are read side by side (1 to 1,024), each by a thread of its own. Default: the number of cores, or of streams if there
+    /// are fewer. What they bring is encoded by as many threads, but no more than there are cores.
     pub stream_parallelism: Option<usize>,
-    /// How many threads sort and write (1 to 1,024). Default: the number of cores.
+    /// How many threads sort and write, in all (1 to 1,024). Default: the number of cores.
     pub per_shard_parallelism: Option<usize>,
     /// The memory that entries and write buffers may take (1 MiB or more). Default: an eighth of the machine's memory, at
-    /// least 256 MiB and at most 4 GiB.
+    /// least 256 MiB and at most 4 GiB. What streams hold themselves comes on top: the batch that each has given last.
     pub memory_bytes_max: Option<usize>,
     /// About how many bytes are handed to the engine at once (4 KiB to 64 MiB).
     pub request_bytes_max: usize,
     /// When an entry counts as stored.
     pub durability: Durability,
-    /// The longest that the load may take; what was read by then is stored, and the error says that time ran out.
+    /// The longest that the load may take; what was read by then is stored, and the error says that time ran out. It holds whatever streams
+    /// do: see [`super::EntryStream::next_batch`].
     pub timeout: Option<Duration>,
     /// What happens to entries whose key exists.
     pub on_existing: OnExisting,
@@ -97,11 +102,15 @@ pub struct BulkPutOptions {
     /// Entries are made durable, and ended streams complete, when this many bytes are pending, even though other streams
     /// still run (1 MiB or more). Larger is faster.
     pub flush_bytes_max: u64,
+    /// What was pushed is made durable, and ended streams complete, at least this often. A stream that has ended while the others wait
+    /// completes at once.
+    pub flush_interval: Option<Duration>,
     /// Is told of existing keys, failures and completed streams.
     pub callbacks: Arc<dyn BulkPutCallbacks>,
-    /// Shows the counts while the load runs.
-    pub progress: Progress,
-    /// Stops the load from outside.
+    /// Shows the counts while the load runs. A progress watches one load only: options with one serve once, options without one as
+    /// often as you like.
+    pub progress: Option<Progress>,
+    /// Stops the load from outside. It stays cancelled: give options that are used again a fresh one.
     pub cancel: Cancel,
 }
 
@@ -119,8 +128,9 @@ impl Default for BulkPutOptions {
             rows_per_second_max: None,
             bytes_per_second_max: None,
             flush_bytes_max: 16 << 30,
+            flush_interval: Some(FLUSH_INTERVAL),
             callbacks: Arc::new(NoCallbacks),
-            progress: Progress::default(),
+            progress: None,
             cancel: Cancel::default(),
         }
     }
@@ -136,10 +146,10 @@ impl BulkPutOptions {
         within("flush_bytes_max", self.flush_bytes_max, 1 << 20, u64::MAX)?;
         within("rows_per_second_max", self.rows_per_second_max.unwrap_or(1), 1, u64::MAX)?;
         within("bytes_per_second_max", self.bytes_per_second_max.unwrap_or(1), 1, u64::MAX)?;
-        if let Some(timeout) = self.timeout
-            && timeout.is_zero()
-        {
-            return Err(Error::invalid("timeout is 0: give a longer one, or none"));
+        for (name, time) in [("timeout", self.timeout), ("flush_interval", self.flush_interval)] {
+            if time.is_some_and(|time| time.is_zero()) {
+                return Err(Error::invalid(format!("{name} is 0: give a longer one, or none")));
+            }
         }
         match self.errors_max {
             ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {

@@ -1,13 +1,16 @@
 //! What becomes of the entries of a bulk put.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tonnage_engine::{Error, LoadObserver, Result, SpaceId, StoredRun};
+use tonnage_engine::{Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun};
 
-use super::runner::{guarded, lock};
-use super::{BulkPutCallbacks, BulkPutOptions, ErrorsMax, ExistingEntry, FailedEntry, Progress};
+use super::{
+    BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry, FailedEntry, Progress,
+    StreamReport, UnreadEntry,
+};
 use crate::store::Inner;
 
 /// What becomes of the entries: counts them, calls back, and knows what stopped the load.
@@ -15,31 +18,91 @@ pub(super) struct Outcomes {
     store: Arc<Inner>,
     progress: Progress,
     callbacks: Arc<dyn BulkPutCallbacks>,
-    names: Vec<String>,
+    on_existing: OnExisting,
     errors_max: ErrorsMax,
     deadline: Option<Instant>,
     stopped: AtomicBool,
     pub(super) stopped_by: Mutex<Option<Error>>,
-    pub(super) too_many_errors: AtomicBool,
+    too_many_errors: AtomicBool,
 }
 
 impl Outcomes {
-    pub(super) fn new(store: &Arc<Inner>, options: &BulkPutOptions, started: Instant) -> Self {
-        Self {
+    /// # Errors
+    /// `Invalid` when the progress in the options already watched another load.
+    pub(super) fn new(
+        store: &Arc<Inner>,
+        options: &BulkPutOptions,
+        names: impl Iterator<Item = String>,
+        started: Instant,
+    ) -> Result<Arc<Self>> {
+        let progress = options.progress.clone().unwrap_or_default();
+        if !progress.begin(names) {
+            return Err(Error::invalid(
+                "the progress given in the options already watched another bulk put: give a fresh one, or none",
+            ));
+        }
+        Ok(Arc::new(Self {
             store: store.clone(),
-            progress: options.progress.clone(),
+            progress,
             callbacks: options.callbacks.clone(),
-            names: options.progress.report().into_iter().map(|stream| stream.name).collect(),
+            on_existing: options.on_existing,
             errors_max: options.errors_max,
-            deadline: options.timeout.map(|timeout| started + timeout),
+            // A time that the clock cannot tell is never up.
+            deadline: options.timeout.and_then(|timeout| started.checked_add(timeout)),
             stopped: AtomicBool::new(false),
             stopped_by: Mutex::new(None),
             too_many_errors: AtomicBool::new(false),
-        }
+        }))
+    }
+
+    /// The stream of the session that takes the rows of a stream, and the one that takes their entries of indexes.
+    pub(super) fn stream_of_rows(stream: usize) -> u32 {
+        2 * stream as u32
+    }
+
+    pub(super) fn stream_of_indexes(stream: usize) -> u32 {
+        2 * stream as u32 + 1
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    pub(super) fn add_stream(&self, name: String) -> usize {
+        self.progress.add_stream(name)
+    }
+
+    pub(super) fn add_read(&self, stream: usize, entries: u64) {
+        self.progress.add_read(stream, entries);
+    }
+
+    pub(super) fn add_bytes(&self, stream: usize, bytes: u64) {
+        self.progress.add_bytes(stream, bytes);
+    }
+
+    pub(super) fn complete(&self, stream: usize) -> Option<StreamReport> {
+        self.progress.complete(stream)
+    }
+
+    /// The name of a stream, and how many of its entries were read.
+    pub(super) fn place_of(&self, stream: usize) -> (Arc<str>, u64) {
+        (self.progress.name(stream), self.progress.read_of(stream))
+    }
+
+    pub(super) fn report(&self, started: Instant) -> BulkPutReport {
+        let streams = self.progress.report();
+        let mut total = Counts::default();
+        streams.iter().for_each(|stream| total.add(&stream.counts));
+        BulkPutReport { total, streams, seconds: started.elapsed().as_secs_f64() }
     }
 
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// What stopped the load.
+    pub(super) fn stopped(&self) -> Option<Error> {
+        lock(&self.stopped_by).as_ref().map(|error| Error::new(error.kind(), error.message()))
     }
 
     /// Stops the load; of several causes the first one counts.
@@ -48,56 +111,131 @@ impl Outcomes {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    pub(super) fn has_too_many_errors(&self) -> bool {
+        self.too_many_errors.load(Ordering::Relaxed)
+    }
+
     pub(super) fn check_limits(&self, options: &BulkPutOptions) {
-        if options.cancel.is_cancelled() {
-            self.stop(Error::unavailable("the bulk put was cancelled: what was read before is stored"));
-        }
+        self.check_cancel(options);
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             self.stop(Error::unavailable("the bulk put ran out of time (option timeout): what was read before is stored"));
         }
         self.check_errors(options.errors_max, false);
     }
 
+    pub(super) fn check_cancel(&self, options: &BulkPutOptions) {
+        if options.cancel.is_cancelled() {
+            self.stop(Error::unavailable("the bulk put was cancelled: what was read before is stored"));
+        }
+    }
+
     pub(super) fn check_errors(&self, errors_max: ErrorsMax, at_end: bool) {
-        let total = self.progress.total();
-        if errors_max.is_exceeded(total.failed, total.read, at_end) && !self.is_stopped() {
+        let (read, failed) = self.progress.read_and_failed();
+        if errors_max.is_exceeded(failed, read, at_end) && !self.is_stopped() {
             self.too_many_errors.store(true, Ordering::Relaxed);
             self.stop(Error::invalid(format!(
-                "{} of {} entries failed, more than errors_max ({errors_max}) allows: mend the input, or allow more",
-                total.failed, total.read
+                "{failed} of {read} entries failed, more than errors_max ({errors_max}) allows: mend the input, or allow more"
             )));
         }
     }
 
+    /// Reports an entry that its source could not read.
+    pub(super) fn fail_unread(&self, stream: usize, entry: &UnreadEntry) -> Result<()> {
+        self.fail(stream, entry.position, entry.column.as_deref(), &entry.reason, None)
+    }
+
     /// Reports a failed entry. The error is what the callback said, and stops the load.
-    pub(super) fn fail(&self, stream: usize, stream_name: &str, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
+    pub(super) fn fail(
+        &self,
+        stream: usize,
+        position: u64,
+        column: Option<&str>,
+        reason: &str,
+        entry: Option<Entry<'_>>,
+    ) -> Result<()> {
+        let table = entry.and_then(|entry| entry.table());
+        self.fail_in(stream, position, table, column, reason, entry)
+    }
+
+    fn fail_in(
+        &self,
+        stream: usize,
+        position: u64,
+        table: Option<&str>,
+        column: Option<&str>,
+        reason: &str,
+        entry: Option<Entry<'_>>,
+    ) -> Result<()> {
         self.progress.add_failed(stream);
-        let entry = FailedEntry { stream, stream_name, position, column, reason };
+        let name = self.progress.name(stream);
+        let entry = FailedEntry { stream, stream_name: &name, position, table, column, reason, entry };
         let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
         if let ErrorsMax::Count(_) = self.errors_max {
             self.check_errors(self.errors_max, false);
         }
         told
     }
+
+    /// The error of a load that must not meet existing keys.
+    #[cold]
+    fn exists(&self, stream: usize, position: u64, space: SpaceId, key: &[u8]) -> Error {
+        let name = self.progress.name(stream);
+        let key = match self.store.describe_key(space, key) {
+            Ok((table, key)) if table.is_empty() => format!("the pair {}", shown(&key)),
+            Ok((table, key)) => format!("the row {} of table {table}", shown(&key)),
+            Err(_) => "its key".to_owned(),
+        };
+        Error::conflict(format!(
+            "stream {stream} ({name}), entry {position}: {key} exists already, or comes twice: leave it out, or load with keep or \
+             replace"
+        ))
+    }
+}
+
+/// `(maker 'Nokia', price 300)`
+fn shown(key: &crate::Row) -> String {
+    let cells: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("({})", cells.join(", "))
 }
 
 impl LoadObserver for Outcomes {
     fn stored(&self, run: StoredRun) {
-        // What comes behind the streams of the caller is entries of indexes.
-        if (run.stream as usize) < self.names.len() {
-            self.progress.add_stored(run);
+        // Streams with odd numbers bring entries of indexes.
+        if run.stream.is_multiple_of(2) {
+            self.progress.add_stored(run.stream as usize / 2, run);
         }
     }
 
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
-        let stream = stream as usize;
+        let stream = stream as usize / 2;
         let entry = ExistingEntry { stream, position, space, key, store: &self.store };
         match guarded("existing", || self.callbacks.existing(&entry))? {
-            Ok(()) => {
-                self.progress.add_existed(stream);
-                Ok(())
+            Ok(()) => self.progress.add_existed(stream),
+            Err(error) => {
+                let described = self.store.describe_key(space, key).ok();
+                let table = described.as_ref().map(|(table, _)| table.as_str()).filter(|table| !table.is_empty());
+                self.fail_in(stream, position, table, None, error.message(), None)?;
             }
-            Err(error) => self.fail(stream, &self.names[stream], position, None, error.message()),
+        }
+        match self.on_existing {
+            OnExisting::Fail => Err(self.exists(stream, position, space, key)),
+            OnExisting::Keep | OnExisting::Replace | OnExisting::Overwrite => Ok(()),
         }
     }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these mutexes guard is whole at every point where a callback could have panicked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls back; a callback that panics stops the load.
+pub(super) fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
+    let called = catch_unwind(AssertUnwindSafe(call));
+    called.map_err(|panic| Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic))))
+}
+
+pub(super) fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }

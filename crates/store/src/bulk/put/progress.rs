@@ -1,19 +1,29 @@
 //! The counts of a bulk put, to be looked at while it runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use tonnage_engine::StoredRun;
 
 use super::{Counts, StreamReport};
 
-/// A window on a running bulk put. Clone it, give one to the options, look through the other.
+/// A window on a running bulk put. Clone it, give one to the options, look through the other. It watches
+/// one bulk put only: give each its own.
 #[derive(Clone, Default)]
-pub struct Progress(Arc<OnceLock<Vec<StreamProgress>>>);
+pub struct Progress(Arc<Watched>);
+
+#[derive(Default)]
+struct Watched {
+    has_begun: AtomicBool,
+    streams: RwLock<Vec<StreamProgress>>,
+    /// Of all streams together: what limits are judged by, however many streams there are.
+    read: AtomicU64,
+    failed: AtomicU64,
+}
 
 #[derive(Default)]
 struct StreamProgress {
-    name: String,
+    name: Arc<str>,
     read: AtomicU64,
     inserted: AtomicU64,
     existed: AtomicU64,
@@ -27,7 +37,7 @@ impl Progress {
     /// The counts of all streams together, at this moment.
     pub fn total(&self) -> Counts {
         let mut total = Counts::default();
-        for stream in self.streams() {
+        for stream in self.streams().iter() {
             total.add(&stream.counts());
         }
         total
@@ -35,30 +45,39 @@ impl Progress {
 
     /// The counts of each stream, at this moment; empty before the load has begun.
     pub fn report(&self) -> Vec<StreamReport> {
-        let report = |(number, stream): (usize, &StreamProgress)| StreamReport {
-            stream: number,
-            name: stream.name.clone(),
-            counts: stream.counts(),
-            completed: stream.completed.load(Relaxed),
-        };
-        self.streams().iter().enumerate().map(report).collect()
+        let streams = self.streams();
+        streams.iter().enumerate().map(|(number, stream)| stream.report(number)).collect()
     }
 
     /// Begins a load of streams with these names; false when this progress already watched another load.
     pub(super) fn begin(&self, names: impl Iterator<Item = String>) -> bool {
-        self.0.set(names.map(|name| StreamProgress { name, ..Default::default() }).collect()).is_ok()
+        let is_fresh = !self.0.has_begun.swap(true, Relaxed);
+        if is_fresh {
+            names.for_each(|name| {
+                self.add_stream(name);
+            });
+        }
+        is_fresh
     }
 
-    pub(super) fn add_read(&self, stream: usize, entries: u64) -> u64 {
-        self.streams()[stream].read.fetch_add(entries, Relaxed)
+    /// Takes in a further stream, and answers its number.
+    pub(super) fn add_stream(&self, name: String) -> usize {
+        let mut streams = self.0.streams.write().unwrap_or_else(PoisonError::into_inner);
+        streams.push(StreamProgress { name: name.into(), ..Default::default() });
+        streams.len() - 1
+    }
+
+    pub(super) fn add_read(&self, stream: usize, entries: u64) {
+        self.streams()[stream].read.fetch_add(entries, Relaxed);
+        self.0.read.fetch_add(entries, Relaxed);
     }
 
     pub(super) fn add_bytes(&self, stream: usize, bytes: u64) {
         self.streams()[stream].bytes.fetch_add(bytes, Relaxed);
     }
 
-    pub(super) fn add_stored(&self, run: StoredRun) {
-        let stream = &self.streams()[run.stream as usize];
+    pub(super) fn add_stored(&self, stream: usize, run: StoredRun) {
+        let stream = &self.streams()[stream];
         stream.inserted.fetch_add(run.inserted, Relaxed);
         stream.existed.fetch_add(run.replaced, Relaxed);
         stream.overtaken.fetch_add(run.overtaken, Relaxed);
@@ -70,18 +89,48 @@ impl Progress {
 
     pub(super) fn add_failed(&self, stream: usize) {
         self.streams()[stream].failed.fetch_add(1, Relaxed);
+        self.0.failed.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn complete(&self, stream: usize) {
-        self.streams()[stream].completed.store(true, Relaxed);
+    /// Notes that a stream is complete, and reports it.
+    pub(super) fn complete(&self, stream: usize) -> Option<StreamReport> {
+        let streams = self.streams();
+        let progress = streams.get(stream)?;
+        progress.completed.store(true, Relaxed);
+        Some(progress.report(stream))
     }
 
-    fn streams(&self) -> &[StreamProgress] {
-        self.0.get().map_or(&[], Vec::as_slice)
+    pub(super) fn name(&self, stream: usize) -> Arc<str> {
+        self.streams().get(stream).map_or_else(|| "".into(), |stream| stream.name.clone())
+    }
+
+    /// The entries read of one stream.
+    pub(super) fn read_of(&self, stream: usize) -> u64 {
+        self.streams().get(stream).map_or(0, |stream| stream.read.load(Relaxed))
+    }
+
+    /// The entries read of all streams, and those of them that failed.
+    pub(super) fn read_and_failed(&self) -> (u64, u64) {
+        (self.0.read.load(Relaxed), self.0.failed.load(Relaxed))
+    }
+
+    fn streams(&self) -> RwLockReadGuard<'_, Vec<StreamProgress>> {
+        self.0.streams.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Progress").field(&self.total()).finish()
     }
 }
 
 impl StreamProgress {
+    fn report(&self, number: usize) -> StreamReport {
+        let completed = self.completed.load(Relaxed);
+        StreamReport { stream: number, name: self.name.to_string(), counts: self.counts(), completed }
+    }
+
     fn counts(&self) -> Counts {
         Counts {
             read: self.read.load(Relaxed),

@@ -56,7 +56,7 @@ pub struct BulkPutReport {
 }
 
 impl BulkPutReport {
-    /// Entries stored a second.
+    /// Entries read a second, whatever became of them.
     pub fn rows_per_second(&self) -> f64 {
         if self.seconds > 0.0 { self.total.read as f64 / self.seconds } else { 0.0 }
     }

@@ -83,7 +83,7 @@ fn progress_can_be_watched_while_the_load_runs(#[values(Memory, RocksDb)] on: Gr
         }
     };
     assert!(progress.report().is_empty());
-    let options = BulkPutOptions { progress: progress.clone(), cancel, ..Default::default() };
+    let options = BulkPutOptions { progress: Some(progress.clone()), cancel, ..Default::default() };
     let stopped = failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch })], &options));
     let expected: Vec<u64> = (0..20).map(|batch| batch * 10).collect();
     assert_eq!(*seen.lock().unwrap(), expected);

@@ -67,7 +67,8 @@ fn a_load_that_must_not_meet_existing_keys_stops_at_one(#[values(Memory, RocksDb
     assert_eq!(stopped.report.total.read, 2);
     assert!(!stopped.report.streams[0].completed);
     assert_eq!(recorder.completed(), []);
-    assert_error(stopped, ErrorKind::Conflict, &[]);
+    // The message used to give bytes of the key, and the number of a space.
+    assert_error(stopped, ErrorKind::Conflict, &["stream 0", "entry 1", "(id 2)", "table words"]);
     assert_eq!(all_rows(&store, "words").last(), Some(&word(2, "old")));
 }
 

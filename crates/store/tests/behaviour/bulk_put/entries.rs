@@ -205,3 +205,49 @@ fn defaults_and_nulls_fill_what_a_row_leaves_out(#[values(Memory, RocksDb)] on: 
     assert_eq!(failures(&store, record_batch_stream("items", "items", vec![Ok(batch)])), []);
     assert_eq!(all_rows(&store, "items"), [whole(1), whole(2)]);
 }
+
+/// Rows given one by one used to fail without the column, and without a way to the entry itself.
+#[rstest]
+fn a_failed_entry_comes_with_table_column_and_all_of_itself(#[values(Memory, RocksDb)] on: Ground) {
+    #[derive(Default)]
+    struct Keep(std::sync::Mutex<Vec<(Option<String>, Option<String>, Option<Row>)>>);
+    impl tonnage::BulkPutCallbacks for Keep {
+        fn failed(&self, failed: &tonnage::FailedEntry<'_>) -> Result<()> {
+            let entry = failed.entry.expect("its stream gave it");
+            assert!(entry.pair().is_none() && entry.table() == failed.table);
+            let told = (failed.table.map(str::to_owned), failed.column.map(str::to_owned), entry.row()?);
+            self.0.lock().unwrap().push(told);
+            Ok(())
+        }
+    }
+    let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
+    let keep = Arc::new(Keep::default());
+    let options = BulkPutOptions { callbacks: keep.clone(), stream_parallelism: Some(1), ..Default::default() };
+    let bad = row! { "id" => 2, "size" => "many" };
+    let batch = columns(vec![
+        ("id", Arc::new(Int32Array::from(vec![3, 4]))),
+        ("size", Arc::new(StringArray::from(vec![Some("1"), Some("few")]))),
+    ]);
+    let by_row = rows_of("items", [row! { "id" => 1, "size" => 1 }, bad.clone()]);
+    store.bulk_put(vec![by_row, record_batch_stream("b", "items", [Ok(batch)])], &options).unwrap();
+    let told = |row: Row| (Some("items".to_owned()), Some("size".to_owned()), Some(row));
+    assert_eq!(*keep.0.lock().unwrap(), [told(bad), told(row! { "id" => 4, "size" => "few" })]);
+}
+
+/// Which of two entries with one key is the later one hangs on their positions.
+#[rstest]
+#[case::descending(vec![vec![1, 0]])]
+#[case::equal(vec![vec![1, 1]])]
+#[case::before_the_batch_before(vec![vec![5, 6], vec![6, 7]])]
+#[case::too_few(vec![vec![0]])]
+fn positions_that_do_not_ascend_are_refused(#[values(Memory, RocksDb)] on: Ground, #[case] positions: Vec<Vec<u64>>) {
+    let store = on.with_tables("CREATE TABLE items (id INTEGER, PRIMARY KEY (id))");
+    let rows = || vec![row! { "id" => 1 }, row! { "id" => 2 }];
+    let batch = |positions: Vec<u64>| EntryBatch {
+        positions: Some(positions),
+        ..Payload::Rows { table: "items".into(), rows: rows() }.into()
+    };
+    let stream = batches(positions.into_iter().map(batch).collect());
+    let stopped = crate::common::failure(store.bulk_put(vec![stream], &BulkPutOptions::default()));
+    crate::common::assert_error(stopped, tonnage::ErrorKind::Invalid, &["stream 0", "positions"]);
+}

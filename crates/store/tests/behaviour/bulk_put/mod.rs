@@ -1,10 +1,14 @@
 //! Bulk put: every rule of it.
 
+mod altered;
 mod completion;
 mod control;
+mod dropped;
 mod duplicates;
 mod entries;
 mod failures;
 mod model;
 mod overtaken;
+mod pushing;
 mod settings;
+mod waiting;

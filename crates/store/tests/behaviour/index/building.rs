@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use rstest::rstest;
-use tonnage::{
-    BulkPutOptions, Cancel, CreateIndexOptions, EntryBatch, EntryStream, ErrorKind, IndexColumn, IndexDefinition, IndexRange,
-    Result, WriteOptions,
-};
+use tonnage::{BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition, IndexRange, WriteOptions};
 
 use super::{car, cars, plates, stale_entries};
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -78,32 +74,6 @@ fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on:
     stale_entries(&store);
     let found = plates(&store, "by_year", IndexRange::default());
     assert_eq!(found.len() as u64, store.table("cars").unwrap().count().unwrap());
-}
-
-/// A stream that makes an index of the table that it is loaded into, and so waits for itself.
-struct Impatient(tonnage::Store, bool);
-
-impl EntryStream for Impatient {
-    fn name(&self) -> String {
-        "impatient".into()
-    }
-
-    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
-        if std::mem::replace(&mut self.1, true) {
-            return Ok(None);
-        }
-        let options = CreateIndexOptions { load_wait: Duration::from_millis(20), ..Default::default() };
-        let error = failure(self.0.create_index(&by_year(), &options));
-        assert_error(error, ErrorKind::Unavailable, &["bulk put"]);
-        Ok(None)
-    }
-}
-
-#[rstest]
-fn an_index_that_waits_for_its_own_load_gives_up(#[values(Memory, RocksDb)] on: Ground) {
-    let store = stocked(on, 10);
-    store.bulk_put(vec![Box::new(Impatient(store.clone(), false))], &BulkPutOptions::default()).unwrap();
-    assert!(store.create_index(&by_year(), &CreateIndexOptions::default()).unwrap());
 }
 
 #[rstest]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rstest::rstest;
-use tonnage::{Direction, ManualClock, TableScanOptions, WriteOptions};
+use tonnage::{Direction, EntryBatch, ManualClock, Payload, TableScanOptions, WriteOptions};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::row;
@@ -82,4 +82,23 @@ fn a_row_that_is_written_back_may_keep_the_life_it_had(#[values(Memory, RocksDb)
     clock.set_ms(100 * DAY_MS);
     assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap(), None);
     assert_eq!(table.get(&row! { "k" => 2_i64 }).unwrap().unwrap().expires_at_ms, 0, "0 is for ever, whatever the table says");
+}
+
+/// A time to live of nothing used to store a row that was gone at once.
+#[rstest]
+fn no_time_to_live_at_all_is_for_ever(#[values(Memory, RocksDb)] on: Ground) {
+    let clock = Arc::new(ManualClock::new(DAY_MS));
+    let store = on.open_with_clock(clock.clone());
+    store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k)) USING TTL 3 DAYS").unwrap();
+    let table = store.table("t").unwrap();
+    table.put(&row! { "k" => 1_i64 }, &living(Duration::ZERO)).unwrap();
+    let payload = Payload::Rows { table: "t".into(), rows: vec![row! { "k" => 2_i64 }] };
+    let load = store.load(&Default::default()).unwrap();
+    load.push(load.stream("rows"), EntryBatch { ttl: Some(Duration::ZERO), ..payload.into() }).unwrap();
+    load.finish().unwrap();
+    store.kv().put(&"/a".parse().unwrap(), b"value", &living(Duration::ZERO)).unwrap();
+    clock.set_ms(100 * DAY_MS);
+    assert_eq!(table.count().unwrap(), 2);
+    assert_eq!(table.get(&row! { "k" => 2_i64 }).unwrap().unwrap().expires_at_ms, 0);
+    assert!(store.kv().get(&"/a".parse().unwrap()).unwrap().is_some());
 }

@@ -1,0 +1,329 @@
+//! Where batches become entries of a load session.
+//!
+//! Workers take batches out of the queue, encode them and push them into the session. One of them, the
+//! thread that runs the load, also looks around: at time-outs and cancels, at streams that failed, and
+//! at whether it is time to flush. It does so every few milliseconds, whatever streams do.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arrow::array::RecordBatch;
+use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
+
+use super::encode::{Encoder, Refused};
+use super::intake::{Flush, Intake, Job, Next};
+use super::outcomes::{Outcomes, guarded, lock, panic_message};
+use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, Payload};
+use crate::bulk::rate::RateLimit;
+use crate::index::{OpenLoad, Pushing};
+use crate::store::Inner;
+
+/// How often the load looks around.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How long nothing must have happened before a stream that has ended is worth a flush of its own.
+const IDLE: Duration = Duration::from_millis(20);
+/// How long a load that was stopped waits for streams to come back.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// One load under way.
+pub(super) struct Host<'a> {
+    store: &'a Arc<Inner>,
+    options: &'a BulkPutOptions,
+    outcomes: &'a Outcomes,
+    intake: &'a Intake,
+    session: Box<dyn LoadSession + 'a>,
+    // Dropped after the session: until then nobody may remove entries of indexes.
+    load: OpenLoad<'a>,
+    workers: usize,
+    rows_limit: Option<RateLimit>,
+    bytes_limit: Option<RateLimit>,
+}
+
+/// How much of a batch was put.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Put {
+    Whole,
+    /// The load was stopped in the middle of it: nothing of the batch may be acknowledged.
+    InPart,
+}
+
+/// When the load flushed last, and since when nothing happens.
+struct Pace {
+    flushed: Instant,
+    idle_since: Option<Instant>,
+}
+
+impl<'a> Host<'a> {
+    /// Opens the session of a load that so many threads encode for, within so much memory.
+    pub(super) fn open(
+        store: &'a Arc<Inner>,
+        options: &'a BulkPutOptions,
+        outcomes: &'a Arc<Outcomes>,
+        intake: &'a Intake,
+        workers: usize,
+        memory_bytes: usize,
+    ) -> Result<Self> {
+        let load = store.gate.open_load();
+        let session = store.engine.load(LoadOptions {
+            on_existing: options.on_existing,
+            durability: options.durability,
+            // The rest is for what the workers encode.
+            memory_bytes_max: memory_bytes - memory_bytes / ENCODERS_SHARE,
+            parallelism: options.per_shard_parallelism.unwrap_or_else(cores),
+            spill_directory: None,
+            observer: outcomes.clone(),
+        })?;
+        let rows_limit = options.rows_per_second_max.map(RateLimit::per_second);
+        let bytes_limit = options.bytes_per_second_max.map(RateLimit::per_second);
+        Ok(Self { store, options, outcomes, intake, session, load, workers, rows_limit, bytes_limit })
+    }
+
+    /// Puts everything that comes, to the end, and makes up the report.
+    pub(super) fn run(self, started: Instant) -> std::result::Result<BulkPutReport, BulkPutError> {
+        std::thread::scope(|scope| {
+            for _ in 1..self.workers {
+                // Where no thread can be had, the others do its part.
+                let _ = std::thread::Builder::new().name("bulk put".into()).spawn_scoped(scope, || self.work());
+            }
+            self.lead();
+        });
+        let ended = self.end(started);
+        let store = self.store;
+        drop(self);
+        store.catalog.drop_after_load();
+        ended
+    }
+
+    fn encoder(&self) -> Encoder<'a> {
+        Encoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
+    }
+
+    /// The bytes that go to the engine at once: what all workers hold together stays within their share of the memory.
+    fn slice_bytes_max(&self) -> usize {
+        let share = self.options.memory_bytes() / ENCODERS_SHARE / self.workers;
+        self.options.slice_bytes_max().min(share.max(SLICE_BYTES_MIN))
+    }
+
+    fn work(&self) {
+        let mut encoder = self.encoder();
+        while let Next::Batch(job) = self.intake.next(None) {
+            self.carry_out(job, &mut encoder);
+        }
+    }
+
+    /// Works, and looks around in between.
+    fn lead(&self) {
+        let mut encoder = self.encoder();
+        let mut pace = Pace { flushed: Instant::now(), idle_since: None };
+        loop {
+            match self.intake.next(Some(LOOK_EVERY)) {
+                Next::Batch(job) => {
+                    pace.idle_since = None;
+                    self.carry_out(job, &mut encoder);
+                }
+                Next::Idle => {}
+                Next::Failed(stream, error) => self.fail(stream, error),
+                Next::Over => break,
+            }
+            self.look_around();
+            if !self.outcomes.is_stopped() && self.is_flush_due(&mut pace) {
+                self.flush().unwrap_or_else(|error| self.outcomes.stop(error));
+                pace.flushed = Instant::now();
+            }
+        }
+        // Those who wait in a stream get a moment to come back.
+        self.intake.wait_for_sources(GRACE);
+    }
+
+    fn look_around(&self) {
+        self.outcomes.check_limits(self.options);
+        if self.outcomes.is_stopped() {
+            self.intake.stop();
+        }
+    }
+
+    fn is_flush_due(&self, pace: &mut Pace) -> bool {
+        if self.load.flush_wanted() || self.intake.flush_wanted() {
+            return true;
+        }
+        if self.session.pending_bytes() >= self.options.flush_bytes_max {
+            return true;
+        }
+        if self.options.flush_interval.is_some_and(|interval| pace.flushed.elapsed() >= interval) {
+            // The next one is due an interval later, whether or not there was anything to do.
+            pace.flushed = Instant::now();
+            return self.intake.is_behind();
+        }
+        if !self.intake.wants_flush_when_idle() {
+            pace.idle_since = None;
+            return false;
+        }
+        pace.idle_since.get_or_insert_with(Instant::now).elapsed() >= IDLE
+    }
+
+    fn carry_out(&self, job: Job, encoder: &mut Encoder<'_>) {
+        let (stream, end, bytes) = job.receipt();
+        let put = catch_unwind(AssertUnwindSafe(|| self.put_batch(job, encoder)));
+        let put = put.unwrap_or_else(|panic| Err(Error::internal(format!("it panicked: {}", panic_message(&panic)))));
+        let put = put.unwrap_or_else(|error| {
+            self.fail(stream, error);
+            Put::InPart
+        });
+        self.look_around();
+        self.intake.done(stream, (put == Put::Whole).then_some(end), bytes);
+    }
+
+    /// Stops the load by an error of a stream. One that begins with the name of the stream need not be told it again.
+    fn fail(&self, stream: usize, error: Error) {
+        let (name, read) = self.outcomes.place_of(stream);
+        let place = match &*name {
+            name if error.message().starts_with(name) => format!("stream {stream}, after {read} entries"),
+            name => format!("stream {stream} ({name}), after {read} entries"),
+        };
+        self.outcomes.stop(error.at(place));
+        self.intake.stop();
+    }
+
+    /// Puts one batch, slice by slice, unless the load is stopped.
+    fn put_batch(&self, job: Job, encoder: &mut Encoder<'_>) -> Result<Put> {
+        let Job { stream, first, batch, .. } = job;
+        let EntryBatch { payload, ttl, positions, unread } = batch;
+        self.outcomes.add_read(stream, unread.len() as u64);
+        for entry in &unread {
+            self.outcomes.fail_unread(stream, entry)?;
+        }
+        let places = Places { first, positions: positions.as_deref() };
+        let entries = payload.len();
+        let mut offset = 0;
+        let mut put = |encode: &mut dyn FnMut(&mut Encoder<'_>, usize) -> usize| -> Result<Put> {
+            while offset < entries && !self.outcomes.is_stopped() {
+                let mut pushing = self.load.pushing();
+                let taken = encode(encoder, offset);
+                self.push(stream, taken, encoder, &mut pushing)?;
+                drop(pushing);
+                for Refused { position, index, column, reason } in encoder.refused.drain(..) {
+                    let entry = Some(super::Entry::new(&payload, offset + index));
+                    self.outcomes.fail(stream, position, column.as_deref(), &reason, entry)?;
+                }
+                if let Some((_, entries)) = encoder.encoded() {
+                    self.wait_for_rate(entries);
+                }
+                offset += taken;
+            }
+            Ok(if offset < entries { Put::InPart } else { Put::Whole })
+        };
+        match &payload {
+            Payload::Batch { table, rows } => {
+                let step = rows_at_once(rows, self.slice_bytes_max(), self.options.slice_rows_max());
+                put(&mut |encoder, offset| {
+                    let len = step.min(entries - offset);
+                    encoder.rows(table, &rows.slice(offset, len), ttl, |index| places.of(offset + index))
+                })
+            }
+            Payload::Rows { table, rows } => {
+                put(&mut |encoder, offset| encoder.single_rows(table, &rows[offset..], ttl, |index| places.of(offset + index)))
+            }
+            Payload::Pairs(pairs) => put(&mut |encoder, offset| encoder.pairs(pairs, offset, ttl, |index| places.of(index))),
+        }
+    }
+
+    /// Hands what the encoder made of `taken` entries to the session. Entries of indexes go before their rows, in streams of their
+    /// own, which nobody counts. Those of an index that was dropped meanwhile are not wanted.
+    fn push(&self, stream: usize, taken: usize, encoder: &Encoder<'_>, pushing: &mut Pushing<'_>) -> Result<()> {
+        self.outcomes.add_read(stream, taken as u64);
+        let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
+        pushing.rows_of(space, !encoder.index_entries().is_empty());
+        for (space, entries) in encoder.index_entries() {
+            match self.session.push(*space, Outcomes::stream_of_indexes(stream), entries) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                pushed => pushed?,
+            }
+        }
+        self.session.push(space, Outcomes::stream_of_rows(stream), entries)?;
+        self.outcomes.add_bytes(stream, entries.bytes() as u64);
+        Ok(())
+    }
+
+    /// Slices are small where a rate is set, so what is waited for is what was just stored, and it is soon over.
+    fn wait_for_rate(&self, entries: &Entries) {
+        let give_up = || {
+            self.outcomes.check_limits(self.options);
+            self.outcomes.is_stopped()
+        };
+        if let Some(limit) = &self.rows_limit {
+            limit.take(entries.len() as u64, give_up);
+        }
+        if let Some(limit) = &self.bytes_limit {
+            limit.take(entries.bytes() as u64, give_up);
+        }
+    }
+
+    /// Makes everything durable that was pushed, then tells how far each stream is, and which are complete.
+    fn flush(&self) -> Result<()> {
+        let Flush { mut ended, marks } = self.intake.begin_flush();
+        let flushing = self.load.begin_flush();
+        self.session.flush()?;
+        self.load.flushed(flushing);
+        let callbacks = &self.options.callbacks;
+        for &(stream, position) in &marks {
+            let told = guarded("durable", || callbacks.durable(stream, position));
+            told.unwrap_or_else(|error| self.outcomes.stop(error));
+        }
+        self.intake.flushed(&marks);
+        ended.sort_unstable();
+        for stream in ended {
+            let Some(report) = self.outcomes.complete(stream) else { continue };
+            let told = guarded("completed", || callbacks.completed(&report));
+            told.unwrap_or_else(|error| self.outcomes.stop(error));
+        }
+        Ok(())
+    }
+
+    /// Stores what was put, whatever ended the load, and makes up the report.
+    fn end(&self, started: Instant) -> std::result::Result<BulkPutReport, BulkPutError> {
+        let outcomes = self.outcomes;
+        outcomes.check_limits(self.options);
+        let flushed = self.flush();
+        outcomes.check_cancel(self.options);
+        outcomes.check_errors(self.options.errors_max, true);
+        self.intake.stop();
+        let report = outcomes.report(started);
+        let is_flushed = flushed.is_ok();
+        // What a callback or a stream said counts for more than what the session says after it was stopped by them.
+        let stopped = lock(&outcomes.stopped_by).as_ref().map(|error| Error::new(error.kind(), error.message()));
+        match stopped.map_or(flushed, Err) {
+            Ok(()) => Ok(report),
+            Err(error) => Err(BulkPutError {
+                error,
+                report: report.into(),
+                too_many_errors: outcomes.has_too_many_errors(),
+                flushed: is_flushed,
+            }),
+        }
+    }
+}
+
+/// This part of the memory is for what the workers encode.
+const ENCODERS_SHARE: usize = 8;
+/// No worker hands less to the session at once, however little memory there is.
+const SLICE_BYTES_MIN: usize = 4 << 10;
+
+/// Where the entries of a batch stand in their stream.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    first: u64,
+    positions: Option<&'a [u64]>,
+}
+
+impl Places<'_> {
+    fn of(self, index: usize) -> u64 {
+        self.positions.map_or(self.first + index as u64, |positions| positions[index])
+    }
+}
+
+/// How many rows of a batch make about `bytes_max` bytes, at most `rows_max`.
+fn rows_at_once(rows: &RecordBatch, bytes_max: usize, rows_max: usize) -> usize {
+    let bytes = super::stream::bytes_of(rows);
+    (rows.num_rows() as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, rows_max as u128) as usize
+}

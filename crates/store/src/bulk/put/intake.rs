@@ -1,0 +1,431 @@
+//! The queue between those who bring entries and those who put them.
+//!
+//! 1. Each stream has a lane. Batches go into the lane of their stream, and a lane with batches is ready.
+//! 2. A worker takes a batch out of a ready lane. Nobody else takes one from there until it is done,
+//!    so the batches of one stream stay in order.
+//! 3. Once a flush has stored what was put, the position up to which a stream is durable moves on.
+//!
+//! The queue holds nothing of the store. So a thread that is caught in a stream which never returns
+//! keeps its stream and this queue, and nothing else.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use tonnage_engine::{Error, Result};
+
+use super::EntryBatch;
+
+/// How long a reader waits for its batch at most before it looks around.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// A queue of batches.
+pub(super) struct Intake {
+    queue: Mutex<Queue>,
+    /// Told when there is something to do, or nothing will come any more.
+    work: Condvar,
+    /// Told when there is room.
+    room: Condvar,
+    /// Told when streams have become durable.
+    durable: Condvar,
+    bytes_max: usize,
+}
+
+#[derive(Default)]
+struct Queue {
+    lanes: Vec<Lane>,
+    /// Streams with batches that no worker is at.
+    ready: VecDeque<usize>,
+    /// Workers at a batch.
+    busy: usize,
+    /// The bytes of the batches that wait, and of those at work.
+    bytes: usize,
+    /// Those who may still bring batches.
+    sources: usize,
+    /// Why a source failed.
+    failed: Option<(usize, Error)>,
+    stopped: bool,
+    /// Streams that brought everything, all of which was put, but is not yet durable.
+    ended: Vec<usize>,
+    /// Streams of which more was put than is durable.
+    behind: Vec<usize>,
+    /// Those who wait until something is durable.
+    waiting: usize,
+    flush_wanted: bool,
+}
+
+/// One stream.
+#[derive(Default)]
+struct Lane {
+    batches: VecDeque<Job>,
+    at_work: bool,
+    /// Whether it brings nothing more.
+    is_over: bool,
+    is_behind: bool,
+    /// The positions that follow what was brought, put, and stored.
+    next: u64,
+    put: u64,
+    durable: u64,
+    /// The reader that waits until its batch is put.
+    reader: Option<Thread>,
+}
+
+/// A batch to put.
+pub(super) struct Job {
+    pub(super) stream: usize,
+    pub(super) batch: EntryBatch,
+    /// The positions of its first entry and of what follows it.
+    pub(super) first: u64,
+    end: u64,
+    bytes: usize,
+}
+
+/// What a worker finds.
+pub(super) enum Next {
+    Batch(Job),
+    /// Nothing came in good time.
+    Idle,
+    /// A stream failed.
+    Failed(usize, Error),
+    /// Nothing will come any more.
+    Over,
+}
+
+/// What a flush stores.
+pub(super) struct Flush {
+    /// Streams that will be complete.
+    pub(super) ended: Vec<usize>,
+    /// Streams with the positions up to which they will be durable.
+    pub(super) marks: Vec<(usize, u64)>,
+}
+
+impl Intake {
+    /// A queue for this many streams, which holds about so many bytes.
+    pub(super) fn new(streams: usize, bytes_max: usize) -> Self {
+        let queue = Queue { lanes: (0..streams).map(|_| Lane::default()).collect(), ..Queue::default() };
+        let [work, room, durable] = [(); 3].map(|()| Condvar::new());
+        Self { queue: Mutex::new(queue), work, room, durable, bytes_max }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in a further stream.
+    pub(super) fn add_stream(&self) {
+        self.lock().lanes.push(Lane::default());
+    }
+
+    /// One more may bring batches from now on.
+    pub(super) fn add_source(&self) {
+        self.lock().sources += 1;
+    }
+
+    /// One who brought batches is gone.
+    pub(super) fn source_gone(&self) {
+        self.lock().sources -= 1;
+        self.work.notify_all();
+    }
+
+    /// Takes a batch without waiting for anything: for those that are in memory as they are.
+    ///
+    /// # Errors
+    /// `Invalid` for positions that do not ascend.
+    pub(super) fn add(&self, stream: usize, batch: EntryBatch) -> Result<()> {
+        self.lock().add(stream, batch, 0)?;
+        self.work.notify_one();
+        Ok(())
+    }
+
+    /// Takes a batch and waits until it is put. False when the load was stopped.
+    ///
+    /// # Errors
+    /// As [`Intake::add`].
+    pub(super) fn hand_over(&self, stream: usize, batch: EntryBatch) -> Result<bool> {
+        {
+            let mut queue = self.lock();
+            if queue.stopped {
+                return Ok(false);
+            }
+            queue.add(stream, batch, 0)?;
+            queue.lanes[stream].reader = Some(std::thread::current());
+        }
+        self.work.notify_one();
+        loop {
+            std::thread::park_timeout(LOOK_EVERY);
+            let queue = self.lock();
+            if queue.stopped || queue.lanes[stream].is_idle() {
+                return Ok(!queue.stopped);
+            }
+        }
+    }
+
+    /// Takes a batch if there is room, or waits for room if `patient`. The answer is the position that
+    /// follows it, or the batch where there is no room.
+    ///
+    /// # Errors
+    /// As [`Intake::add`]; `None` when the load was stopped.
+    pub(super) fn push(
+        &self,
+        stream: usize,
+        batch: EntryBatch,
+        patient: bool,
+    ) -> Result<Option<std::result::Result<u64, EntryBatch>>> {
+        let bytes = batch.memory_bytes();
+        let mut queue = self.lock();
+        while !queue.stopped && queue.bytes > 0 && queue.bytes + bytes > self.bytes_max {
+            if !patient {
+                return Ok(Some(Err(batch)));
+            }
+            queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        if queue.stopped {
+            return Ok(None);
+        }
+        let lane = queue
+            .lanes
+            .get(stream)
+            .ok_or_else(|| Error::invalid(format!("the load has no stream {stream}: streams are made by Load::stream")))?;
+        if lane.is_over {
+            return Err(Error::invalid(format!("stream {stream} was ended: begin another one")));
+        }
+        let end = queue.add(stream, batch, bytes)?;
+        self.work.notify_one();
+        // Who waits behind may fit in too.
+        self.room.notify_one();
+        Ok(Some(Ok(end)))
+    }
+
+    /// A stream brings nothing more.
+    pub(super) fn end(&self, stream: usize) {
+        let mut queue = self.lock();
+        let Some(lane) = queue.lanes.get_mut(stream).filter(|lane| !lane.is_over) else { return };
+        lane.is_over = true;
+        if lane.is_idle() && !queue.stopped {
+            queue.ended.push(stream);
+        }
+    }
+
+    /// Ends all streams that still bring something.
+    pub(super) fn end_all(&self) {
+        let streams = self.lock().lanes.len();
+        (0..streams).for_each(|stream| self.end(stream));
+    }
+
+    /// A stream failed; of several the first one counts.
+    pub(super) fn fail(&self, stream: usize, error: Error) {
+        self.lock().failed.get_or_insert((stream, error));
+        self.work.notify_all();
+    }
+
+    /// What to do next. Who has a patience gets back when it ends, and is told of streams that failed.
+    pub(super) fn next(&self, patience: Option<Duration>) -> Next {
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        let mut queue = self.lock();
+        loop {
+            if queue.stopped {
+                return Next::Over;
+            }
+            if let Some((stream, error)) = queue.failed.take_if(|_| deadline.is_some()) {
+                return Next::Failed(stream, error);
+            }
+            if let Some(job) = queue.take_job() {
+                return Next::Batch(job);
+            }
+            if queue.sources == 0 && queue.busy == 0 && queue.failed.is_none() {
+                return Next::Over;
+            }
+            queue = match deadline {
+                None => self.work.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Next::Idle;
+                    }
+                    self.work.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// A worker is done with a batch: it was put whole, up to a position, or not.
+    pub(super) fn done(&self, stream: usize, end: Option<u64>, bytes: usize) {
+        let mut queue = self.lock();
+        queue.busy -= 1;
+        queue.bytes -= bytes;
+        let is_stopped = queue.stopped;
+        let lane = &mut queue.lanes[stream];
+        lane.at_work = false;
+        let reader = lane.reader.take();
+        let (is_ready, is_over) = (!lane.batches.is_empty(), lane.is_over);
+        if let Some(end) = end {
+            lane.put = end;
+            let is_newly_behind = !std::mem::replace(&mut lane.is_behind, true);
+            if is_newly_behind {
+                queue.behind.push(stream);
+            }
+        }
+        if is_ready {
+            queue.ready.push_back(stream);
+            self.work.notify_one();
+        } else if is_over && !is_stopped {
+            // A load that was stopped may have let go of batches.
+            queue.ended.push(stream);
+        }
+        if queue.sources == 0 && queue.busy == 0 && queue.ready.is_empty() {
+            self.work.notify_all();
+        }
+        if queue.waiting > 0 {
+            self.durable.notify_all();
+        }
+        drop(queue);
+        if bytes > 0 {
+            self.room.notify_one();
+        }
+        reader.iter().for_each(Thread::unpark);
+    }
+
+    /// Lets go of what waits, and takes nothing more.
+    pub(super) fn stop(&self) {
+        let mut queue = self.lock();
+        if std::mem::replace(&mut queue.stopped, true) {
+            return;
+        }
+        queue.ready.clear();
+        for lane in &mut queue.lanes {
+            lane.batches.clear();
+            lane.reader.take().iter().for_each(Thread::unpark);
+        }
+        drop(queue);
+        [&self.work, &self.room, &self.durable].into_iter().for_each(Condvar::notify_all);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
+    /// Waits until nobody brings batches any more, or the time is up.
+    pub(super) fn wait_for_sources(&self, patience: Duration) {
+        let queue = self.lock();
+        let still_there = |queue: &mut Queue| queue.sources > 0;
+        drop(self.work.wait_timeout_while(queue, patience, still_there));
+    }
+
+    /// Whether someone waits for what a flush would bring, and all that was brought is put.
+    pub(super) fn wants_flush_when_idle(&self) -> bool {
+        let queue = self.lock();
+        let is_idle = queue.busy == 0 && queue.ready.is_empty();
+        is_idle && (!queue.ended.is_empty() || (queue.waiting > 0 && !queue.behind.is_empty()))
+    }
+
+    /// Whether something was put since the last flush, or streams have ended.
+    pub(super) fn is_behind(&self) -> bool {
+        let queue = self.lock();
+        !queue.behind.is_empty() || !queue.ended.is_empty()
+    }
+
+    /// Whether someone asked for a flush at once.
+    pub(super) fn flush_wanted(&self) -> bool {
+        self.lock().flush_wanted
+    }
+
+    /// What a flush that begins now will make durable.
+    pub(super) fn begin_flush(&self) -> Flush {
+        let mut queue = self.lock();
+        queue.flush_wanted = false;
+        let behind = std::mem::take(&mut queue.behind);
+        let mark = |stream: usize| {
+            let lane = &mut queue.lanes[stream];
+            lane.is_behind = false;
+            (stream, lane.put)
+        };
+        let marks = behind.into_iter().map(mark).collect();
+        Flush { ended: std::mem::take(&mut queue.ended), marks }
+    }
+
+    /// What a flush was to make durable is.
+    pub(super) fn flushed(&self, marks: &[(usize, u64)]) {
+        let mut queue = self.lock();
+        for (stream, position) in marks {
+            queue.lanes[*stream].durable = *position;
+        }
+        drop(queue);
+        self.durable.notify_all();
+    }
+
+    /// The position up to which a stream is durable.
+    pub(super) fn durable(&self, stream: usize) -> u64 {
+        self.lock().lanes.get(stream).map_or(0, |lane| lane.durable)
+    }
+
+    /// Waits until a stream is durable up to a position. False when the time is up or the load stopped.
+    pub(super) fn wait_durable(&self, stream: usize, position: u64, patience: Duration) -> bool {
+        let is_reached = |queue: &Queue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
+        self.wait_until(patience, is_reached)
+    }
+
+    /// Waits until everything is durable that was brought by now. False when the load stopped before.
+    pub(super) fn flush(&self) -> bool {
+        const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+        let lanes: Vec<_> = self.lock().lanes.iter().map(|lane| lane.next).enumerate().collect();
+        let reached = |queue: &Queue, position: fn(&Lane) -> u64| {
+            lanes.iter().all(|(stream, next)| position(&queue.lanes[*stream]) >= *next)
+        };
+        if !self.wait_until(FOR_EVER, |queue| reached(queue, |lane| lane.put)) {
+            return false;
+        }
+        if reached(&self.lock(), |lane| lane.durable) {
+            return true;
+        }
+        self.lock().flush_wanted = true;
+        self.work.notify_all();
+        self.wait_until(FOR_EVER, |queue| reached(queue, |lane| lane.durable))
+    }
+
+    fn wait_until(&self, patience: Duration, is_so: impl Fn(&Queue) -> bool) -> bool {
+        let mut queue = self.lock();
+        queue.waiting += 1;
+        let waited = self.durable.wait_timeout_while(queue, patience, |queue| !queue.stopped && !is_so(queue));
+        let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        queue.waiting -= 1;
+        is_so(&queue)
+    }
+}
+
+impl Queue {
+    fn add(&mut self, stream: usize, batch: EntryBatch, bytes: usize) -> Result<u64> {
+        let lane = &mut self.lanes[stream];
+        let first = lane.next;
+        let end = batch.end(first)?;
+        lane.next = end;
+        lane.batches.push_back(Job { stream, batch, first, end, bytes });
+        if !lane.at_work && lane.batches.len() == 1 {
+            self.ready.push_back(stream);
+        }
+        self.bytes += bytes;
+        Ok(end)
+    }
+
+    fn take_job(&mut self) -> Option<Job> {
+        let stream = self.ready.pop_front()?;
+        let lane = &mut self.lanes[stream];
+        let job = lane.batches.pop_front()?;
+        lane.at_work = true;
+        self.busy += 1;
+        Some(job)
+    }
+}
+
+impl Lane {
+    fn is_idle(&self) -> bool {
+        self.batches.is_empty() && !self.at_work
+    }
+}
+
+impl Job {
+    /// What [`Intake::done`] is to be told.
+    pub(super) fn receipt(&self) -> (usize, u64, usize) {
+        (self.stream, self.end, self.bytes)
+    }
+}

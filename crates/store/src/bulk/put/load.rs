@@ -1,0 +1,199 @@
+//! A load that entries are pushed into.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tonnage_engine::{Error, Result, cores};
+
+use super::host::Host;
+use super::intake::Intake;
+use super::outcomes::Outcomes;
+use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch};
+use crate::store::Inner;
+
+/// This part of the memory is for batches that wait.
+const QUEUE_SHARE: usize = 8;
+
+/// A load that stays open while entries are pushed into it, from as many threads as there are.
+///
+/// [`crate::Store::bulk_put`] draws from its streams. A server is given its entries instead: each of its
+/// connections makes a stream and pushes into it, and holds no thread of the load meanwhile. All rules of a
+/// bulk put hold; the entries of one stream keep their order.
+///
+/// - **Back-pressure.** Batches that wait take up to an eighth of `memory_bytes_max`. Then
+///   [`Load::push`] waits, and [`Load::try_push`] gives the batch back; the latter never waits for anything
+///   but a lock that is held for microseconds, so that it may be called where nobody may block.
+/// - **Acknowledgement.** A push answers with the position that follows the batch. Its entries are durable
+///   once [`Load::durable`] has reached that position: then the client may forget them. The load makes
+///   durable what was pushed every `flush_interval`, sooner when `flush_bytes_max` are pending or somebody waits in
+///   [`Load::wait_durable`] and nothing else comes. [`super::BulkPutCallbacks::durable`] is told each time.
+/// - **Failures** are called back, as in a bulk put. An entry that failed or existed counts as dealt with: positions
+///   go on behind it.
+/// - **The end.** [`Load::end`] ends one stream, which then completes; [`Load::finish`] ends all and gives
+///   the report. A load that is dropped gives up what was not durable yet; what was stays.
+///
+/// ```
+/// # fn main() -> tonnage::Result<()> {
+/// use std::time::Duration;
+/// use tonnage::{BulkPutOptions, Payload, Row, Store};
+///
+/// let store = Store::open("memory:")?;
+/// store.execute("CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at))")?;
+/// let options = BulkPutOptions { flush_interval: Some(Duration::from_millis(50)), ..Default::default() };
+/// let load = store.load(&options)?;
+/// std::thread::scope(|scope| {
+///     for sensor in 0..4_i64 {
+///         let load = &load;
+///         scope.spawn(move || -> tonnage::Result<()> {
+///             let stream = load.stream(format!("sensor {sensor}"));
+///             let rows = vec![Row::new().with("at", sensor).with("level", 20.5)];
+///             let position = load.push(stream, Payload::Rows { table: "heat".into(), rows })?;
+///             assert!(load.wait_durable(stream, position, Duration::from_secs(60))?, "now the sensor may forget it");
+///             Ok(())
+///         });
+///     }
+/// });
+/// assert_eq!(load.finish()?.total.inserted, 4);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Load {
+    intake: Arc<Intake>,
+    outcomes: Arc<Outcomes>,
+    thread: Option<JoinHandle<std::result::Result<BulkPutReport, BulkPutError>>>,
+}
+
+/// What became of a batch that was pushed without waiting.
+#[derive(Debug)]
+pub enum TryPush {
+    /// It was taken. The position follows it.
+    Taken(u64),
+    /// There is no room for it now.
+    Full(Box<EntryBatch>),
+}
+
+impl Load {
+    pub(crate) fn open(store: &Arc<Inner>, options: &BulkPutOptions) -> Result<Load> {
+        let started = Instant::now();
+        options.check()?;
+        let outcomes = Outcomes::new(store, options, std::iter::empty(), started)?;
+        let memory_bytes = options.memory_bytes();
+        let queue_bytes = memory_bytes / QUEUE_SHARE;
+        let intake = Arc::new(Intake::new(0, queue_bytes));
+        intake.add_source();
+        let (opened, answer) = crossbeam_channel::bounded(1);
+        let run = {
+            let (store, options, outcomes, intake) = (store.clone(), options.clone(), outcomes.clone(), intake.clone());
+            let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
+            move || {
+                let host = Host::open(&store, &options, &outcomes, &intake, workers, memory_bytes - queue_bytes);
+                let _ = opened.send(host.as_ref().map(drop).map_err(|error| Error::new(error.kind(), error.message())));
+                host?.run(started)
+            }
+        };
+        let thread = std::thread::Builder::new().name("load".into()).spawn(run);
+        let thread = thread.map_err(|error| Error::unavailable(format!("no thread can be had for the load: {error}")))?;
+        let opened = answer.recv().unwrap_or_else(|_| Err(Error::internal("the load ended before it began")));
+        opened.map(|()| Load { intake, outcomes, thread: Some(thread) })
+    }
+
+    /// Begins a stream, and answers its number: streams are counted from 0. Entries of one stream keep their order.
+    pub fn stream(&self, name: impl Into<String>) -> usize {
+        // The lane is there before anybody knows the number.
+        self.intake.add_stream();
+        self.outcomes.add_stream(name.into())
+    }
+
+    /// Takes a batch of a stream, and waits for room if there is none. The answer is the position that follows
+    /// the batch: once the stream is durable up to there, so is all of the batch.
+    ///
+    /// # Errors
+    /// What stopped the load; `Invalid` for a stream that there is not or that was ended, or positions that do not ascend.
+    pub fn push(&self, stream: usize, batch: impl Into<EntryBatch>) -> Result<u64> {
+        match self.intake.push(stream, batch.into(), true)? {
+            Some(Ok(position)) => Ok(position),
+            Some(Err(_)) | None => Err(self.stopped()),
+        }
+    }
+
+    /// The same, but gives the batch back where there is no room.
+    ///
+    /// # Errors
+    /// As [`Load::push`].
+    pub fn try_push(&self, stream: usize, batch: impl Into<EntryBatch>) -> Result<TryPush> {
+        match self.intake.push(stream, batch.into(), false)? {
+            Some(Ok(position)) => Ok(TryPush::Taken(position)),
+            Some(Err(batch)) => Ok(TryPush::Full(Box::new(batch))),
+            None => Err(self.stopped()),
+        }
+    }
+
+    /// The position up to which all entries of a stream are durable, or were reported as existing or failed. 0 at first.
+    pub fn durable(&self, stream: usize) -> u64 {
+        self.intake.durable(stream)
+    }
+
+    /// Waits until a stream is durable up to a position. False when that took longer than `patience`.
+    ///
+    /// # Errors
+    /// What stopped the load.
+    pub fn wait_durable(&self, stream: usize, position: u64, patience: Duration) -> Result<bool> {
+        let is_reached = self.intake.wait_durable(stream, position, patience);
+        if !is_reached && self.intake.is_stopped() { Err(self.stopped()) } else { Ok(is_reached) }
+    }
+
+    /// Waits until everything is durable whose push returned before.
+    ///
+    /// # Errors
+    /// What stopped the load.
+    pub fn flush(&self) -> Result<()> {
+        if self.intake.flush() { Ok(()) } else { Err(self.stopped()) }
+    }
+
+    /// Ends a stream: it completes when all of its entries are durable.
+    pub fn end(&self, stream: usize) {
+        self.intake.end(stream);
+    }
+
+    /// The counts, at this moment.
+    pub fn progress(&self) -> super::Progress {
+        self.outcomes.progress()
+    }
+
+    /// Ends all streams, stores everything, and gives the report.
+    ///
+    /// # Errors
+    /// What stopped the load, with the report.
+    pub fn finish(mut self) -> std::result::Result<BulkPutReport, BulkPutError> {
+        self.intake.end_all();
+        self.join()
+    }
+
+    fn join(&mut self) -> std::result::Result<BulkPutReport, BulkPutError> {
+        let Some(thread) = self.thread.take() else { return Ok(BulkPutReport::default()) };
+        self.intake.source_gone();
+        thread.join().unwrap_or_else(|_| Err(Error::internal("the thread of the load panicked").into()))
+    }
+
+    #[cold]
+    fn stopped(&self) -> Error {
+        self.outcomes.stopped().unwrap_or_else(|| Error::unavailable("the load has ended: open another one"))
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            self.intake.stop();
+            // What it has to say, nobody waits for.
+            let _ = self.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Load {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Load").field("total", &self.outcomes.progress().total()).finish_non_exhaustive()
+    }
+}

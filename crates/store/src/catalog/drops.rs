@@ -1,0 +1,74 @@
+//! The spaces of dropped tables and indexes, on their way out.
+//!
+//! 1. The catalog no longer names the table, and its handles know that it is dropped. Its spaces are
+//!    *leaving*.
+//! 2. Writes that began before are waited for.
+//! 3. Bulk puts that hold rows of the table are asked to flush, so that no flush meets a space that
+//!    is gone and takes rows of other tables down with it.
+//! 4. The spaces are dropped. Where a bulk put does not come to a flush in good time, this happens
+//!    when it ends, or at the next opening of the store.
+//!
+//! Entries of indexes need no step 3: engines leave those out whose space is gone.
+
+use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tonnage_engine::{ErrorKind, Result, SpaceId};
+
+use super::Catalog;
+
+/// How long DROP TABLE waits for bulk puts to flush.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Catalog {
+    /// Notes spaces as leaving, before others may take their names.
+    pub(super) fn begin_leaving<'a>(&self, spaces: impl Iterator<Item = &'a SpaceId>) {
+        self.leaving().extend(spaces);
+    }
+
+    pub(super) fn is_leaving(&self, space: SpaceId) -> bool {
+        self.leaving().contains(&space)
+    }
+
+    /// Drops the space of a table, if it has one of its own, and those of its indexes, as soon as
+    /// nobody writes to them.
+    pub(crate) fn drop_left(&self, rows: Option<SpaceId>, indexes: &[SpaceId]) -> Result<()> {
+        self.gate.wait_for_writers();
+        indexes.iter().try_for_each(|space| self.drop_leaving_space(*space))?;
+        let Some(rows) = rows else { return Ok(()) };
+        match self.gate.wait_for_loads(rows, PATIENCE, || false) {
+            Ok(()) => self.drop_leaving_space(rows),
+            // Whoever ends the load drops it.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Drops the spaces that were left to a bulk put, which has ended.
+    pub(crate) fn drop_after_load(&self) {
+        let leaving = self.leaving().clone();
+        for space in leaving {
+            if self.gate.is_free(space) {
+                // What fails now is found at the next opening.
+                let _ = self.drop_leaving_space(space);
+            }
+        }
+    }
+
+    /// Of several who want to drop a space, one does.
+    fn drop_leaving_space(&self, space: SpaceId) -> Result<()> {
+        if !self.leaving().contains(&space) {
+            return Ok(());
+        }
+        let dropped = self.engine.drop_space(space);
+        self.leaving().remove(&space);
+        match dropped {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            dropped => dropped,
+        }
+    }
+
+    fn leaving(&self) -> MutexGuard<'_, BTreeSet<SpaceId>> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
