@@ -90,7 +90,9 @@ pub trait Engine: Send + Sync {
     /// Waits until background work has nothing left to do: what is in memory alone is written to data files, and these are compacted.
     fn settle(&self) -> Result<()>;
 
-    /// Writes a consistent copy of the store to a directory that does not exist yet, to be opened as a store.
+    /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store. The copy is of one moment
+    /// of the whole store, while writing goes on: everything acknowledged before the call is in it, and whatever is in it
+    /// comes with all that was acknowledged before.
     fn checkpoint(&self, directory: &Path) -> Result<()>;
 
     /// Reads everything and verifies every checksum. Damage is part of the report, not an error.

@@ -12,6 +12,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod chores;
+mod copy;
 mod crc32c;
 mod dense;
 mod drops;

@@ -1,16 +1,10 @@
-//! What keeps a store in order: sync, settle, copies, statistics.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! What keeps a store in order: sync, settle, statistics.
 
 use rocksdb::WaitForCompactOptions;
-use rocksdb::checkpoint::Checkpoint;
-use tonnage_engine::{Error, Result, ShardStatistics, Statistics};
+use tonnage_engine::{Result, ShardStatistics, Statistics};
 
 use crate::RocksEngine;
 use crate::error::translate;
-use crate::manifest::{sync_directory, unavailable};
-use crate::places::write_copy;
 use crate::shard::{ROWS, Shard};
 
 /// Properties of RocksDB that are told by their own names. Writes are held up while `is_write_stopped` is 1. They are slowed down to
@@ -38,45 +32,6 @@ impl RocksEngine {
             waited.map_err(|error| translate(shard.place(), error))?;
         }
         Ok(())
-    }
-
-    /// Copies into a directory beside the one asked for, which gets its name only when the copy is whole. Data files are
-    /// linked, not copied, where both lie on one disk.
-    pub(crate) fn copy_to(&self, directory: &Path) -> Result<()> {
-        if directory.exists() {
-            return Err(Error::invalid(format!("{}: it exists: a copy needs a directory of its own", directory.display())));
-        }
-        let partial = with_suffix(directory, ".partial");
-        fs::create_dir_all(directory.parent().unwrap_or(Path::new("."))).map_err(|error| unavailable(directory, error))?;
-        fs::create_dir(&partial).map_err(|error| {
-            let error = unavailable(&partial, error);
-            if partial.exists() { Error::invalid(format!("{error}: a copy was cut short there: remove it")) } else { error }
-        })?;
-        let copied = self.copy_shards(&partial).and_then(|()| {
-            fs::rename(&partial, directory).map_err(|error| unavailable(directory, error))?;
-            let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            sync_directory(parent).map_err(|error| unavailable(parent, error))
-        });
-        if copied.is_err() {
-            let _ = fs::remove_dir_all(&partial);
-        }
-        copied
-    }
-
-    /// The list of spaces stands still meanwhile, so that no shard has rows of a space that shard 0 does not know.
-    fn copy_shards(&self, root: &Path) -> Result<()> {
-        let _held = self.spaces_list().hold();
-        let mut shards = Vec::new();
-        for shard in self.shards() {
-            let name = PathBuf::from(format!("shard-{}", shard.id.0));
-            let target = root.join(&name);
-            fs::create_dir(&target).map_err(|error| unavailable(&target, error))?;
-            let copied = Checkpoint::new(shard.db()).and_then(|checkpoint| checkpoint.create_checkpoint(target.join("db")));
-            copied.map_err(|error| translate(target.display(), error))?;
-            sync_directory(&target).map_err(|error| unavailable(&target, error))?;
-            shards.push(name);
-        }
-        write_copy(root, shards)
     }
 
     pub(crate) fn read_statistics(&self) -> Result<Statistics> {
@@ -112,10 +67,4 @@ impl RocksEngine {
             details,
         })
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }

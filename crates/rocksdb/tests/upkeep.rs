@@ -5,9 +5,10 @@ mod common;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Projection, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -117,6 +118,47 @@ fn a_dropped_space_gives_its_disk_back() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert_eq!(rows(&engine, kept), 1);
+}
+
+/// Shards were copied one after another, while writers went on: a copy had rows without those that were written before them, in
+/// other directories.
+#[test]
+fn a_checkpoint_over_three_directories_is_of_one_moment() {
+    let place = tempfile::tempdir().unwrap();
+    let data_directories = (0..3).map(|disk| place.path().join(format!("disk-{disk}"))).collect();
+    let settings = tonnage_rocksdb::Settings { data_directories, ..common::settings() };
+    let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
+    let space = engine.create_space("rows", &shape()).unwrap();
+    // A row of each shard, in their order.
+    let keys = [0, 1, 2].map(|shard| (0..1_000_u32).find(|key| engine.shard_of(&key.to_be_bytes()).0 == shard).unwrap());
+    let count = |count: u64| {
+        for key in keys {
+            let mut batch = WriteBatch::new(space);
+            batch.put(&key.to_be_bytes(), &count.to_le_bytes(), 0, Condition::Always);
+            engine.write(&batch, Durability::Write).unwrap();
+        }
+    };
+    count(0);
+    let done = AtomicBool::new(false);
+    let copies = [0, 1, 2, 3, 4, 5].map(|number| place.path().join(format!("copy-{number}")));
+    let copied = std::thread::scope(|threads| {
+        threads.spawn(|| (1..).take_while(|_| !done.load(Ordering::Relaxed)).for_each(count));
+        let copied: Vec<_> = copies.iter().map(|copy| engine.checkpoint(copy)).collect();
+        done.store(true, Ordering::Relaxed);
+        copied
+    });
+    copied.into_iter().for_each(Result::unwrap);
+    for copy in copies {
+        let copy = RocksEngine::open(copy, common::settings()).unwrap();
+        let [first, second, third] = keys.map(|key| {
+            let mut rows = Rows::new();
+            let keys = [&key.to_be_bytes()[..]].into_iter().collect();
+            copy.read(space, &keys, Projection::KeysAndValues, &mut rows).unwrap();
+            u64::from_le_bytes(rows.values.get(0).try_into().unwrap())
+        });
+        assert!(first >= second && second >= third && third + 1 >= first, "{first}, {second}, {third}");
+        assert_eq!(copy.verify().unwrap().damages, []);
+    }
 }
 
 /// The store's files are copied, as a crash would leave them, over and over while a space is dropped: whatever step the

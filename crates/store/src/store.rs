@@ -275,7 +275,8 @@ impl Store {
         self.inner.engine.settle()
     }
 
-    /// Writes a consistent copy to a directory that does not exist yet; it opens as a store.
+    /// Writes a copy to a directory that does not exist yet; it opens as a store. It is of one moment, over all data directories,
+    /// while writing goes on.
     ///
     /// # Errors
     /// `Unsupported` when the engine cannot; `Unavailable` when the disk refuses.
