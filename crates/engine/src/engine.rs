@@ -76,6 +76,17 @@ pub trait Engine: Send + Sync {
     /// when the kind is `Unavailable`, and is not stored otherwise.
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome>;
 
+    /// Carries out many batches, each atomic by itself, as if written one after another: conditions are judged in the order
+    /// of the batches, and a later one sees what an earlier one left. The outcomes stand in that order. A batch that fails
+    /// leaves the others alone. The batches of a shard share a write to the log and, with [`Durability::Fsync`], a sync,
+    /// where the engine can do so.
+    ///
+    /// # Errors
+    /// Of each batch those of [`Engine::write`].
+    fn write_many(&self, batches: &[WriteBatch], durability: Durability) -> Vec<Result<WriteOutcome>> {
+        batches.iter().map(|batch| self.write(batch, durability)).collect()
+    }
+
     /// Opens a load session.
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>>;
 

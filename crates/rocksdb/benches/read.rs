@@ -1,4 +1,5 @@
-//! How fast keys are looked up: sorted batches of random keys from one and two threads, single gets, single puts.
+//! How fast keys are looked up: sorted batches of random keys from one and two threads, single gets, single puts, many puts
+//! in one call.
 //!
 //! `cargo bench -p tonnage-rocksdb --bench read -- --rows 20000000 --keys 1000000 --batch 131072`
 //!
@@ -104,6 +105,9 @@ fn main() -> Outcome<()> {
     for durability in [Durability::None, Durability::Write] {
         single_puts(&plan, &engine, space, durability)?;
     }
+    for durability in [Durability::Write, Durability::Fsync] {
+        many_puts(&plan, &engine, space, durability)?;
+    }
     drop(engine);
     if plan.raw {
         raw(&plan, &place.path().join("raw"))?;
@@ -203,6 +207,33 @@ fn single_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Du
         nanos.push(start.elapsed().as_nanos());
     }
     report(&format!("single put, durability {durability:?}"), nanos);
+    Ok(())
+}
+
+/// Puts of rows one after another, and as many in one call, in turn.
+fn many_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Durability) -> Outcome<()> {
+    const PUTS: u64 = 32;
+    let (mut singles, mut together) = (Vec::new(), Vec::new());
+    let mut value = [0; VALUE_LEN];
+    for round in 0..200 {
+        let mut batch = |put: u64| {
+            let row = mix(round << 32 ^ put) % plan.rows;
+            let mut batch = WriteBatch::new(space);
+            fill_value(row, &mut value);
+            batch.put(&key(row), &value, 0, Condition::Always);
+            batch
+        };
+        let batches: Vec<WriteBatch> = (0..2 * PUTS).map(&mut batch).collect();
+        let (first, second) = batches.split_at(PUTS as usize);
+        let start = Instant::now();
+        first.iter().try_for_each(|batch| engine.write(batch, durability).map(drop))?;
+        singles.push(start.elapsed().as_nanos());
+        let start = Instant::now();
+        engine.write_many(second, durability).into_iter().try_for_each(|outcome| outcome.map(drop))?;
+        together.push(start.elapsed().as_nanos());
+    }
+    report(&format!("{PUTS} single puts, durability {durability:?}"), singles);
+    report(&format!("{PUTS} puts in one call, durability {durability:?}"), together);
     Ok(())
 }
 

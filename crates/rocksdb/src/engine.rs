@@ -200,6 +200,10 @@ impl Engine for RocksEngine {
         self.write_batch(batch, durability)
     }
 
+    fn write_many(&self, batches: &[WriteBatch], durability: Durability) -> Vec<Result<WriteOutcome>> {
+        self.write_batches(batches, durability)
+    }
+
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>> {
         crate::load::open_session(self, options)
     }

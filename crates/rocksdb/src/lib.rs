@@ -42,6 +42,7 @@ mod version_edits;
 mod wal_audit;
 mod window;
 mod write;
+mod write_many;
 
 pub use engine::RocksEngine;
 pub use settings::{Compression, Settings};

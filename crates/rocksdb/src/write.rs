@@ -16,6 +16,7 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
+use rocksdb::ReadOptions;
 use tonnage_engine::header::Header;
 use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome, placed_shard};
 
@@ -25,14 +26,16 @@ use crate::pace::{self, Attempt};
 use crate::patience;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
+use crate::write_many::Left;
 
 /// Where a batch goes.
-struct Destination<'b> {
-    shard: usize,
+pub(crate) struct Destination<'b> {
+    /// The index of the shard.
+    pub(crate) shard: usize,
     /// The shard key whose stripe is taken; for a batch of placed rows alone, the number of the shard.
-    shard_key: &'b [u8],
+    pub(crate) shard_key: &'b [u8],
     /// About how many bytes it is in the log.
-    bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// What an operation adds to its key and value in the log, about.
@@ -55,9 +58,7 @@ impl RocksEngine {
         shard.pace.write(destination.bytes, deadline, || {
             let _stripe = shard.stripe(destination.shard_key);
             let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
-            batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
-
-            if let Some(refused) = self.judge(shard, batch)? {
+            if let Some(refused) = self.judge(shard, batch, &Left::default())? {
                 return Ok(Attempt::Done(refused));
             }
             let version = shard.versions.next_until(deadline)?;
@@ -70,8 +71,10 @@ impl RocksEngine {
         })
     }
 
-    /// The first condition that does not hold.
-    fn judge(&self, shard: &Shard, batch: &WriteBatch) -> Result<Option<WriteOutcome>> {
+    /// The first condition that does not hold of what is stored, or `left` by batches that will be committed before this one.
+    /// The caller holds stripe and gate.
+    pub(crate) fn judge(&self, shard: &Shard, batch: &WriteBatch, left: &Left<'_>) -> Result<Option<WriteOutcome>> {
+        batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
         if (0..batch.len()).all(|index| batch.condition(index) == Condition::Always) {
             return Ok(None);
         }
@@ -84,12 +87,11 @@ impl RocksEngine {
                     continue;
                 }
                 physical_key(space, batch.key(operation), &mut physical);
-                let stored = shard.db().get_pinned_cf_opt(shard.rows(), &physical, &options);
-                let current = match stored.map_err(|error| translate(shard.place(), error))? {
-                    Some(value) => Some(Header::split(&value)?.0).filter(|header| header.is_live(now_ms)),
-                    None => None,
+                let header = match left.get(space, batch.key(operation)) {
+                    Some(left) => left,
+                    None => stored_header(shard, &physical, &options)?,
                 };
-                let current = current.map(|header| header.version);
+                let current = header.filter(|header| header.is_live(now_ms)).map(|header| header.version);
                 if !condition.holds(current) {
                     return Ok(Some(WriteOutcome::Refused { operation, current }));
                 }
@@ -99,7 +101,7 @@ impl RocksEngine {
     }
 
     /// Checks keys, values and sizes, and that everything belongs together; the answer is where it belongs.
-    fn check_batch<'b>(&self, batch: &'b WriteBatch) -> Result<Destination<'b>> {
+    pub(crate) fn check_batch<'b>(&self, batch: &'b WriteBatch) -> Result<Destination<'b>> {
         let mut shard_key: Option<&[u8]> = None;
         let mut placed: Option<(usize, &[u8])> = None;
         let mut bytes = 0;
@@ -170,8 +172,16 @@ impl RocksEngine {
     }
 }
 
+fn stored_header(shard: &Shard, physical: &[u8], options: &ReadOptions) -> Result<Option<Header>> {
+    let stored = shard.db().get_pinned_cf_opt(shard.rows(), physical, options);
+    match stored.map_err(|error| translate(shard.place(), error))? {
+        Some(value) => Ok(Some(Header::split(&value)?.0)),
+        None => Ok(None),
+    }
+}
+
 /// Adds a batch to one as RocksDB takes it; its keys are noted in the shard's load windows.
-fn encode(shard: &Shard, batch: &WriteBatch, version: u64, rows: &mut rocksdb::WriteBatch) {
+pub(crate) fn encode(shard: &Shard, batch: &WriteBatch, version: u64, rows: &mut rocksdb::WriteBatch) {
     let (mut physical, mut stored) = (Vec::new(), Vec::new());
     for (space, run) in batch.runs() {
         for index in run {

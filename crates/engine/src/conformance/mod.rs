@@ -25,6 +25,7 @@ pub mod scans;
 pub mod spaces;
 pub mod upkeep;
 pub mod versions;
+pub mod write_many;
 pub mod writes;
 
 use std::sync::Arc;

@@ -72,6 +72,14 @@ macro_rules! conformance_suite {
                 readers_see_a_batch_as_a_whole,
                 a_large_read_sees_a_batch_as_a_whole,
             }
+            write_many {
+                no_batches_have_no_outcomes,
+                each_batch_has_an_outcome_of_its_own,
+                a_batch_sees_what_those_before_it_left,
+                a_row_put_by_an_earlier_batch_may_have_expired,
+                many_batches_are_the_same_after_reopen,
+                calls_in_opposite_orders_lose_nothing,
+            }
             conditions {
                 if_absent_stores_only_a_new_row,
                 if_present_stores_only_over_a_row,
@@ -202,6 +210,7 @@ mod tests {
             include_str!("reads.rs"),
             include_str!("scans.rs"),
             include_str!("limits.rs"),
+            include_str!("write_many.rs"),
             include_str!("writes.rs"),
             include_str!("conditions.rs"),
             include_str!("versions.rs"),

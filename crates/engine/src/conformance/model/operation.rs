@@ -91,6 +91,8 @@ pub(super) enum Operation {
         changes: Vec<Change>,
         along: Vec<(usize, bool)>,
     },
+    /// Batches, each of a space and a group, in one call.
+    WriteMany(Vec<(usize, usize, Vec<Change>)>),
     Load {
         on_existing: OnExisting,
         memory_bytes_max: usize,
@@ -142,6 +144,7 @@ pub(super) fn operation() -> impl Strategy<Value = Operation> {
         1 => space.clone().prop_map(Operation::DropSpace),
         8 => (space.clone(), 0..GROUPS.len(), vec(change(), 0..6), vec((0..MINORS.len(), any::<bool>()), 0..3))
             .prop_map(|(space, group, changes, along)| Operation::Write { space, group, changes, along }),
+        4 => vec((space.clone(), 0..GROUPS.len(), vec(change(), 0..4)), 0..6).prop_map(Operation::WriteMany),
         6 => load(),
         2 => (space.clone(), vec(range(), 0..3)).prop_map(|(space, ranges)| Operation::DeleteRange { space, ranges }),
         3 => (space.clone(), vec(key(), 0..12), any::<bool>())

@@ -60,19 +60,7 @@ impl Side {
         along: &[(usize, bool)],
         now_ms: u64,
     ) -> Result<Option<(usize, bool)>> {
-        let mut batch = WriteBatch::new(self.id(space));
-        for change in changes {
-            match change {
-                Change::Put { minor, value, lives_ms, when } => {
-                    let key = Key { group, minor: *minor }.bytes();
-                    batch.put(&key, &value.bytes(), expires_at_ms(now_ms, *lives_ms), self.condition(space, &key, *when));
-                }
-                Change::Delete { minor, when } => {
-                    let key = Key { group, minor: *minor }.bytes();
-                    batch.delete(&key, self.condition(space, &key, *when));
-                }
-            }
-        }
+        let mut batch = self.batch(space, group, changes, now_ms);
         if let Some(placed) = self.ids[PLACED] {
             batch.switch_to(placed);
             for (minor, is_put) in along {
@@ -91,6 +79,40 @@ impl Side {
                 Some((operation, current.is_some()))
             }
         })
+    }
+
+    /// What became of each batch: the same, or the kind of its error.
+    pub(super) fn write_many(
+        &self,
+        engine: &dyn Engine,
+        batches: &[(usize, usize, Vec<Change>)],
+        now_ms: u64,
+    ) -> Vec<std::result::Result<Option<(usize, bool)>, ErrorKind>> {
+        let batches: Vec<WriteBatch> =
+            batches.iter().map(|(space, group, changes)| self.batch(*space, *group, changes, now_ms)).collect();
+        let refusal = |outcome| match outcome {
+            WriteOutcome::Applied { .. } => None,
+            WriteOutcome::Refused { operation, current } => Some((operation, current.is_some())),
+        };
+        let outcomes = engine.write_many(&batches, Durability::Write).into_iter();
+        outcomes.map(|outcome| outcome.map(refusal).map_err(|error| error.kind())).collect()
+    }
+
+    fn batch(&self, space: usize, group: usize, changes: &[Change], now_ms: u64) -> WriteBatch {
+        let mut batch = WriteBatch::new(self.id(space));
+        for change in changes {
+            match change {
+                Change::Put { minor, value, lives_ms, when } => {
+                    let key = Key { group, minor: *minor }.bytes();
+                    batch.put(&key, &value.bytes(), expires_at_ms(now_ms, *lives_ms), self.condition(space, &key, *when));
+                }
+                Change::Delete { minor, when } => {
+                    let key = Key { group, minor: *minor }.bytes();
+                    batch.delete(&key, self.condition(space, &key, *when));
+                }
+            }
+        }
+        batch
     }
 
     fn last_version(&self, space: usize, key: &[u8]) -> Option<u64> {

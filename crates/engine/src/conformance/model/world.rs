@@ -46,6 +46,7 @@ impl<'h> World<'h> {
             Operation::Write { space, group, changes, along } => {
                 self.both(|side, engine| side.write(engine, *space, *group, changes, along, now_ms));
             }
+            Operation::WriteMany(batches) => self.both(|side, engine| Ok(side.write_many(engine, batches, now_ms))),
             Operation::Load { on_existing, memory_bytes_max, parallelism, pushes } => {
                 self.load(*on_existing, *memory_bytes_max, *parallelism, pushes, now_ms);
             }

@@ -1,0 +1,169 @@
+//! Many independent batches in one call.
+//!
+//! 1. Each batch is checked by itself. One that is wrong gets its error and leaves the others alone.
+//! 2. Those of one shard go together in the order given, in portions of up to [`PORTION_BYTES`]; one shard after another.
+//! 3. A portion passes the door, takes its stripes, those of lower numbers first, and holds the gate shared.
+//! 4. Its batches are judged in their order, by what is stored and by what those before them [leave](Left).
+//! 5. Those whose conditions hold are one RocksDB batch: one write to the log, and one sync.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tonnage_engine::header::Header;
+use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
+
+use crate::RocksEngine;
+use crate::pace::{self, Attempt};
+use crate::patience;
+use crate::shard::Shard;
+use crate::write::encode;
+
+/// How many bytes are written to the log at once, unless one batch alone is larger.
+const PORTION_BYTES: usize = 16 << 20;
+
+/// A sound batch of a shard.
+struct Member<'b> {
+    /// Where it stands among all batches of the call.
+    index: usize,
+    batch: &'b WriteBatch,
+    stripe: usize,
+    bytes: usize,
+}
+
+/// What becomes of each batch of a portion.
+type Answers = Vec<Result<WriteOutcome>>;
+
+impl RocksEngine {
+    pub(crate) fn write_batches(&self, batches: &[WriteBatch], durability: Durability) -> Answers {
+        let deadline = patience::deadline();
+        let mut outcomes: Vec<Option<Result<WriteOutcome>>> = batches.iter().map(|_| None).collect();
+        let mut shards: Vec<Vec<Member<'_>>> = self.shards().iter().map(|_| Vec::new()).collect();
+        for (index, batch) in batches.iter().enumerate() {
+            match self.check_batch(batch) {
+                Ok(to) => {
+                    let stripe = Shard::stripe_of(to.shard_key);
+                    shards[to.shard].push(Member { index, batch, stripe, bytes: to.bytes });
+                }
+                Err(error) => outcomes[index] = Some(Err(error)),
+            }
+        }
+        for (shard, members) in self.shards().iter().zip(&shards) {
+            for portion in portions(members) {
+                let bytes = portion.iter().map(|member| member.bytes).sum();
+                let answers = shard.pace.write(bytes, deadline, || self.write_portion(shard, portion, durability, deadline));
+                let answers = answers.unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
+                for (member, answer) in portion.iter().zip(answers) {
+                    outcomes[member.index] = Some(answer);
+                }
+            }
+        }
+        outcomes.into_iter().map(|outcome| outcome.expect("a batch is wrong or in a portion")).collect()
+    }
+
+    fn write_portion(
+        &self,
+        shard: &Shard,
+        portion: &[Member<'_>],
+        durability: Durability,
+        deadline: Instant,
+    ) -> Result<Attempt<Answers>> {
+        let _stripes = stripes(shard, portion);
+        let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let (mut left, mut answers) = (Left::for_portion(portion), Answers::with_capacity(portion.len()));
+        let mut rows = rocksdb::WriteBatch::default();
+        for Member { batch, .. } in portion {
+            answers.push(match self.judge(shard, batch, &left) {
+                Ok(None) => {
+                    let version = shard.versions.next_until(deadline)?;
+                    encode(shard, batch, version, &mut rows);
+                    left.add(batch, version);
+                    Ok(WriteOutcome::Applied { version })
+                }
+                Ok(Some(refused)) => Ok(refused),
+                Err(error) => Err(error),
+            });
+        }
+        if rows.is_empty() {
+            return Ok(Attempt::Done(answers));
+        }
+        Ok(match pace::attempt(shard, durability == Durability::Fsync, rows)? {
+            Attempt::Done(()) => Attempt::Done(answers),
+            Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
+        })
+    }
+}
+
+/// Cuts what goes to a shard.
+fn portions<'m, 'b>(mut members: &'m [Member<'b>]) -> impl Iterator<Item = &'m [Member<'b>]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = members.iter().take_while(|member| {
+            bytes += member.bytes;
+            bytes <= PORTION_BYTES
+        });
+        let len = fits.count().max(1).min(members.len());
+        let (portion, rest) = members.split_at(len);
+        members = rest;
+        (!portion.is_empty()).then_some(portion)
+    })
+}
+
+/// Takes the stripes of a portion in the order in which everybody takes them.
+fn stripes<'s>(shard: &'s Shard, portion: &[Member<'_>]) -> Vec<MutexGuard<'s, ()>> {
+    let numbers: BTreeSet<usize> = portion.iter().map(|member| member.stripe).collect();
+    numbers.into_iter().map(|number| shard.numbered_stripe(number)).collect()
+}
+
+/// The error of a portion, for each of its batches.
+fn same(error: &Error) -> Error {
+    Error::new(error.kind(), error.message())
+}
+
+/// What batches leave for those after them in the same call: the header of each row put, nothing for each row deleted.
+#[derive(Default)]
+pub(crate) struct Left<'b> {
+    rows: HashMap<(SpaceId, &'b [u8]), Option<Header>>,
+    /// Whether anybody will ask.
+    is_wanted: bool,
+}
+
+impl<'b> Left<'b> {
+    fn for_portion(portion: &[Member<'b>]) -> Self {
+        let has_conditions = |batch: &WriteBatch| (0..batch.len()).any(|index| batch.condition(index) != Condition::Always);
+        Self { rows: HashMap::new(), is_wanted: portion.iter().any(|member| has_conditions(member.batch)) }
+    }
+
+    fn add(&mut self, batch: &'b WriteBatch, version: u64) {
+        if !self.is_wanted {
+            return;
+        }
+        for (space, run) in batch.runs() {
+            for index in run {
+                let header = Header { version, expires_at_ms: batch.expires_at_ms(index) };
+                let is_put = batch.operation(index) == Operation::Put;
+                self.rows.insert((space, batch.key(index)), is_put.then_some(header));
+            }
+        }
+    }
+
+    /// Nothing where no batch wrote the row.
+    pub(crate) fn get(&self, space: SpaceId, key: &[u8]) -> Option<Option<Header>> {
+        self.rows.get(&(space, key)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_portion_holds_so_many_bytes_and_always_something() {
+        let batch = WriteBatch::new(SpaceId(0));
+        let sizes = [1, PORTION_BYTES - 1, 1, 2 * PORTION_BYTES, 3, 4];
+        let members: Vec<_> = sizes.iter().map(|bytes| Member { index: 0, batch: &batch, stripe: 0, bytes: *bytes }).collect();
+        let lens: Vec<usize> = portions(&members).map(<[_]>::len).collect();
+        assert_eq!(lens, [2, 1, 1, 2]);
+        assert_eq!(portions(&[]).count(), 0);
+    }
+}
