@@ -83,7 +83,7 @@ pub trait LoadObserver: Send + Sync {
     fn stored(&self, run: StoredRun);
 
     /// An entry was not stored because its key exists ([`OnExisting::Keep`] and [`OnExisting::Fail`]). An error stops the
-    /// load with that error. May read from the engine, but not use the session.
+    /// load with that error. May read from the engine and write to it, also by a load of its own, but not use the session.
     ///
     /// Calls for entries of one stream with one key come in the order of the stream.
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()>;

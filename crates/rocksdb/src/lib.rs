@@ -28,6 +28,7 @@ mod manifest;
 mod pace;
 mod patience;
 mod places;
+mod range_locks;
 mod read;
 mod respite;
 mod scan;

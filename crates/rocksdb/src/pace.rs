@@ -147,7 +147,7 @@ impl Pace {
     ///
     /// # Errors
     /// Those of `attempt`, and `Unavailable` when it could not write before `deadline`.
-    pub(crate) fn write<T>(&self, bytes: usize, deadline: Instant, attempt: impl Fn() -> Result<Attempt<T>>) -> Result<T> {
+    pub(crate) fn write<T>(&self, bytes: usize, deadline: Instant, mut attempt: impl FnMut() -> Result<Attempt<T>>) -> Result<T> {
         self.admit(bytes, deadline)?;
         loop {
             match attempt()? {

@@ -15,6 +15,7 @@ use crate::hash::hash;
 use crate::ingestion;
 use crate::manifest::unavailable;
 use crate::pace::{self, Pace};
+use crate::range_locks::RangeLocks;
 use crate::respite::Respite;
 use crate::settings::{Settings, db_options, row_options_cached};
 use crate::version::VersionCounter;
@@ -31,7 +32,7 @@ const STRIPES: usize = 256;
 
 /// One RocksDB with its directory and its locks.
 ///
-/// Locks are taken in this order: merging, stripe, gate; of several stripes or gates those of lower numbers first.
+/// Locks are taken in this order: ranges of loads, stripes, gate; of several stripes or gates those of lower numbers first.
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
     db: Arc<DB>,
@@ -44,9 +45,9 @@ pub(crate) struct Shard {
     pub(crate) windows: LoadWindows,
     /// The versions of this shard's rows.
     pub(crate) versions: VersionCounter,
-    /// One load at a time merges into a shard.
-    pub(crate) merging: Mutex<()>,
-    /// How often a load began to store rows here, entries of placed spaces left aside. Counted under that lock.
+    /// A load holds the range of a file from its first look at what is stored there until the file is ingested.
+    pub(crate) loading: RangeLocks,
+    /// How often files of rows were ingested, those of placed spaces left aside. Counted before, under the gate.
     pub(crate) landings: AtomicU64,
     /// Up to which sequence number the log is known to be on the disk.
     synced: AtomicU64,
@@ -92,7 +93,7 @@ impl Shard {
             directory: directory.to_path_buf(),
             gate: RwLock::new(()),
             windows: LoadWindows::default(),
-            merging: Mutex::new(()),
+            loading: RangeLocks::default(),
             landings: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             file_drops: AtomicU64::new(0),

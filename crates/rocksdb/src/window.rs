@@ -54,14 +54,19 @@ impl<'a> OpenWindow<'a> {
         self.shard
     }
 
-    /// Whether anything was written since.
-    pub(crate) fn is_touched(&self) -> bool {
-        self.shard.windows.count() > self.start
+    /// Counts what was noted so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.shard.windows.count()
     }
 
-    /// Whether any of these keys may have been written since; the hashes ascend.
-    pub(crate) fn is_touched_by(&self, hashes: &[u64]) -> bool {
-        self.shard.windows.touched_any(self.start, |hash| hashes.binary_search(&hash).is_ok())
+    /// Whether anything was written since that count; since the window was opened, without one.
+    pub(crate) fn is_touched_since(&self, count: Option<u64>) -> bool {
+        self.count() > count.unwrap_or(self.start)
+    }
+
+    /// Whether any key may have been written since that count whose hash is one that `is_ours` knows.
+    pub(crate) fn is_touched_by(&self, count: u64, is_ours: impl Fn(u64) -> bool) -> bool {
+        self.is_touched_since(Some(count)) && self.shard.windows.touched_any(count, is_ours)
     }
 
     /// Whether the key with this hash may have been written since.

@@ -9,8 +9,8 @@ use std::thread;
 use common::settings;
 use rstest::rstest;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, Projection, Result, Rows,
-    Slices, SpaceId, StoredRun, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, Projection, Ranges, Result,
+    Rows, Slices, SpaceId, StoredRun, WriteBatch, WriteOutcome,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -200,4 +200,126 @@ fn two_loads_of_the_same_keys_insert_each_once() {
     });
     let sum = |of: fn(&Counts) -> &AtomicU64| counts.iter().map(|counts| of(counts).load(Ordering::Relaxed)).sum::<u64>();
     assert_eq!((sum(|counts| &counts.stored), sum(|counts| &counts.existed)), (KEYS, KEYS));
+}
+
+/// So little memory that a load stores files.
+fn large(on_existing: OnExisting, counts: &Arc<Counts>) -> LoadOptions {
+    let observer = Arc::clone(counts) as Arc<dyn LoadObserver>;
+    LoadOptions { on_existing, memory_bytes_max: 64 << 10, parallelism: 2, observer, ..LoadOptions::default() }
+}
+
+fn small(on_existing: OnExisting, counts: &Arc<Counts>) -> LoadOptions {
+    LoadOptions { memory_bytes_max: 16 << 20, ..large(on_existing, counts) }
+}
+
+fn entries_of(keys: impl Iterator<Item = u64>, value: &[u8]) -> Entries {
+    let mut entries = Entries::new();
+    keys.for_each(|key| entries.push(&key.to_be_bytes(), value, key, 0));
+    entries
+}
+
+/// Loads of a few rows each and loads of files bring the same keys at once, all keeping what is there: each key is inserted by one
+/// of them, and existed for all others.
+#[test]
+fn small_and_large_loads_of_the_same_keys_insert_each_once() {
+    const ROUNDS: u64 = 4;
+    let directory = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    let counts = Arc::new(Counts::default());
+    for round in 0..ROUNDS {
+        let keys = round * KEYS..(round + 1) * KEYS;
+        thread::scope(|threads| {
+            for loader in 0..4 {
+                let (engine, counts, keys) = (&engine, &counts, keys.clone());
+                threads.spawn(move || {
+                    if loader < 2 {
+                        let session = engine.load(large(OnExisting::Keep, counts)).unwrap();
+                        session.push(space, 0, &entries_of(keys, &[b'L'; 1_000])).unwrap();
+                        return session.finish().unwrap();
+                    }
+                    for start in keys.step_by(7) {
+                        let session = engine.load(small(OnExisting::Keep, counts)).unwrap();
+                        session.push(space, 0, &entries_of(start..(start + 7).min((round + 1) * KEYS), b"small")).unwrap();
+                        session.finish().unwrap();
+                    }
+                });
+            }
+        });
+    }
+    let (stored, existed) = (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
+    assert_eq!((stored, existed), (ROUNDS * KEYS, 3 * ROUNDS * KEYS));
+}
+
+/// Beside a large load that was pushed before, small loads and writes without conditions win, loads that keep what is there and
+/// writes on conditions do not, whichever is stored first. And every entry is reported once.
+#[rstest]
+fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
+    #[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    for _ in 0..5 {
+        let (of_large, of_small) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
+        let session = engine.load(large(on_existing, &of_large)).unwrap();
+        session.push(space, 0, &entries_of(0..KEYS, &[b'L'; 2_000])).unwrap();
+        thread::scope(|threads| {
+            threads.spawn(|| session.flush().unwrap());
+            threads.spawn(|| {
+                for key in 0..KEYS {
+                    let load = |on_existing| {
+                        let session = engine.load(small(on_existing, &of_small)).unwrap();
+                        session.push(space, 0, &entries_of(key..key + 1, b"small")).unwrap();
+                        session.finish().unwrap();
+                    };
+                    match key % 6 {
+                        0 => load(OnExisting::Replace),
+                        1 => load(OnExisting::Overwrite),
+                        2 => load(OnExisting::Keep),
+                        3 => drop(put(&engine, space, key, key, Condition::Always)),
+                        4 => drop(put(&engine, space, key, key, Condition::IfAbsent)),
+                        _ => {
+                            if let Some((_, version)) = get(&engine, space, key) {
+                                put(&engine, space, key, key, Condition::IfVersion(version));
+                            }
+                        }
+                    }
+                }
+            });
+        });
+        session.finish().unwrap();
+        for key in 0..KEYS {
+            let value = get(&engine, space, key).unwrap().0;
+            match key % 6 {
+                0 | 1 => assert_eq!(value, b"small", "key {key}"),
+                3 => assert_eq!(value, key.to_le_bytes(), "key {key}"),
+                2 | 4 => assert_eq!(value.len(), 2_000, "key {key}"),
+                // What was read may have been the load's own row, which then was changed.
+                _ => assert!(value.len() == 2_000 || value == key.to_le_bytes(), "key {key}"),
+            }
+        }
+        assert_eq!(of_large.stored.load(Ordering::Relaxed), KEYS);
+        let ranges = Ranges::whole_space();
+        engine.delete_range(space, &ranges, Durability::Write).unwrap();
+    }
+}
+
+/// Of two large loads that are stored at once the one that was pushed later has the last word under every key.
+#[rstest]
+fn of_two_large_loads_the_later_wins(#[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting) {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    for round in 0..5_u8 {
+        let counts = Arc::new(Counts::default());
+        let sessions = [(); 2].map(|()| engine.load(large(on_existing, &counts)).unwrap());
+        sessions[0].push(space, 0, &entries_of(0..KEYS, &[2 * round; 1_000])).unwrap();
+        sessions[1].push(space, 0, &entries_of(0..KEYS, &[2 * round + 1; 1_000])).unwrap();
+        thread::scope(|threads| sessions.into_iter().for_each(|session| drop(threads.spawn(|| session.finish().unwrap()))));
+        for key in 0..KEYS {
+            assert_eq!(get(&engine, space, key).unwrap().0, [2 * round + 1; 1_000], "key {key}");
+        }
+        assert_eq!(counts.stored.load(Ordering::Relaxed), 2 * KEYS);
+    }
 }

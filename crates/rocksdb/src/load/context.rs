@@ -46,6 +46,14 @@ impl Context<'_> {
         Rules { zone, on_existing, watch, trusts_watch }
     }
 
+    /// Counts rows that are about to land in a file.
+    pub(super) fn lands(&self, shard: &Shard) {
+        shard.landings.fetch_add(1, Ordering::SeqCst);
+        if let Some(watch) = self.watches.get(shard.id.0 as usize) {
+            watch.lands();
+        }
+    }
+
     /// The value of an entry that is stored over a later row, with a version of its own.
     pub(super) fn renew(&self, shard: &Shard, record: &Record<'_>) -> Result<Vec<u8>> {
         let version = shard.versions.next()?;

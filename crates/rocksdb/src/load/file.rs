@@ -34,19 +34,18 @@ pub(super) struct FinishedFile {
     path: OwnedPath,
 }
 
-impl FinishedFile {
-    /// Has RocksDB take the file in. The caller holds the gate exclusively.
-    pub(super) fn ingest(&self, shard: &Shard) -> Result<()> {
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        let path = &self.path.path;
-        let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, vec![path.as_path()]);
-        match ingested {
-            Ok(()) => shard.remove_kept_files(),
-            Err(_) => self.path.is_kept.set(shard.keep_file(path)),
-        }
-        ingested.map_err(|error| translate(shard.directory.display(), error))
+/// Has RocksDB take files in, all of them or none. Of rows with one key that of the last file counts. The caller holds the gate
+/// exclusively.
+pub(super) fn ingest(files: &[&FinishedFile], shard: &Shard) -> Result<()> {
+    let mut options = IngestExternalFileOptions::default();
+    options.set_move_files(true);
+    let paths = files.iter().map(|file| file.path.path.as_path()).collect();
+    let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, paths);
+    match ingested {
+        Ok(()) => shard.remove_kept_files(),
+        Err(_) => files.iter().for_each(|file| file.path.is_kept.set(shard.keep_file(&file.path.path))),
     }
+    ingested.map_err(|error| translate(shard.directory.display(), error))
 }
 
 /// Writes the rows of an output file; there is no file before the first row.

@@ -75,7 +75,7 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// A judge who sees what is stored in the shard now.
     pub(super) fn new(shard: &'a Shard, rules: Rules<'a>, now_ms: u64) -> Self {
-        Self { stored: StoredRows::new(shard, now_ms), rules, last_key: Vec::new(), last_fate: None }
+        Self { stored: StoredRows::new(shard, now_ms, false), rules, last_key: Vec::new(), last_fate: None }
     }
 
     /// Decides about the next entry.
@@ -118,9 +118,29 @@ impl<'a> Judge<'a> {
     }
 
     /// Looks at what is stored now, instead of when the judge was made.
-    pub(super) fn refresh(&mut self, shard: &'a Shard, rules: Rules<'a>, now_ms: u64) {
-        self.stored = StoredRows::new(shard, now_ms);
+    /// The entries follow one whose key and fate are these.
+    pub(super) fn refresh(&mut self, rules: Rules<'a>, now_ms: u64, last: Option<&(Vec<u8>, Fate)>) {
+        self.last_fate = last.map(|(key, fate)| {
+            key.clone_into(&mut self.last_key);
+            *fate
+        });
+        self.stored = StoredRows::new(self.stored.shard, now_ms, false);
         self.rules = rules;
+    }
+
+    /// The key that was judged last, and what became of its first entry.
+    pub(super) fn last(&self) -> Option<(Vec<u8>, Fate)> {
+        self.last_fate.map(|fate| (self.last_key.clone(), fate))
+    }
+
+    /// Reads what is stored under the keys of coming entries, so that it is in memory when they are judged.
+    pub(super) fn read_ahead<'r>(&self, records: impl Iterator<Item = Record<'r>>) -> Result<()> {
+        let mut stored = None;
+        for record in records.filter(|record| !self.rules.overwrites(record.key)) {
+            let stored = stored.get_or_insert_with(|| StoredRows::new(self.stored.shard, self.stored.now_ms, true));
+            stored.find(record.key)?;
+        }
+        Ok(())
     }
 }
 
@@ -179,12 +199,6 @@ fn header(value: &[u8]) -> Result<Header> {
     Header::split(value).map(|(header, _)| header)
 }
 
-fn point_options() -> ReadOptions {
-    let mut options = read_options();
-    options.fill_cache(false);
-    options
-}
-
 #[derive(PartialEq, Eq)]
 enum State {
     New,
@@ -193,13 +207,17 @@ enum State {
 }
 
 impl<'a> StoredRows<'a> {
-    fn new(shard: &'a Shard, now_ms: u64) -> Self {
-        let mut options = read_options();
-        options.set_total_order_seek(true);
-        options.fill_cache(false);
-        let iterator = shard.db().raw_iterator_cf_opt(shard.rows(), options);
-        let fence = Vec::new();
-        Self { shard, iterator, now_ms, fence, state: State::New, vain: 0, unwalked: 0, options: point_options() }
+    /// Rows as they are now. Most are looked at once: only where they soon are again do their blocks go into the cache.
+    fn new(shard: &'a Shard, now_ms: u64, fill_cache: bool) -> Self {
+        let options = || {
+            let mut options = read_options();
+            options.fill_cache(fill_cache);
+            options
+        };
+        let mut walking = options();
+        walking.set_total_order_seek(true);
+        let iterator = shard.db().raw_iterator_cf_opt(shard.rows(), walking);
+        Self { shard, iterator, now_ms, fence: Vec::new(), state: State::New, vain: 0, unwalked: 0, options: options() }
     }
 
     /// The header of the row with this key, whether or not it has expired. Keys must ascend.

@@ -9,12 +9,15 @@
 //! 3. **Spill** ([`spill`]): when the memory is full of sorted runs, they go to disk.
 //! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the load take one range after
 //!    another. Of each they merge all runs, decide what becomes of every entry ([`judge`]), write the winners to a file and
-//!    have RocksDB ingest it ([`output`]). The files of a load never overlap, so there is nothing to compact.
+//!    have RocksDB ingest it ([`output`], [`landing`]). The files of a load never overlap, so there is nothing to compact.
 //!    Entries of placed spaces (indexes) lie in runs of their own ([`zone`]) and are stored first, without a look at what is there
 //!    ([`placed`]): nobody ever sees a row without them.
 //! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
 //!
 //! A load of a few megabytes skips all that and goes through the write-ahead log after all ([`small`]).
+//!
+//! Of large loads of the same keys one waits for the other at each file ([`crate::range_locks`]); small ones wait for none. The
+//! observer is called when nothing is held.
 //!
 //! Entries carry the version that they took when they were pushed. A stored row with a greater version was written later, and such
 //! an entry loses to it: it is overtaken. What is written while a file is being made is caught by a load window, see
@@ -27,6 +30,7 @@ mod cursor;
 mod durability;
 mod file;
 mod judge;
+mod landing;
 mod merge;
 mod output;
 mod placed;
@@ -36,6 +40,8 @@ mod record;
 mod run;
 mod session;
 mod small;
+#[cfg(test)]
+mod small_tests;
 mod sort;
 mod sources;
 mod spill;

@@ -9,7 +9,7 @@ use rocksdb::Options;
 use tonnage_engine::{Result, SpaceId};
 
 use super::context::Context;
-use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
+use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile, ingest};
 use super::judge::Fate;
 use super::output::CHECK_EVERY;
 use super::range::KeyRange;
@@ -71,6 +71,6 @@ impl PlacedOutput<'_> {
     /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the gate is shut.
     fn land(&self, file: &FinishedFile) -> Result<()> {
         let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-        if self.context.takes_entries(self.space, Zone::Placed)? { file.ingest(self.shard) } else { Ok(()) }
+        if self.context.takes_entries(self.space, Zone::Placed)? { ingest(&[file], self.shard) } else { Ok(()) }
     }
 }

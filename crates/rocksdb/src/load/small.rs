@@ -1,27 +1,36 @@
 //! Stores a small load through the write-ahead log, where files of their own would cost more than they save.
 //!
-//! Chunk by chunk: shut the gate, judge the entries by what is stored, commit the winners in one batch, open the gate. At
-//! the end, sync once if that was asked for, and only then report what was stored.
+//! Such a load is a sequence of small writes, and waits for other loads as little as they do:
+//!
+//! 1. Take a chunk of the entries. Read what is stored under their keys, holding nothing, so that it is in memory in the next step.
+//!    Wait at the [door](crate::pace) while writes are slowed down or stopped.
+//! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does. Judge the entries by what is stored,
+//!    note the keys of those that win in the open windows, and commit them in one batch.
+//! 3. At the end sync once if that was asked for, and only then report: nothing is held any more, so an observer may do what it likes.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rocksdb::WriteBatch;
-use tonnage_engine::{Durability, Result, Slices, SpaceId};
+use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceId, SpaceInfo};
 
 use super::context::Context;
 use super::judge::{Fate, Judge};
 use super::merge::Merge;
 use super::range::KeyRange;
-use super::record::space_of;
+use super::record::{Record, RecordSpan, space_of};
 use super::sources::Sources;
 use super::tally::Tally;
 use super::zone::Zone;
 use crate::error::translate;
+use crate::pace::{self, Attempt};
 use crate::patience;
 use crate::shard::Shard;
 
-/// How many bytes of entries are judged and committed while the gate is shut.
-const CHUNK_BYTES: usize = 1 << 20;
+/// How much is judged and committed together, unless one entry alone is more.
+const CHUNK_BYTES: usize = 256 << 10;
+const CHUNK_ENTRIES: usize = 1024;
+/// Fewer entries than this are not read ahead: looking at them twice costs more than it spares those who wait for their stripes.
+const READ_AHEAD_MIN: usize = 16;
 
 /// Stores what lies in a range of `sources`.
 pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources, zone: Zone, range: &KeyRange) -> Result<()> {
@@ -30,18 +39,25 @@ pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources, zon
         shard,
         zone,
         judge: context.judge(shard, zone),
+        before: None,
+        fates: Vec::new(),
         tally: Tally::default(),
         existing: Existing::default(),
-        repeated: Existing::default(),
     };
     let mut merge = sources.merge(range, context.precedence())?;
-    while small.store_chunk(&mut merge)? {
-        small.existing.report(context)?;
+    let mut chunk = Chunk::default();
+    while chunk.fill(&mut merge)? {
+        context.check()?;
+        small.store_chunk(&chunk)?;
+        if small.is_refused() {
+            break;
+        }
     }
-    small.existing.report(context)?;
     small.sync()?;
-    context.report_stored(small.tally);
-    small.repeated.report(context)
+    if !small.is_refused() {
+        context.report_stored(small.tally);
+    }
+    small.existing.report(context)
 }
 
 struct Small<'a> {
@@ -49,57 +65,94 @@ struct Small<'a> {
     shard: &'a Shard,
     zone: Zone,
     judge: Judge<'a>,
+    /// The last key of the chunk before, and what became of its first entry.
+    before: Option<(Vec<u8>, Fate)>,
+    /// One for each entry of the chunk.
+    fates: Vec<Fate>,
     tally: Tally,
-    /// Entries whose key was stored before the load.
+    /// Entries whose key is stored, by whomever.
     existing: Existing,
-    /// Entries whose key this load stores: reported when that is durable.
-    repeated: Existing,
 }
 
-impl Small<'_> {
-    /// Judges and commits about [`CHUNK_BYTES`]; says whether there may be more.
-    fn store_chunk(&mut self, merge: &mut Merge<'_>) -> Result<bool> {
-        let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-        let rules = self.context.rules(self.shard, self.zone);
-        self.judge.refresh(self.shard, rules, self.context.engine.clock().now_ms());
+impl<'a> Small<'a> {
+    /// Judges and commits a chunk. Where nothing may exist, it is not stored if something does.
+    fn store_chunk(&mut self, chunk: &Chunk) -> Result<()> {
+        if self.zone == Zone::Ordinary && chunk.len() >= READ_AHEAD_MIN {
+            self.judge.read_ahead(chunk.records())?;
+        }
+        let shard = self.shard;
+        shard.pace.write(chunk.arena.len(), patience::deadline(), || self.attempt(chunk))?;
+        for (record, fate) in chunk.records().zip(&self.fates) {
+            self.tally.add(&record, *fate);
+            if fate.is_reported() {
+                self.existing.push(&record);
+            }
+        }
+        self.before = self.judge.last();
+        Ok(())
+    }
+
+    fn attempt(&mut self, chunk: &Chunk) -> Result<Attempt<()>> {
+        let _stripes = self.stripes(chunk)?;
+        let _gate = self.shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let now_ms = self.context.engine.clock().now_ms();
+        self.judge.refresh(self.context.rules(self.shard, self.zone), now_ms, self.before.as_ref());
+        self.fates.clear();
         let mut batch = WriteBatch::default();
         let mut space = None;
         let mut is_taken = true;
-        let mut bytes = 0;
-        let mut more = false;
-        while let Some(record) = merge.next()? {
+        for record in chunk.records() {
             if space != Some(record.space()) {
                 space = Some(record.space());
                 is_taken = self.context.takes_entries(record.space(), self.zone)?;
             }
             let fate = if is_taken { self.judge.judge(&record)? } else { Fate::Displaced };
-            self.tally.add(&record, fate);
+            self.fates.push(fate);
             match fate {
-                Fate::Inserted | Fate::Replaced => batch.put_cf(self.shard.rows(), record.key, record.value),
-                Fate::Existed => self.existing.push(record.stream, record.position, record.key),
-                Fate::Repeated => self.repeated.push(record.stream, record.position, record.key),
-                Fate::Renewed => batch.put_cf(self.shard.rows(), record.key, self.context.renew(self.shard, &record)?),
-                Fate::Displaced | Fate::Overtaken => {}
-            }
-            bytes += record.encoded.len();
-            if bytes >= CHUNK_BYTES {
-                more = true;
-                break;
+                Fate::Inserted | Fate::Replaced => self.put(&mut batch, &record, record.value),
+                Fate::Renewed => self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?),
+                Fate::Existed | Fate::Repeated if self.context.options.on_existing == OnExisting::Fail => {
+                    return Ok(Attempt::Done(()));
+                }
+                Fate::Existed | Fate::Repeated | Fate::Displaced | Fate::Overtaken => {}
             }
         }
-        self.commit(&batch)?;
-        Ok(more)
+        if batch.is_empty() { Ok(Attempt::Done(())) } else { pace::attempt(self.shard, false, batch) }
     }
 
-    fn commit(&self, batch: &WriteBatch) -> Result<()> {
-        if batch.is_empty() {
-            return Ok(());
+    /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to yield to entries of placed spaces.
+    fn stripes(&self, chunk: &Chunk) -> Result<Vec<MutexGuard<'a, ()>>> {
+        if self.zone == Zone::Placed {
+            return Ok(Vec::new());
         }
-        let written = patience::write_batch(self.shard.db(), false, batch);
-        written.map_err(|error| translate(self.shard.directory.display(), error))
+        let mut numbers = Vec::with_capacity(chunk.len());
+        let mut space: Option<Arc<SpaceInfo>> = None;
+        for record in chunk.records() {
+            let known = space.take().filter(|space| space.id == record.space());
+            let info = known.map_or_else(|| self.context.engine.space(record.space()), Ok)?;
+            let len = info.shape.shard_key_len(record.logical_key())?;
+            numbers.push(Shard::stripe_of(&record.logical_key()[..len]));
+            space = Some(info);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        let shard = self.shard;
+        Ok(numbers.into_iter().map(|number| shard.numbered_stripe(number)).collect())
     }
 
-    /// Makes what was committed as durable as was asked for.
+    fn put(&self, batch: &mut WriteBatch, record: &Record<'_>, value: &[u8]) {
+        if self.zone == Zone::Ordinary {
+            self.shard.windows.record(record.key);
+        }
+        batch.put_cf(self.shard.rows(), record.key, value);
+    }
+
+    /// Whether something exists where nothing may.
+    fn is_refused(&self) -> bool {
+        self.context.options.on_existing == OnExisting::Fail && !self.existing.is_empty()
+    }
+
+    /// Makes what was committed, and what was yielded to, as durable as was asked for.
     fn sync(&self) -> Result<()> {
         match self.context.options.durability {
             Durability::None => Ok(()),
@@ -112,6 +165,38 @@ impl Small<'_> {
     }
 }
 
+/// Consecutive entries of a merge, copied out of it.
+#[derive(Default)]
+struct Chunk {
+    arena: Vec<u8>,
+    spans: Vec<RecordSpan>,
+}
+
+impl Chunk {
+    /// Takes the next entries; says whether there were any.
+    fn fill(&mut self, merge: &mut Merge<'_>) -> Result<bool> {
+        self.arena.clear();
+        self.spans.clear();
+        while self.arena.len() < CHUNK_BYTES
+            && self.spans.len() < CHUNK_ENTRIES
+            && let Some(record) = merge.next()?
+        {
+            let start = self.arena.len();
+            self.arena.extend_from_slice(record.encoded);
+            self.spans.extend(RecordSpan::read(&self.arena, start));
+        }
+        Ok(!self.spans.is_empty())
+    }
+
+    fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.spans.iter().map(|span| span.of(&self.arena))
+    }
+}
+
 /// Entries to be reported as existing.
 #[derive(Default)]
 struct Existing {
@@ -120,18 +205,20 @@ struct Existing {
 }
 
 impl Existing {
-    fn push(&mut self, stream: u32, position: u64, physical_key: &[u8]) {
-        self.keys.push(physical_key);
-        self.origins.push((stream, position));
+    fn push(&mut self, record: &Record<'_>) {
+        self.keys.push(record.key);
+        self.origins.push((record.stream, record.position));
     }
 
-    fn report(&mut self, context: &Context<'_>) -> Result<()> {
+    fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+
+    fn report(&self, context: &Context<'_>) -> Result<()> {
         for (key, (stream, position)) in self.keys.iter().zip(&self.origins) {
             let space: SpaceId = space_of(key);
             context.report_existed_key(*stream, *position, space, &key[4..])?;
         }
-        self.keys.clear();
-        self.origins.clear();
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load take one range after
 //! another: first those of placed spaces, then, when all of these are stored, the others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use tonnage_engine::{Error, Result, SpaceId};
@@ -18,7 +18,6 @@ use super::small;
 use super::sources::Sources;
 use super::zone::{Lane, Zone, keys_of};
 use crate::respite::Merging;
-use crate::shard::Shard;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
 const SMALL_BYTES_MAX: u64 = 8 << 20;
@@ -60,7 +59,6 @@ pub(super) fn store(context: &Context<'_>, gathered: Gathered) -> Result<()> {
     for file in spilled {
         sources.entry(file.lane).or_default().files.push(file);
     }
-    let _merging = lock_shards(context, &sources);
     let tasks = plan(context, &sources);
     let _resting = rest_compaction(context, &tasks);
     let (placed, ordinary): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.lane.zone == Zone::Placed);
@@ -104,26 +102,6 @@ fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<Sorte
         Ok(())
     })?;
     Ok(sorted.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Keeps other loads from merging into the same shards. Everybody takes the locks in the order of the shards.
-fn lock_shards<'a>(context: &Context<'a>, sources: &BTreeMap<Lane, Sources>) -> Vec<MutexGuard<'a, ()>> {
-    let used: BTreeSet<usize> = sources.keys().map(|lane| lane.shard).collect();
-    let gets_rows = |shard| sources.contains_key(&Lane { zone: Zone::Ordinary, shard });
-    used.into_iter().map(|shard| lock_shard(context, &context.engine.shards()[shard], gets_rows(shard))).collect()
-}
-
-fn lock_shard<'a>(context: &Context<'a>, shard: &'a Shard, gets_rows: bool) -> MutexGuard<'a, ()> {
-    let merging = shard.merging.lock().unwrap_or_else(PoisonError::into_inner);
-    // Nobody has to yield to entries of placed spaces.
-    if !gets_rows {
-        return merging;
-    }
-    let before = shard.landings.fetch_add(1, Ordering::SeqCst);
-    if let Some(watch) = context.watches.get(shard.id.0 as usize) {
-        watch.lands(before);
-    }
-    merging
 }
 
 /// Keeps compaction from working in the shards that get files.

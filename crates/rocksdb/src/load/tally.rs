@@ -18,21 +18,37 @@ impl Tally {
     /// Counts an entry.
     #[inline]
     pub(super) fn add(&mut self, record: &Record<'_>, fate: Fate) {
-        match fate {
-            Fate::Inserted => {
-                let run = self.run(record.stream);
-                run.inserted += 1;
-                run.bytes += record.logical_bytes();
-            }
-            Fate::Replaced | Fate::Renewed => {
-                let run = self.run(record.stream);
-                run.replaced += 1;
-                run.bytes += record.logical_bytes();
-            }
-            Fate::Displaced => self.run(record.stream).replaced += 1,
-            Fate::Overtaken => self.run(record.stream).overtaken += 1,
-            Fate::Existed | Fate::Repeated => {}
+        if let Some(count) = self.count(record, fate) {
+            *count += 1;
         }
+        if fate.is_stored() {
+            self.run(record.stream).bytes += record.logical_bytes();
+        }
+    }
+
+    /// Counts an entry that was counted already: another fate has come over it.
+    pub(super) fn change(&mut self, record: &Record<'_>, before: Fate, now: Fate) {
+        if let Some(count) = self.count(record, before) {
+            *count -= 1;
+        }
+        if before.is_stored() {
+            self.run(record.stream).bytes -= record.logical_bytes();
+        }
+        self.add(record, now);
+    }
+
+    /// What an entry is counted in; nothing where it is reported by itself.
+    #[inline]
+    fn count(&mut self, record: &Record<'_>, fate: Fate) -> Option<&mut u64> {
+        if fate.is_reported() {
+            return None;
+        }
+        let run = self.run(record.stream);
+        Some(match fate {
+            Fate::Inserted => &mut run.inserted,
+            Fate::Overtaken => &mut run.overtaken,
+            _ => &mut run.replaced,
+        })
     }
 
     #[inline]

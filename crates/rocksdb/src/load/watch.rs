@@ -15,32 +15,37 @@ use crate::window::{LoadWindows, OpenWindow};
 /// A shard, watched since the session was opened.
 pub(super) struct Watch<'a> {
     window: OpenWindow<'a>,
-    /// How many landings this session knows of: those before it, and its own as long as nobody else had any.
-    landings: AtomicU64,
+    /// How many landings there were before.
+    landings_before: u64,
+    /// How many there were of this session since.
+    landings_own: AtomicU64,
 }
 
 impl<'a> Watch<'a> {
     /// Begins to watch. Versions that the session draws after this are greater than those of all rows that it does not see.
     pub(super) fn open(shard: &'a Shard) -> Self {
         // Counted before the window is open: a landing between the two makes the load look, not overlook.
-        let landings = AtomicU64::new(shard.landings.load(Ordering::SeqCst));
-        Self { window: OpenWindow::open_early(shard), landings }
+        let landings_before = shard.landings.load(Ordering::SeqCst);
+        Self { window: OpenWindow::open_early(shard), landings_before, landings_own: AtomicU64::new(0) }
     }
 
-    /// Notes that this session stores rows of its own now, the `before + 1`st landing. The caller holds the lock for merging.
-    pub(super) fn lands(&self, before: u64) {
-        let _ = self.landings.compare_exchange(before, before + 1, Ordering::SeqCst, Ordering::SeqCst);
+    /// Notes that a landing that the shard has counted is of this session.
+    pub(super) fn lands(&self) {
+        self.landings_own.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether all that others wrote is told key by key. Other loads are kept out by the lock for merging, which the caller holds.
+    /// Whether all that others wrote so far is told key by key. What they land from now on is kept out by the caller, who holds the
+    /// lock on the range of its keys, or the gate.
     pub(super) fn tells_all(&self) -> bool {
-        self.window.shard().landings.load(Ordering::SeqCst) == self.landings.load(Ordering::SeqCst)
+        // In this order: a landing of this session that is half counted looks like one of another.
+        let own = self.landings_own.load(Ordering::SeqCst);
+        self.window.shard().landings.load(Ordering::SeqCst) == self.landings_before + own
     }
 
     /// Whether a small write may have touched the key.
     #[inline]
     pub(super) fn is_touched_at(&self, physical_key: &[u8]) -> bool {
-        self.window.is_touched() && self.window.is_touched_at(LoadWindows::key_hash(physical_key))
+        self.window.is_touched_since(None) && self.window.is_touched_at(LoadWindows::key_hash(physical_key))
     }
 
     /// Whether a row that was written meanwhile is known to have been stored on a condition.

@@ -11,6 +11,9 @@ use crate::store::Inner;
 pub trait BulkPutCallbacks: Send + Sync {
     /// The key of an entry exists, and the stored row stays. When this returns an error, the entry counts as failed and
     /// [`BulkPutCallbacks::failed`] is called for it.
+    ///
+    /// It may use the store: read, write, and put in bulk, the entry into another table for example. Only an index cannot be made
+    /// here, since that waits for this load.
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
         let _ = entry;
         Ok(())

@@ -1,0 +1,137 @@
+//! Locks on ranges of keys.
+//!
+//! Whoever holds one keeps others out of every range that overlaps it. Among those who wait whoever asked first comes first, so two
+//! large loads of the same keys take turns range by range, and neither waits for the whole of the other.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The ranges that are locked, and those that are waited for.
+#[derive(Debug, Default)]
+pub(crate) struct RangeLocks {
+    claims: Mutex<Claims>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Claims {
+    next: u64,
+    /// In the order in which they were asked for.
+    list: Vec<Claim>,
+}
+
+#[derive(Debug)]
+struct Claim {
+    number: u64,
+    lower: Option<Vec<u8>>,
+    upper: Option<Vec<u8>>,
+}
+
+impl Claim {
+    fn overlaps(&self, other: &Claim) -> bool {
+        let ends_before = |left: &Claim, right: &Claim| match (&left.upper, &right.lower) {
+            (Some(upper), Some(lower)) => upper <= lower,
+            _ => false,
+        };
+        !ends_before(self, other) && !ends_before(other, self)
+    }
+}
+
+/// A locked range, free again when this goes out of scope.
+#[derive(Debug)]
+pub(crate) struct LockedRange<'a> {
+    locks: &'a RangeLocks,
+    number: u64,
+}
+
+impl RangeLocks {
+    /// Locks the keys from `lower` on and before `upper`, as soon as nobody who asked before holds or wants one of them.
+    pub(crate) fn lock(&self, lower: Option<&[u8]>, upper: Option<&[u8]>) -> LockedRange<'_> {
+        let mut claims = self.claims();
+        let number = claims.next;
+        claims.next += 1;
+        claims.list.push(Claim { number, lower: lower.map(<[u8]>::to_vec), upper: upper.map(<[u8]>::to_vec) });
+        while claims.is_blocked(number) {
+            claims = self.changed.wait(claims).unwrap_or_else(PoisonError::into_inner);
+        }
+        LockedRange { locks: self, number }
+    }
+
+    fn claims(&self) -> MutexGuard<'_, Claims> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Claims {
+    fn is_blocked(&self, number: u64) -> bool {
+        let place = self.list.partition_point(|claim| claim.number < number);
+        let (before, own) = self.list.split_at(place);
+        own.first().is_some_and(|own| before.iter().any(|other| other.overlaps(own)))
+    }
+}
+
+impl Drop for LockedRange<'_> {
+    fn drop(&mut self) {
+        self.locks.claims().list.retain(|claim| claim.number != self.number);
+        self.locks.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn ranges_that_do_not_overlap_are_locked_side_by_side() {
+        let locks = RangeLocks::default();
+        let _first = locks.lock(None, Some(b"c"));
+        let _second = locks.lock(Some(b"c"), Some(b"f"));
+        let _third = locks.lock(Some(b"f"), None);
+        assert_eq!(locks.claims().list.len(), 3);
+    }
+
+    #[test]
+    fn a_range_waits_for_those_that_overlap_it() {
+        let locks = RangeLocks::default();
+        let is_free = AtomicBool::new(false);
+        thread::scope(|threads| {
+            let held = locks.lock(Some(b"b"), Some(b"d"));
+            threads.spawn(|| {
+                let _waits = locks.lock(Some(b"c"), None);
+                assert!(is_free.load(Ordering::SeqCst));
+            });
+            while locks.claims().list.len() < 2 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            is_free.store(true, Ordering::SeqCst);
+            drop(held);
+        });
+        assert!(locks.claims().list.is_empty());
+    }
+
+    /// Who asks for a narrow range again and again does not keep out one who waits for a wide one.
+    #[test]
+    fn who_asked_first_comes_first() {
+        let locks = RangeLocks::default();
+        let turns = Mutex::new(Vec::new());
+        thread::scope(|threads| {
+            let held = locks.lock(Some(b"b"), Some(b"d"));
+            for (place, (lower, upper)) in [(None, None), (Some(&b"x"[..]), None)].into_iter().enumerate() {
+                let (locks, turns) = (&locks, &turns);
+                threads.spawn(move || {
+                    let _mine = locks.lock(lower, upper);
+                    turns.lock().unwrap().push(place);
+                });
+                while locks.claims().list.len() < place + 2 {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+            assert!(turns.lock().unwrap().is_empty());
+            drop(held);
+        });
+        assert_eq!(turns.into_inner().unwrap(), [0, 1]);
+    }
+}
