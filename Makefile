@@ -5,7 +5,6 @@ export CARGO_TARGET_DIR
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 CARGO ?= cargo
-TONNAGE = $(CARGO_TARGET_DIR)/release/tonnage
 PACKAGES = clang libclang-dev
 
 .DEFAULT_GOAL := help
@@ -33,8 +32,8 @@ setup: ## Installs what the build needs and this machine lacks: clang, libclang,
 build: setup ## Builds the program and the libraries
 	$(CARGO) build --release --workspace
 
-demo: build ## Runs the story of a fleet on data that it makes itself
-	$(TONNAGE) demo
+demo: setup ## Builds the library alone, then runs the story of a fleet on data that it makes itself
+	$(CARGO) run --release -p tonnage-demo
 
 lint: setup ## Format and lints, warnings denied
 	$(CARGO) fmt --all --check

@@ -49,7 +49,7 @@ impl Verb {
             Verb::Stats(args) => args.run(globals),
             Verb::Check(args) => args.run(globals),
             Verb::Bench(args) => args.run(globals),
-            Verb::Demo(args) => args.run(globals),
+            Verb::Demo(args) => args.run(),
         }
     }
 }

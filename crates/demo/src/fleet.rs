@@ -12,10 +12,10 @@ use rand::{Rng, SeedableRng};
 use tonnage::{Error, Result};
 
 /// The table of positions.
-pub(super) const TABLE: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, speed DOUBLE,
+pub(crate) const TABLE: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, speed DOUBLE,
     course DOUBLE, heading INTEGER, status INTEGER, PRIMARY KEY (SHARD(ship), at))";
 /// 2022-01-03T00:00:00Z, in seconds since 1970.
-pub(super) const START: i64 = 1_641_168_000;
+pub(crate) const START: i64 = 1_641_168_000;
 /// Seconds between two positions of a ship.
 const STEP_SECONDS: i64 = 180;
 /// Knots to degrees of latitude in one step.
@@ -51,34 +51,34 @@ const PORTS: [(f64, f64); 16] = [
 
 /// A fleet to be made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fleet {
-    pub(super) ships: u32,
-    pub(super) positions_per_ship: u32,
-    pub(super) seed: u64,
+pub(crate) struct Fleet {
+    pub(crate) ships: u32,
+    pub(crate) positions_per_ship: u32,
+    pub(crate) seed: u64,
 }
 
 impl Fleet {
-    pub(super) fn positions(&self) -> u64 {
+    pub(crate) fn positions(&self) -> u64 {
         u64::from(self.ships) * u64::from(self.positions_per_ship)
     }
 
-    pub(super) fn ship_number(&self, index: u32) -> i64 {
+    pub(crate) fn ship_number(&self, index: u32) -> i64 {
         SHIP_NUMBER_FIRST + i64::from(index) * SHIP_NUMBER_STEP
     }
 
     /// The time of a report of a ship: ships report at different seconds.
-    pub(super) fn time(&self, ship: u32, step: u32) -> i64 {
+    pub(crate) fn time(&self, ship: u32, step: u32) -> i64 {
         START + i64::from(step) * STEP_SECONDS + i64::from(ship % STEP_SECONDS as u32)
     }
 
     /// The numbers of all ships, as a batch of keys.
-    pub(super) fn ship_keys(&self) -> impl Iterator<Item = Result<RecordBatch>> + Send + 'static {
+    pub(crate) fn ship_keys(&self) -> impl Iterator<Item = Result<RecordBatch>> + Send + 'static {
         let numbers: Int64Array = (0..self.ships).map(|ship| self.ship_number(ship)).collect();
         std::iter::once(batch([("ship", Arc::new(numbers) as ArrayRef)]))
     }
 
     /// The positions of every `streams`-th ship.
-    pub(super) fn stream(&self, stream: usize, streams: usize) -> Positions {
+    pub(crate) fn stream(&self, stream: usize, streams: usize) -> Positions {
         let mut chance = SmallRng::seed_from_u64(self.seed.wrapping_mul(1_000_003).wrapping_add(stream as u64));
         let ships = (stream as u32..self.ships).step_by(streams.max(1)).map(|index| Ship::new(index, &mut chance)).collect();
         Positions { fleet: *self, ships, chance, step: 0, next: 0 }
@@ -132,7 +132,7 @@ impl Ship {
 }
 
 /// The positions of some ships, batch by batch.
-pub(super) struct Positions {
+pub(crate) struct Positions {
     fleet: Fleet,
     ships: Vec<Ship>,
     chance: SmallRng,
@@ -208,7 +208,7 @@ fn rounded(value: f64, digits: f64) -> f64 {
     (value * digits).round() / digits
 }
 
-pub(super) fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
+pub(crate) fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|error| Error::internal("a batch cannot be put together").with_source(error))
 }
 

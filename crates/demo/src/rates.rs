@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::values::grouped;
+use crate::text::grouped;
 
 /// How many entries in how many seconds.
 #[derive(Clone, Copy, Debug)]
@@ -19,16 +19,16 @@ impl Rate {
 
 /// What was measured, by the name of the work.
 #[derive(Debug, Default)]
-pub(super) struct Rates(Vec<(&'static str, Option<Rate>, Option<Rate>)>);
+pub(crate) struct Rates(Vec<(&'static str, Option<Rate>, Option<Rate>)>);
 
 impl Rates {
     /// Work done in bulk.
-    pub(super) fn bulk(&mut self, work: &'static str, count: u64, seconds: f64) {
+    pub(crate) fn bulk(&mut self, work: &'static str, count: u64, seconds: f64) {
         self.row(work).1 = Some(Rate { count, seconds });
     }
 
     /// The same work done one record at a time.
-    pub(super) fn single(&mut self, work: &'static str, count: u64, seconds: f64) {
+    pub(crate) fn single(&mut self, work: &'static str, count: u64, seconds: f64) {
         self.row(work).2 = Some(Rate { count, seconds });
     }
 

@@ -4,11 +4,9 @@ use std::time::Instant;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, RngCore, SeedableRng};
-use tonnage::{BulkGetOptions, BulkPutOptions, Direction, Error, FieldRange, KeySource, Row, Store, Value};
+use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Result, Row, Store, Value};
 
-use crate::exit::Outcome;
-use crate::output::say;
-use crate::values::grouped;
+use crate::text::{Narrator, counted, grouped};
 
 const TABLES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, details JSON,
         PRIMARY KEY (SHARD(maker), price, id));
@@ -20,13 +18,12 @@ const PHONES_PER_MAKER: i64 = 250;
 const PICTURE_BYTES: usize = 4_000;
 
 /// Fills the shop, then answers one question of a customer.
-pub(super) fn run(store: &Store, seed: u64) -> Outcome<()> {
+pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Result<()> {
     store.execute(TABLES)?;
     let (phones, pictures) = stock(seed);
     let (phone_count, picture_count) = (phones.len() as u64, pictures.len() as u64);
-    let put = store.multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default());
-    let put = put.map_err(Error::from)?;
-    say(format_args!(
+    let put = store.multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default())?;
+    narrator.say(format_args!(
         "\nA phone shop: {} phones and {} pictures in its child table, stored by one multi-put in {:.2} s.",
         grouped(phone_count),
         grouped(picture_count),
@@ -52,7 +49,7 @@ pub(super) fn run(store: &Store, seed: u64) -> Outcome<()> {
             picture_bytes += bytes.len();
         }
     }
-    say(format_args!(
+    narrator.say(format_args!(
         "Phones of {} from 200 to 500, with their pictures: {} phones, {} pictures, {} bytes in {:.1} ms. Some of them:",
         WANTED.join(", "),
         grouped(shelf.len() as u64),
@@ -62,7 +59,13 @@ pub(super) fn run(store: &Store, seed: u64) -> Outcome<()> {
     ))?;
     for (phone, pictures) in shelf.iter().step_by((shelf.len() / 5).max(1)).take(5) {
         let text = |name: &str| phone.get(name).map(Value::to_string).unwrap_or_default();
-        say(format_args!("  {:<9} {:>4}  {:<16} {pictures} pictures", text("maker"), text("price"), text("name")))?;
+        narrator.say(format_args!(
+            "  {:<9} {:>4}  {:<16} {}",
+            text("maker"),
+            text("price"),
+            text("name"),
+            counted(*pictures as u64, "picture")
+        ))?;
     }
     Ok(())
 }

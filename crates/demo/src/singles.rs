@@ -6,13 +6,12 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, TimestampSecondArray};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use tonnage::{BulkGetOptions, Direction, KeySource, Result, Row, Store, Table, Value, WriteOptions};
+use tonnage::{BulkGetOptions, Direction, Error, KeySource, Result, Row, Store, Table, Value, WriteOptions};
 
-use super::fleet::{self, Fleet};
-use super::{Rates, STREAMS, gather, rows};
-use crate::exit::{Exit, Failure, Outcome};
-use crate::output::say;
-use crate::values::grouped;
+use crate::fleet::{self, Fleet};
+use crate::rates::Rates;
+use crate::text::{Narrator, grouped};
+use crate::{STREAMS, gather, rows};
 
 /// Rows put one by one.
 const PUTS: usize = 50_000;
@@ -22,14 +21,14 @@ const LATEST: u32 = 2_000;
 const BULK_GETS: usize = 500_000;
 const GETS: usize = 20_000;
 
-pub(super) fn run(store: &Store, positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
-    say("\nThe same work one record at a time, on samples:")?;
-    puts(store, fleet, rates)?;
-    latest(positions, fleet, rates)?;
-    gets(positions, fleet, rates)
+pub(crate) fn run(store: &Store, positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
+    narrator.say("\nThe same work one record at a time, on samples:")?;
+    puts(store, fleet, rates, narrator)?;
+    latest(positions, fleet, rates, narrator)?;
+    gets(positions, fleet, rates, narrator)
 }
 
-fn puts(store: &Store, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+fn puts(store: &Store, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
     store.execute(&fleet::TABLE.replace("positions", "sample"))?;
     let sample = store.table("sample")?;
     let mut sources = Vec::new();
@@ -45,10 +44,10 @@ fn puts(store: &Store, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
     for row in &sources {
         sample.put(row, &WriteOptions::default())?;
     }
-    report("store positions", "positions put, one write each", sources.len() as u64, started, rates)
+    report("store positions", "positions put, one write each", sources.len() as u64, started, rates, narrator)
 }
 
-fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
     let ships = LATEST.min(fleet.ships);
     let options = BulkGetOptions {
         direction: Direction::Reverse,
@@ -62,10 +61,10 @@ fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
         let (found, _) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
         expect(rows(&found), 1)?;
     }
-    report("latest position of each ship", "ships asked for, one bulk get each", ships.into(), started, rates)
+    report("latest position of each ship", "ships asked for, one bulk get each", ships.into(), started, rates, narrator)
 }
 
-fn gets(positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
+fn gets(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
     let mut chance = SmallRng::seed_from_u64(fleet.seed);
     let mut random = |count: usize| -> Vec<(i64, i64)> {
         let one = |_| {
@@ -87,7 +86,7 @@ fn gets(positions: &Table, fleet: &Fleet, rates: &mut Rates) -> Outcome<()> {
         let found = positions.get(&Row::new().with("ship", Value::Long(*ship)).with("at", at))?;
         expect(u64::from(found.is_some()), 1)?;
     }
-    report("get positions by whole key", "positions got, one read each", sample.len() as u64, started, rates)
+    report("get positions by whole key", "positions got, one read each", sample.len() as u64, started, rates, narrator)
 }
 
 fn key_batch(keys: &[(i64, i64)]) -> Result<RecordBatch> {
@@ -96,15 +95,22 @@ fn key_batch(keys: &[(i64, i64)]) -> Result<RecordBatch> {
     fleet::batch([("ship", Arc::new(ships) as ArrayRef), ("at", Arc::new(times))])
 }
 
-fn expect(found: u64, wanted: u64) -> Outcome<()> {
+fn expect(found: u64, wanted: u64) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
-    Err(Failure::new(Exit::Internal, tonnage::Error::internal(format!("{found} rows were found where {wanted} are stored"))))
+    Err(Error::internal(format!("{found} rows were found where {wanted} are stored")))
 }
 
-fn report(work: &'static str, what: &str, count: u64, started: Instant, rates: &mut Rates) -> Outcome<()> {
+fn report(
+    work: &'static str,
+    what: &str,
+    count: u64,
+    started: Instant,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<()> {
     let seconds = started.elapsed().as_secs_f64();
     rates.single(work, count, seconds);
-    say(format_args!("  {} {what} in {seconds:.2} s", grouped(count)))
+    narrator.say(format_args!("  {} {what} in {seconds:.2} s", grouped(count)))
 }

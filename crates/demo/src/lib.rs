@@ -1,0 +1,212 @@
+//! The demo: the story of a fleet and a phone shop, end to end, on data that it makes itself.
+//!
+//! 1. Ships report their positions. One bulk put loads them all.
+//! 2. Where is every ship now? One scan and one bulk get answer, and must agree.
+//! 3. One ship's track over two hours.
+//! 4. A phone shop: four makers, a price range, and pictures from a child table.
+//! 5. The same work one record at a time, on a sample, and a table of the rates.
+//!
+//! It is a crate of its own so that `make demo` builds the store and nothing else. `tonnage demo`
+//! runs the same story.
+
+mod fleet;
+mod rates;
+mod shop;
+mod singles;
+mod text;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{Float64Type, Int64Type, TimestampSecondType};
+use arrow::util::pretty::pretty_format_batches;
+use tonnage::{
+    BulkGet, BulkGetOptions, BulkPutOptions, Cancel, Direction, Error, FieldRange, KeySource, Result, Row, Store, Table,
+    TableScanOptions, Value, record_batch_stream,
+};
+
+use fleet::Fleet;
+use rates::Rates;
+use text::{Narrator, grouped};
+
+/// Streams of positions that are read side by side.
+pub(crate) const STREAMS: usize = 4;
+
+/// What the story is about.
+#[derive(Clone)]
+pub struct DemoOptions {
+    /// Where the store goes, and stays. A temporary directory when absent.
+    pub directory: Option<PathBuf>,
+    /// Number of ships.
+    pub ships: u32,
+    /// Positions that each ship reports.
+    pub positions_per_ship: u32,
+    /// Another seed makes another fleet.
+    pub seed: u64,
+    /// Stops the load of the positions.
+    pub cancel: Cancel,
+}
+
+impl Default for DemoOptions {
+    fn default() -> Self {
+        Self { directory: None, ships: 10_000, positions_per_ship: 220, seed: 1, cancel: Cancel::new() }
+    }
+}
+
+impl DemoOptions {
+    fn fleet(&self) -> Fleet {
+        Fleet { ships: self.ships, positions_per_ship: self.positions_per_ship, seed: self.seed }
+    }
+}
+
+/// Run the story and write it to `output`.
+///
+/// # Errors
+/// `Invalid` when the directory holds tables already; `Internal` when two ways to the same answer
+/// disagree; what the store answers otherwise.
+pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
+    let started = Instant::now();
+    let mut narrator = Narrator::new(output);
+    // Dropped last: the store must be closed before its directory goes.
+    let mut temporary = None;
+    let directory = match &options.directory {
+        Some(directory) => directory.clone(),
+        None => temporary.insert(temporary_directory()?).path().join("store"),
+    };
+    let store = Store::open(directory.to_string_lossy())?;
+    if !store.tables().is_empty() {
+        let message = format!("{} holds tables already: give a new directory", directory.display());
+        return Err(Error::invalid(message));
+    }
+    let (fleet, mut rates) = (options.fleet(), Rates::default());
+    let positions = load(&store, options, &mut rates, &mut narrator)?;
+    latest(&positions, &fleet, &mut rates, &mut narrator)?;
+    track(&positions, &fleet, &mut narrator)?;
+    shop::run(&store, options.seed, &mut narrator)?;
+    singles::run(&store, &positions, &fleet, &mut rates, &mut narrator)?;
+    narrator.say("\nHow fast that was\n")?;
+    narrator.say(rates)?;
+    narrator.say(format_args!("\nAll in {:.1} seconds.", started.elapsed().as_secs_f64()))?;
+    if let Some(directory) = &options.directory {
+        let directory = directory.display();
+        let next = format_args!("tonnage scan --store {directory} positions --limit 5");
+        narrator.say(format_args!("The store stays: {next}"))?;
+    }
+    Ok(())
+}
+
+fn temporary_directory() -> Result<tempfile::TempDir> {
+    tempfile::tempdir().map_err(|error| Error::unavailable(format!("no temporary directory: {error}: give a directory")))
+}
+
+fn load(store: &Store, options: &DemoOptions, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<Table> {
+    let fleet = options.fleet();
+    narrator.say(format_args!(
+        "{} ships report {} positions in {STREAMS} streams; one bulk put loads them all.",
+        grouped(fleet.ships.into()),
+        grouped(fleet.positions())
+    ))?;
+    store.execute(fleet::TABLE)?;
+    let stream = |number| {
+        let positions = fleet.stream(number, STREAMS);
+        record_batch_stream(format!("stream {number}"), "positions", positions)
+    };
+    let put_options = BulkPutOptions { cancel: options.cancel.clone(), ..BulkPutOptions::default() };
+    let report = store.bulk_put((0..STREAMS).map(stream).collect(), &put_options)?;
+    if report.total.inserted != fleet.positions() {
+        let (stored, all) = (report.total.inserted, fleet.positions());
+        return Err(Error::internal(format!("{stored} of {all} positions were stored")));
+    }
+    narrator.say(format_args!(
+        "  {} stored in {:.1} s: {} a second, durable when the load returns.",
+        grouped(report.total.inserted),
+        report.seconds,
+        grouped(report.rows_per_second() as u64)
+    ))?;
+    rates.bulk("store positions", report.total.inserted, report.seconds);
+    store.table("positions")
+}
+
+/// The latest position of every ship, found in two ways that must agree.
+fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
+    narrator.say("\nWhere is every ship now? Its latest position, read from the end of its track:")?;
+    let backwards = Direction::Reverse;
+    let scan = TableScanOptions { direction: backwards, limit_per_shard_key: Some(1), ..TableScanOptions::default() };
+    let (scanned, seconds) = gather(|| positions.scan(&scan))?;
+    narrator.say(format_args!(
+        "  by one scan of the table that jumps from ship to ship: {} ships in {seconds:.2} s",
+        grouped(rows(&scanned))
+    ))?;
+
+    let one_each = BulkGetOptions { direction: backwards, limit_per_key: Some(1), ..BulkGetOptions::default() };
+    let keys = || KeySource::batches(fleet.ship_keys());
+    let (got, seconds) = gather(|| positions.bulk_get(keys(), &one_each))?;
+    narrator.say(format_args!(
+        "  by one bulk get of {} ship numbers: {} positions in {seconds:.2} s",
+        grouped(fleet.ships.into()),
+        grouped(rows(&got))
+    ))?;
+    rates.bulk("latest position of each ship", rows(&got), seconds);
+
+    if summary_of(&scanned) != summary_of(&got) || rows(&got) != u64::from(fleet.ships) {
+        return Err(Error::internal("the two ways to the latest positions do not agree"));
+    }
+    narrator.say("  Both agree.")
+}
+
+/// Ship, time and latitude of each row, sorted by ship.
+fn summary_of(batches: &[RecordBatch]) -> Vec<(i64, i64, u64)> {
+    let mut all = Vec::new();
+    for batch in batches {
+        let ships = batch.column(0).as_primitive::<Int64Type>();
+        let times = batch.column(1).as_primitive::<TimestampSecondType>();
+        let lats = batch.column(2).as_primitive::<Float64Type>();
+        let of = |row| (ships.value(row), times.value(row), lats.value(row).to_bits());
+        all.extend((0..batch.num_rows()).map(of));
+    }
+    all.sort_unstable();
+    all
+}
+
+/// One ship from the second hour to the fourth.
+fn track(positions: &Table, fleet: &Fleet, narrator: &mut Narrator<'_>) -> Result<()> {
+    let ship = fleet.ship_number(fleet.ships / 2);
+    let at = |hours: i64| Value::Timestamp { value: fleet::START + hours * 3_600, precision: 0 };
+    let options = BulkGetOptions {
+        direction: Direction::Forward,
+        range: Some(FieldRange::of("at").from(at(2)).to(at(4))),
+        ..BulkGetOptions::default()
+    };
+    let key = Row::new().with("ship", Value::Long(ship));
+    let (track, seconds) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
+    narrator.say(format_args!(
+        "\nThe track of ship {ship} from {} to {}: {} positions in {:.1} ms, the first of them",
+        at(2),
+        at(4),
+        rows(&track),
+        seconds * 1e3
+    ))?;
+    match track.iter().find(|batch| batch.num_rows() > 0) {
+        Some(first) => narrator.say(first_rows(first, 4)?),
+        None => narrator.say("  (no rows)"),
+    }
+}
+
+/// Run a read to its end. Answers the batches and the seconds.
+pub(crate) fn gather(read: impl FnOnce() -> Result<BulkGet>) -> Result<(Vec<RecordBatch>, f64)> {
+    let started = Instant::now();
+    let batches = read()?.map(|batch| Ok(batch?.rows)).collect::<Result<Vec<_>>>()?;
+    Ok((batches, started.elapsed().as_secs_f64()))
+}
+
+pub(crate) fn rows(batches: &[RecordBatch]) -> u64 {
+    batches.iter().map(|batch| batch.num_rows() as u64).sum()
+}
+
+/// The first rows as a table of text.
+fn first_rows(batch: &RecordBatch, count: usize) -> Result<impl std::fmt::Display> {
+    let head = batch.slice(0, count.min(batch.num_rows()));
+    pretty_format_batches(&[head]).map_err(|error| Error::internal(format!("a table cannot be formatted: {error}")))
+}
