@@ -11,4 +11,5 @@ mod pairs;
 mod real_data;
 #[cfg(unix)]
 mod shell;
+mod tour;
 mod verbs;
