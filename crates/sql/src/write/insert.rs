@@ -157,6 +157,8 @@ fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, 
         errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
         timeout: guard.remaining(),
         cancel: guard.cancel().clone(),
+        // A statement that reads the table that it writes must not meet its own rows, however long it takes.
+        flush_interval: None,
         ..BulkPutOptions::default()
     };
     let report = sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);

@@ -65,9 +65,11 @@ impl TableCodec {
     /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that does not fit rejects its row only.
     ///
     /// # Errors
-    /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a type that cannot be cast.
+    /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a type that cannot be cast, more than 2 GiB in one
+    /// column.
     pub fn align(&self, batch: &RecordBatch) -> Result<Aligned> {
         let places = self.places_in(batch)?;
+        self.check_room(batch)?;
         let mut faults = Faults::new();
         let mut arrays = Vec::with_capacity(places.len());
         for (column, place) in self.schema.columns.iter().zip(places) {

@@ -10,7 +10,7 @@ use arrow::array::{
     Int32Array, Int64Array, PrimitiveArray, StringArray, new_null_array,
 };
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, TimeUnit};
+use arrow::datatypes::{DataType, Decimal128Type, Field, Int32Type, Int64Type, TimeUnit};
 use tonnage_engine::{Error, Result};
 
 use crate::value::{self, Reason};
@@ -25,7 +25,11 @@ pub(super) type Cast = (ArrayRef, Vec<(usize, Reason)>);
 /// `Invalid` when the types have nothing to do with each other.
 pub(super) fn cast_column(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
     if array.data_type() == &column_type.data_type() {
-        return Ok(if column_type == ColumnType::Json { check_json_cells(array) } else { (array.clone(), Vec::new()) });
+        return Ok(match column_type {
+            ColumnType::Json => check_json_cells(array),
+            ColumnType::Number { precision, .. } => check_digits(array, precision),
+            _ => (array.clone(), Vec::new()),
+        });
     }
     let from = match array.data_type() {
         DataType::Null => return Ok((new_null_array(&column_type.data_type(), array.len()), Vec::new())),
@@ -159,6 +163,21 @@ fn check_json_cells(array: &ArrayRef) -> Cast {
     let mut next = failures.iter().map(|(row, _)| *row).peekable();
     let kept = text.iter().enumerate().map(|(row, cell)| if next.next_if_eq(&row).is_some() { None } else { cell });
     (Arc::new(kept.collect::<StringArray>()), failures)
+}
+
+/// Numbers with more digits than their type has: Arrow does not look.
+fn check_digits(array: &ArrayRef, precision: u8) -> Cast {
+    let numbers = array.as_primitive::<Decimal128Type>();
+    let is_too_long = |unscaled: i128| unscaled.unsigned_abs() >= 10_u128.pow(u32::from(precision));
+    if !numbers.values().iter().any(|unscaled| is_too_long(*unscaled)) {
+        return (array.clone(), Vec::new());
+    }
+    let check = |unscaled: i128| match is_too_long(unscaled) {
+        true => Err(format!("a number of more than {precision} digits does not fit {}", array.data_type())),
+        false => Ok(unscaled),
+    };
+    let (cells, failures) = gather(numbers.iter().map(|cell| cell.map(check)));
+    (Arc::new(Decimal128Array::from_iter(cells).with_data_type(array.data_type().clone())), failures)
 }
 
 fn narrow_longs(array: &ArrayRef) -> Cast {

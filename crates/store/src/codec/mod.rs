@@ -22,6 +22,7 @@ mod layout;
 mod partial;
 mod range;
 mod single;
+mod size;
 mod view;
 
 use std::collections::HashMap;

@@ -7,7 +7,7 @@ use crate::row::Row;
 use crate::store::Inner;
 
 /// Is told of entries that were not stored, and of streams that are complete. Called from the threads of the load, several
-/// at a time. A callback that panics stops the load.
+/// at a time. A callback that panics stops the load. One that waits holds the load up, and must not wait for the load itself.
 pub trait BulkPutCallbacks: Send + Sync {
     /// The key of an entry exists, and the stored row stays. When this returns an error, the entry counts as failed and
     /// [`BulkPutCallbacks::failed`] is called for it.

@@ -68,7 +68,14 @@ impl<'a> Encoder<'a> {
         &self.index_entries
     }
 
-    /// Encodes rows of a table, and tells how many there were. `place` tells the position of a row in the stream.
+    /// How many rows of a batch make about as many bytes as are handed on at once.
+    pub(super) fn rows_at_once(&mut self, table: &Arc<str>, rows: &RecordBatch) -> usize {
+        let bytes = self.table(table).map_or(0, |entry| entry.codec.bytes_of(rows));
+        (rows.num_rows() as u128 * self.bytes_max as u128 / bytes.max(1) as u128).clamp(1, self.rows_max as u128) as usize
+    }
+
+    /// Encodes leading rows of a table, at least one, and tells how many it took: all, unless a few of them are very large. `place` tells
+    /// the position of a row in the stream.
     pub(super) fn rows(
         &mut self,
         table: &Arc<str>,
@@ -77,6 +84,13 @@ impl<'a> Encoder<'a> {
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
+        let mut rows = rows.clone();
+        if let Ok(entry) = self.table(table) {
+            while rows.num_rows() > 1 && !entry.codec.has_room(&rows) {
+                rows = rows.slice(0, rows.num_rows() / 2);
+            }
+        }
+        let rows = &rows;
         let encoded = self.table(table).and_then(|entry| {
             let mut aligned = entry.codec.align(rows)?;
             entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;

@@ -1,14 +1,13 @@
 //! Where batches become entries of a load session.
 //!
-//! Workers take batches out of the queue, encode them and push them into the session. One of them, the
-//! thread that runs the load, also looks around: at time-outs and cancels, at streams that failed, and
-//! at whether it is time to flush. It does so every few milliseconds, whatever streams do.
+//! Workers take batches out of the queue, encode them and push them into the session. Between two slices of a batch, and
+//! every few milliseconds while there is nothing to do, one of them looks around: at time-outs and cancels, at streams
+//! that failed, and at whether it is time to flush. So it does not matter what streams do, or how slow a rate is set.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use arrow::array::RecordBatch;
 use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
 
 use super::encode::{Encoder, Refused};
@@ -38,6 +37,8 @@ pub(super) struct Host<'a> {
     workers: usize,
     rows_limit: Option<RateLimit>,
     bytes_limit: Option<RateLimit>,
+    /// Held by the worker that sees to flushes.
+    pace: Mutex<Pace>,
 }
 
 /// How much of a batch was put.
@@ -76,7 +77,8 @@ impl<'a> Host<'a> {
         })?;
         let rows_limit = options.rows_per_second_max.map(RateLimit::per_second);
         let bytes_limit = options.bytes_per_second_max.map(RateLimit::per_second);
-        Ok(Self { store, options, outcomes, intake, session, load, workers, rows_limit, bytes_limit })
+        let pace = Mutex::new(Pace { flushed: Instant::now(), idle_since: None });
+        Ok(Self { store, options, outcomes, intake, session, load, workers, rows_limit, bytes_limit, pace })
     }
 
     /// Puts everything that comes, to the end, and makes up the report.
@@ -115,31 +117,33 @@ impl<'a> Host<'a> {
     /// Works, and looks around in between.
     fn lead(&self) {
         let mut encoder = self.encoder();
-        let mut pace = Pace { flushed: Instant::now(), idle_since: None };
         loop {
             match self.intake.next(Some(LOOK_EVERY)) {
-                Next::Batch(job) => {
-                    pace.idle_since = None;
-                    self.carry_out(job, &mut encoder);
-                }
+                Next::Batch(job) => self.carry_out(job, &mut encoder),
                 Next::Idle => {}
                 Next::Failed(stream, error) => self.fail(stream, error),
                 Next::Over => break,
             }
             self.look_around();
-            if !self.outcomes.is_stopped() && self.is_flush_due(&mut pace) {
-                self.flush().unwrap_or_else(|error| self.outcomes.stop(error));
-                pace.flushed = Instant::now();
-            }
         }
         // Those who wait in a stream get a moment to come back.
         self.intake.wait_for_sources(GRACE);
     }
 
+    /// Stops what must be stopped, and flushes if it is time, unless another worker is at that.
     fn look_around(&self) {
         self.outcomes.check_limits(self.options);
         if self.outcomes.is_stopped() {
-            self.intake.stop();
+            return self.intake.stop();
+        }
+        let mut pace = match self.pace.try_lock() {
+            Ok(pace) => pace,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if self.is_flush_due(&mut pace) {
+            self.flush().unwrap_or_else(|error| self.outcomes.stop(error));
+            *pace = Pace { flushed: Instant::now(), idle_since: None };
         }
     }
 
@@ -170,7 +174,9 @@ impl<'a> Host<'a> {
             self.fail(stream, error);
             Put::InPart
         });
-        self.look_around();
+        if self.outcomes.is_stopped() {
+            self.intake.stop();
+        }
         self.intake.done(stream, (put == Put::Whole).then_some(end), bytes);
     }
 
@@ -210,13 +216,15 @@ impl<'a> Host<'a> {
                     self.wait_for_rate(entries);
                 }
                 offset += taken;
+                self.look_around();
             }
             Ok(if offset < entries { Put::InPart } else { Put::Whole })
         };
         match &payload {
             Payload::Batch { table, rows } => {
-                let step = rows_at_once(rows, self.slice_bytes_max(), self.options.slice_rows_max());
+                let mut step = None;
                 put(&mut |encoder, offset| {
+                    let step = *step.get_or_insert_with(|| encoder.rows_at_once(table, rows));
                     let len = step.min(entries - offset);
                     encoder.rows(table, &rows.slice(offset, len), ttl, |index| places.of(offset + index))
                 })
@@ -320,10 +328,4 @@ impl Places<'_> {
     fn of(self, index: usize) -> u64 {
         self.positions.map_or(self.first + index as u64, |positions| positions[index])
     }
-}
-
-/// How many rows of a batch make about `bytes_max` bytes, at most `rows_max`.
-fn rows_at_once(rows: &RecordBatch, bytes_max: usize, rows_max: usize) -> usize {
-    let bytes = super::stream::bytes_of(rows);
-    (rows.num_rows() as u128 * bytes_max as u128 / bytes.max(1) as u128).clamp(1, rows_max as u128) as usize
 }

@@ -226,3 +226,22 @@ proptest! {
         }
     }
 }
+
+/// A default for rows that lack its column, and a dictionary that is spelled out, may be larger than an array can be: this
+/// used to panic after it had taken gigabytes.
+#[test]
+fn a_column_beyond_what_an_array_holds_is_refused_and_known_beforehand() {
+    const ROWS: i32 = 60_000;
+    let codec = codec(&format!("CREATE TABLE t (k LONG, v STRING DEFAULT '{}', PRIMARY KEY (k))", "d".repeat(40_000)));
+    let keys: ArrayRef = Arc::new(Int32Array::from_iter_values(0..ROWS));
+    let word = "w".repeat(40_000);
+    let words = DictionaryArray::new(Int32Array::from_iter_values((0..ROWS).map(|_| 0)), texts(vec![Some(&word)]));
+    for large in [batch(vec![("k", keys.clone())]), batch(vec![("k", keys.clone()), ("v", Arc::new(words))])] {
+        let refused = codec.align(&large).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Invalid);
+        assert!(refused.message().contains("column 'v'") && refused.message().contains("fewer rows"), "{refused}");
+        assert!(!codec.has_room(&large) && codec.has_room(&large.slice(0, 1_000)));
+        assert!((2_400_000_000..2_401_000_000).contains(&codec.bytes_of(&large)), "{}", codec.bytes_of(&large));
+        assert_eq!(codec.align(&large.slice(0, 10)).unwrap().batch.num_rows(), 10);
+    }
+}

@@ -251,3 +251,15 @@ fn positions_that_do_not_ascend_are_refused(#[values(Memory, RocksDb)] on: Groun
     let stopped = crate::common::failure(store.bulk_put(vec![stream], &BulkPutOptions::default()));
     crate::common::assert_error(stopped, tonnage::ErrorKind::Invalid, &["stream 0", "positions"]);
 }
+
+/// Arrow takes any digits for a decimal number of the right type; the row could be stored and never be put back.
+#[rstest]
+fn a_number_with_more_digits_than_its_column_is_reported(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables("CREATE TABLE items (id INTEGER, price NUMBER(5, 2), PRIMARY KEY (id))");
+    let prices =
+        tonnage::arrow::array::Decimal128Array::from(vec![12_345, 100_000, -99_999]).with_precision_and_scale(5, 2).unwrap();
+    let batch = columns(vec![("id", Arc::new(Int32Array::from(vec![1, 2, 3]))), ("price", Arc::new(prices))]);
+    let failed = failures(&store, record_batch_stream("items", "items", vec![Ok(batch)]));
+    assert_eq!(failed.iter().map(|failed| (failed.position, failed.column.as_deref())).collect::<Vec<_>>(), [(1, Some("price"))]);
+    assert_eq!(store.table("items").unwrap().count().unwrap(), 2);
+}

@@ -1,7 +1,8 @@
 //! Single writes keep indexes up.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{
@@ -141,4 +142,49 @@ fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Grou
     let put = store.multi_put([("cars", rows)], &Default::default()).unwrap();
     assert_eq!((put.report.total.inserted, put.failures[0].row), (2, 1));
     assert_eq!(of(&store, "red"), [1, 3]);
+}
+
+/// Each row of the batch is deleted on condition that it is the one that was read. One row that somebody wrote all the time used to make
+/// the whole batch begin anew, without end.
+#[rstest]
+fn a_multi_delete_gets_through_beside_a_row_that_never_rests(#[values(Memory, RocksDb)] on: Ground) {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let store = on.with_tables("CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE INDEX i ON t (x)");
+    let table = store.table("t").unwrap();
+    let make = |k: i64, x: i64| row! { "s" => 1_i64, "k" => k, "x" => x };
+    store.multi_put([("t", (0..3_000).map(|k| make(k, k)).collect::<Vec<_>>())], &Default::default()).unwrap();
+    let is_over = AtomicBool::new(false);
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut x = 0;
+            while !is_over.load(Ordering::Relaxed) && started.elapsed() < 2 * PATIENCE {
+                x += 1;
+                table.put(&make(1_500, x), &WriteOptions::default()).unwrap();
+            }
+        });
+        let deleted = table.multi_delete(&row! { "s" => 1_i64 }, None, &[], Durability::Write);
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(deleted.unwrap(), 3_000);
+    });
+    assert!(started.elapsed() < PATIENCE);
+    assert!(table.count().unwrap() <= 1);
+    assert_eq!(stale_entries(&store), 0);
+}
+
+/// The rows are read in pieces of a few mebibytes. They used to be read all together, whatever their size.
+#[rstest]
+fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, RocksDb)] on: Ground) {
+    let store = on.with_tables(
+        "CREATE TABLE t (s LONG, k LONG, x LONG, text STRING, PRIMARY KEY (SHARD(s), k)); CREATE INDEX i ON t (x); CREATE INDEX j ON t (k, x)",
+    );
+    let text = "x".repeat(300_000);
+    for k in 0..60_i64 {
+        let row = row! { "s" => 1_i64, "k" => k, "x" => k % 7, "text" => text.as_str() };
+        store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap();
+    }
+    let range = FieldRange::of("k").from(5_i64);
+    let deleted = store.table("t").unwrap().multi_delete(&row! { "s" => 1_i64 }, Some(&range), &[], Durability::Write);
+    assert_eq!((deleted.unwrap(), stale_entries(&store)), (55, 0));
+    assert_eq!(store.table("t").unwrap().count().unwrap(), 5);
 }

@@ -1,0 +1,70 @@
+//! How far each stream is durable, and those who wait for it.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use super::{Flush, Intake, Lane, Queue};
+
+impl Intake {
+    /// What a flush that begins now will make durable.
+    pub(in crate::bulk::put) fn begin_flush(&self) -> Flush {
+        let mut queue = self.lock();
+        queue.flush_wanted = false;
+        let behind = std::mem::take(&mut queue.behind);
+        let mark = |stream: usize| {
+            let lane = &mut queue.lanes[stream];
+            lane.is_behind = false;
+            (stream, lane.put)
+        };
+        let marks = behind.into_iter().map(mark).collect();
+        Flush { ended: std::mem::take(&mut queue.ended), marks }
+    }
+
+    /// What a flush was to make durable is.
+    pub(in crate::bulk::put) fn flushed(&self, marks: &[(usize, u64)]) {
+        let mut queue = self.lock();
+        for (stream, position) in marks {
+            queue.lanes[*stream].durable = *position;
+        }
+        drop(queue);
+        self.durable.notify_all();
+    }
+
+    /// The position up to which a stream is durable.
+    pub(in crate::bulk::put) fn durable(&self, stream: usize) -> u64 {
+        self.lock().lanes.get(stream).map_or(0, |lane| lane.durable)
+    }
+
+    /// Waits until a stream is durable up to a position. False when the time is up or the load stopped.
+    pub(in crate::bulk::put) fn wait_durable(&self, stream: usize, position: u64, patience: Duration) -> bool {
+        let is_reached = |queue: &Queue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
+        self.wait_until(patience, is_reached)
+    }
+
+    /// Waits until everything is durable that was brought by now. False when the load stopped before.
+    pub(in crate::bulk::put) fn flush(&self) -> bool {
+        const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+        let lanes: Vec<_> = self.lock().lanes.iter().map(|lane| lane.next).enumerate().collect();
+        let reached = |queue: &Queue, position: fn(&Lane) -> u64| {
+            lanes.iter().all(|(stream, next)| position(&queue.lanes[*stream]) >= *next)
+        };
+        if !self.wait_until(FOR_EVER, |queue| reached(queue, |lane| lane.put)) {
+            return false;
+        }
+        if reached(&self.lock(), |lane| lane.durable) {
+            return true;
+        }
+        self.lock().flush_wanted = true;
+        self.work.notify_all();
+        self.wait_until(FOR_EVER, |queue| reached(queue, |lane| lane.durable))
+    }
+
+    fn wait_until(&self, patience: Duration, is_so: impl Fn(&Queue) -> bool) -> bool {
+        let mut queue = self.lock();
+        queue.waiting += 1;
+        let waited = self.durable.wait_timeout_while(queue, patience, |queue| !queue.stopped && !is_so(queue));
+        let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        queue.waiting -= 1;
+        is_so(&queue)
+    }
+}
