@@ -8,12 +8,15 @@ use tonnage::{Key, RocksDbSettings, Row, Store, StoreBuilder, Value};
 use crate::random::Random;
 
 /// Tables and indexes of every workload. `single` and its child take single writes and groups,
-/// `loaded` bulk puts, `purged` groups that are deleted by range.
+/// `loaded` bulk puts, `pushed` batches pushed into open loads, `purged` groups that are deleted by
+/// range.
 pub(crate) const TABLES: &str = "\
     CREATE TABLE IF NOT EXISTS single (k LONG, g LONG, v INTEGER, b STRING, PRIMARY KEY (k)); \
     CREATE TABLE IF NOT EXISTS single.child (c LONG, cg LONG, cb STRING, PRIMARY KEY (c)); \
     CREATE TABLE IF NOT EXISTS loaded (k LONG, g LONG, v INTEGER, b STRING, PRIMARY KEY (k)); \
     CREATE TABLE IF NOT EXISTS purged (p LONG, k LONG, b STRING, PRIMARY KEY (SHARD(p), k)); \
+    CREATE TABLE IF NOT EXISTS pushed (k LONG, g LONG, v INTEGER, b STRING, PRIMARY KEY (k)); \
+    CREATE INDEX IF NOT EXISTS pushed_v ON pushed (v); \
     CREATE INDEX IF NOT EXISTS loaded_v ON loaded (v); \
     CREATE INDEX IF NOT EXISTS single_v ON single (v)";
 
@@ -40,7 +43,7 @@ pub(crate) fn child_key_row(key: i64) -> Row {
     key_row(key).with("c", 1_i64)
 }
 
-/// A row of `single` or `loaded`.
+/// A row of `single`, `loaded` or `pushed`.
 pub(crate) fn row(key: i64, generation: i64) -> Row {
     let row = key_row(key).with("g", generation).with("v", indexed_value(key, generation));
     row.with("b", text(key, generation))

@@ -1,10 +1,11 @@
 //! Which workloads run side by side: parts joined by `+`, such as `single+bulk+dirs`.
 
 /// The parts there are.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 15] = [
     "single",     // two threads of single writes, conditional writes, deletes and atomic groups
     "bulk",       // bulk puts one after another, in all modes
     "small",      // ... of few rows each, so that they go through the log
+    "push",       // batches pushed into loads that stay open, acknowledged by position
     "ddl",        // tables and indexes made, altered and dropped
     "pairs",      // key/value pairs with little durability, made durable by sync
     "rebuild",    // an index made and dropped again and again beside the rest
@@ -41,13 +42,13 @@ impl Kind {
 }
 
 /// Kinds for runs that are traced and cut.
-pub(crate) const POWER: [&str; 14] = [
+pub(crate) const POWER: [&str; 16] = [
     "single+bulk+pairs",
     "bulk+small+soft+single",
     "ddl+single",
     "single+bulk+dirs+pairs",
     "bulk+rebuild+single",
-    "single+pairs+soft+purge",
+    "single+push+pairs+purge",
     "crash+single+bulk+dirs",
     "single+ddl+checkpoint",
     "bulk+keep+pairs+single",
@@ -56,10 +57,12 @@ pub(crate) const POWER: [&str; 14] = [
     "bulk+soft+keep+reopen+purge",
     "ddl+single+dirs+reopen",
     "crash+ddl+single+purge+pairs",
+    "push+single+dirs+soft",
+    "single+dirs+checkpoint+bulk+small",
 ];
 
 /// Kinds for runs in which calls fail.
-pub(crate) const FAULTS: [&str; 9] = [
+pub(crate) const FAULTS: [&str; 10] = [
     "single+bulk",
     "bulk+rebuild",
     "ddl+single",
@@ -69,4 +72,5 @@ pub(crate) const FAULTS: [&str; 9] = [
     "single+ddl+checkpoint",
     "purge+single+pairs",
     "bulk+keep+single+reopen",
+    "push+single",
 ];

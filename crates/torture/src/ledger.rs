@@ -11,6 +11,7 @@
 //! try member NUMBER KEY            ok member NUMBER KEY DURABILITY
 //! try pair KEY GENERATION          ok pair KEY GENERATION DURABILITY
 //! try fill GROUP COUNT             ok fill GROUP DURABILITY
+//! try push FIRST COUNT             ok push FIRST DURABILITY
 //! try purge GROUP                  ok purge GROUP DURABILITY
 //! try index STEP                   ok index STEP
 //! try checkpoint NUMBER            ok checkpoint NUMBER

@@ -141,6 +141,7 @@ fn judge_state(
     report: &mut Report,
 ) -> Fallible<()> {
     let complaints = judge(scratch, replay, state, before)?;
+    report.add("checkpoints judged", last_checkpoints(replay.ledger()).len() as u64);
     let State { cut, model, seed } = *state;
     let name = format!("power-{}-{run}-{cut}-{}", kind.name(), model.name());
     let command = format!(

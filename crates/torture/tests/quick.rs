@@ -67,7 +67,8 @@ fn judgement(directory: &Path, ledger: &str) -> String {
 #[test]
 fn a_judge_sees_what_is_lost_and_what_was_never_tried() {
     let directory = tempfile::tempdir().unwrap();
-    let work = ["work", "store", "ledger", "single+bulk+pairs+ddl+purge", "1", "300", "0", "9000"];
+    let work =
+        ["work", "store", "ledger", "single+bulk+pairs+ddl+purge+push", "1", "300", "0", "9000"];
     let worked = run(&work, directory.path());
     assert!(worked.status.success(), "{}", String::from_utf8_lossy(&worked.stderr));
     let ledger = fs::read_to_string(directory.path().join("ledger")).unwrap();
@@ -76,6 +77,7 @@ fn a_judge_sees_what_is_lost_and_what_was_never_tried() {
         ("try row 77 1\nok row 77 1 fsync\n", "BAD LOST row 77"),
         ("try load 9990 5 1 replace\nok load 9990 fsync\n", "BAD LOST loaded row 5"),
         ("try pair 77 1\nok pair 77 1 write\n", "BAD LOST pair 77"),
+        ("try push 7000000 1\nok push 7000000 fsync\n", "BAD LOST rows pushed from 7000000"),
         ("try fill 77 3\nok fill 77 fsync\n", "BAD LOST group 77"),
         ("try table create 77\nok table create 77\n", "BAD LOST table made77"),
     ] {
@@ -83,9 +85,13 @@ fn a_judge_sees_what_is_lost_and_what_was_never_tried() {
         assert!(told.contains(complaint), "{line}: {told}");
     }
     let told = judgement(directory.path(), "ok tables\n");
-    for complaint in
-        ["PHANTOM row", "PHANTOM loaded row", "PHANTOM table", "PHANTOM row 0 of group"]
-    {
+    for complaint in [
+        "PHANTOM row",
+        "PHANTOM loaded row",
+        "PHANTOM table",
+        "PHANTOM row 0 of group",
+        "PHANTOM pushed",
+    ] {
         assert!(told.contains(complaint), "{complaint}: {told}");
     }
 }

@@ -51,6 +51,13 @@ pub(super) struct Load {
     pub(super) is_kept: bool,
 }
 
+/// A batch pushed into an open load.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Push {
+    pub(super) count: i64,
+    pub(super) is_kept: bool,
+}
+
 /// A group of rows that is put whole and deleted whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Group {
@@ -72,6 +79,8 @@ pub(super) struct Expected {
     pub(super) members_kept: BTreeSet<(i64, i64)>,
     pub(super) pairs: BTreeMap<i64, Generations>,
     pub(super) groups: BTreeMap<i64, Group>,
+    /// By their first keys.
+    pub(super) pushes: BTreeMap<i64, Push>,
     /// Whether the last step on the index that comes and goes was its making, acknowledged.
     pub(super) index_stands: bool,
     /// Answers that the workload itself found wrong.
@@ -79,18 +88,21 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// What must be there is what was acknowledged before the checkpoint of this number began, or
-    /// at all when there is none.
-    pub(super) fn read(text: &str, loss: Loss, checkpoint: Option<i64>) -> Self {
-        let lines: Vec<Vec<&str>> = lines(text).collect();
-        let begins = |number: i64| {
-            let number = number.to_string();
-            lines.iter().position(|line| line[..] == ["try", "checkpoint", &number])
-        };
-        let end = checkpoint.map_or(lines.len(), |number| begins(number).unwrap_or(0));
-        let synced = last_synced(&lines[..end]);
-        // A checkpoint holds what the process had.
-        let loss = if checkpoint.is_some() { Loss::Process } else { loss };
+    /// What a store must hold after a loss.
+    pub(super) fn read(ledger: &str, loss: Loss) -> Self {
+        Self::of(ledger, loss, usize::MAX)
+    }
+
+    /// What a checkpoint must hold when it is later than this many lines: all that the process had
+    /// by then.
+    pub(super) fn read_checkpoint(ledger: &str, lines: usize) -> Self {
+        Self::of(ledger, Loss::Process, lines)
+    }
+
+    /// What was tried at any time, and what was acknowledged in the first lines.
+    fn of(ledger: &str, loss: Loss, end: usize) -> Self {
+        let lines: Vec<Vec<&str>> = lines(ledger).collect();
+        let synced = last_synced(&lines[..end.min(lines.len())]);
         let mut expected = Self::default();
         for (at, line) in lines.iter().enumerate() {
             match line[0] {
@@ -128,6 +140,10 @@ impl Expected {
                 self.groups
                     .insert(number(group), Group { count: number(count), ..Group::default() });
             }
+            ["push", first, count] => {
+                let push = Push { count: number(count), is_kept: false };
+                self.pushes.insert(number(first), push);
+            }
             ["purge", group] => self.groups.entry(number(group)).or_default().purge_tried = true,
             ["index", _] => self.index_stands = false,
             _ => {}
@@ -156,6 +172,11 @@ impl Expected {
             }
             ["fill", group, durability] if is_kept(durability) => {
                 self.groups.entry(number(group)).or_default().is_kept = true;
+            }
+            ["push", first, durability] if is_kept(durability) => {
+                if let Some(push) = self.pushes.get_mut(&number(first)) {
+                    push.is_kept = true;
+                }
             }
             ["purge", group, durability] if is_kept(durability) => {
                 self.groups.entry(number(group)).or_default().purge_kept = true;

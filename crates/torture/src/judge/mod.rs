@@ -3,7 +3,9 @@
 
 mod expect;
 mod loads;
+mod moment;
 mod others;
+mod pushed;
 mod rows;
 mod tables;
 
@@ -38,16 +40,23 @@ pub(crate) fn judge(
     checkpoint: Option<i64>,
 ) -> std::io::Result<Vec<String>> {
     let ledger = if ledger.exists() { std::fs::read(ledger)? } else { Vec::new() };
-    let expected = Expected::read(&String::from_utf8_lossy(&ledger), loss, checkpoint);
-    let wrong = expected.wrong.iter().map(|text| format!("WRONG {text}")).collect();
+    let ledger = String::from_utf8_lossy(&ledger);
+    let mut expected = Expected::read(&ledger, loss);
     let must_exist = expected.tables_kept || checkpoint.is_some();
     let opened = builder(&store.display().to_string()).create_if_missing(!must_exist).open();
     let store = match opened {
         Ok(store) => store,
         Err(error) => return Ok(vec![format!("OPEN {error}")]),
     };
+    if let Some(number) = checkpoint {
+        match moment::lines_before(&store, &ledger, number) {
+            Ok(lines) => expected = Expected::read_checkpoint(&ledger, lines),
+            Err(error) => return Ok(vec![format!("READ {error}")]),
+        }
+    }
     let is_checkpoint = checkpoint.is_some();
-    let mut case = Case { store, expected, is_checkpoint, complaints: wrong };
+    let complaints = expected.wrong.iter().map(|text| format!("WRONG {text}")).collect();
+    let mut case = Case { store, expected, is_checkpoint, complaints };
     if let Err(error) = case.judge_all() {
         case.complain(format_args!("READ {error}"));
     }
@@ -62,7 +71,7 @@ impl Case {
     fn judge_all(&mut self) -> tonnage::Result<()> {
         self.judge_soundness("CHECK");
         if self.expected.tables_kept {
-            for table in ["single", "single.child", "loaded", "purged"] {
+            for table in ["single", "single.child", "loaded", "purged", "pushed"] {
                 if let Err(error) = self.store.table(table) {
                     self.complain(format_args!("LOST table {table}: {error}"));
                 }
@@ -71,6 +80,8 @@ impl Case {
         self.store.execute(TABLES)?;
         let single = self.judge_rows()?;
         let loaded = self.judge_loads()?;
+        let pushed = self.judge_pushed()?;
+        self.judge_index("pushed", "pushed_v", &pushed)?;
         self.judge_index("loaded", "loaded_v", &loaded)?;
         self.judge_index("single", "single_v", &single)?;
         self.judge_changing_index(&loaded)?;

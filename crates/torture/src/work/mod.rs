@@ -5,6 +5,7 @@ mod ddl;
 mod others;
 mod pairs;
 mod purge;
+mod push;
 mod single;
 
 use std::fmt::Display;
@@ -113,8 +114,9 @@ fn work_phase(
         if kind.has("single") {
             (0..2).for_each(|thread| drop(scope.spawn(move || single::run(scene, thread))));
         }
-        let parts: [(&str, Part); 6] = [
+        let parts: [(&str, Part); 7] = [
             ("bulk", bulk::run),
+            ("push", push::run),
             ("ddl", ddl::run),
             ("pairs", pairs::run),
             ("rebuild", others::rebuild),

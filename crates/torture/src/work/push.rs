@@ -1,0 +1,84 @@
+//! A load that stays open: batches are pushed into it, and acknowledged by position.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tonnage::{BulkPutCallbacks, BulkPutOptions, FailedEntry, Load, Payload, Result};
+
+use super::Scene;
+use crate::content::row;
+use crate::ledger::durability_name;
+use crate::random::Random;
+
+/// Longer than a load that works takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether an entry failed. Positions go on behind failed entries, and acknowledge nothing then.
+#[derive(Default)]
+struct Failed(AtomicBool);
+
+impl BulkPutCallbacks for Failed {
+    fn failed(&self, _: &FailedEntry<'_>) -> Result<()> {
+        self.0.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+pub(super) fn run(scene: &Scene<'_>) {
+    let mut random = Random::new(scene.plan.seed * 17 + 9);
+    for turn in 0.. {
+        if !scene.goes_on() {
+            return;
+        }
+        let failed = Arc::new(Failed::default());
+        let options = BulkPutOptions {
+            durability: scene.durability(),
+            memory_bytes_max: Some(1 << 20),
+            flush_interval: random.chance(50).then(|| Duration::from_millis(5)),
+            callbacks: failed.clone(),
+            ..BulkPutOptions::default()
+        };
+        let first = (scene.round * 1_000 + turn) * 1_000_000;
+        let pushed = scene.store.load(&options).and_then(|load| {
+            push(scene, &load, first, &failed, &mut random)?;
+            load.finish().map(drop).map_err(|error| error.error)
+        });
+        if let Err(error) = pushed {
+            scene.failed("push", error);
+        }
+    }
+}
+
+/// Pushes batches of two streams in turn, and waits for some of them.
+fn push(
+    scene: &Scene<'_>,
+    load: &Load,
+    first: i64,
+    failed: &Failed,
+    random: &mut Random,
+) -> Result<()> {
+    let streams = [load.stream("first"), load.stream("second")];
+    let durability = durability_name(scene.durability());
+    let mut key = first;
+    for _ in 0..1 + random.below(12) {
+        let stream = *random.choose(&streams);
+        let count = 1 + random.below(400) as i64;
+        scene.ledger.say(format_args!("try push {key} {count}"));
+        let rows = (key..key + count).map(|key| row(key, 1)).collect();
+        let position = load.push(stream, Payload::Rows { table: "pushed".into(), rows })?;
+        if random.chance(40) {
+            let is_durable = load.wait_durable(stream, position, PATIENCE)?;
+            if !is_durable {
+                scene.wrong(format_args!("a load does not become durable up to {position}"));
+            } else if !failed.0.load(Ordering::SeqCst) {
+                scene.ledger.say(format_args!("ok push {key} {durability}"));
+            }
+        }
+        key += count;
+        if !scene.goes_on() {
+            break;
+        }
+    }
+    Ok(())
+}
