@@ -8,6 +8,7 @@ mod duplicates;
 mod entries;
 mod failures;
 mod model;
+mod nested;
 mod overtaken;
 mod pushing;
 mod settings;
