@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, ErrorKind, Row, Store, WriteOptions};
+use tonnage::{BulkPutOptions, ErrorKind, RocksDbSettings, Row, Store, WriteOptions};
 
 use crate::common::Ground::{Memory, RocksDb};
 use crate::common::shop::{self, rows_of};
@@ -209,6 +211,41 @@ fn a_checkpoint_opens_as_a_store_of_its_own() {
     assert_eq!(copied.table("phones").unwrap().count().unwrap(), 80);
     assert!(copied.check().unwrap().is_sound());
     assert_error(failure(store.checkpoint(&copy)), ErrorKind::Invalid, &["copy"]);
+}
+
+/// Data directories were copied one after another, while statements and writes went on. A copy had rows of a schema that its
+/// catalog did not know, or an index that its catalog called complete without some of the entries.
+#[test]
+fn checkpoints_over_three_directories_are_sound_beside_changes() {
+    let place = tempfile::tempdir().unwrap();
+    let data_directories = (0..3).map(|disk| place.path().join(format!("disk-{disk}"))).collect();
+    let settings = RocksDbSettings { data_directories, ..crate::common::settings() };
+    let store = Store::builder(&url(&place.path().join("store"))).rocksdb_settings(settings).open().unwrap();
+    store.execute("CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k))").unwrap();
+    let done = AtomicBool::new(false);
+    let copies = [0, 1, 2, 3, 4, 5].map(|number| place.path().join(format!("copy-{number}")));
+    let copied = thread::scope(|threads| {
+        threads.spawn(|| {
+            for key in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                store.table("t").unwrap().put(&row! { "k" => key, "v" => key % 7_i64 }, &WriteOptions::default()).unwrap();
+            }
+        });
+        threads.spawn(|| {
+            for round in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                let add = format!("ALTER TABLE t ADD c{round} INTEGER DEFAULT 4; CREATE INDEX i ON t (v)");
+                store.execute(&add).unwrap();
+                store.execute(&format!("DROP INDEX i ON t; ALTER TABLE t DROP COLUMN c{round}")).unwrap();
+            }
+        });
+        let copied: Vec<_> = copies.iter().map(|copy| store.checkpoint(copy)).collect();
+        done.store(true, Ordering::Relaxed);
+        copied
+    });
+    copied.into_iter().for_each(Result::unwrap);
+    for copy in copies {
+        let report = open(&copy).unwrap().check().unwrap();
+        assert!(report.is_sound(), "{report:?}");
+    }
 }
 
 #[rstest]
