@@ -11,7 +11,7 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  all went well
   1  finished, but entries were rejected (or a condition did not hold, a key was not found, damage was found)
-  2  stopped on the way: too many errors, an input that ends too early, a full disk
+  2  stopped on the way: too many errors, an input that ends too early, a full disk, a timeout
   3  nothing was done: wrong usage, or something that was needed is not there
   4  interrupted; what was read before is stored
   5  internal error";
@@ -55,7 +55,7 @@ impl Failure {
 
     /// Ctrl-C in a verb that has nothing to report.
     pub(crate) fn interrupted() -> Self {
-        Self::new(Exit::Interrupted, Error::unavailable("interrupted"))
+        Self::new(Exit::Interrupted, Error::cancelled("interrupted"))
     }
 
     /// Prints the error with its causes, and tells the exit code. A reader of standard output that has seen enough
@@ -102,7 +102,8 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match error.kind() {
             ErrorKind::Internal => Exit::Internal,
-            ErrorKind::Corruption => Exit::Stopped,
+            ErrorKind::Corruption | ErrorKind::TimedOut | ErrorKind::Exhausted => Exit::Stopped,
+            ErrorKind::Cancelled => Exit::Interrupted,
             _ => Exit::SetUp,
         };
         Self { exit, error }
@@ -126,6 +127,15 @@ mod tests {
         assert_eq!(with_causes(&error), "a.csv: cannot be opened: no such luck");
         let error = Error::unavailable("a.csv: no such luck").with_source(io::Error::other("no such luck"));
         assert_eq!(with_causes(&error), "a.csv: no such luck");
+    }
+
+    #[test]
+    fn what_was_called_off_or_met_a_limit_is_told_from_a_wrong_request() {
+        let exit = |error| Failure::from(error).exit;
+        assert_eq!(exit(Error::cancelled("the statement was cancelled")), Exit::Interrupted);
+        assert_eq!(exit(Error::timed_out("the statement took longer than its timeout")), Exit::Stopped);
+        assert_eq!(exit(Error::exhausted("the sort takes more than its memory")), Exit::Stopped);
+        assert_eq!(exit(Error::invalid("there is no such column")), Exit::SetUp);
     }
 
     #[test]

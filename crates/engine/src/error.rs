@@ -14,8 +14,14 @@ pub enum ErrorKind {
     NotFound,
     /// The request is sound, but what is stored speaks against it.
     Conflict,
-    /// The store cannot answer now (locked, out of space, timed out): try again later.
+    /// The store cannot answer now (locked, out of space, stalled): try again later.
     Unavailable,
+    /// The caller called it off: what was done before stays.
+    Cancelled,
+    /// It took longer than the caller gives it: give it more time, or ask for less at once.
+    TimedOut,
+    /// A limit of memory, of space for intermediate results or of numbers was reached: raise it, or ask for less at once.
+    Exhausted,
     /// Stored data is damaged: restore it from a copy.
     Corruption,
     /// This engine does not offer it, see [`crate::Capability`].
@@ -32,6 +38,9 @@ impl ErrorKind {
             ErrorKind::NotFound => "not found",
             ErrorKind::Conflict => "conflict",
             ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Cancelled => "cancelled",
+            ErrorKind::TimedOut => "timed out",
+            ErrorKind::Exhausted => "exhausted",
             ErrorKind::Corruption => "corruption",
             ErrorKind::Unsupported => "unsupported",
             ErrorKind::Internal => "internal error",
@@ -72,6 +81,21 @@ impl Error {
         Self::new(ErrorKind::Unavailable, message)
     }
 
+    /// Shorthand for [`ErrorKind::Cancelled`].
+    pub fn cancelled(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Cancelled, message)
+    }
+
+    /// Shorthand for [`ErrorKind::TimedOut`].
+    pub fn timed_out(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TimedOut, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Exhausted`].
+    pub fn exhausted(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Exhausted, message)
+    }
+
     /// Shorthand for [`ErrorKind::Corruption`].
     pub fn corruption(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Corruption, message)
@@ -109,7 +133,8 @@ impl Error {
         &self.message
     }
 
-    /// Whether the same call may succeed later without any change.
+    /// Whether the same call may succeed later without any change. What the caller called off, and what met a limit of the
+    /// caller's, is not asked for again by itself.
     pub fn is_retryable(&self) -> bool {
         self.kind == ErrorKind::Unavailable
     }
@@ -134,5 +159,19 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They were all `Unavailable`: who tries again what can be tried again started a cancelled load anew.
+    #[test]
+    fn only_what_is_unavailable_may_be_tried_again() {
+        assert!(Error::unavailable("the disk is full").is_retryable());
+        for ended in [Error::cancelled("by the caller"), Error::timed_out("after 3 s"), Error::exhausted("no memory")] {
+            assert!(!ended.is_retryable(), "{ended:?}");
+        }
     }
 }

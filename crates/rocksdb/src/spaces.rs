@@ -73,7 +73,7 @@ impl Spaces {
         let id = next_id(db)?;
         // The end of a space is the number after it, so the last number stays unused.
         let next = id.0.checked_add(1).filter(|next| *next < u32::MAX);
-        let next = next.ok_or_else(|| Error::unavailable("all space numbers of this store are used up"))?;
+        let next = next.ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
         let info = SpaceInfo { id, name: name.to_owned(), shape: shape.clone() };
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(LIVE, &info));

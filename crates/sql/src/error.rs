@@ -52,10 +52,9 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
             (ErrorKind::Invalid, plain(root))
         }
         DataFusionError::NotImplemented(_) => (ErrorKind::Unsupported, plain(root)),
-        DataFusionError::ResourcesExhausted(_) => (
-            ErrorKind::Unavailable,
-            format!("{}: give the session more memory_bytes_max, or ask for less at once", root.message()),
-        ),
+        DataFusionError::ResourcesExhausted(_) => {
+            (ErrorKind::Exhausted, format!("{}: give the session more memory_bytes_max, or ask for less at once", root.message()))
+        }
         DataFusionError::IoError(_) => (ErrorKind::Unavailable, plain(root)),
         DataFusionError::Shared(shared) => kind_and_message(shared.find_root()),
         DataFusionError::Collection(errors) => match errors.first() {

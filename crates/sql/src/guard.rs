@@ -29,11 +29,11 @@ impl Guard {
 
     pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
-            return Err(Error::unavailable("the statement was cancelled"));
+            return Err(Error::cancelled("the statement was cancelled"));
         }
         match self.deadline {
             Some((deadline, timeout)) if Instant::now() >= deadline => {
-                Err(Error::unavailable(format!("the statement took longer than its timeout of {timeout:?}")))
+                Err(Error::timed_out(format!("the statement took longer than its timeout of {timeout:?}")))
             }
             _ => Ok(()),
         }

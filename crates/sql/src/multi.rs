@@ -216,7 +216,7 @@ impl Results {
             let batch = batch?;
             let bytes = batch.get_array_memory_size();
             if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.bytes_max {
-                return Err(Error::unavailable(format!(
+                return Err(Error::exhausted(format!(
                     "the results of this call take more than memory_bytes_max, {} bytes: ask for fewer at once, or draw this one by itself",
                     self.bytes_max
                 )));

@@ -161,7 +161,7 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry would be too long, `Conflict` for an index of
-    /// that name, `Unavailable` when it is cancelled or a bulk put holds it up. The index is then taken back.
+    /// that name, `Cancelled` when it is called off, `Unavailable` when a bulk put holds it up. The index is then taken back.
     pub fn create_index(&self, definition: &IndexDefinition, options: &CreateIndexOptions) -> Result<bool> {
         create_index(&self.inner, definition, options)
     }

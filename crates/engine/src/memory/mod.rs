@@ -124,7 +124,7 @@ impl Engine for MemoryEngine {
             return Err(Error::conflict(format!("a space named '{name}' exists: drop it first or choose another name")));
         }
         let id = SpaceId(spaces.next_id);
-        spaces.next_id = id.0.checked_add(1).ok_or_else(|| Error::unavailable("all space numbers of this store are used up"))?;
+        spaces.next_id = id.0.checked_add(1).ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
         spaces.by_id.insert(id, Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })));
         Ok(id)
     }

@@ -13,7 +13,7 @@ const ENDLESS: &str =
 fn a_statement_that_takes_too_long_ends() {
     let sql = session();
     let started = Instant::now();
-    assert_fails(sql.execute(Request::new(ENDLESS).timeout(Duration::from_millis(100))), ErrorKind::Unavailable, "timeout");
+    assert_fails(sql.execute(Request::new(ENDLESS).timeout(Duration::from_millis(100))), ErrorKind::TimedOut, "timeout");
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 
@@ -23,7 +23,7 @@ fn a_statement_can_be_cancelled_from_another_thread() {
     let cancel = Cancel::new();
     let request = Request::new(ENDLESS).cancel(&cancel);
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| assert_fails(sql.execute(request), ErrorKind::Unavailable, "cancelled"));
+        let running = scope.spawn(|| assert_fails(sql.execute(request), ErrorKind::Cancelled, "cancelled"));
         std::thread::sleep(Duration::from_millis(50));
         cancel.cancel();
         running.join().unwrap();
@@ -67,7 +67,7 @@ fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
         parallelism: Some(1),
         ..SqlOptions::default()
     });
-    assert_fails(starved.execute(sorted), ErrorKind::Unavailable, "");
+    assert_fails(starved.execute(sorted), ErrorKind::Exhausted, "");
 }
 
 #[test]

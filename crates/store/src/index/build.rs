@@ -128,7 +128,7 @@ impl Told<'_> {
             progress(IndexProgress { rows: *rows });
         }
         match self.options.cancel.is_cancelled() {
-            true => Err(Error::unavailable("the making of the index was cancelled")),
+            true => Err(Error::cancelled("the making of the index was cancelled")),
             false => Ok(()),
         }
     }

@@ -146,7 +146,7 @@ impl WriteGate {
     /// that was published just now.
     ///
     /// # Errors
-    /// `Unavailable` when that takes longer than `patience`, or `give_up` says so.
+    /// `Unavailable` when that takes longer than `patience`, `Cancelled` when `give_up` says so.
     pub(crate) fn wait_for_loads(&self, space: SpaceId, patience: Duration, give_up: impl Fn() -> bool) -> Result<()> {
         let deadline = Instant::now().checked_add(patience);
         let open = self.lock_loads().clone();
@@ -316,7 +316,7 @@ fn own_slot() -> usize {
 fn wait_until(deadline: Option<Instant>, give_up: &impl Fn() -> bool, is_so: &dyn Fn() -> bool) -> Result<()> {
     while !is_so() {
         if give_up() {
-            return Err(Error::unavailable("the making of the index was cancelled"));
+            return Err(Error::cancelled("the making of the index was cancelled"));
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Error::unavailable(

@@ -118,14 +118,14 @@ impl Outcomes {
     pub(super) fn check_limits(&self, options: &BulkPutOptions) {
         self.check_cancel(options);
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop(Error::unavailable("the bulk put ran out of time (option timeout): what was read before is stored"));
+            self.stop(Error::timed_out("the bulk put ran out of time (option timeout): what was read before is stored"));
         }
         self.check_errors(options.errors_max, false);
     }
 
     pub(super) fn check_cancel(&self, options: &BulkPutOptions) {
         if options.cancel.is_cancelled() {
-            self.stop(Error::unavailable("the bulk put was cancelled: what was read before is stored"));
+            self.stop(Error::cancelled("the bulk put was cancelled: what was read before is stored"));
         }
     }
 

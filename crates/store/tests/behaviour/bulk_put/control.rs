@@ -51,7 +51,7 @@ fn a_cancelled_load_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)]
     assert_eq!(stopped.report.total.read, stopped.report.total.inserted);
     assert_eq!(all_rows(&store, "gauges").len() as u64, stopped.report.total.inserted);
     assert!(stopped.report.total.read >= 40);
-    assert_error(stopped, ErrorKind::Unavailable, &["cancelled"]);
+    assert_error(stopped, ErrorKind::Cancelled, &["cancelled"]);
 }
 
 #[rstest]
@@ -63,7 +63,7 @@ fn a_load_that_runs_out_of_time_stops_and_what_was_read_is_stored(#[values(Memor
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(all_rows(&store, "gauges").len() as u64, stopped.report.total.inserted);
     assert!(stopped.report.total.inserted > 0);
-    assert_error(stopped, ErrorKind::Unavailable, &["timeout"]);
+    assert_error(stopped, ErrorKind::TimedOut, &["timeout"]);
 }
 
 #[rstest]
@@ -118,7 +118,7 @@ fn a_slow_rate_does_not_outlast_the_timeout_and_stores_what_it_had_time_for(#[va
     let stopped = failure(store.bulk_put(vec![rows_of("gauges", (0..100_000).map(gauge))], &options));
     assert!(started.elapsed() < Duration::from_secs(3));
     assert!((100..1_000).contains(&stopped.report.total.inserted), "{:?}", stopped.report.total);
-    assert_error(stopped, ErrorKind::Unavailable, &["timeout"]);
+    assert_error(stopped, ErrorKind::TimedOut, &["timeout"]);
 }
 
 /// The most memory that this process ever had, as the kernel tells it.

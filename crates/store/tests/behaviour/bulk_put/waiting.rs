@@ -62,7 +62,7 @@ fn time_runs_out_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) {
     assert_eq!(recorder.completed().len(), 1);
     assert_eq!((stopped.report.total.read, stopped.report.total.inserted, stopped.flushed), (3, 3, true));
     assert_eq!(all_rows(&store, "ships"), [ship(1), ship(2), ship(3)]);
-    assert_error(stopped, ErrorKind::Unavailable, &["timeout"]);
+    assert_error(stopped, ErrorKind::TimedOut, &["timeout"]);
 }
 
 #[rstest]

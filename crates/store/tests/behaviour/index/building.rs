@@ -43,7 +43,7 @@ fn a_cancelled_index_is_taken_back(#[values(Memory, RocksDb)] on: Ground) {
     let cancel = Cancel::new();
     cancel.cancel();
     let error = failure(store.create_index(&by_year(), &CreateIndexOptions { cancel, ..Default::default() }));
-    assert_error(error, ErrorKind::Unavailable, &["by_year", "cancelled"]);
+    assert_error(error, ErrorKind::Cancelled, &["by_year", "cancelled"]);
     assert!(store.table("cars").unwrap().index("by_year").is_err());
     assert_eq!(store.engine().spaces().unwrap(), spaces);
 }
