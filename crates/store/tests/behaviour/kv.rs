@@ -45,6 +45,32 @@ fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
+fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)] on: Ground) {
+    let mut store = on.open();
+    let put = |text: &str, condition| PairOperation::Put { key: key(text), value: text.into(), condition };
+    let groups = [
+        vec![put("/a/-/1", Condition::IfAbsent), put("/a/-/2", Condition::Always)],
+        vec![put("/a/-/3", Condition::Always), put("/b/-/1", Condition::Always)],
+        vec![put("/b/-/2", Condition::Always)],
+        vec![],
+        vec![put("/a/-/4", Condition::Always), put("/a/-/1", Condition::IfAbsent)],
+        vec![PairOperation::Delete { key: key("/a/-/2"), condition: Condition::IfPresent }],
+    ];
+    let mut outcomes = store.kv().write_many(&groups, &WriteOptions { durability: Durability::Fsync, ..now() }).into_iter();
+    let first = outcomes.next().unwrap().unwrap().version().unwrap();
+    assert_error(failure(outcomes.next().unwrap()), ErrorKind::Invalid, &["one batch each"]);
+    assert!(outcomes.next().unwrap().unwrap().is_stored());
+    assert_error(failure(outcomes.next().unwrap()), ErrorKind::Invalid, &["at least one operation"]);
+    assert_eq!(outcomes.next().unwrap().unwrap(), Written::Refused { operation: 1, current: Some(first) });
+    assert!(outcomes.next().unwrap().unwrap().is_stored());
+    assert!(outcomes.next().is_none());
+    store.reopen();
+    let there = |text: &&str| store.kv().get(&key(text)).unwrap().is_some();
+    let texts = ["/a/-/1", "/a/-/2", "/a/-/3", "/a/-/4", "/b/-/1", "/b/-/2"];
+    assert_eq!(texts.into_iter().filter(there).collect::<Vec<_>>(), ["/a/-/1", "/b/-/2"]);
+}
+
+#[rstest]
 fn conditions_are_kept(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
     let (kv, key) = (store.kv(), key("/a/-/b"));
