@@ -12,4 +12,5 @@ mod nested;
 mod overtaken;
 mod pushing;
 mod settings;
+mod turmoil;
 mod waiting;
