@@ -84,7 +84,9 @@ impl State {
             let is_child =
                 |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent.eq_ignore_ascii_case(&schema.path));
             let children = schemas.iter().map(|child| &child.path).filter(|path| is_child(path)).cloned().collect();
-            let codec = Arc::new(TableCodec::new(schema.clone(), limits));
+            // Handles that were made before this statement read on, whatever is written after it.
+            let before = self.indexes.get(&(space, schema.table_id)).map(|list| list.set().table.clone());
+            let codec = Arc::new(TableCodec::after(before.as_deref(), schema.clone(), limits));
             let indexes = self.put_indexes(space, &family[place], &schemas[0], &codec, limits);
             let entry = TableEntry { schema: schema.clone(), codec, space, classifier: classifier.clone(), children, indexes };
             self.tables.insert(schema.path.to_ascii_lowercase(), Arc::new(entry));

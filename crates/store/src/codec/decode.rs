@@ -20,7 +20,7 @@ use arrow::datatypes::{
 use tonnage_engine::{Error, Result, Rows};
 
 use super::decode_keys::{KeyPlaces, key_error};
-use super::layout::{NUMBER_LEN, Slot};
+use super::layout::{NUMBER_LEN, Slot, ValueLayout};
 use super::{TableCodec, cell};
 use crate::ColumnType;
 use crate::schema::timestamp_unit;
@@ -63,10 +63,11 @@ trait Cells<'a> {
 }
 
 struct ValueCells<'a> {
-    codec: &'a TableCodec,
     picked: Picked<'a>,
+    /// The layout of each row, by its place among those known.
     layouts: &'a [u16],
-    /// Where the column lies in each of the codec's layouts.
+    known: &'a [&'a ValueLayout],
+    /// Where the column lies in each of the known layouts.
     slots: Vec<Option<Slot>>,
     default: Option<&'a [u8]>,
 }
@@ -76,7 +77,7 @@ impl<'a> Cells<'a> for ValueCells<'a> {
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
         let layout = usize::from(self.layouts[row]);
         match self.slots[layout] {
-            Some(slot) => self.codec.layouts[layout].cell(self.picked.value(row), slot).ok_or(Damaged),
+            Some(slot) => self.known[layout].cell(self.picked.value(row), slot).ok_or(Damaged),
             None => Ok(self.default),
         }
     }
@@ -100,14 +101,16 @@ impl TableCodec {
     /// Values are not looked at when only key columns are asked for.
     ///
     /// # Errors
-    /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key; `Conflict` for
-    /// a row written after the table was altered, when this codec is older: take the table's codec anew.
+    /// `Invalid` for more than 2 GiB of rows, which Arrow's arrays cannot take: decode fewer together. `Corruption` for bytes
+    /// that no row of this table encodes to, naming the table and the key; `Conflict` for a row without a column that this
+    /// codec, which is older, has as NOT NULL: take the table's codec anew.
     ///
     /// # Panics
     /// If `which` names a row that there is not.
     pub fn decode(&self, rows: &Rows, which: Option<&[u32]>, projection: Option<&[usize]>) -> Result<RecordBatch> {
         let schema = self.projected_schema(projection)?;
         let picked = Picked { rows, which };
+        self.check_bytes(picked, projection)?;
         let all: Vec<usize>;
         let columns = match projection {
             Some(columns) => columns,
@@ -122,6 +125,7 @@ impl TableCodec {
         let layouts =
             if columns.iter().all(|column| self.schema.is_key(*column)) { Vec::new() } else { self.layouts_of(picked)? };
 
+        let known: Vec<&ValueLayout> = self.layouts.iter().chain(self.later.iter()).collect();
         let mut arrays = Vec::with_capacity(columns.len());
         for &column in columns {
             let column_type = self.schema.columns[column].column_type;
@@ -132,14 +136,15 @@ impl TableCodec {
                 }
                 _ => {
                     let id = self.schema.columns[column].id;
-                    let slots = self.layouts.iter().map(|layout| layout.slot(id)).collect();
-                    let cells = ValueCells {
-                        codec: self,
-                        picked,
-                        layouts: &layouts,
-                        slots,
-                        default: self.default_bytes[column].as_deref(),
-                    };
+                    let slots: Vec<_> = known.iter().map(|layout| layout.slot(id)).collect();
+                    if let Some(row) = layouts.iter().position(|layout| slots[usize::from(*layout)].is_none()) {
+                        // Of rows that lack the column those of the latest layout have the least to say.
+                        let latest = (row..picked.len()).filter(|row| slots[usize::from(layouts[*row])].is_none());
+                        let row = latest.max_by_key(|row| layouts[*row]).unwrap_or(row);
+                        self.absent_cell(picked.key(row), column, layouts[row].into())?;
+                    }
+                    let default = self.default_bytes[column].as_deref();
+                    let cells = ValueCells { picked, layouts: &layouts, known: &known, slots, default };
                     value_array(picked.len(), column_type, &cells).map_err(|row| self.value_error(picked.key(row)))?
                 }
             });
@@ -148,6 +153,33 @@ impl TableCodec {
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|error| {
             Error::corruption(format!("table {}: {error}: run `check`, then restore from a copy", self.schema.path))
         })
+    }
+
+    /// Refuses rows that arrays with offsets of 32 bits might not take.
+    fn check_bytes(&self, picked: Picked<'_>, projection: Option<&[usize]>) -> Result<()> {
+        let of_defaults = self.default_bytes_of(projection).saturating_mul(picked.len());
+        let of_rows = || (0..picked.len()).map(|row| picked.key(row).len() + picked.value(row).len()).sum::<usize>();
+        let fits = |bytes: usize| bytes.saturating_add(of_defaults) <= i32::MAX as usize;
+        if fits(picked.rows.bytes()) || fits(of_rows()) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "table {}: {} rows take more than 2 GiB together, the most that one batch can hold: ask for smaller batches",
+            self.schema.path,
+            picked.len()
+        )))
+    }
+
+    /// The bytes of the defaults that a row from before their columns takes when these columns, or all, are decoded.
+    pub(crate) fn default_bytes_of(&self, projection: Option<&[usize]>) -> usize {
+        let bytes = |column: usize| match self.schema.columns[column].column_type.fixed_width() {
+            Some(_) => 0,
+            None => self.default_bytes[column].as_ref().map_or(0, Vec::len),
+        };
+        match projection {
+            Some(columns) => columns.iter().copied().map(bytes).sum(),
+            None => (0..self.schema.columns.len()).map(bytes).sum(),
+        }
     }
 
     fn layouts_of(&self, picked: Picked<'_>) -> Result<Vec<u16>> {
@@ -163,9 +195,10 @@ impl TableCodec {
         let layout = if self.layouts[newest].number == number {
             newest
         } else {
-            self.layouts.iter().position(|layout| layout.number == number).ok_or_else(|| self.unknown_layout(key, number))?
+            let known = self.layouts.iter().chain(self.later.iter());
+            known.map(|layout| layout.number).position(|own| own == number).ok_or_else(|| self.unknown_layout(key, number))?
         };
-        if self.layouts[layout].fits(value) { Ok(layout) } else { Err(self.value_error(key)) }
+        if self.layout_at(layout).fits(value) { Ok(layout) } else { Err(self.value_error(key)) }
     }
 
     #[cold]
@@ -318,7 +351,8 @@ fn variable<'a>(
             push(bytes, &mut gathered.bytes).ok_or(row)?;
         }
         gathered.nulls.append(cell.is_some());
-        gathered.offsets.push(i32::try_from(gathered.bytes.len()).map_err(|_| row)?);
+        // All cells together take less than 2 GiB: that was looked at before.
+        gathered.offsets.push(gathered.bytes.len() as i32);
     }
     Ok(gathered)
 }

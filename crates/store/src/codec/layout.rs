@@ -1,5 +1,7 @@
 //! Where each column lies in keys and values, worked out once.
 
+use std::sync::OnceLock;
+
 use tonnage_engine::KeyPart;
 
 use super::cell;
@@ -131,6 +133,48 @@ impl ValueLayout {
                 let end = self.end(value, variable)?;
                 value.get(self.head_len..)?.get(start..end).map(Some)
             }
+        }
+    }
+}
+
+/// The layouts that a table got while the store is open, oldest first. All codecs of the table share them, so that one which
+/// was made before an ALTER TABLE can read what is written after it. What is in it stays where it is.
+#[derive(Debug, Default)]
+pub(crate) struct LaterLayouts {
+    first: OnceLock<Box<LaterLayout>>,
+}
+
+#[derive(Debug)]
+struct LaterLayout {
+    layout: ValueLayout,
+    next: OnceLock<Box<LaterLayout>>,
+}
+
+impl LaterLayouts {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ValueLayout> {
+        let first = self.first.get().map(Box::as_ref);
+        std::iter::successors(first, |at| at.next.get().map(Box::as_ref)).map(|at| &at.layout)
+    }
+
+    /// Adds a layout unless it is there, or a later one.
+    pub(crate) fn push(&self, layout: &ValueLayout) {
+        let mut slot = &self.first;
+        loop {
+            let at = slot.get_or_init(|| Box::new(LaterLayout { layout: layout.clone(), next: OnceLock::new() }));
+            if at.next.get().is_none() && at.layout.number >= layout.number {
+                return;
+            }
+            slot = &at.next;
+        }
+    }
+}
+
+impl Drop for LaterLayouts {
+    /// One after another: dropping each with its successor inside would go as deep as there are layouts.
+    fn drop(&mut self) {
+        let mut next = self.first.take();
+        while let Some(mut at) = next {
+            next = at.next.take();
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
 pub(crate) use range::RangeEnds;
 
 use crate::TableSchema;
-use layout::{KeyStep, Slot, ValueLayout, key_steps};
+use layout::{KeyStep, LaterLayouts, Slot, ValueLayout, key_steps};
 
 /// The longest key and value that a codec lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub struct TableCodec {
     key: Vec<KeyStep>,
     /// The layouts of all schema numbers; the one in force is the last.
     layouts: Vec<ValueLayout>,
+    /// Those that came since.
+    later: Arc<LaterLayouts>,
     /// The columns outside the key in the order of the layout in force.
     value: Vec<ValueColumn>,
     /// Where each column lies in a value of the layout in force; nothing for key columns.
@@ -95,6 +97,18 @@ struct ValueColumn {
 impl TableCodec {
     /// The codec of a table.
     pub fn new(schema: Arc<TableSchema>, limits: Limits) -> Self {
+        Self::after(None, schema, limits)
+    }
+
+    /// The codec of a table that had another one before, which can read what this one writes from now on.
+    pub(crate) fn after(before: Option<&TableCodec>, schema: Arc<TableSchema>, limits: Limits) -> Self {
+        let codec = Self::alone(schema, limits);
+        let later = before.map(|before| before.later.clone()).unwrap_or_default();
+        later.push(codec.layout());
+        Self { later, ..codec }
+    }
+
+    fn alone(schema: Arc<TableSchema>, limits: Limits) -> Self {
         let current = ValueLayout::new(&schema.layout());
         let value_column = |column: usize| current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot });
         Self {
@@ -105,6 +119,7 @@ impl TableCodec {
             slots: schema.columns.iter().map(|column| current.slot(column.id)).collect(),
             value: schema.value_columns().filter_map(value_column).collect(),
             layouts: schema.history.iter().map(ValueLayout::new).chain([current.clone()]).collect(),
+            later: Arc::default(),
             default_bytes: schema.columns.iter().map(default_bytes).collect(),
             schema,
         }
@@ -132,6 +147,33 @@ impl TableCodec {
                     .with_source(error)
             }),
         }
+    }
+
+    /// A layout by its place: those of this codec's own schema numbers come first, then those that came later.
+    fn layout_at(&self, place: usize) -> &ValueLayout {
+        match self.layouts.get(place) {
+            Some(layout) => layout,
+            None => self.later.iter().nth(place - self.layouts.len()).expect("layouts are never taken away"),
+        }
+    }
+
+    /// What a row holds in a column that its layout lacks: written before the column was added, or after it was dropped.
+    fn absent_cell(&self, key: &[u8], column: usize, layout: usize) -> Result<Option<&[u8]>> {
+        let default = self.default_bytes[column].as_deref();
+        if default.is_none() && layout >= self.layouts.len() && !self.schema.columns[column].nullable {
+            return Err(self.dropped_since(key, column));
+        }
+        Ok(default)
+    }
+
+    #[cold]
+    fn dropped_since(&self, key: &[u8], column: usize) -> Error {
+        Error::conflict(format!(
+            "table {}, key {}: the row was written after column '{}' was dropped, which cannot be NULL: open the table again",
+            self.schema.path,
+            hex(key),
+            self.schema.columns[column].name
+        ))
     }
 
     fn layout(&self) -> &ValueLayout {

@@ -242,10 +242,11 @@ impl TableCodec {
             let part = self.key_part_at(key, &mut at, &self.key[position]).ok_or_else(|| key_error(self, key))?;
             return cell::read_key_value(part, column.column_type).map(Some).ok_or_else(|| key_error(self, key));
         }
-        let layout = &self.layouts[self.layout_of(key, value)?];
+        let place = self.layout_of(key, value)?;
+        let layout = self.layout_at(place);
         let bytes = match layout.slot(id) {
             Some(slot) => layout.cell(value, slot).ok_or_else(|| self.value_error(key))?,
-            None => self.default_bytes[index].as_deref(),
+            None => self.absent_cell(key, index, place)?,
         };
         match bytes {
             Some(bytes) => {
@@ -273,13 +274,13 @@ impl TableCodec {
         if at != key.len() {
             return Err(key_error(self, key));
         }
-        let layout = self.layout_of(key, value)?;
-        let layout = &self.layouts[layout];
+        let place = self.layout_of(key, value)?;
+        let layout = self.layout_at(place);
         for value_column in &self.value {
             let column = &self.schema.columns[value_column.column];
             let bytes = match layout.slot(column.id) {
                 Some(slot) => layout.cell(value, slot).ok_or_else(|| self.value_error(key))?,
-                None => self.default_bytes[value_column.column].as_deref(),
+                None => self.absent_cell(key, value_column.column, place)?,
             };
             match bytes {
                 Some(bytes) => {

@@ -51,7 +51,7 @@ impl TableCodec {
     /// A view on a stored row.
     ///
     /// # Errors
-    /// `Corruption` for a value that is not one of this table, `Conflict` when the table was altered since.
+    /// `Corruption` for a value that is not one of this table.
     pub(crate) fn view<'a>(&'a self, key: &'a [u8], value: &'a [u8], version: u64) -> Result<RowView<'a>> {
         Ok(RowView { codec: self, layout: self.layout_of(key, value)?, key, value, version })
     }
@@ -78,12 +78,12 @@ impl<'a> RowView<'a> {
         let Some(described) = codec.schema.columns.get(column).filter(|_| !codec.schema.is_key(column)) else {
             return Err(self.not_in_value(column));
         };
-        let layout = &codec.layouts[self.layout];
+        let layout = codec.layout_at(self.layout);
         // Nearly all rows are of the layout in force, whose slots are known by the place of the column.
         let slot = if self.layout + 1 == codec.layouts.len() { codec.slots[column] } else { layout.slot(described.id) };
         let bytes = match slot {
             Some(slot) => layout.cell(self.value, slot).ok_or_else(|| codec.value_error(self.key))?,
-            None => codec.default_bytes[column].as_deref(),
+            None => codec.absent_cell(self.key, column, self.layout)?,
         };
         match bytes {
             Some(bytes) => cell::read_value(bytes, described.column_type).ok_or_else(|| codec.value_error(self.key)),

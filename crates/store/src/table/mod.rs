@@ -24,8 +24,9 @@ use crate::store::Inner;
 /// Rows deleted by one atomic batch of a [`Table::multi_delete`].
 const DELETE_ROWS_MAX: usize = 10_000;
 
-/// A handle on a table. It keeps to the schema that the table had when the handle was made; rows written through an older
-/// handle stay readable.
+/// A handle on a table. It keeps to the schema that the table had when the handle was made, whatever ALTER TABLE does since:
+/// rows written through an older handle stay readable, and an older handle gives newer rows in its own view. A column that was
+/// dropped since holds its default, or NULL, in rows written after that; where it may not be NULL they are a `Conflict`.
 #[derive(Clone)]
 pub struct Table {
     store: Arc<Inner>,

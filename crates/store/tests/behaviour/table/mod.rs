@@ -1,5 +1,6 @@
 //! Tables: single rows, atomic writes, deletes, lives of rows, and DDL.
 
+mod altered;
 mod atomic;
 mod ddl;
 mod delete;
