@@ -163,11 +163,6 @@ impl Catalog {
         self.state().family(space)
     }
 
-    /// Whether a space has, or ever had, child tables: rows of dropped ones may still lie among the others.
-    pub(crate) fn had_children(&self, space: SpaceId) -> bool {
-        self.state().had_children(space)
-    }
-
     /// Makes a table. The answer tells whether it was made now.
     ///
     /// # Errors

@@ -66,12 +66,6 @@ impl State {
         family.is_some_and(|family| family.iter().any(|table| table.schema.table_id == table_id))
     }
 
-    /// Whether a space has, or ever had, child tables: rows of dropped ones may still lie among the others.
-    pub(super) fn had_children(&self, space: SpaceId) -> bool {
-        let root = self.families.get(&space).and_then(|family| family.first());
-        root.is_some_and(|root| root.next_table_id > 1)
-    }
-
     fn put_family(&mut self, space: SpaceId, mut family: Vec<StoredTable>, limits: Limits) {
         if family.is_empty() {
             return;

@@ -91,7 +91,7 @@ fn build(store: &Inner, table: &Arc<TableEntry>, space: SpaceId, options: &Creat
     store.gate.wait_for_loads(table.space, options.load_wait, || options.cancel.is_cancelled())?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan =
-        ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, filter: relatives.filter(), ..ScanOptions::default() };
+        ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, filter: Some(relatives.filter()), ..ScanOptions::default() };
     let load = LoadOptions {
         on_existing: OnExisting::Replace,
         durability: Durability::Fsync,

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use tonnage_engine::{Engine, Error, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::list::{IndexSet, OpenIndex};
-use super::parts::{PartReader, read_parts};
+use super::parts::{PartReader, read_all, read_parts};
 use crate::bulk::get::{Relatives, sorted_order};
 use crate::catalog::TableEntry;
 use crate::store::Inner;
@@ -36,7 +36,7 @@ pub(crate) fn check_index(store: &Inner, table: &TableEntry, index: &OpenIndex) 
     let engine = &*store.engine;
     let relatives = Relatives::find(&store.catalog, store.catalog.table(&table.schema.path)?, &[])?;
     let options =
-        ScanOptions { filter: relatives.filter(), batch_rows_max: BATCH_ROWS, fill_cache: false, ..ScanOptions::default() };
+        ScanOptions { filter: Some(relatives.filter()), batch_rows_max: BATCH_ROWS, fill_cache: false, ..ScanOptions::default() };
     let found = Found::default();
     read_parts(engine, table.space, &options, |_| Checker {
         engine,
@@ -101,13 +101,13 @@ impl Checker<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let mut again = Rows::new();
-        self.engine.read(self.table.space, keys, Projection::KeysAndValues, &mut again)?;
-        let made = entries_of(self.engine, &self.table.indexes.set(), self.index, &again)?;
-        let lacking = rows_without_entries(self.engine, self.index.space(), &made)?;
-        let mut missing = self.found.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        lacking.iter().for_each(|row| missing.push(again.keys.get(*row)));
-        Ok(())
+        read_all(self.engine, self.table.space, keys, |again| {
+            let made = entries_of(self.engine, &self.table.indexes.set(), self.index, again)?;
+            let lacking = rows_without_entries(self.engine, self.index.space(), &made)?;
+            let mut missing = self.found.missing.lock().unwrap_or_else(PoisonError::into_inner);
+            lacking.iter().for_each(|row| missing.push(again.keys.get(*row)));
+            Ok(())
+        })
     }
 }
 

@@ -17,9 +17,10 @@ use tonnage_engine::{Condition, Durability, Error, Projection, Result, Rows, SHA
 
 use super::check::entries_of;
 use super::list::OpenIndex;
-use super::parts::{PartReader, read_parts};
+use super::parts::{PartReader, read_all, read_parts};
 use crate::bulk::get::sorted_order;
 use crate::catalog::TableEntry;
+use crate::codec::KeyOwner;
 use crate::store::Inner;
 
 /// Entries looked at together.
@@ -80,23 +81,29 @@ impl PartReader for Cleaner<'_> {
 }
 
 impl Cleaner<'_> {
-    /// The places of the entries that no row leads back to.
+    /// The places of the entries that no row leads back to. Those that name a row of another table are among them.
     fn stale(&self, entries: &Slices) -> Result<Vec<usize>> {
-        let mut keys = Slices::new();
-        for entry in entries.iter() {
-            keys.push(&entry[self.index.codec.key_start(entry)?..]);
+        let (mut keys, mut named) = (Slices::new(), Vec::new());
+        for (place, entry) in entries.iter().enumerate() {
+            let key = &entry[self.index.codec.key_start(entry)?..];
+            let owner = self.table.classifier.classify(key);
+            if matches!(owner, Ok(KeyOwner::Table(owner)) if owner == self.table.schema.table_id) {
+                keys.push(key);
+                named.push(place);
+            }
         }
         let order = sorted_order(&keys);
         let sorted: Slices = order.iter().map(|place| keys.get(*place as usize)).collect();
         let engine = &*self.store.engine;
-        let mut rows = Rows::new();
-        engine.read(self.table.space, &sorted, Projection::KeysAndValues, &mut rows)?;
-        let made = entries_of(engine, &self.table.indexes.set(), self.index, &rows)?;
         let mut is_stale = vec![true; entries.len()];
-        for (origin, entry) in rows.origins.iter().zip(made.iter()) {
-            let place = order[*origin as usize] as usize;
-            is_stale[place] = entries.get(place) != entry;
-        }
+        read_all(engine, self.table.space, &sorted, |rows| {
+            let made = entries_of(engine, &self.table.indexes.set(), self.index, rows)?;
+            for (origin, entry) in rows.origins.iter().zip(made.iter()) {
+                let place = named[order[*origin as usize] as usize];
+                is_stale[place] = entries.get(place) != entry;
+            }
+            Ok(())
+        })?;
         Ok((0..entries.len()).filter(|place| is_stale[*place]).collect())
     }
 

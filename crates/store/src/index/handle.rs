@@ -10,6 +10,7 @@ use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
 use super::reading::{IndexRows, read};
 use super::walk::Walk;
+use crate::bulk::get::{SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::catalog::TableEntry;
 use crate::store::Inner;
 
@@ -93,7 +94,8 @@ impl Index {
         I::IntoIter: Send + 'static,
     {
         self.check_ready()?;
-        read(&self.store, &self.table, &self.index, Box::new(ranges.into_iter().map(Ok)), options)
+        let ranges = Source::new(ranges.into_iter().map(Ok), SINGLE_ITEMS_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        read(&self.store, &self.table, &self.index, ranges, options)
     }
 
     /// Deletes its stale entries, which lead to no row or to one that changed: loads that replace rows leave them, and rows that expire. They

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::{Engine, Error, Ranges, Result, Rows, ScanOptions, SpaceId};
+use tonnage_engine::{Engine, Error, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices, SpaceId};
 
 /// Parts are cut by estimates, so there are more of them than threads.
 const PARTS_PER_THREAD: usize = 4;
@@ -73,4 +73,23 @@ fn read_part(
     }
     drop(scanner);
     reader.end()
+}
+
+/// Bytes of rows that are looked up and looked at together.
+const READ_BYTES: usize = 4 << 20;
+
+/// Looks keys up, and hands their rows over some at a time.
+pub(super) fn read_all(
+    engine: &dyn Engine,
+    space: SpaceId,
+    keys: &Slices,
+    mut visit: impl FnMut(&Rows) -> Result<()>,
+) -> Result<()> {
+    let (mut first, mut rows) = (0, Rows::new());
+    while first < keys.len() {
+        let options = ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max: READ_BYTES };
+        first += engine.read_some(space, keys, &options, &mut rows)?;
+        visit(&rows)?;
+    }
+    Ok(())
 }

@@ -15,8 +15,9 @@ use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
 use super::walk::Walk;
 use crate::TableBatch;
-use crate::bulk::get::{ReadPlan, ReadTask, Reading, Shaper, TaskSource, next_of, sorted_order};
+use crate::bulk::get::{Drawn, ReadPlan, ReadTask, Reading, Shaper, Source, TaskSource, sorted_order};
 use crate::catalog::TableEntry;
+use crate::codec::{KeyClassifier, KeyOwner};
 use crate::store::Inner;
 
 const GATHERED_FIRST: usize = 256;
@@ -32,7 +33,7 @@ const GATHERING_LONGEST: Duration = Duration::from_millis(50);
 const RANGES_DRAWN_MAX: usize = 4_096;
 
 /// Where ranges come from.
-pub(super) type RangeSource = Box<dyn Iterator<Item = Result<IndexRange>> + Send>;
+pub(super) type RangeSource = Source<IndexRange>;
 
 pub(super) fn read(
     store: &Inner,
@@ -50,6 +51,8 @@ pub(super) fn read(
     let first = options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
     let source = EntrySource {
         engine: Arc::downgrade(&store.engine),
+        classifier: table.classifier.clone(),
+        table_id: table.schema.table_id,
         index: index.clone(),
         walk: Walk::new(&*store.engine, index.space(), options.direction),
         ranges: Some(ranges),
@@ -57,8 +60,9 @@ pub(super) fn read(
         gathered: first,
         tasks: Vec::new().into_iter(),
     };
+    let default_bytes = table.codec.default_bytes_of(projection.as_deref());
     let scan = tonnage_engine::ScanOptions {
-        batch_rows_max: options.batch_rows_max,
+        batch_rows_max: options.batch_rows_max.min(options.batch_bytes_max / default_bytes.max(1)).max(1),
         batch_bytes_max: options.batch_bytes_max,
         ..tonnage_engine::ScanOptions::default()
     };
@@ -110,6 +114,9 @@ fn first_rows(mut batch: TableBatch, count: usize) -> TableBatch {
 /// Makes tasks of entries. It holds nothing of the store: ranges may come from a source that blocks.
 struct EntrySource {
     engine: Weak<dyn Engine>,
+    /// Tells whether an entry names a row of the table.
+    classifier: Arc<KeyClassifier>,
+    table_id: u32,
     index: Arc<OpenIndex>,
     walk: Walk,
     /// Nothing once it has ended.
@@ -121,14 +128,18 @@ struct EntrySource {
 }
 
 impl EntrySource {
-    /// Draws ranges to walk over.
-    fn draw(&mut self) -> Result<()> {
+    /// Draws ranges to walk over; waits for the first if there is nothing else to do.
+    fn draw(&mut self, is_waiting: bool) -> Result<()> {
         let Some(ranges) = &mut self.ranges else { return Ok(()) };
         let since = Instant::now();
-        for _ in 0..self.gathered.min(RANGES_DRAWN_MAX) {
-            let Some(range) = next_of(ranges)? else {
-                self.ranges = None;
-                return Ok(());
+        for drawn in 0..self.gathered.min(RANGES_DRAWN_MAX) {
+            let range = match if drawn == 0 && is_waiting { ranges.next().map(Drawn::from) } else { ranges.next_soon() }? {
+                Drawn::Item(range) => range,
+                Drawn::Nothing => break,
+                Drawn::End => {
+                    self.ranges = None;
+                    return Ok(());
+                }
             };
             self.walk.add(self.index.codec.bounds(&range.prefix, range.range.as_ref())?);
             if since.elapsed() >= GATHERING_LONGEST {
@@ -146,7 +157,10 @@ impl EntrySource {
                 break;
             }
             if self.walk.is_over() {
-                self.draw()?;
+                self.draw(entries.is_empty())?;
+                if self.walk.is_over() && !entries.is_empty() {
+                    break;
+                }
             }
             // The store is gone only when nobody reads any more.
             let Some(engine) = self.engine.upgrade() else { return Ok(()) };
@@ -159,13 +173,19 @@ impl EntrySource {
 
     fn tasks_of(&self, entries: &Slices) -> Result<Vec<ReadTask>> {
         let mut keys = Slices::with_capacity(entries.len(), entries.bytes());
-        for entry in entries.iter() {
-            keys.push(&entry[self.index.codec.key_start(entry)?..]);
+        let mut named = Vec::with_capacity(entries.len());
+        for (place, entry) in entries.iter().enumerate() {
+            let key = &entry[self.index.codec.key_start(entry)?..];
+            // An entry of another table's row is stale, however it came here.
+            if matches!(self.classifier.classify(key), Ok(KeyOwner::Table(owner)) if owner == self.table_id) {
+                keys.push(key);
+                named.push(place);
+            }
         }
-        let order: Vec<u32> = if self.is_ordered { (0..entries.len() as u32).collect() } else { sorted_order(&keys) };
+        let order: Vec<u32> = if self.is_ordered { (0..keys.len() as u32).collect() } else { sorted_order(&keys) };
         let task = |piece: &[u32]| ReadTask::Entries {
             keys: piece.iter().map(|place| keys.get(*place as usize)).collect(),
-            entries: Arc::new(piece.iter().map(|place| entries.get(*place as usize)).collect()),
+            entries: Arc::new(piece.iter().map(|place| entries.get(named[*place as usize])).collect()),
         };
         Ok(order.chunks(TASK_ENTRIES_MOST).map(task).collect())
     }
@@ -173,15 +193,30 @@ impl EntrySource {
 
 impl TaskSource for EntrySource {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
-        if let Some(task) = self.tasks.next() {
-            return Ok(Some(task));
+        loop {
+            if let Some(task) = self.tasks.next() {
+                return Ok(Some(task));
+            }
+            // What was gathered may all have been stale.
+            if self.is_exhausted() || self.engine.strong_count() == 0 {
+                return Ok(None);
+            }
+            self.gather()?;
         }
-        self.gather()?;
-        Ok(self.tasks.next())
     }
 
     fn is_exhausted(&self) -> bool {
         self.tasks.len() == 0 && self.ranges.is_none() && self.walk.is_over()
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.ranges.as_ref().is_none_or(Source::is_at_hand)
+    }
+
+    fn detach(&mut self) {
+        if let Some(ranges) = &mut self.ranges {
+            ranges.detach();
+        }
     }
 }
 
@@ -211,7 +246,7 @@ impl Shaper for IndexShaper {
     fn begin(&self, task: &ReadTask) -> Arc<Slices> {
         match task {
             ReadTask::Entries { entries, .. } => entries.clone(),
-            ReadTask::Keys(_) | ReadTask::Ranges(_) => Arc::default(),
+            ReadTask::Keys(_) | ReadTask::Ranges(_) | ReadTask::Filtered { .. } => Arc::default(),
         }
     }
 

@@ -8,16 +8,17 @@ use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, TaskSource, keys_left, next_of,
+    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, Source, TaskSource, count_space,
+    keys_left,
 };
 use crate::store::Inner;
 
 /// How to get pairs.
 #[derive(Clone, Debug, Default)]
 pub struct PairGetOptions {
-    /// How deep below each key to look.
+    /// How deep below each key to look. The default is the pair of the key alone: ask for what lies below it.
     pub depth: Depth,
-    /// A range of the minor component right below each key.
+    /// A range of the minor component right below each key. It needs a depth that looks below the key.
     pub range: Option<KeyRange>,
     /// At most this many pairs below each key; the pair of the key itself does not count.
     pub limit_per_key: Option<u64>,
@@ -30,6 +31,10 @@ pub struct PairGetOptions {
     pub max_concurrent_requests: Option<usize>,
     /// Memory for keys that wait to be looked up (64 KiB to 1 TiB). Default: 256 MiB.
     pub memory_bytes_max: Option<usize>,
+    /// About how many pairs one batch holds (1 to 1,048,576). Default: 8,192.
+    pub batch_rows_max: Option<usize>,
+    /// About how many bytes of keys and values one batch holds (1 KiB to 256 MiB). Default: 4 MiB.
+    pub batch_bytes_max: Option<usize>,
 }
 
 impl PairGetOptions {
@@ -69,43 +74,33 @@ impl Shaper for PairShaper {
     }
 }
 
-pub(super) fn bulk_get<I>(store: &Inner, keys: I, options: &PairGetOptions) -> Result<BulkPairs>
-where
-    I: Iterator<Item = Result<Key>> + Send + 'static,
-{
-    let batches = KeyBatches { keys, number: 0 };
-    read(store, batches, options)
+pub(super) fn bulk_get(store: &Inner, keys: Source<Key>, options: &PairGetOptions) -> Result<BulkPairs> {
+    read(store, Given::Single(keys), options)
 }
 
-pub(super) fn bulk_get_batches<I>(store: &Inner, keys: I, options: &PairGetOptions) -> Result<BulkPairs>
-where
-    I: Iterator<Item = Pairs> + Send + 'static,
-{
-    read(store, keys.map(|pairs| Ok(pairs.keys)), options)
+pub(super) fn bulk_get_batches(store: &Inner, keys: Source<Pairs>, options: &PairGetOptions) -> Result<BulkPairs> {
+    read(store, Given::Batches(keys), options)
 }
 
-fn read<I>(store: &Inner, batches: I, options: &PairGetOptions) -> Result<BulkPairs>
-where
-    I: Iterator<Item = Result<Slices>> + Send + 'static,
-{
-    let mut batches = batches.peekable();
-    // Pairs below a parent are told from deeper ones by the number of their components, so the first parent decides.
-    let minor_max = match (options.depth.is_children(), batches.peek()) {
-        (true, Some(Ok(keys))) if !keys.is_empty() => Some(minor_components(keys.get(0))? + 1),
-        _ => None,
-    };
-    let mut plan = plan(store, options)?;
-    plan.scan.filter = minor_max.map(|minor_max| Arc::new(ComponentLimit { minor_max }) as _);
+fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPairs> {
+    if options.depth == Depth::ParentOnly && options.range.is_some() {
+        return Err(Error::invalid(
+            "the range narrows what lies below a key, but the depth asks for the pair of the key alone: give a depth",
+        ));
+    }
+    let plan = plan(store, options)?;
     let tasks = PairTasks {
-        batches,
+        source,
+        key_bytes_max: store.engine.capability().key_bytes_max,
         current: Slices::new(),
         next: 0,
         keys: 0,
         items: 0,
         given: 0,
-        options: options.clone(),
-        minor_max,
+        depth: options.depth,
+        range: options.range.clone(),
         points: Points::new(plan.ordered, options.key_memory_bytes()),
+        failure: None,
         exhausted: false,
     };
     Ok(BulkPairs { reading: Reading::new(plan, tasks) })
@@ -118,6 +113,11 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         memory_bytes_max: options.key_memory_bytes(),
         ..Default::default()
     };
+    let general = BulkGetOptions {
+        batch_rows_max: options.batch_rows_max.unwrap_or(general.batch_rows_max),
+        batch_bytes_max: options.batch_bytes_max.unwrap_or(general.batch_bytes_max),
+        ..general
+    };
     general.check()?;
     let projection = if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues };
     Ok(ReadPlan {
@@ -128,6 +128,8 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
             direction: options.direction,
             projection,
             limit_per_range: options.limit_per_key,
+            batch_rows_max: general.batch_rows_max,
+            batch_bytes_max: general.batch_bytes_max,
             ..ScanOptions::default()
         },
         ordered: options.direction != Direction::Unordered,
@@ -137,6 +139,9 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
 }
 
 pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs> {
+    if options.depth != Depth::default() || options.range.is_some() {
+        return Err(Error::invalid("a scan gives all pairs: a depth or a range goes with keys, in a bulk get"));
+    }
     let mut plan = plan(store, options)?;
     plan.scan.fill_cache = false;
     plan.workers = 1;
@@ -144,8 +149,7 @@ pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs>
 }
 
 pub(super) fn count(store: &Inner) -> Result<u64> {
-    let options = PairGetOptions { keys_only: true, ..PairGetOptions::default() };
-    scan(store, &options)?.try_fold(0, |count, batch| Ok(count + batch?.len() as u64))
+    count_space(store, store.pairs, None)
 }
 
 struct Everything {
@@ -163,86 +167,119 @@ impl TaskSource for Everything {
     }
 }
 
-/// Keys one by one, encoded one to a batch, so that a slow source delays nothing.
-struct KeyBatches<I> {
-    keys: I,
-    number: u64,
+/// Where keys come from.
+enum Given {
+    Single(Source<Key>),
+    Batches(Source<Pairs>),
 }
 
-impl<I: Iterator<Item = Result<Key>>> Iterator for KeyBatches<I> {
-    type Item = Result<Slices>;
+impl Given {
+    fn is_at_hand(&self) -> bool {
+        match self {
+            Given::Single(keys) => keys.is_at_hand(),
+            Given::Batches(batches) => batches.is_at_hand(),
+        }
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let key = match next_of(&mut self.keys).transpose()? {
-            Ok(key) => key,
-            Err(error) => return Some(Err(error)),
-        };
-        let mut keys = Slices::new();
-        let encoded = keys.push_with(|buffer| key.encode(buffer));
-        let place = self.number;
-        self.number += 1;
-        Some(encoded.map(|()| keys).map_err(|error| error.at(format!("key {place}"))))
+    fn detach(&mut self) {
+        match self {
+            Given::Single(keys) => keys.detach(),
+            Given::Batches(batches) => batches.detach(),
+        }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.keys.size_hint()
+        match self {
+            Given::Single(keys) => keys.size_hint(),
+            Given::Batches(batches) => batches.size_hint(),
+        }
+    }
+
+    /// The next keys, encoded; a single one of a source of such. `number` is that of the first.
+    fn next(&mut self, is_waiting: bool, number: usize) -> Result<Drawn<Slices>> {
+        match self {
+            Given::Single(keys) => {
+                let next = if is_waiting { keys.next()?.into() } else { keys.next_soon()? };
+                let Drawn::Item(key) = next else { return Ok(next.without_item()) };
+                let mut encoded = Slices::new();
+                let pushed = encoded.push_with(|buffer| key.encode(buffer));
+                pushed.map_err(|error| error.at(format_args!("key {number}")))?;
+                Ok(Drawn::Item(encoded))
+            }
+            Given::Batches(batches) => {
+                let next = if is_waiting { batches.next()?.into() } else { batches.next_soon()? };
+                let Drawn::Item(pairs) = next else { return Ok(next.without_item()) };
+                Ok(Drawn::Item(pairs.keys))
+            }
+        }
     }
 }
 
 /// Cuts keys into tasks.
-struct PairTasks<I: Iterator<Item = Result<Slices>>> {
-    batches: std::iter::Peekable<I>,
+struct PairTasks {
+    source: Given,
+    key_bytes_max: usize,
     current: Slices,
     next: usize,
     /// How many keys came in how many batches.
     keys: usize,
     items: usize,
     given: u32,
-    options: PairGetOptions,
-    minor_max: Option<usize>,
+    depth: Depth,
+    range: Option<KeyRange>,
     points: Points,
+    /// What came instead of a key, told after the pairs of the keys before it.
+    failure: Option<Error>,
     exhausted: bool,
 }
 
 const RANGES_MOST: usize = 256;
 
-impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
-    /// Makes sure that there is a current key; false at the end. An error waits until it is reached.
-    fn has_key(&mut self) -> Result<bool> {
-        while self.next == self.current.len() {
-            match self.batches.next() {
-                Some(keys) => {
-                    self.current = keys?;
+impl PairTasks {
+    /// Makes sure that there is a current key, waiting for it if asked; false when there is none now, or nothing more comes.
+    fn has_key(&mut self, is_waiting: bool) -> bool {
+        while self.next == self.current.len() && !self.exhausted {
+            match self.source.next(is_waiting, self.keys) {
+                Ok(Drawn::Item(keys)) => {
+                    self.current = keys;
                     self.keys += self.current.len();
                     self.items += 1;
                     self.next = 0;
                 }
-                None => {
-                    self.exhausted = true;
-                    return Ok(false);
-                }
+                Ok(Drawn::Nothing) => return false,
+                Ok(Drawn::End) => self.exhausted = true,
+                Err(error) => self.fail(error),
             }
         }
-        Ok(true)
-    }
-
-    /// Whether the key that comes next can join a task without an error coming first.
-    fn can_join(&mut self) -> Result<bool> {
-        if self.next == self.current.len() && matches!(self.batches.peek(), Some(Err(_))) {
-            return Ok(false);
+        if self.next == self.current.len() {
+            return false;
         }
-        self.has_key()
+        let bytes = self.current.get(self.next).len();
+        if bytes > self.key_bytes_max {
+            let number = self.keys - self.current.len() + self.next;
+            let most = self.key_bytes_max;
+            self.fail(Error::invalid(format!("key {number}: a key of {bytes} bytes is over the limit of {most}")));
+            return false;
+        }
+        true
     }
 
-    fn points(&mut self) -> Result<Option<ReadTask>> {
-        while !self.points.is_full() && self.can_join()? {
+    /// No further keys are taken.
+    fn fail(&mut self, error: Error) {
+        self.failure = Some(error);
+        self.exhausted = true;
+        self.next = self.current.len();
+    }
+
+    fn points(&mut self) -> Option<ReadTask> {
+        while !self.points.is_full() && self.has_key(false) {
             self.points.push(self.current.get(self.next));
             self.next += 1;
         }
         let here = self.current.len() - self.next;
-        let left = keys_left(self.batches.size_hint(), self.keys, self.items).map(|left| left + here);
+        let left = keys_left(self.source.size_hint(), self.keys, self.items).map(|left| left + here);
         self.points.finish(left);
-        Ok(self.points.next_task())
+        self.points.next_task()
     }
 
     /// Tasks are small at first, so that first pairs come soon.
@@ -251,41 +288,54 @@ impl<I: Iterator<Item = Result<Slices>>> PairTasks<I> {
         (1 << self.given.saturating_sub(4)).min(RANGES_MOST)
     }
 
+    /// The ranges below the keys that come next. Pairs right below a key are told from deeper ones by the number of their
+    /// components, so the keys of one task have as many.
     fn ranges(&mut self) -> Result<ReadTask> {
         let most = self.ranges_most();
         let mut ranges = Ranges::new();
+        let mut minor_max = None;
         let mut parents = 0;
-        while parents < most && self.can_join()? {
+        while parents < most && self.has_key(false) {
             let parent = self.current.get(self.next);
+            if self.depth.is_children() {
+                let minor = minor_components(parent)? + 1;
+                if *minor_max.get_or_insert(minor) != minor {
+                    break;
+                }
+            }
+            push_ranges(parent, self.depth, self.range.as_ref(), &mut ranges);
             self.next += 1;
             parents += 1;
-            if let Some(minor_max) = self.minor_max
-                && minor_components(parent)? + 1 != minor_max
-            {
-                return Err(Error::invalid(
-                    "the keys of a bulk get of children differ in the number of their minor components: get each kind by itself",
-                ));
-            }
-            push_ranges(parent, self.options.depth, self.options.range.as_ref(), &mut ranges);
         }
-        Ok(ReadTask::Ranges(ranges))
+        Ok(match minor_max {
+            Some(minor_max) => ReadTask::Filtered { ranges, filter: Arc::new(ComponentLimit { minor_max }) },
+            None => ReadTask::Ranges(ranges),
+        })
     }
 }
 
-impl<I: Iterator<Item = Result<Slices>> + Send + 'static> TaskSource for PairTasks<I> {
+impl TaskSource for PairTasks {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
         if let Some(task) = self.points.next_task() {
             return Ok(Some(task));
         }
-        if self.exhausted || !self.has_key()? {
-            return Ok(None);
+        if !self.has_key(true) {
+            return self.failure.take().map_or(Ok(None), Err);
         }
-        if self.options.depth == Depth::ParentOnly { self.points() } else { self.ranges().map(Some) }
+        if self.depth == Depth::ParentOnly { Ok(self.points()) } else { self.ranges().map(Some) }
     }
 
     fn is_exhausted(&self) -> bool {
-        let is_spent = self.next == self.current.len() && self.batches.size_hint().1 == Some(0);
-        (self.exhausted || is_spent) && self.points.is_empty()
+        let is_spent = self.next == self.current.len() && self.source.size_hint().1 == Some(0);
+        (self.exhausted || is_spent) && self.failure.is_none() && self.points.is_empty()
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.source.is_at_hand()
+    }
+
+    fn detach(&mut self) {
+        self.source.detach();
     }
 }
 

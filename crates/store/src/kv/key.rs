@@ -6,44 +6,45 @@ use std::str::FromStr;
 use tonnage_engine::{Error, KeyPart, Result};
 
 /// A key: a major path of one or more components, which decides where the pair lives, and a minor path, maybe empty, which
-/// orders the pairs under one major path.
+/// orders the pairs under one major path. Components are any bytes; keys sort as their bytes do.
 ///
-/// As text, components are led by `/` and the paths parted by `/-`: `/users/42/-/mail/home`. A component that is `-` or
-/// holds `/` or `%` stands percent-encoded (`%2D`, `%2F`, `%25`).
+/// As text, components are led by `/` and the paths parted by `/-`: `/users/42/-/mail/home`. A component that is `-` or holds
+/// `/` or `%` stands percent-encoded (`%2D`, `%2F`, `%25`), and so do bytes that are no UTF-8. The text of a key reads back as
+/// the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    major: Vec<String>,
-    minor: Vec<String>,
+    major: Vec<Vec<u8>>,
+    minor: Vec<Vec<u8>>,
 }
 
 impl Key {
-    /// A key of these components.
+    /// A key of these components: texts or bytes.
     pub fn new<M, N>(major: M, minor: N) -> Self
     where
-        M: IntoIterator<Item: Into<String>>,
-        N: IntoIterator<Item: Into<String>>,
+        M: IntoIterator<Item: Into<Vec<u8>>>,
+        N: IntoIterator<Item: Into<Vec<u8>>>,
     {
         Self { major: major.into_iter().map(Into::into).collect(), minor: minor.into_iter().map(Into::into).collect() }
     }
 
     /// A key with a major path only.
-    pub fn of_major<M: IntoIterator<Item: Into<String>>>(major: M) -> Self {
-        Self::new(major, std::iter::empty::<String>())
+    pub fn of_major<M: IntoIterator<Item: Into<Vec<u8>>>>(major: M) -> Self {
+        Self::new(major, std::iter::empty::<Vec<u8>>())
     }
 
-    /// The major path.
-    pub fn major(&self) -> &[String] {
+    /// The major path, as the bytes of its components.
+    pub fn major(&self) -> &[Vec<u8>] {
         &self.major
     }
 
-    /// The minor path.
-    pub fn minor(&self) -> &[String] {
+    /// The minor path, likewise.
+    pub fn minor(&self) -> &[Vec<u8>] {
         &self.minor
     }
 
     pub(crate) fn encode(&self, buffer: &mut Vec<u8>) -> Result<()> {
-        let major = self.major.iter().map(String::as_bytes);
-        encode_parts(major, self.minor.iter().map(String::as_bytes), buffer)
+        let major = self.major.iter().map(Vec::as_slice);
+        encode_parts(major, self.minor.iter().map(Vec::as_slice), buffer)
     }
 
     /// Reads what [`Key::encode`] wrote.
@@ -95,7 +96,7 @@ pub(crate) fn count_components(mut bytes: &[u8]) -> Option<usize> {
     Some(count)
 }
 
-fn decode_components(mut bytes: &[u8]) -> Result<Vec<String>> {
+fn decode_components(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut components = Vec::new();
     while !bytes.is_empty() {
         let end = KeyPart::Terminated.end(bytes, 0).ok_or_else(damaged)?;
@@ -107,8 +108,7 @@ fn decode_components(mut bytes: &[u8]) -> Result<Vec<String>> {
             }
             escaped = byte == 0 && !escaped;
         }
-        // Components given as raw bytes need not be text: what is not is shown with replacement characters.
-        components.push(String::from_utf8_lossy(&component).into_owned());
+        components.push(component);
         bytes = &bytes[end..];
     }
     Ok(components)
@@ -128,20 +128,23 @@ impl fmt::Display for Key {
     }
 }
 
-/// A component with what would be mistaken for syntax percent-encoded.
-struct Shown<'a>(&'a str);
+/// A component with what would be mistaken for syntax, and what is no text, percent-encoded.
+struct Shown<'a>(&'a [u8]);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == "-" {
+        if self.0 == b"-" {
             return f.write_str("%2D");
         }
-        for character in self.0.chars() {
-            match character {
-                '/' => f.write_str("%2F")?,
-                '%' => f.write_str("%25")?,
-                other => write!(f, "{other}")?,
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                match character {
+                    '/' => f.write_str("%2F")?,
+                    '%' => f.write_str("%25")?,
+                    other => write!(f, "{other}")?,
+                }
             }
+            chunk.invalid().iter().try_for_each(|byte| write!(f, "%{byte:02X}"))?;
         }
         Ok(())
     }
@@ -155,16 +158,16 @@ impl FromStr for Key {
             return Err(Error::invalid(format!("the key '{text}' does not begin with '/': write /major/-/minor")));
         };
         let mut parts = path.split('/');
-        let major: Vec<String> = parts.by_ref().take_while(|part| *part != "-").map(unescape).collect::<Result<_>>()?;
-        let minor: Vec<String> = parts.map(unescape).collect::<Result<_>>()?;
-        if major.is_empty() || major == [""] {
+        let major: Vec<Vec<u8>> = parts.by_ref().take_while(|part| *part != "-").map(unescape).collect::<Result<_>>()?;
+        let minor: Vec<Vec<u8>> = parts.map(unescape).collect::<Result<_>>()?;
+        if major.is_empty() || major == [b""] {
             return Err(Error::invalid(format!("the key '{text}' has no major component: write /major/-/minor")));
         }
         Ok(Self { major, minor })
     }
 }
 
-fn unescape(part: &str) -> Result<String> {
+fn unescape(part: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
     while let Some((&byte, tail)) = rest.split_first() {
@@ -183,7 +186,7 @@ fn unescape(part: &str) -> Result<String> {
         bytes.push(code);
         rest = &rest[2..];
     }
-    String::from_utf8(bytes).map_err(|_| Error::invalid(format!("the key component '{part}' is not UTF-8")))
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -192,8 +195,9 @@ mod tests {
 
     use super::*;
 
-    fn path(least: usize) -> impl Strategy<Value = Vec<String>> {
-        proptest::collection::vec(prop_oneof!["[a-c\\x00/%-]{0,3}", Just("-".to_string())], least..4)
+    fn path(least: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let text = prop_oneof!["[a-cé\\x00/%-]{0,3}", Just("-".to_string())].prop_map(String::into_bytes);
+        proptest::collection::vec(prop_oneof![text, proptest::collection::vec(any::<u8>(), 0..4)], least..4)
     }
 
     proptest! {
@@ -203,7 +207,7 @@ mod tests {
             let mut bytes = Vec::new();
             key.encode(&mut bytes).unwrap();
             prop_assert_eq!(&Key::decode(&bytes).unwrap(), &key);
-            if key.major != [""] {
+            if key.major != [b""] {
                 prop_assert_eq!(&key.to_string().parse::<Key>().unwrap(), &key);
             }
         }

@@ -18,6 +18,7 @@ pub use key::Key;
 pub use pairs::{Pair, PairBatch, Pairs};
 pub use scope::{Depth, KeyRange};
 
+use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::store::Inner;
 use crate::table::{WriteOptions, Written};
@@ -183,14 +184,20 @@ impl KeyValue {
         keys.push_with(|buffer| key.encode(buffer))?;
         let mut rows = Rows::new();
         self.store.engine.read(self.store.pairs, &keys, Projection::KeysAndValues, &mut rows)?;
-        let pair = || Pair { key: key.clone(), value: rows.values.get(0).to_vec(), version: rows.versions[0] };
+        let pair = || Pair {
+            key: key.clone(),
+            value: rows.values.get(0).to_vec(),
+            version: rows.versions[0],
+            expires_at_ms: rows.expiries_ms[0],
+        };
         Ok((!rows.is_empty()).then(pair))
     }
 
-    /// The pairs at and below a key with a whole major path, as deep as asked for, in the order of their keys.
+    /// The pairs at and below a key with a whole major path, as deep as [`PairGetOptions::depth`] asks for, in the order of
+    /// their keys. By default that is the pair of the key alone.
     ///
     /// # Errors
-    /// `Invalid` for a key without a major component.
+    /// `Invalid` for a key without a major component, or over the limit; for a range without a depth.
     pub fn multi_get(&self, parent: &Key, options: &PairGetOptions) -> Result<Vec<Pair>> {
         let mut pairs = Vec::new();
         for batch in self.bulk_get(std::iter::once(parent.clone()), options)? {
@@ -228,7 +235,21 @@ impl KeyValue {
         I: IntoIterator<Item = Key>,
         I::IntoIter: Send + 'static,
     {
-        bulk::bulk_get(&self.store, keys.into_iter().map(Ok), options)
+        let keys = Source::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        bulk::bulk_get(&self.store, keys, options)
+    }
+
+    /// The same for a source that may fail: the pairs of the keys before the failure come first, then the failure.
+    ///
+    /// # Errors
+    /// As [`KeyValue::bulk_get`].
+    pub fn try_bulk_get<I>(&self, keys: I, options: &PairGetOptions) -> Result<BulkPairs>
+    where
+        I: IntoIterator<Item = Result<Key>>,
+        I::IntoIter: Send + 'static,
+    {
+        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        bulk::bulk_get(&self.store, keys, options)
     }
 
     /// Reads the pairs of many keys given in contiguous memory: the values of `keys` are not looked at.
@@ -240,7 +261,8 @@ impl KeyValue {
         I: IntoIterator<Item = Pairs>,
         I::IntoIter: Send + 'static,
     {
-        bulk::bulk_get_batches(&self.store, keys.into_iter(), options)
+        let keys = Source::new(keys.into_iter().map(Ok), BATCHES_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        bulk::bulk_get_batches(&self.store, keys, options)
     }
 
     /// Puts one stream of pairs into the store; [`crate::Store::bulk_put`] takes many.
@@ -263,10 +285,10 @@ impl KeyValue {
         bulk::count(&self.store)
     }
 
-    /// Reads all pairs, in the order of their keys within each shard.
+    /// Reads all pairs, in the order of their keys within each shard. A limit holds for all of them together.
     ///
     /// # Errors
-    /// `Invalid` for options out of their range.
+    /// `Invalid` for options out of their range, and for a depth or a range, which go with keys.
     pub fn scan(&self, options: &PairGetOptions) -> Result<BulkPairs> {
         bulk::scan(&self.store, options)
     }

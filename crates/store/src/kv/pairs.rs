@@ -47,6 +47,15 @@ impl Pairs {
         Ok(())
     }
 
+    /// Appends a pair that was read, byte for byte.
+    ///
+    /// # Panics
+    /// If the batch has no such pair.
+    pub fn push_from(&mut self, batch: &PairBatch, index: usize) {
+        self.keys.push(batch.rows.keys.get(index));
+        self.values.push(batch.value(index));
+    }
+
     /// How many pairs there are.
     pub fn len(&self) -> usize {
         self.keys.len()
@@ -72,6 +81,8 @@ pub struct Pair {
     pub value: Vec<u8>,
     /// Its version.
     pub version: u64,
+    /// When it expires, in milliseconds since 1970; 0 for never.
+    pub expires_at_ms: u64,
 }
 
 /// Pairs that were read, in contiguous memory.
@@ -96,7 +107,7 @@ impl PairBatch {
         self.rows.bytes()
     }
 
-    /// The key of the pair at `index`.
+    /// The key of the pair at `index`, with the bytes of its components as they were given.
     ///
     /// # Errors
     /// `Corruption` when it cannot be read.
@@ -114,11 +125,21 @@ impl PairBatch {
         self.rows.versions[index]
     }
 
+    /// When the pair at `index` expires, in milliseconds since 1970; 0 for never.
+    pub fn expires_at_ms(&self, index: usize) -> u64 {
+        self.rows.expiries_ms[index]
+    }
+
     /// The pair at `index`, copied out.
     ///
     /// # Errors
     /// `Corruption` when its key cannot be read.
     pub fn pair(&self, index: usize) -> Result<Pair> {
-        Ok(Pair { key: self.key(index)?, value: self.value(index).to_vec(), version: self.version(index) })
+        Ok(Pair {
+            key: self.key(index)?,
+            value: self.value(index).to_vec(),
+            version: self.version(index),
+            expires_at_ms: self.expires_at_ms(index),
+        })
     }
 }

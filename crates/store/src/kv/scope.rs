@@ -31,15 +31,15 @@ impl Depth {
     }
 }
 
-/// A range of the minor component right below the parent key. The parent itself is not judged by it.
+/// A range of the minor component right below the parent key, in the order of bytes. The parent itself is not judged by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRange {
     /// The low end, and whether it belongs to the range.
-    pub start: Option<(String, bool)>,
+    pub start: Option<(Vec<u8>, bool)>,
     /// The high end, and whether it belongs to the range.
-    pub end: Option<(String, bool)>,
+    pub end: Option<(Vec<u8>, bool)>,
     /// What the component must begin with.
-    pub prefix: String,
+    pub prefix: Vec<u8>,
 }
 
 /// Appends the ranges that hold the pairs below `parent` (and itself) that are wanted; a [`ComponentLimit`] must still take
@@ -64,9 +64,9 @@ pub(super) fn push_ranges(parent: &[u8], depth: Depth, range: Option<&KeyRange>,
 
 /// Narrows bounds to the components that lie in the range.
 fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8>) {
-    let component = |text: &str| {
+    let component = |bytes: &[u8]| {
         let mut key = parent.to_vec();
-        append_component(text.as_bytes(), &mut key);
+        append_component(bytes, &mut key);
         key
     };
     let past = |key: &[u8]| {
@@ -80,8 +80,8 @@ fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8
         }
     };
     match &range.start {
-        Some((text, true)) => raise(component(text)),
-        Some((text, false)) => raise(past(&component(text))),
+        Some((bytes, true)) => raise(component(bytes)),
+        Some((bytes, false)) => raise(past(&component(bytes))),
         None => {}
     }
     let mut lower = |bound: Vec<u8>| {
@@ -90,13 +90,13 @@ fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8
         }
     };
     match &range.end {
-        Some((text, true)) => lower(past(&component(text))),
-        Some((text, false)) => lower(component(text)),
+        Some((bytes, true)) => lower(past(&component(bytes))),
+        Some((bytes, false)) => lower(component(bytes)),
         None => {}
     }
     if !range.prefix.is_empty() {
         let mut key = parent.to_vec();
-        append_escaped(range.prefix.as_bytes(), &mut key);
+        append_escaped(&range.prefix, &mut key);
         lower(past(&key));
         raise(key);
     }

@@ -165,7 +165,7 @@ impl Table {
         ranges.push(&start, &end);
         let options = ScanOptions {
             projection: Projection::KeysOnly,
-            filter: relatives.filter(),
+            filter: Some(relatives.filter()),
             batch_rows_max: DELETE_ROWS_MAX,
             ..ScanOptions::default()
         };

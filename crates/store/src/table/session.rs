@@ -106,7 +106,7 @@ impl RowSession {
             direction: Direction::Forward,
             limit_per_range: Some(limit as u64),
             batch_rows_max: limit.clamp(1, SCAN_BATCH_ROWS_MAX),
-            filter: relatives.filter(),
+            filter: Some(relatives.filter()),
             ..ScanOptions::default()
         };
         let mut ranges = Ranges::new();

@@ -225,3 +225,14 @@ fn answers_are_drawn_as_they_come_and_may_be_left(#[values(Memory, RocksDb)] on:
     }
     drop(answers);
 }
+
+/// Hundreds of requests shared so little memory that none was left for a single key: empty tasks were made without end.
+#[rstest]
+fn many_requests_share_little_memory(#[values(Memory, RocksDb)] on: Ground) {
+    let store = with_readings(on, 1, 4, 1);
+    let options = BulkGetOptions { memory_bytes_max: 64 << 10, max_concurrent_requests: Some(1_024), ..Default::default() };
+    let requests = (0..600).map(|number| ("t0", KeySource::keys(vec![whole(number % 4, 0)])));
+    let answers = store.multi_get(requests, &options).unwrap().into_answers();
+    assert_eq!(answers.len(), 600);
+    assert!(answers.iter().all(|answer| rows_of(answer).len() == 1));
+}

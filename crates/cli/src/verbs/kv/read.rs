@@ -60,8 +60,9 @@ pub(crate) struct RangeArgs {
 impl RangeArgs {
     pub(crate) fn range(&self) -> Option<KeyRange> {
         let is_given = self.from.is_some() || self.to.is_some() || self.prefix.is_some();
-        let end = |text: &Option<String>| text.clone().map(|text| (text, true));
-        is_given.then(|| KeyRange { start: end(&self.from), end: end(&self.to), prefix: self.prefix.clone().unwrap_or_default() })
+        let end = |text: &Option<String>| text.clone().map(|text| (text.into_bytes(), true));
+        let prefix = self.prefix.clone().unwrap_or_default().into_bytes();
+        is_given.then(|| KeyRange { start: end(&self.from), end: end(&self.to), prefix })
     }
 }
 

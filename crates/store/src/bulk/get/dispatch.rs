@@ -1,5 +1,6 @@
 //! From a source of keys to tasks for the workers.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tonnage_engine::{Error, Result};
@@ -7,8 +8,12 @@ use tonnage_engine::{Error, Result};
 use super::reading::{Outlet, ReadTask, TaskSource};
 
 /// Hands tasks to the workers until there are none, or nobody wants more.
-pub(super) fn dispatch<T>(first: ReadTask, mut source: Box<dyn TaskSource>, outlet: &mut Outlet<T>) -> Result<()> {
-    let mut next = Some(first);
+pub(super) fn dispatch<T>(first: Option<ReadTask>, mut source: Box<dyn TaskSource>, outlet: &mut Outlet<T>) -> Result<()> {
+    source.detach();
+    let mut next = match first {
+        Some(first) => Some(first),
+        None => source.next_task()?,
+    };
     while let Some(task) = next {
         if !outlet.put(task) {
             return Ok(());
@@ -21,5 +26,13 @@ pub(super) fn dispatch<T>(first: ReadTask, mut source: Box<dyn TaskSource>, outl
 /// The next of the caller's keys; a source that panics is one that fails.
 pub(crate) fn next_of<T>(source: &mut impl Iterator<Item = Result<T>>) -> Result<Option<T>> {
     let next = catch_unwind(AssertUnwindSafe(|| source.next()));
-    next.unwrap_or_else(|_| Some(Err(Error::internal("the source of keys panicked")))).transpose()
+    next.unwrap_or_else(|panic| Some(Err(panicked(&*panic)))).transpose()
+}
+
+/// The error of a source that panicked, with what it said.
+#[cold]
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Error::internal(format!("the source of keys panicked: {}", said.unwrap_or("it did not say why")))
 }

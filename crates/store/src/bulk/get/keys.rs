@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Ranges, Result, Slices};
 
-use super::dispatch::next_of;
+use super::drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use super::points::Points;
 use super::reading::{ReadTask, TaskSource};
 use crate::catalog::TableEntry;
@@ -37,11 +37,14 @@ impl From<Row> for BulkKey {
 }
 
 /// Where the keys of a bulk get come from.
-pub struct KeySource(Source);
+///
+/// A source may wait, for a queue or a client: the rows of the keys that it has given come when it gives nothing for about a
+/// millisecond. It is then drawn from by a thread of its own.
+pub struct KeySource(Keys);
 
-enum Source {
-    Keys(Box<dyn Iterator<Item = Result<BulkKey>> + Send>),
-    Batches(Box<dyn Iterator<Item = Result<RecordBatch>> + Send>),
+enum Keys {
+    Single(Source<BulkKey>),
+    Batches(Source<RecordBatch>),
 }
 
 impl KeySource {
@@ -52,7 +55,8 @@ impl KeySource {
         I::IntoIter: Send + 'static,
         K: Into<BulkKey>,
     {
-        Self::try_keys(keys.into_iter().map(|key| Ok(key.into())))
+        let keys = Source::new(keys.into_iter().map(|key| Ok(key.into())), SINGLE_ITEMS_MAX);
+        Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 
     /// Keys one by one from a source that may fail: the rows of the keys before the failure come first, then the failure.
@@ -61,7 +65,8 @@ impl KeySource {
         I: IntoIterator<Item = Result<BulkKey>>,
         I::IntoIter: Send + 'static,
     {
-        Self(Source::Keys(Box::new(keys.into_iter())))
+        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX);
+        Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 
     /// Keys as record batches of leading key columns, by name: the fast way for millions. A NULL leaves its column open.
@@ -70,7 +75,8 @@ impl KeySource {
         I: IntoIterator<Item = Result<RecordBatch>>,
         I::IntoIter: Send + 'static,
     {
-        Self(Source::Batches(Box::new(batches.into_iter())))
+        let batches = Source::new(batches.into_iter(), BATCHES_MAX);
+        Self(Keys::Batches(batches.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 }
 
@@ -82,7 +88,7 @@ impl From<RecordBatch> for KeySource {
 
 impl From<Vec<RecordBatch>> for KeySource {
     fn from(keys: Vec<RecordBatch>) -> Self {
-        Self::batches(keys.into_iter().map(Ok))
+        Self(Keys::Batches(Source::new(keys.into_iter().map(Ok), BATCHES_MAX).at_hand(true)))
     }
 }
 
@@ -165,7 +171,7 @@ impl KeyTasks {
 
     /// Takes the run of point reads, or of ranges, that comes next, up to the size of a task.
     fn gather(&mut self) -> Result<Option<ReadTask>> {
-        let Some(columns) = self.source.peek(&self.entry)? else {
+        let Drawn::Item(columns) = self.source.peek(&self.entry, true)? else {
             self.exhausted = true;
             return Ok(None);
         };
@@ -175,10 +181,10 @@ impl KeyTasks {
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
-            match self.source.peek(&self.entry) {
-                Ok(Some(columns)) if self.is_point(columns) => self.points.push(self.source.take()),
-                Ok(Some(_)) => break,
-                Ok(None) => {
+            match self.source.peek(&self.entry, false) {
+                Ok(Drawn::Item(columns)) if self.is_point(columns) => self.points.push(self.source.take()),
+                Ok(Drawn::Item(_) | Drawn::Nothing) => break,
+                Ok(Drawn::End) => {
                     self.exhausted = true;
                     break;
                 }
@@ -211,9 +217,13 @@ impl KeyTasks {
 
     /// Takes the next key as a range, unless it is a point or there is none.
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<bool> {
-        let Some(columns) = self.source.peek(&self.entry)? else {
-            self.exhausted = true;
-            return Ok(false);
+        let columns = match self.source.peek(&self.entry, false)? {
+            Drawn::Item(columns) => columns,
+            Drawn::Nothing => return Ok(false),
+            Drawn::End => {
+                self.exhausted = true;
+                return Ok(false);
+            }
         };
         if self.is_point(columns) {
             return Ok(false);
@@ -255,11 +265,27 @@ impl TaskSource for KeyTasks {
     fn is_exhausted(&self) -> bool {
         (self.exhausted || self.source.is_spent()) && self.failure.is_none() && self.points.is_empty()
     }
+
+    fn is_at_hand(&self) -> bool {
+        match &self.source.source {
+            Keys::Single(keys) => keys.is_at_hand(),
+            Keys::Batches(batches) => batches.is_at_hand(),
+        }
+    }
+
+    fn detach(&mut self) {
+        match &mut self.source.source {
+            Keys::Single(keys) => keys.detach(),
+            Keys::Batches(batches) => batches.detach(),
+        }
+    }
 }
 
 /// The keys of a source, encoded, with one key of look-ahead.
 struct Encoded {
-    source: Source,
+    source: Keys,
+    /// What is wrong with the key that comes behind those that are encoded.
+    late: Option<Error>,
     /// Keys that are encoded and not yet taken.
     keys: Slices,
     columns: Vec<u16>,
@@ -273,7 +299,8 @@ struct Encoded {
 
 impl Encoded {
     fn new(keys: KeySource) -> Self {
-        Self { source: keys.0, keys: Slices::new(), columns: Vec::new(), taken: 0, before: 0, items: 0, buffer: Vec::new() }
+        let (keys, source) = (Slices::new(), keys.0);
+        Self { source, late: None, keys, columns: Vec::new(), taken: 0, before: 0, items: 0, buffer: Vec::new() }
     }
 
     /// The number of the key that comes next, from 0.
@@ -281,25 +308,27 @@ impl Encoded {
         self.before + self.taken as u64
     }
 
-    /// How many columns the next key gives, `None` at the end.
-    fn peek(&mut self, entry: &TableEntry) -> Result<Option<usize>> {
+    /// How many columns the next key gives. It is waited for if asked.
+    fn peek(&mut self, entry: &TableEntry, is_waiting: bool) -> Result<Drawn<usize>> {
         while self.taken == self.keys.len() {
-            if !self.refill(entry)? {
-                return Ok(None);
+            match self.refill(entry, is_waiting)? {
+                Drawn::Item(()) => {}
+                Drawn::Nothing => return Ok(Drawn::Nothing),
+                Drawn::End => return Ok(Drawn::End),
             }
         }
-        Ok(Some(usize::from(self.columns[self.taken])))
+        Ok(Drawn::Item(usize::from(self.columns[self.taken])))
     }
 
     /// Whether it is known, without asking the source, that no key will come.
     fn is_spent(&self) -> bool {
-        self.taken == self.keys.len() && self.items_hint().1 == Some(0)
+        self.taken == self.keys.len() && self.late.is_none() && self.items_hint().1 == Some(0)
     }
 
     fn items_hint(&self) -> (usize, Option<usize>) {
         match &self.source {
-            Source::Keys(keys) => keys.size_hint(),
-            Source::Batches(batches) => batches.size_hint(),
+            Keys::Single(keys) => keys.size_hint(),
+            Keys::Batches(batches) => batches.size_hint(),
         }
     }
 
@@ -315,30 +344,48 @@ impl Encoded {
         self.keys.get(self.taken - 1)
     }
 
-    fn refill(&mut self, entry: &TableEntry) -> Result<bool> {
+    fn refill(&mut self, entry: &TableEntry, is_waiting: bool) -> Result<Drawn<()>> {
+        if let Some(error) = self.late.take() {
+            return Err(error);
+        }
         self.before += self.keys.len() as u64;
         self.taken = 0;
         self.keys.clear();
         self.columns.clear();
         let number = self.before;
-        self.items += 1;
         match &mut self.source {
-            Source::Keys(keys) => {
-                let Some(key) = next_of(keys)? else { return Ok(false) };
+            Keys::Single(keys) => {
+                let next = if is_waiting { keys.next()?.into() } else { keys.next_soon()? };
+                let Drawn::Item(key) = next else { return Ok(next.without_item()) };
                 let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(format!("key {number}")))?;
                 self.keys.push(&self.buffer);
                 self.columns.push(columns as u16);
             }
-            Source::Batches(batches) => {
-                let Some(batch) = next_of(batches)? else { return Ok(false) };
-                let encoded = entry.codec.partial_keys(&batch, &mut self.keys, &mut self.columns);
-                if let Err(error) = encoded {
-                    self.keys.clear();
-                    return Err(error.at(format!("in the batch of keys that begins with key {number}")));
-                }
+            Keys::Batches(batches) => {
+                let next = if is_waiting { batches.next()?.into() } else { batches.next_soon()? };
+                let Drawn::Item(batch) = next else { return Ok(next.without_item()) };
+                self.encode_batch(entry, &batch);
             }
         }
-        Ok(true)
+        self.items += 1;
+        Ok(Drawn::Item(()))
+    }
+
+    /// Encodes a batch; where a key of it is bad, those before it, and the error comes behind them.
+    fn encode_batch(&mut self, entry: &TableEntry, batch: &RecordBatch) {
+        let Err(error) = entry.codec.partial_keys(batch, &mut self.keys, &mut self.columns) else { return };
+        let place = format!("in the batch of keys that begins with key {}", self.before);
+        self.late = Some(error.at(place));
+        let (mut keys, mut columns) = (Slices::new(), Vec::new());
+        self.keys.clear();
+        self.columns.clear();
+        for row in 0..batch.num_rows() {
+            if entry.codec.partial_keys(&batch.slice(row, 1), &mut keys, &mut columns).is_err() {
+                break;
+            }
+            self.keys.push(keys.get(0));
+            self.columns.push(columns[0]);
+        }
     }
 }
 

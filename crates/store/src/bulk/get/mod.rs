@@ -1,8 +1,9 @@
 //! Bulk get: many keys in, rows out, as record batches.
 //!
-//! 1. A dispatcher thread draws keys from their source, checks and encodes them, and cuts them into tasks: whole keys become
+//! 1. A dispatcher thread takes keys from their source, checks and encodes them, and cuts them into tasks: whole keys become
 //!    point reads, gathered, sorted and rid of duplicates; partial keys become ranges. Tasks are small at first, so that first
-//!    rows come soon, and grow.
+//!    rows come soon, and grow. A source that may wait is drawn from by a thread of its own: when nothing comes for a moment,
+//!    what there is becomes a task.
 //! 2. [`BulkGetOptions::max_concurrent_requests`] workers each take a task, read it from the engine batch by batch, decode the
 //!    columns asked for, and hand the batches on. All queues between the threads are bounded, so the reader's pace is the
 //!    limit.
@@ -13,7 +14,9 @@
 //!
 //! [`Store::multi_get`](crate::Store::multi_get) does the same for many tables in one call.
 
+mod ancestors;
 mod dispatch;
+mod drawn;
 mod keys;
 mod multi;
 mod options;
@@ -22,17 +25,18 @@ mod points;
 mod reading;
 mod relatives;
 mod result;
+mod shaper;
 mod table;
 mod worker;
 
-pub(crate) use dispatch::next_of;
+pub(crate) use drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 pub(crate) use keys::keys_left;
 pub use keys::{BulkKey, KeySource};
 pub use multi::MultiGet;
 pub(crate) use multi::multi_get;
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
-pub(crate) use parts::count;
+pub(crate) use parts::{count, count_space};
 pub(crate) use points::{Points, sorted_order};
 pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
 pub(crate) use relatives::Relatives;

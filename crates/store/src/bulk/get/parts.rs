@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Engine, Projection, Ranges, Result, Rows, ScanOptions, Slices};
+use tonnage_engine::{Direction, Engine, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::{ReadPlan, ReadTask, Reading, Relatives, Shaper, TaskSource};
 use crate::catalog::TableEntry;
@@ -70,15 +70,19 @@ impl TaskSource for SpaceParts {
 /// Counts the rows of a table by their keys.
 pub(crate) fn count(store: &Inner, target: Arc<TableEntry>) -> Result<u64> {
     let relatives = Relatives::find(&store.catalog, target.clone(), &[])?;
+    count_space(store, target.space, Some(relatives.filter()))
+}
+
+/// Counts the rows of a space that a filter lets through.
+pub(crate) fn count_space(store: &Inner, space: SpaceId, filter: Option<Arc<dyn KeyFilter>>) -> Result<u64> {
     let workers = tonnage_engine::cores();
     let scan = ScanOptions {
         projection: Projection::KeysOnly,
-        filter: relatives.filter(),
+        filter,
         batch_rows_max: 65_536,
         fill_cache: false,
         ..ScanOptions::default()
     };
-    let space = target.space;
     let plan = ReadPlan {
         engine: store.engine.clone(),
         space,

@@ -77,7 +77,8 @@ impl Points {
         let bytes_max = self.memory_bytes_max / 2 / TASKS_MOST;
         let waiting = &mut self.waiting;
         let (mut keys, mut bytes) = (Slices::new(), 0);
-        while bytes < bytes_max && waiting.next < waiting.len() {
+        // At least one key, however little memory there is.
+        while (bytes < bytes_max || keys.is_empty()) && waiting.next < waiting.len() {
             let key = waiting.key(waiting.next);
             keys.push(key);
             bytes += key.len() + KEY_EXTRA_BYTES;
@@ -202,7 +203,7 @@ mod tests {
     fn tasks(points: &mut Points) -> Vec<Slices> {
         std::iter::from_fn(|| match points.next_task()? {
             ReadTask::Keys(keys) => Some(keys),
-            ReadTask::Ranges(_) | ReadTask::Entries { .. } => panic!("whole keys are looked up"),
+            ReadTask::Ranges(_) | ReadTask::Filtered { .. } | ReadTask::Entries { .. } => panic!("whole keys are looked up"),
         })
         .collect()
     }
@@ -251,6 +252,24 @@ mod tests {
         }
         // Some 18,700 keys of 4 bytes fit into half of the memory.
         assert_eq!(parts, [13_667, 13_667, 13_666]);
+    }
+
+    /// With hundreds of requests that share little memory there were no bytes for a task: empty ones were made for ever.
+    #[test]
+    fn a_task_holds_a_key_at_least() {
+        let mut points = Points::new(false, 0);
+        for key in 0..3_u32 {
+            points.push(&key.to_be_bytes());
+        }
+        points.finish(None);
+        let lens: Vec<usize> = std::iter::from_fn(|| points.next_task())
+            .take(9)
+            .map(|task| match task {
+                ReadTask::Keys(keys) => keys.len(),
+                _ => panic!("whole keys are looked up"),
+            })
+            .collect();
+        assert_eq!(lens, [1, 1, 1]);
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded, never};
-use tonnage_engine::{Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use tonnage_engine::{Engine, Error, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
 
-use super::dispatch::dispatch;
+use super::dispatch::{dispatch, panicked};
 use super::points::TASKS_MOST;
 use super::worker::{read_task, work};
 
@@ -22,6 +22,13 @@ pub(crate) enum ReadTask {
     Keys(Slices),
     /// Read these ranges.
     Ranges(Ranges),
+    /// Read of these ranges what a filter of their own lets through.
+    Filtered {
+        /// The ranges.
+        ranges: Ranges,
+        /// The filter.
+        filter: Arc<dyn KeyFilter>,
+    },
     /// Look up the keys that entries of an index led to.
     Entries {
         /// The keys.
@@ -38,6 +45,14 @@ pub(crate) trait TaskSource: Send + 'static {
 
     /// Whether it is known already that no further task will come.
     fn is_exhausted(&self) -> bool;
+
+    /// Whether the first task can be made at once, without waiting for somebody's keys.
+    fn is_at_hand(&self) -> bool {
+        true
+    }
+
+    /// Keys that may have to be waited for are drawn by a thread of their own from now on.
+    fn detach(&mut self) {}
 }
 
 /// Turns the rows that an engine gives into what the caller wants.
@@ -62,6 +77,16 @@ pub(crate) trait Shaper: Send + Sync + 'static {
         memory: &mut Self::Memory,
         emit: &mut dyn FnMut(Self::Output) -> bool,
     ) -> Result<()>;
+
+    /// The task is read to its end: hands over what was kept back for more rows to come.
+    fn end(&self, _engine: &dyn Engine, _memory: Self::Memory, _emit: &mut dyn FnMut(Self::Output) -> bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the next piece of the same task must come right behind this one.
+    fn is_cut(_output: &Self::Output) -> bool {
+        false
+    }
 }
 
 /// How to read.
@@ -78,13 +103,49 @@ pub(crate) struct ReadPlan<S> {
 /// One task with the queue for its results.
 pub(super) struct Job<T> {
     pub(super) task: ReadTask,
-    pub(super) results: Sender<Result<T>>,
+    pub(super) results: Sender<Answer<T>>,
+}
+
+/// A piece of a result on its way to the reader.
+pub(super) struct Answer<T> {
+    pub(super) result: Result<T>,
+    /// Where what must come right behind it is.
+    pub(super) rest: Option<Receiver<Result<T>>>,
+}
+
+/// Where a worker puts the pieces of a task: those that must come one behind the other go through a queue of their own.
+pub(super) struct Line<'a, T> {
+    results: &'a Sender<Answer<T>>,
+    rest: Option<Sender<Result<T>>>,
+}
+
+impl<'a, T> Line<'a, T> {
+    pub(super) fn to(results: &'a Sender<Answer<T>>) -> Self {
+        Self { results, rest: None }
+    }
+
+    /// Hands a piece over; false when nobody wants more.
+    pub(super) fn send(&mut self, result: Result<T>, is_cut: bool) -> bool {
+        match self.rest.take() {
+            Some(rest) => {
+                let is_wanted = rest.send(result).is_ok();
+                self.rest = is_cut.then_some(rest);
+                is_wanted
+            }
+            None if is_cut => {
+                let (sender, rest) = bounded(QUEUED_BATCHES_MAX);
+                self.rest = Some(sender);
+                self.results.send(Answer { result, rest: Some(rest) }).is_ok()
+            }
+            None => self.results.send(Answer { result, rest: None }).is_ok(),
+        }
+    }
 }
 
 /// A read under way: an iterator of what the shaper makes of the rows.
 ///
-/// Dropping it stops the workers and waits for them. The dispatcher may be inside the caller's key source: it holds nothing of
-/// the store, and ends with the next key.
+/// Dropping it stops the workers and waits for them. The threads that draw keys and make tasks of them may be inside the
+/// caller's key source: they hold nothing of the store, and end with the next key.
 pub(crate) struct Reading<S: Shaper> {
     plan: Arc<ReadPlan<S>>,
     state: State<S::Output>,
@@ -105,13 +166,16 @@ impl<S: Shaper> Reading<S> {
 
     /// Reads the first task; when it is all there is, and small, no thread is started.
     fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
+        if !source.is_at_hand() {
+            return Ok(State::Running(Running::start(&self.plan, None, source)));
+        }
         let Some(first) = source.next_task()? else { return Ok(State::Over) };
         if source.is_exhausted()
             && let Some(batches) = read_few(&self.plan, &first)?
         {
             return Ok(State::Inline(batches.into_iter()));
         }
-        Ok(State::Running(Running::start(&self.plan, first, source)))
+        Ok(State::Running(Running::start(&self.plan, Some(first), source)))
     }
 }
 
@@ -160,15 +224,17 @@ impl<S: Shaper> Iterator for Reading<S> {
 /// The threads of a read, and the queues to them.
 struct Running<T> {
     /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all, once.
-    queues: Receiver<Receiver<Result<T>>>,
-    current: Receiver<Result<T>>,
+    queues: Receiver<Receiver<Answer<T>>>,
+    current: Receiver<Answer<T>>,
+    /// Where the pieces are that come before those of `current`.
+    rest: Option<Receiver<Result<T>>>,
     failure: Arc<Mutex<Option<Error>>>,
     stop: Option<Sender<()>>,
     workers: Vec<JoinHandle<()>>,
 }
 
 impl<T: Send + 'static> Running<T> {
-    fn start<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, first: ReadTask, source: Box<dyn TaskSource>) -> Self {
+    fn start<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, first: Option<ReadTask>, source: Box<dyn TaskSource>) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
         let (jobs_sender, jobs) = bounded(plan.workers);
         // The keys of these are gathered already, and the next are gathered while they wait.
@@ -187,14 +253,14 @@ impl<T: Send + 'static> Running<T> {
         std::thread::spawn(move || {
             let mut outlet = Outlet { ordered, jobs: jobs_sender, lookups: lookups_sender, queues: queues_sender, shared: None };
             let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
-            let ended = ended.unwrap_or_else(|_| Err(Error::internal("the source of keys panicked")));
+            let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
             if let Err(error) = ended {
                 *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
             // The outlet goes last: its end is what tells the reader to look at the failure.
             drop(outlet);
         });
-        Self { queues, current: never(), failure, stop: Some(stop_sender), workers }.with_first_queue()
+        Self { queues, current: ended(), rest: None, failure, stop: Some(stop_sender), workers }.with_first_queue()
     }
 
     fn with_first_queue(mut self) -> Self {
@@ -215,8 +281,13 @@ impl<T: Send + 'static> Running<T> {
 
     fn next(&mut self) -> Option<Result<T>> {
         loop {
-            if let Ok(result) = self.current.recv() {
+            if let Some(result) = self.rest.as_ref().and_then(|rest| rest.recv().ok()) {
                 return Some(result);
+            }
+            self.rest = None;
+            if let Ok(answer) = self.current.recv() {
+                self.rest = answer.rest;
+                return Some(answer.result);
             }
             if !self.advance() {
                 return self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map(Err);
@@ -228,15 +299,20 @@ impl<T: Send + 'static> Running<T> {
 impl<T> Drop for Running<T> {
     fn drop(&mut self) {
         drop(self.stop.take());
-        self.current = never();
+        self.current = ended();
+        self.rest = None;
         // Workers that wait for room in a queue are freed when its receiver goes.
         while self.queues.try_recv().is_ok() {}
-        let (_, empty) = bounded(0);
-        self.queues = empty;
+        self.queues = ended();
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
     }
+}
+
+/// A queue that nothing comes from.
+fn ended<T>() -> Receiver<T> {
+    bounded(0).1
 }
 
 /// Where the dispatcher puts tasks.
@@ -245,8 +321,8 @@ pub(super) struct Outlet<T> {
     jobs: Sender<Job<T>>,
     /// Point reads whose results need no order.
     lookups: Sender<Job<T>>,
-    queues: Sender<Receiver<Result<T>>>,
-    shared: Option<Sender<Result<T>>>,
+    queues: Sender<Receiver<Answer<T>>>,
+    shared: Option<Sender<Answer<T>>>,
 }
 
 impl<T> Outlet<T> {

@@ -15,8 +15,6 @@ pub(crate) struct Relatives {
     pub(crate) ancestors: Vec<Arc<TableEntry>>,
     /// Wanted tables below the target, parents first.
     pub(crate) descendants: Vec<Arc<TableEntry>>,
-    /// Whether rows of tables that are not wanted may lie among those that are read.
-    pub(crate) has_strangers: bool,
 }
 
 impl Relatives {
@@ -40,8 +38,7 @@ impl Relatives {
             wanted.sort_by(|a, b| (depth(a), &a.schema.path).cmp(&(depth(b), &b.schema.path)));
             wanted.dedup_by(|a, b| a.schema.path == b.schema.path);
         }
-        let has_strangers = catalog.had_children(target.space);
-        Ok(Self { target, ancestors, descendants, has_strangers })
+        Ok(Self { target, ancestors, descendants })
     }
 
     /// The table of each key, which is the target or a wanted table below it; one for all where there can be no other.
@@ -57,16 +54,14 @@ impl Relatives {
         keys.iter().map(owner).collect()
     }
 
-    /// The filter that a scan needs, if it needs one.
-    pub(crate) fn filter(&self) -> Option<Arc<dyn KeyFilter>> {
-        if !self.has_strangers {
-            return None;
-        }
-        Some(Arc::new(TableFilter {
+    /// What takes the rows of other tables out of a scan. Every scan needs it: child tables, with their rows, may be made while
+    /// it runs, and a classifier that does not know them says so of their keys.
+    pub(crate) fn filter(&self) -> Arc<dyn KeyFilter> {
+        Arc::new(TableFilter {
             classifier: self.target.classifier.clone(),
             target: self.target.schema.table_id,
             along: self.descendants.iter().map(|entry| entry.schema.table_id).collect(),
-        }))
+        })
     }
 }
 

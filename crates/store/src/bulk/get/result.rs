@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 
+use super::ancestors::{AncestorEnds, Joiner};
 use super::reading::Reading;
-use super::table::TableShaper;
+use super::shaper::TableShaper;
 use crate::row::Row;
 
 /// Rows of one table.
@@ -26,7 +27,28 @@ pub struct TableBatch {
 pub(super) struct Chunk {
     pub(super) parts: Vec<TableBatch>,
     /// For each row in key order the part that holds it; nothing when there is one part.
-    pub(super) order: Vec<u8>,
+    pub(super) order: Vec<u32>,
+    /// Whether a family goes on in the next chunk of the task, which must come right behind this one.
+    pub(super) is_cut: bool,
+    /// With what it begins and ends, for each ancestor table.
+    pub(super) ancestors: Vec<AncestorEnds>,
+}
+
+impl Chunk {
+    pub(super) fn of_one(part: TableBatch) -> Self {
+        Self { parts: vec![part], order: Vec::new(), is_cut: false, ancestors: Vec::new() }
+    }
+
+    /// Takes the first row of a part out.
+    pub(super) fn drop_first(&mut self, part: usize) {
+        let batch = &mut self.parts[part];
+        batch.rows = batch.rows.slice(1, batch.rows.num_rows() - 1);
+        batch.versions.remove(0);
+        batch.expiries_ms.remove(0);
+        if let Some(place) = self.order.iter().position(|of_row| *of_row as usize == part) {
+            self.order.remove(place);
+        }
+    }
 }
 
 /// The rows of a bulk get, an iterator of record batches.
@@ -35,18 +57,21 @@ pub(super) struct Chunk {
 /// of rows in key order, and [`BulkGet::into_rows`] gives these rows interleaved, each parent followed by its children.
 pub struct BulkGet {
     reading: Reading<TableShaper>,
+    joiner: Joiner,
     waiting: std::vec::IntoIter<TableBatch>,
 }
 
 impl BulkGet {
     pub(super) fn new(reading: Reading<TableShaper>) -> Self {
-        Self { reading, waiting: Vec::new().into_iter() }
+        Self { reading, joiner: Joiner::default(), waiting: Vec::new().into_iter() }
     }
 
-    /// The same rows one by one, in key order within each stretch: an ancestor before the rows below it, each parent followed
-    /// by its children (before it, when the direction is reverse).
+    /// The same rows one by one, in key order within each stretch: an ancestor before the rows below it, once for each run of
+    /// rows that share it, and each parent followed by its children (before it, when the direction is reverse). Without an
+    /// order the families of several keys come as they are ready, each in one piece.
     pub fn into_rows(self) -> BulkGetRows {
-        BulkGetRows { reading: self.reading, chunk: Chunk { parts: Vec::new(), order: Vec::new() }, next: 0, cursors: Vec::new() }
+        let chunk = Chunk { parts: Vec::new(), order: Vec::new(), is_cut: false, ancestors: Vec::new() };
+        BulkGetRows { reading: self.reading, joiner: self.joiner, chunk, next: 0, cursors: Vec::new() }
     }
 }
 
@@ -59,7 +84,7 @@ impl Iterator for BulkGet {
                 return Some(Ok(batch));
             }
             match self.reading.next()? {
-                Ok(chunk) => self.waiting = chunk.parts.into_iter(),
+                Ok(chunk) => self.waiting = self.joiner.join(chunk).parts.into_iter(),
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -80,6 +105,7 @@ pub struct RelatedRow {
 /// The rows of a bulk get one by one.
 pub struct BulkGetRows {
     reading: Reading<TableShaper>,
+    joiner: Joiner,
     chunk: Chunk,
     next: usize,
     cursors: Vec<usize>,
@@ -92,7 +118,7 @@ impl BulkGetRows {
             0 => return None,
             1 if self.next < self.chunk.parts[0].rows.num_rows() => 0,
             1 => return None,
-            _ => usize::from(*self.chunk.order.get(self.next)?),
+            _ => *self.chunk.order.get(self.next)? as usize,
         };
         self.next += 1;
         self.cursors[part] += 1;
@@ -115,7 +141,7 @@ impl Iterator for BulkGetRows {
                 Ok(chunk) => {
                     self.cursors = vec![0; chunk.parts.len()];
                     self.next = 0;
-                    self.chunk = chunk;
+                    self.chunk = self.joiner.join(chunk);
                 }
                 Err(error) => return Some(Err(error)),
             }

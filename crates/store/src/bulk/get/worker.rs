@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crossbeam_channel::{Receiver, select};
-use tonnage_engine::{Error, Ranges, Result, Rows, Slices};
+use tonnage_engine::{Error, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices};
 
-use super::reading::{Job, ReadPlan, ReadTask, Shaper};
+use super::reading::{Job, Line, ReadPlan, ReadTask, Shaper};
 
 /// Takes jobs from either queue until there are no more, or the reader is gone.
 pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Output>>; 2], stop: &Receiver<()>) {
@@ -18,12 +18,17 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Outp
             recv(stop) -> _ => return,
         };
         let Ok(Job { task, results }) = job else { return };
-        let mut emit = |batch| results.send(Ok(batch)).is_ok();
+        let mut line = Line::to(&results);
+        let mut emit = |piece| {
+            // The pieces of an ordered task have a queue of their own in any case.
+            let is_cut = !plan.ordered && S::is_cut(&piece);
+            line.send(Ok(piece), is_cut)
+        };
         let done = catch_unwind(AssertUnwindSafe(|| read_task(plan, &task, &mut emit)));
         let done = done.unwrap_or_else(|_| Err(Error::internal("a reading thread panicked: report it with the store's log")));
         if let Err(error) = done {
             // A reader that is gone does not want to hear of it.
-            let _ = results.send(Err(error));
+            let _ = line.send(Err(error), false);
         }
     }
 }
@@ -33,14 +38,18 @@ pub(super) fn read_task<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask, emit: &m
     let memory = plan.shaper.begin(task);
     match task {
         ReadTask::Keys(keys) | ReadTask::Entries { keys, .. } => read_keys(plan, keys, memory, emit),
-        ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), memory, emit),
+        ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), plan.scan.clone(), memory, emit),
+        ReadTask::Filtered { ranges, filter } => {
+            let scan = ScanOptions { filter: Some(filter.clone()), ..plan.scan.clone() };
+            read_ranges(plan, ranges.clone(), scan, memory, emit)
+        }
     }
 }
 
-/// Rows asked for at once before their size is known.
-const FIRST_READ_KEYS: usize = 32;
+/// Keys handed to the engine at once before it is known how many of them fill a batch.
+const FIRST_READ_KEYS: usize = 256;
 
-/// Looks keys up and emits what the shaper makes of the rows: some at a time, so that what is in memory stays within the
+/// Looks keys up and emits what the shaper makes of the rows: a batch at a time, so that what is in memory stays within the
 /// bytes of a batch, however large the rows are.
 fn read_keys<S: Shaper>(
     plan: &ReadPlan<S>,
@@ -48,18 +57,16 @@ fn read_keys<S: Shaper>(
     mut memory: S::Memory,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    let (mut rows, mut piece) = (Rows::new(), Slices::new());
-    let mut count = FIRST_READ_KEYS.min(plan.scan.batch_rows_max);
+    let mut rows = Rows::new();
     let (mut first, mut wanted) = (0, true);
+    let mut count = FIRST_READ_KEYS;
     while wanted && first < keys.len() {
-        let end = keys.len().min(first + count);
-        piece.clear();
-        (first..end).for_each(|index| piece.push(keys.get(index)));
-        plan.engine.read(plan.space, &piece, plan.projection, &mut rows)?;
-        count = (end - first) * plan.scan.batch_bytes_max / rows.bytes().max(1);
-        count = count.clamp(1, plan.scan.batch_rows_max);
-        rows.origins.iter_mut().for_each(|origin| *origin += first as u32);
-        first = end;
+        let end = keys.len().min(first + count.min(plan.scan.batch_rows_max));
+        let options = ReadOptions { projection: plan.projection, keys: first..end, bytes_max: plan.scan.batch_bytes_max };
+        let taken = plan.engine.read_some(plan.space, keys, &options, &mut rows)?;
+        // The engine looks at all keys that it is handed, so it gets about as many as it will take.
+        count = (taken * 2).max(FIRST_READ_KEYS);
+        first += taken;
         if !rows.is_empty() {
             plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
                 wanted = emit(batch);
@@ -67,16 +74,17 @@ fn read_keys<S: Shaper>(
             })?;
         }
     }
-    Ok(())
+    if wanted { plan.shaper.end(&*plan.engine, memory, emit) } else { Ok(()) }
 }
 
 fn read_ranges<S: Shaper>(
     plan: &ReadPlan<S>,
     ranges: Ranges,
+    scan: ScanOptions,
     mut memory: S::Memory,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    let mut scanner = plan.engine.scan(plan.space, ranges, plan.scan.clone())?;
+    let mut scanner = plan.engine.scan(plan.space, ranges, scan)?;
     let mut rows = Rows::new();
     let mut wanted = true;
     while wanted && scanner.next_batch(&mut rows)? {
@@ -85,5 +93,5 @@ fn read_ranges<S: Shaper>(
             wanted
         })?;
     }
-    Ok(())
+    if wanted { plan.shaper.end(&*plan.engine, memory, emit) } else { Ok(()) }
 }

@@ -83,3 +83,16 @@ fn a_relative_that_is_none_is_refused_naming_both_tables() {
     assert_error(ask("phones"), ErrorKind::Invalid, &["phones"]);
     assert_error(ask("phones.sounds"), ErrorKind::NotFound, &["phones.sounds"]);
 }
+
+/// The rows of the good keys in its batch were lost with a bad one.
+#[rstest]
+fn the_keys_before_a_bad_one_in_a_record_batch_are_answered(#[values(Memory, RocksDb)] on: Ground) {
+    let store = shop::stocked(on, 10);
+    let makers: ArrayRef = Arc::new(StringArray::from(vec![Some("Apple"), Some("Nokia"), None, Some("Samsung")]));
+    let keys = || KeySource::from(RecordBatch::try_from_iter_with_nullable([("maker", makers.clone(), true)]).unwrap());
+    for options in [BulkGetOptions::default(), forward()] {
+        let (found, error) = until_error(store.table("phones").unwrap().bulk_get(keys(), &options));
+        assert_eq!(found.len(), 20);
+        assert_error(error, ErrorKind::Invalid, &["key 2", "maker"]);
+    }
+}

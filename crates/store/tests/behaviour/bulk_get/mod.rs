@@ -2,13 +2,17 @@
 
 mod closing;
 mod errors;
+mod families;
 mod keys;
+mod large_rows;
 mod limits;
 mod model;
+mod new_children;
 mod projection;
 mod ranges;
 mod relatives;
 mod scan;
+mod waiting;
 
 use tonnage::{BulkGet, BulkGetOptions, BulkKey, Direction, Error, KeySource, RelatedRow, Row, Store, Value};
 

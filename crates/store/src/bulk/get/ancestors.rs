@@ -1,0 +1,142 @@
+//! Rows of ancestor tables on their way to the rows below them.
+
+use tonnage_engine::{Engine, ReadOptions, Result, Rows, Slices};
+
+use super::TableBatch;
+use super::result::Chunk;
+use super::shaper::{Part, TableShaper};
+
+/// The ancestors that the rows of a batch want: for each table, one for each run of rows that share it.
+pub(super) struct Wanted {
+    tables: Vec<Runs>,
+}
+
+/// The runs of rows that share an ancestor.
+#[derive(Default)]
+struct Runs {
+    /// The key of each ancestor.
+    keys: Slices,
+    /// The first row of each run.
+    firsts: Vec<usize>,
+    /// The first run that was not looked up yet.
+    next: usize,
+}
+
+/// Rows of one ancestor table, for the rows of one chunk.
+pub(super) struct Found {
+    rows: Rows,
+    /// How many of the rows are of this chunk.
+    count: usize,
+    /// For each of them the row before which it stands.
+    pub(super) before: Vec<usize>,
+    ends: AncestorEnds,
+}
+
+/// With which ancestors of one table a chunk begins and ends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AncestorEnds {
+    /// The key of the first.
+    first: Vec<u8>,
+    /// Whether there is a row of that key: then it is the first of its part.
+    has_first: bool,
+    /// The key of the last.
+    last: Vec<u8>,
+}
+
+impl Wanted {
+    pub(super) fn of(shaper: &TableShaper, rows: &Rows) -> Result<Self> {
+        let runs = |part: &Part| {
+            let table_id = part.entry.schema.table_id;
+            let mut runs = Runs::default();
+            for (row, key) in rows.keys.iter().enumerate() {
+                let ancestor = &key[..shaper.classifier.ancestor_key_len(key, table_id)?];
+                if runs.keys.last() != Some(ancestor) {
+                    runs.keys.push(ancestor);
+                    runs.firsts.push(row);
+                }
+            }
+            Ok(runs)
+        };
+        Ok(Self { tables: shaper.ancestors.iter().map(runs).collect::<Result<_>>()? })
+    }
+
+    /// Looks up the ancestors of the rows from `first` on, as many as the bytes of a batch hold. Answers up to which row.
+    pub(super) fn read(
+        &mut self,
+        shaper: &TableShaper,
+        engine: &dyn Engine,
+        first: usize,
+        rows: usize,
+    ) -> Result<(Vec<Found>, usize)> {
+        let bytes_max = shaper.batch_bytes_max / self.tables.len();
+        let (mut read, mut end) = (Vec::with_capacity(self.tables.len()), rows);
+        for runs in &self.tables {
+            let wanted = runs.next..runs.firsts.partition_point(|row| *row < end);
+            let options = ReadOptions { projection: shaper.projection, keys: wanted.clone(), bytes_max };
+            let mut found = Rows::new();
+            let taken = engine.read_some(shaper.space, &runs.keys, &options, &mut found)?;
+            if taken < wanted.len() {
+                end = runs.firsts[wanted.start + taken];
+            }
+            read.push(found);
+        }
+        let found = self.tables.iter_mut().zip(read).map(|(runs, found)| runs.take(found, first, end)).collect();
+        Ok((found, end))
+    }
+}
+
+impl Runs {
+    /// The run that a row is in.
+    fn of_row(&self, row: usize) -> usize {
+        self.firsts.partition_point(|first| *first <= row) - 1
+    }
+
+    /// The ancestors of the rows from one up to another, out of those that were read.
+    fn take(&mut self, rows: Rows, first: usize, end: usize) -> Found {
+        let (first_run, last_run) = (self.of_row(first), self.of_row(end - 1));
+        let count = rows.origins.partition_point(|run| *run as usize <= last_run);
+        let before = rows.origins[..count].iter().map(|run| self.firsts[*run as usize]).collect();
+        let ends = AncestorEnds {
+            first: self.keys.get(first_run).to_vec(),
+            has_first: rows.origins.first().is_some_and(|run| *run as usize == first_run),
+            last: self.keys.get(last_run).to_vec(),
+        };
+        // A run that goes on behind `end` has given its row, and the next chunk comes right behind.
+        self.next = last_run + 1;
+        Found { rows, count, before, ends }
+    }
+}
+
+impl Found {
+    pub(super) fn decode(&self, part: &Part) -> Result<TableBatch> {
+        if self.count == self.rows.len() {
+            return part.decode(&self.rows, None);
+        }
+        let which: Vec<u32> = (0..self.count as u32).collect();
+        part.decode(&self.rows, Some(&which))
+    }
+
+    pub(super) fn ends(&self) -> AncestorEnds {
+        self.ends.clone()
+    }
+}
+
+/// Puts chunks together that come one behind the other: an ancestor that the chunk before ended with does not come again.
+#[derive(Default)]
+pub(super) struct Joiner {
+    /// The key of the ancestor that came last, for each table.
+    last: Vec<Vec<u8>>,
+}
+
+impl Joiner {
+    pub(super) fn join(&mut self, mut chunk: Chunk) -> Chunk {
+        let ends = std::mem::take(&mut chunk.ancestors);
+        for (part, ends) in ends.iter().enumerate() {
+            if ends.has_first && self.last.get(part) == Some(&ends.first) {
+                chunk.drop_first(part);
+            }
+        }
+        self.last = ends.into_iter().map(|ends| ends.last).collect();
+        chunk
+    }
+}
