@@ -14,11 +14,12 @@ use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array
 use arrow::compute::take;
 use tonnage_engine::{Error, KeyPart, Result};
 
-use super::cast::cast_column;
+use super::cast::{cast_column, rounded_cells};
 use super::encode::{add_lens, bytes_and_offsets};
 use super::layout::{MARKER_LEN, Place};
+use super::single::rounded_in_key;
 use super::{TableCodec, cell};
-use crate::Column;
+use crate::{Column, Value};
 
 /// A batch in the table's own columns and types.
 #[derive(Clone, Debug)]
@@ -109,6 +110,13 @@ impl TableCodec {
             .map_err(|error| error.at(format_args!("table {}, column '{}'", self.schema.path, column.name)))?;
         for (row, reason) in failures {
             faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
+        }
+        if self.schema.key_columns().any(|key| key.id == column.id) {
+            let (given, field) = (batch.column(place), batch.schema_ref().field(place));
+            for row in rounded_cells(given, field, &array, column.column_type) {
+                let shown = Value::from_array(given.as_ref(), field, row).unwrap_or(Value::Null);
+                faults.entry(row).or_insert_with(|| (column.name.clone(), rounded_in_key(&shown, column.column_type)));
+            }
         }
         Ok(array)
     }

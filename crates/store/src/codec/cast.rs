@@ -13,6 +13,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, Field, Int32Type, Int64Type, TimeUnit};
 use tonnage_engine::{Error, Result};
 
+use crate::schema::timestamp_unit;
 use crate::value::{self, Reason};
 use crate::{ColumnType, Value};
 
@@ -71,6 +72,37 @@ pub(super) fn cast_column(array: &ArrayRef, field: &Field, column_type: ColumnTy
         }
         (DataType::Int64, ColumnType::Integer) => Ok(narrow_longs(array)),
         _ => cast_values(array, field, column_type),
+    }
+}
+
+/// The rows whose cells were rounded when they were cast for a key column.
+pub(super) fn rounded_cells(array: &ArrayRef, field: &Field, cast: &ArrayRef, column_type: ColumnType) -> Vec<usize> {
+    if !may_round(array.data_type(), column_type) {
+        return Vec::new();
+    }
+    // Text without a fraction loses none, and most has none.
+    let text = array.as_string_opt::<i32>();
+    let may_be = |row: &usize| text.is_none_or(|text| text.value(*row).contains(['.', 'e', 'E']));
+    let is_rounded = |row: &usize| {
+        let held = || Value::of_cell(cast.as_ref(), column_type, *row);
+        let given = Value::from_array(array.as_ref(), field, *row);
+        cast.is_valid(*row) && given.is_ok_and(|given| !given.is_kept_as(&held()))
+    };
+    (0..array.len()).filter(may_be).filter(is_rounded).collect()
+}
+
+/// Whether a column of this type may hold other values than those it is given.
+fn may_round(from: &DataType, column_type: ColumnType) -> bool {
+    match (from, column_type) {
+        (DataType::Timestamp(unit, _), ColumnType::Timestamp(precision)) => *unit > timestamp_unit(precision),
+        (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float)
+            if from == &column_type.data_type() || matches!(from, DataType::Null | DataType::Date32) =>
+        {
+            false
+        }
+        (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float) => true,
+        (DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..), ColumnType::Double) => true,
+        _ => false,
     }
 }
 

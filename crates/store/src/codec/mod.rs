@@ -33,6 +33,7 @@ use tonnage_engine::{Capability, Error, Result};
 
 pub use align::{Aligned, Rejected};
 pub use classifier::{KeyClassifier, KeyOwner};
+pub(crate) use partial::NO_SUCH_KEY;
 pub use range::FieldRange;
 pub use view::RowView;
 

@@ -8,7 +8,11 @@ use tonnage_engine::range::append_successor;
 use tonnage_engine::{Error, Result, Slices};
 
 use super::TableCodec;
+use super::cast::rounded_cells;
 use crate::{Row, Value};
+
+/// What [`TableCodec::partial_keys`] notes for a key that no row can have, because a column cannot hold the value asked for.
+pub(crate) const NO_SUCH_KEY: u16 = u16::MAX;
 
 impl TableCodec {
     /// Encodes the leading columns of a primary key, given in key order; trailing NULLs stand for columns left open. `key` is
@@ -19,13 +23,22 @@ impl TableCodec {
     /// # Errors
     /// `Invalid` when the shard key is not whole, naming the missing column, or when a value does not fit its column.
     pub fn partial_key(&self, values: &[Value], key: &mut Vec<u8>) -> Result<usize> {
+        self.lookup_partial(values, key)?.ok_or_else(|| self.no_such_key())
+    }
+
+    /// The same; nothing when no row can have such a key, because a column cannot hold the value asked for.
+    pub(crate) fn lookup_partial(&self, values: &[Value], key: &mut Vec<u8>) -> Result<Option<usize>> {
         self.check_key_count(values.len())?;
         let given = values.iter().take_while(|value| !value.is_null()).count();
         if let Some(late) = values[given..].iter().position(|value| !value.is_null()) {
             return Err(self.gap(given, given + late));
         }
-        self.push_partial(values[..given].iter(), key)?;
-        Ok(given)
+        Ok(self.push_partial(values[..given].iter(), key)?.then_some(given))
+    }
+
+    #[cold]
+    fn no_such_key(&self) -> Error {
+        Error::invalid(format!("no row of table {} can have this key: a column would round its value", self.schema.path))
     }
 
     /// The same out of a row that names key columns of this table.
@@ -33,6 +46,11 @@ impl TableCodec {
     /// # Errors
     /// As [`TableCodec::partial_key`]; `Invalid` too for a column that is not in the key, or with a column missing before it.
     pub fn partial_key_row(&self, row: &Row, key: &mut Vec<u8>) -> Result<usize> {
+        self.lookup_partial_row(row, key)?.ok_or_else(|| self.no_such_key())
+    }
+
+    /// The same; nothing when no row can have such a key, because a column cannot hold the value asked for.
+    pub(crate) fn lookup_partial_row(&self, row: &Row, key: &mut Vec<u8>) -> Result<Option<usize>> {
         for (name, _) in row.iter() {
             self.key_position(name)?;
         }
@@ -42,26 +60,26 @@ impl TableCodec {
         if let Some(late) = (given..self.key.len()).find(|position| value(*position).is_some()) {
             return Err(self.gap(given, late));
         }
-        self.push_partial((0..given).filter_map(value), key)?;
-        Ok(given)
+        Ok(self.push_partial((0..given).filter_map(value), key)?.then_some(given))
     }
 
-    fn push_partial<'v>(&self, values: impl Iterator<Item = &'v Value>, key: &mut Vec<u8>) -> Result<()> {
+    /// False when a column cannot hold the value asked for.
+    fn push_partial<'v>(&self, values: impl Iterator<Item = &'v Value>, key: &mut Vec<u8>) -> Result<bool> {
         key.clear();
-        let mut given = 0;
+        let (mut given, mut is_kept) = (0, true);
         for (step, value) in self.key.iter().zip(values) {
-            self.push_key_step(step, value.into(), key)?;
+            is_kept &= self.try_key_step(step, value.into(), key)?;
             given += 1;
         }
         self.check_shard_key(given)?;
         if let Some(marker) = self.key.get(given).and_then(|step| step.marker) {
             key.extend_from_slice(&marker.to_be_bytes());
         }
-        Ok(())
+        Ok(is_kept)
     }
 
-    /// The same for a batch of keys whose columns are leading key columns by name, in any order. What `keys` and `columns` held is replaced:
-    /// the bytes of each key, and how many columns it gives.
+    /// The same for a batch of keys whose columns are leading key columns by name, in any order. What `keys` and `columns` held
+    /// is replaced: the bytes of each key, and how many columns it gives; 65,535 for one that no row can have.
     ///
     /// # Errors
     /// As [`TableCodec::partial_key`], naming the row of the batch.
@@ -78,17 +96,19 @@ impl TableCodec {
             return Err(self.gap(leading, leading + late));
         }
         self.check_shard_key(leading)?;
-        let mut arrays = Vec::with_capacity(leading);
+        let (mut arrays, mut rounded) = (Vec::with_capacity(leading), Vec::new());
         for (step, place) in self.key.iter().zip(positions.into_iter().flatten()) {
             let (array, failures) = self.cast_key_column(batch, place, step)?;
             if let Some((row, reason)) = failures.first() {
                 return Err(self.bad_key(*row, step, reason));
             }
+            rounded.extend(rounded_cells(batch.column(place), batch.schema_ref().field(place), &array, step.column_type));
             arrays.push(array);
         }
         self.count_given(&arrays, batch.num_rows(), columns)?;
         let arrays: Vec<&ArrayRef> = arrays.iter().collect();
         *keys = self.encode_key_columns(&arrays, batch.num_rows(), Some(columns))?;
+        rounded.into_iter().for_each(|row: usize| columns[row] = NO_SUCH_KEY);
         Ok(())
     }
 

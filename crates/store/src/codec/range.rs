@@ -174,11 +174,19 @@ fn step_past(bound: &mut Vec<u8>) -> bool {
 
 /// How what a column holds compares with the value that it was made from.
 fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
+    if let (Value::Double(held), Value::Integer(_) | Value::Long(_)) = (held, value) {
+        // A double is a whole number there, and nothing but one of more digits tells them apart.
+        let whole = value.to_string().parse::<i128>().unwrap_or_default();
+        return (*held as i128).cmp(&whole);
+    }
     let finest = match column_type {
         ColumnType::Timestamp(_) => ColumnType::Timestamp(9),
-        ColumnType::Number { .. } => ColumnType::Double,
+        ColumnType::Number { .. } | ColumnType::Float => ColumnType::Double,
         _ => return Ordering::Equal,
     };
+    if value.is_kept_as(held) {
+        return Ordering::Equal;
+    }
     match (held.convert(finest), value.convert(finest)) {
         (Ok(Value::Double(held)), Ok(Value::Double(value))) => held.partial_cmp(&value).unwrap_or(Ordering::Equal),
         (Ok(Value::Timestamp { value: held, .. }), Ok(Value::Timestamp { value, .. })) => held.cmp(&value),

@@ -5,7 +5,12 @@ use tonnage_engine::{Error, Result};
 use super::decode_keys::key_error;
 use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
 use super::{TableCodec, ValueColumn, cell};
-use crate::{Row, Value, ValueRef};
+use crate::{ColumnType, Row, Value, ValueRef};
+
+/// Why a value is refused for a key column that would round it.
+pub(super) fn rounded_in_key(value: &Value, column_type: ColumnType) -> String {
+    format!("{value} would be rounded to fit {column_type}: a key column takes values as it can hold them")
+}
 
 impl TableCodec {
     /// Encodes one row; `key` and `value` are cleared first. The bytes are those of [`TableCodec::encode`].
@@ -88,21 +93,56 @@ impl TableCodec {
     }
 
     /// Appends one column of a key, led by the number of the table that begins with it.
+    ///
+    /// # Errors
+    /// `Invalid` too for a value that the column would round: two keys given would be one row.
     pub(super) fn push_key_step(&self, step: &KeyStep, value: ValueRef<'_>, key: &mut Vec<u8>) -> Result<()> {
+        if self.try_key_step(step, value, key)? { Ok(()) } else { Err(self.rounded(step, value)) }
+    }
+
+    /// The same; false when what was appended is not quite what was given.
+    pub(super) fn try_key_step(&self, step: &KeyStep, value: ValueRef<'_>, key: &mut Vec<u8>) -> Result<bool> {
         if let Some(marker) = step.marker {
             key.extend_from_slice(&marker.to_be_bytes());
         }
         if cell::push_key_value(value, step.column_type, key) {
-            return Ok(());
+            return Ok(true);
         }
         let name = || &self.schema.columns[step.column].name;
-        let converted = value.to_value().convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
+        let given = value.to_value();
+        let converted = given.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
         if converted.is_null() {
             return Err(self.bad_cell(name(), "is NULL, and a key column cannot be"));
         }
         let pushed = cell::push_key_value((&converted).into(), step.column_type, key);
         debug_assert!(pushed, "a converted value is of the column's type");
-        Ok(())
+        Ok(given.is_kept_as(&converted))
+    }
+
+    #[cold]
+    fn rounded(&self, step: &KeyStep, value: ValueRef<'_>) -> Error {
+        let reason = rounded_in_key(&value.to_value(), step.column_type);
+        self.bad_cell(&self.schema.columns[step.column].name, &reason)
+    }
+
+    /// Encodes a whole primary key to be looked up; `key` is cleared first. False when no row can have it: a column cannot
+    /// hold the value asked for. Columns outside the key are not looked at.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the column and what is wrong with it.
+    pub(crate) fn lookup_key(&self, row: &Row, key: &mut Vec<u8>) -> Result<bool> {
+        let names_key_alone = row.len() == self.key.len();
+        key.clear();
+        let (mut hint, mut is_kept) = (0, true);
+        for step in &self.key {
+            let value = self.lookup(row, step.column, &mut hint).ok_or_else(|| self.missing_key_column(step))?;
+            is_kept &= self.try_key_step(step, value.into(), key)?;
+        }
+        if !names_key_alone {
+            self.check_names(row)?;
+        }
+        self.check_key_len(key)?;
+        Ok(is_kept)
     }
 
     #[cold]

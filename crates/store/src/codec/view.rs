@@ -48,6 +48,24 @@ impl TableCodec {
         self.check_key_len(key)
     }
 
+    /// The same of a key to be looked up. False when no row can have it: a column cannot hold the value asked for.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the column and what is wrong with it.
+    pub(crate) fn lookup_key_cells(&self, cells: &[ValueRef<'_>], key: &mut Vec<u8>) -> Result<bool> {
+        key.clear();
+        if let Some(step) = self.key.get(cells.len()) {
+            return Err(self.missing_key_column(step));
+        }
+        self.check_key_count(cells.len())?;
+        let mut is_kept = true;
+        for (step, cell) in self.key.iter().zip(cells) {
+            is_kept &= self.try_key_step(step, *cell, key)?;
+        }
+        self.check_key_len(key)?;
+        Ok(is_kept)
+    }
+
     /// A view on a stored row.
     ///
     /// # Errors

@@ -162,9 +162,9 @@ impl IndexCodec {
                 self.names()
             )));
         }
-        let mut start = Vec::new();
+        let (mut start, mut is_kept) = (Vec::new(), true);
         for (column, value) in self.columns.iter().zip(prefix) {
-            self.push_asked(column, value, &mut start)?;
+            is_kept &= self.push_asked(column, value, &mut start)?;
         }
         let mut end = Vec::new();
         if let Some(range) = range {
@@ -180,16 +180,18 @@ impl IndexCodec {
         } else {
             append_successor(&start, &mut end);
         }
-        Ok((start, end))
+        // No row holds a value that its column cannot.
+        Ok(if is_kept { (start, end) } else { (start.clone(), start) })
     }
 
-    fn push_asked(&self, column: &ResolvedColumn, value: &Value, start: &mut Vec<u8>) -> Result<()> {
+    /// False when the column cannot hold the value.
+    fn push_asked(&self, column: &ResolvedColumn, value: &Value, start: &mut Vec<u8>) -> Result<bool> {
         if !column.shown.path.is_empty() {
-            return json::push_value(value, start).map_err(|error| error.at(self.column_place(column)));
+            return json::push_value(value, start).map(|()| true).map_err(|error| error.at(self.column_place(column)));
         }
-        let value = value.convert_to(column.column_type).map_err(|error| error.at(self.column_place(column)))?;
-        push_cell(column, &value, start);
-        Ok(())
+        let held = value.convert_to(column.column_type).map_err(|error| error.at(self.column_place(column)))?;
+        push_cell(column, &held, start);
+        Ok(value.is_kept_as(&held))
     }
 
     fn range_column(&self, position: usize, range: &FieldRange) -> Result<&ResolvedColumn> {

@@ -97,7 +97,7 @@ impl Table {
     /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
     ///
     /// # Errors
-    /// `Invalid` for a key that is not whole, naming the column.
+    /// As [`Table::get`].
     pub fn delete(&self, key: &Row, options: &WriteOptions) -> Result<bool> {
         Ok(self.delete_if(key, Condition::IfPresent, options)?.version().is_some())
     }
@@ -112,19 +112,25 @@ impl Table {
 
     fn delete_if(&self, key: &Row, condition: Condition, options: &WriteOptions) -> Result<Written> {
         let mut bytes = Vec::new();
-        self.entry.codec.encode_key(key, &mut bytes)?;
+        if !self.entry.codec.lookup_key(key, &mut bytes)? {
+            return Ok(Written::Refused { operation: 0, current: None });
+        }
         let mut batch = WriteBatch::new(self.entry.space);
         batch.delete(&bytes, condition);
         Ok(self.store.write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?.into())
     }
 
-    /// The row with this key.
+    /// The row with this key. Columns outside the key may be named too; they are not looked at. A value that its column would
+    /// have to round is the key of no row.
     ///
     /// # Errors
-    /// `Invalid` for a key that is not whole, naming the column.
+    /// `Invalid` for a key that is not whole, naming the column, and for a column that the table does not have.
     pub fn get(&self, key: &Row) -> Result<Option<StoredRow>> {
-        let mut keys = Slices::new();
-        keys.push_with(|buffer| self.entry.codec.encode_key(key, buffer))?;
+        let mut bytes = Vec::new();
+        if !self.entry.codec.lookup_key(key, &mut bytes)? {
+            return Ok(None);
+        }
+        let keys: Slices = [&bytes[..]].into_iter().collect();
         let mut rows = Rows::new();
         self.store.engine.read(self.entry.space, &keys, Projection::KeysAndValues, &mut rows)?;
         if rows.is_empty() {
@@ -157,7 +163,7 @@ impl Table {
         }
         let mut ranges = Ranges::new();
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
-        let columns = self.entry.codec.partial_key_row(partial_key, &mut prefix)?;
+        let Some(columns) = self.entry.codec.lookup_partial_row(partial_key, &mut prefix)? else { return Ok(0) };
         match range {
             Some(range) => self.entry.codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?,
             None => self.entry.codec.prefix_bounds(&prefix, &mut start, &mut end),

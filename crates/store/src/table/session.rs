@@ -62,7 +62,9 @@ impl RowSession {
     /// # Errors
     /// `Invalid` for a key that is not whole, naming the column.
     pub fn get(&mut self, key: &[ValueRef<'_>]) -> Result<Option<RowView<'_>>> {
-        self.entry.codec.encode_key_cells(key, &mut self.key)?;
+        if !self.entry.codec.lookup_key_cells(key, &mut self.key)? {
+            return Ok(None);
+        }
         self.keys.clear();
         self.keys.push(&self.key);
         self.store.engine.read(self.entry.space, &self.keys, Default::default(), &mut self.rows)?;
@@ -86,7 +88,9 @@ impl RowSession {
     /// # Errors
     /// `Invalid` for a key that is not whole, naming the column.
     pub fn delete(&mut self, key: &[ValueRef<'_>], options: &WriteOptions) -> Result<bool> {
-        self.entry.codec.encode_key_cells(key, &mut self.key)?;
+        if !self.entry.codec.lookup_key_cells(key, &mut self.key)? {
+            return Ok(false);
+        }
         self.batch.clear();
         self.batch.delete(&self.key, Condition::IfPresent);
         let written = self.store.write_rows(&self.batch, std::slice::from_ref(&self.entry), options.durability)?;

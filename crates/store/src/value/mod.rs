@@ -6,6 +6,7 @@
 mod array;
 mod borrowed;
 mod convert;
+mod exact;
 mod parse;
 mod show;
 mod time;

@@ -116,7 +116,7 @@ pub(crate) fn number_out_of_range(text: &str, precision: u8, scale: i8) -> Reaso
 }
 
 /// The digits of a number and how many of them stand behind the point. The digits are missing when there are too many.
-fn split_number(text: &str) -> Option<(Option<i128>, i32)> {
+pub(super) fn split_number(text: &str) -> Option<(Option<i128>, i32)> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok().filter(|exponent| exponent.abs() < 10_000)?),
         None => (text, 0),

@@ -9,7 +9,7 @@ use super::drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_me
 use super::points::Points;
 use super::reading::{ReadTask, TaskSource};
 use crate::catalog::TableEntry;
-use crate::codec::FieldRange;
+use crate::codec::{FieldRange, NO_SUCH_KEY};
 use crate::row::Row;
 use crate::value::Value;
 
@@ -310,14 +310,18 @@ impl Encoded {
 
     /// How many columns the next key gives. It is waited for if asked.
     fn peek(&mut self, entry: &TableEntry, is_waiting: bool) -> Result<Drawn<usize>> {
-        while self.taken == self.keys.len() {
-            match self.refill(entry, is_waiting)? {
-                Drawn::Item(()) => {}
-                Drawn::Nothing => return Ok(Drawn::Nothing),
-                Drawn::End => return Ok(Drawn::End),
+        loop {
+            match self.columns.get(self.taken) {
+                // Keys that no row can have are passed over.
+                Some(&NO_SUCH_KEY) => self.taken += 1,
+                Some(columns) => return Ok(Drawn::Item(usize::from(*columns))),
+                None => match self.refill(entry, is_waiting)? {
+                    Drawn::Item(()) => {}
+                    Drawn::Nothing => return Ok(Drawn::Nothing),
+                    Drawn::End => return Ok(Drawn::End),
+                },
             }
         }
-        Ok(Drawn::Item(usize::from(self.columns[self.taken])))
     }
 
     /// Whether it is known, without asking the source, that no key will come.
@@ -359,7 +363,7 @@ impl Encoded {
                 let Drawn::Item(key) = next else { return Ok(next.without_item()) };
                 let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(format!("key {number}")))?;
                 self.keys.push(&self.buffer);
-                self.columns.push(columns as u16);
+                self.columns.push(columns.map_or(NO_SUCH_KEY, |columns| columns as u16));
             }
             Keys::Batches(batches) => {
                 let next = if is_waiting { batches.next()?.into() } else { batches.next_soon()? };
@@ -395,11 +399,11 @@ pub(crate) fn keys_left(items_hint: (usize, Option<usize>), keys: usize, items: 
     (most == Some(least) && items > 0).then(|| (least as f64 * keys as f64 / items as f64).ceil() as usize)
 }
 
-/// Encodes one key and tells how many columns it gives.
-fn encode_key(entry: &TableEntry, key: &BulkKey, buffer: &mut Vec<u8>) -> Result<usize> {
+/// Encodes one key and tells how many columns it gives; nothing for one that no row can have.
+fn encode_key(entry: &TableEntry, key: &BulkKey, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
     match key {
-        BulkKey::Values(values) => entry.codec.partial_key(values, buffer),
-        BulkKey::Row(row) => entry.codec.partial_key_row(row, buffer),
+        BulkKey::Values(values) => entry.codec.lookup_partial(values, buffer),
+        BulkKey::Row(row) => entry.codec.lookup_partial_row(row, buffer),
         BulkKey::OfTable(table, row) => {
             if !table.eq_ignore_ascii_case(&entry.schema.path) {
                 return Err(Error::invalid(format!(
@@ -407,7 +411,7 @@ fn encode_key(entry: &TableEntry, key: &BulkKey, buffer: &mut Vec<u8>) -> Result
                     entry.schema.path
                 )));
             }
-            entry.codec.partial_key_row(row, buffer)
+            entry.codec.lookup_partial_row(row, buffer)
         }
     }
 }

@@ -4,6 +4,7 @@ mod altered;
 mod atomic;
 mod ddl;
 mod delete;
+mod exact_keys;
 mod session;
 mod ttl;
 mod types;

@@ -1,0 +1,91 @@
+//! Whether a column holds a value as it was given, or one near to it.
+
+use super::parse::split_number;
+use super::{Value, time};
+
+impl Value {
+    /// Whether `held`, which a column made of this value, still says the same: no digit of a fraction, and no part of a second
+    /// was lost. A fraction stands for the number that its shortest text shows.
+    pub(crate) fn is_kept_as(&self, held: &Value) -> bool {
+        match (self, held) {
+            (Value::String(text), Value::Timestamp { value, precision }) => {
+                time::parse(text, FINEST).map_or(true, |exact| time::rescale(*value, *precision, FINEST) == Some(exact))
+            }
+            (Value::Timestamp { value, precision: from }, Value::Timestamp { value: held, precision: to }) => {
+                from <= to || time::rescale(*held, *to, *from) == Some(*value)
+            }
+            (Value::Double(value), Value::Float(held)) => {
+                value.is_nan() || f64::from(*held) == *value || value.to_string() == held.to_string()
+            }
+            (Value::Integer(_) | Value::Long(_) | Value::Number { .. }, Value::Double(_) | Value::Float(_))
+            | (
+                Value::String(_) | Value::Integer(_) | Value::Long(_) | Value::Float(_) | Value::Double(_) | Value::Number { .. },
+                Value::Number { .. },
+            ) => decimal(self) == decimal(held),
+            _ => true,
+        }
+    }
+}
+
+/// The precision of the finest moments.
+const FINEST: u8 = 9;
+
+/// A number as digits without zeros at their end, and how many of them stand behind the point.
+fn decimal(value: &Value) -> Option<(i128, i32)> {
+    let (mut digits, mut scale) = match value {
+        Value::Integer(value) => (i128::from(*value), 0),
+        Value::Long(value) => (i128::from(*value), 0),
+        Value::Number { unscaled, scale } => (*unscaled, i32::from(*scale)),
+        Value::String(text) => {
+            let (digits, scale) = split_number(text.trim())?;
+            (digits?, scale)
+        }
+        value => {
+            let (digits, scale) = split_number(&value.to_string())?;
+            (digits?, scale)
+        }
+    };
+    while digits != 0 && digits % 10 == 0 {
+        digits /= 10;
+        scale -= 1;
+    }
+    Some((digits, if digits == 0 { 0 } else { scale }))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ColumnType, Value};
+
+    fn is_kept(value: impl Into<Value>, column_type: ColumnType) -> bool {
+        let value = value.into();
+        value.is_kept_as(&value.convert_to(column_type).unwrap())
+    }
+
+    #[test]
+    fn what_a_column_rounds_is_not_kept() {
+        let number = ColumnType::Number { precision: 10, scale: 2 };
+        for (value, kept) in [("1.00", true), ("1.5", true), ("-0", true), ("1e3", true), ("1.004", false), ("1.005", false)] {
+            assert_eq!(is_kept(value, number), kept, "{value}");
+        }
+        assert!(is_kept(1.25, number) && is_kept(7_i64, number) && !is_kept(1.004, number));
+        let second = ColumnType::Timestamp(0);
+        assert!(is_kept("2022-01-03T06:00:00", second) && is_kept("2022-01-03T06:00:00.000", second));
+        assert!(!is_kept("2022-01-03T06:00:00.9", second));
+        let moment = |value, precision| Value::Timestamp { value, precision };
+        assert!(is_kept(moment(1_500, 3), ColumnType::Timestamp(6)) && is_kept(moment(2_000, 3), second));
+        assert!(!is_kept(moment(1_500, 3), second) && !is_kept(moment(-1, 9), second));
+    }
+
+    #[test]
+    fn whole_numbers_that_a_double_cannot_tell_apart_are_not_kept() {
+        let exact = 1_i64 << 53;
+        assert!(is_kept(exact, ColumnType::Double) && is_kept(-exact, ColumnType::Double));
+        assert!(!is_kept(exact + 1, ColumnType::Double) && !is_kept(i64::MAX, ColumnType::Double));
+        assert!(is_kept(1 << 24, ColumnType::Float) && !is_kept((1 << 24) + 1, ColumnType::Float));
+        let tenth = Value::Number { unscaled: 1, scale: 1 };
+        assert!(is_kept(tenth.clone(), ColumnType::Double) && is_kept(tenth, ColumnType::Float));
+        assert!(is_kept(0.1, ColumnType::Float) && is_kept(0.5, ColumnType::Float));
+        assert!(!is_kept(0.123456789012, ColumnType::Float));
+        assert!(is_kept(f64::NAN, ColumnType::Float) && is_kept(f64::INFINITY, ColumnType::Float));
+    }
+}
