@@ -193,7 +193,7 @@ fn refuse_existing(table: &Table, batches: &[RecordBatch]) -> Result<()> {
     let keys = keys.map_err(|error| Error::internal(error.to_string()))?;
     refuse_duplicates(schema, &keys)?;
     let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
-    let mut existing = table.bulk_get(KeySource::batches(keys.into_iter().map(Ok)), &options)?;
+    let mut existing = table.bulk_get(KeySource::from(keys), &options)?;
     match existing.next().transpose()? {
         Some(found) => Err(exists(schema, &Row::from_batch(&found.rows, 0)?, "exists already")),
         None => Ok(()),

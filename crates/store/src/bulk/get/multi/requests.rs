@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tonnage_engine::{Direction, Error, Result};
 
+use super::super::ancestors::Joiner;
 use super::super::keys::KeyTasks;
 use super::super::reading::read_few;
 use super::super::result::Chunk;
@@ -101,7 +102,9 @@ impl Requests {
         if let (Some(task), Ok(open)) = (task, &mut *request) {
             match caught(|| read_few(&open.plan, &task)) {
                 Ok(Some(chunks)) => {
-                    answered.extend(chunks.into_iter().flat_map(|chunk| chunk.parts).map(|part| (number, Ok(part))))
+                    let mut joiner = Joiner::default();
+                    let parts = chunks.into_iter().flat_map(|chunk| joiner.join(chunk).parts);
+                    answered.extend(parts.map(|part| (number, Ok(part))))
                 }
                 Ok(None) => {
                     open.returned = Some(task);
@@ -173,9 +176,9 @@ impl Requests {
 
     /// Reads a task and emits what comes of it. False when nobody wants more.
     fn read(&self, number: usize, plan: &ReadPlan<TableShaper>, task: &ReadTask, emit: &mut Emit<'_>) -> bool {
-        let mut is_wanted = true;
+        let (mut is_wanted, mut joiner) = (true, Joiner::default());
         let mut emit_chunk = |chunk: Chunk| {
-            is_wanted = chunk.parts.into_iter().all(|part| emit((number, Ok(part))));
+            is_wanted = joiner.join(chunk).parts.into_iter().all(|part| emit((number, Ok(part))));
             is_wanted
         };
         match caught(|| read_task(plan, task, &mut emit_chunk)) {
