@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
-use tonnage::Store;
+use tonnage::{Store, StoreBuilder};
 
 use crate::exit::{EXIT_CODES, Outcome};
 use crate::verbs::Verb;
@@ -44,11 +44,20 @@ impl Globals {
 
     /// Opens the store; whether it may be made when there is none is up to the verb.
     pub(crate) fn open_or_create(&self, create: bool) -> Outcome<Store> {
-        let mut builder = Store::builder(&self.store).create_if_missing(create);
-        if !self.data_directories.is_empty() {
-            builder = builder.data_directories(self.data_directories.clone());
+        Ok(self.builder().create_if_missing(create).open()?)
+    }
+
+    /// Opens a store that must be there, up to the damage if its write-ahead log is damaged.
+    pub(crate) fn open_to_damage(&self) -> Outcome<Store> {
+        Ok(self.builder().create_if_missing(false).recover_log_to_damage(true).open()?)
+    }
+
+    fn builder(&self) -> StoreBuilder {
+        let builder = Store::builder(&self.store);
+        match self.data_directories.is_empty() {
+            true => builder,
+            false => builder.data_directories(self.data_directories.clone()),
         }
-        Ok(builder.open()?)
     }
 
     /// Tells something on standard error.

@@ -131,8 +131,9 @@ impl RocksEngine {
 }
 
 impl Drop for RocksEngine {
-    /// Background work is cancelled first, so that closing does not wait for a long compaction.
+    /// Background work is cancelled, so that closing does not wait for a long compaction.
     fn drop(&mut self) {
+        self.shards.iter().for_each(|shard| shard.db().close_log());
         self.shards.iter().for_each(|shard| shard.db().cancel_all_background_work(false));
         self.chores.stop();
     }

@@ -14,6 +14,7 @@
 mod chores;
 mod copy;
 mod crc32c;
+mod database;
 mod dense;
 mod drops;
 mod engine;
@@ -36,6 +37,7 @@ mod settings;
 mod shard;
 mod spaces;
 mod split;
+mod synced;
 mod upkeep;
 mod verify;
 mod version;

@@ -10,7 +10,9 @@
 
 use std::time::{Duration, Instant};
 
-use rocksdb::{DB, Error, ErrorKind, WriteBatch, WriteOptions};
+use rocksdb::{Error, ErrorKind, WriteBatch, WriteOptions};
+
+use crate::database::Database;
 
 /// How long a stall may last before the write is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -40,11 +42,11 @@ impl Naps {
 }
 
 /// Writes a batch, if writes are not stopped: then the error [is a stop](is_stop).
-pub(crate) fn attempt(db: &DB, sync: bool, batch: WriteBatch) -> Result<(), Error> {
+pub(crate) fn attempt(db: &Database, sync: bool, batch: WriteBatch) -> Result<(), Error> {
     let mut options = WriteOptions::default();
     options.set_sync(sync);
     options.set_no_slowdown(true);
-    db.write_opt(batch, &options)
+    db.write(batch, &options, sync)
 }
 
 /// Whether RocksDB refused a write because writes are stopped. Nothing of it is stored.
@@ -53,12 +55,12 @@ pub(crate) fn is_stop(error: &Error) -> bool {
 }
 
 /// Writes a batch, again and again while writes are stopped, for up to a minute.
-pub(crate) fn write_batch(db: &DB, sync: bool, batch: &WriteBatch) -> Result<(), Error> {
+pub(crate) fn write_batch(db: &Database, sync: bool, batch: &WriteBatch) -> Result<(), Error> {
     write_batch_until(db, sync, batch, deadline())
 }
 
 /// The same until `deadline`.
-pub(crate) fn write_batch_until(db: &DB, sync: bool, batch: &WriteBatch, deadline: Instant) -> Result<(), Error> {
+pub(crate) fn write_batch_until(db: &Database, sync: bool, batch: &WriteBatch, deadline: Instant) -> Result<(), Error> {
     let mut naps = Naps::new();
     loop {
         match attempt(db, sync, WriteBatch::from_data(batch.data())) {

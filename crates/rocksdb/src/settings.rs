@@ -36,6 +36,10 @@ pub struct Settings {
     pub background_threads: usize,
     /// Whether to make the store when there is none.
     pub create_if_missing: bool,
+    /// Whether a store with a damaged write-ahead log is opened with what lies before the damage. What lies behind is
+    /// given up: acknowledged writes among it are lost, and the statistics say how many bytes of which log went. Without
+    /// it, which is the default, such a store does not open. A log that only a crash cut short always opens.
+    pub recover_log_to_damage: bool,
     /// Whether data files are read and written past the operating system's cache.
     pub direct_io: bool,
 }
@@ -49,6 +53,7 @@ impl Default for Settings {
             compression: Compression::Lz4,
             background_threads: tonnage_engine::cores().clamp(2, 16),
             create_if_missing: true,
+            recover_log_to_damage: false,
             direct_io: false,
         }
     }
@@ -117,8 +122,7 @@ pub(crate) fn db_options(settings: &Settings, create: bool) -> Options {
     options.create_if_missing(create);
     options.create_missing_column_families(create);
     options.set_paranoid_checks(true);
-    // A torn record at the end of a log is what a crash leaves behind; anything else is damage. `wal_audit` tells them apart
-    // where RocksDB does not.
+    // `wal_audit` has cut off what a crash left behind; what is left to RocksDB is sound.
     options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
     options.set_max_total_wal_size(4 * settings.memtable_bytes as u64);
     options.set_max_open_files(-1);

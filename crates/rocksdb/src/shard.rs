@@ -7,19 +7,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options};
+use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch};
 use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 
+use crate::database::Database;
 use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
 use crate::manifest::unavailable;
 use crate::pace::{self, Pace};
+use crate::patience;
 use crate::range_locks::RangeLocks;
 use crate::respite::Respite;
 use crate::settings::{Settings, db_options, row_options_cached};
 use crate::version::VersionCounter;
-use crate::wal_audit;
+use crate::wal_audit::{self, Cut};
 use crate::window::LoadWindows;
 
 /// The column family that holds rows; metadata of the engine lives in `default`.
@@ -35,7 +37,7 @@ const STRIPES: usize = 256;
 /// Locks are taken in this order: ranges of loads, stripes, gate; of several stripes or gates those of lower numbers first.
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
-    db: Arc<DB>,
+    db: Arc<Database>,
     /// The data directory: RocksDB in `db`, files of loads in `load` (emptied once RocksDB is open).
     pub(crate) directory: PathBuf,
     /// Held shared by a small write from before it records its keys in the windows until it is committed, exclusively by
@@ -57,6 +59,8 @@ pub(crate) struct Shard {
     kept_files: Mutex<Vec<PathBuf>>,
     /// The door of small writes, where they wait before they take any lock.
     pub(crate) pace: Arc<Pace>,
+    /// What was given up of the log when it was opened.
+    pub(crate) cuts: Vec<Cut>,
     /// When compaction may work.
     pub(crate) respite: Respite,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
@@ -78,15 +82,16 @@ impl Shard {
     pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
-        wal_audit::audit(&place)?;
+        let cuts = wal_audit::audit(directory, &place, with.settings.recover_log_to_damage)?;
         let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
         pace::STEADY.set(&mut metadata);
         let families = [ColumnFamilyDescriptor::new("default", metadata), ColumnFamilyDescriptor::new(ROWS, rows)];
         let db = DB::open_cf_descriptors(&db_options(with.settings, with.create), &place, families);
-        let db = Arc::new(db.map_err(|error| translate(place.display(), error))?);
-        let pace = Arc::new(Pace::new(Arc::clone(&db)));
+        let db = db.map_err(|error| translate(place.display(), error))?;
+        let db = Arc::new(Database::new(db, directory));
+        let pace = Arc::new(Pace::new(db.share()));
         let shard = Self {
             id,
             versions: VersionCounter::open(Arc::clone(&db)).map_err(|error| error.at(place.display()))?,
@@ -98,7 +103,8 @@ impl Shard {
             synced: AtomicU64::new(0),
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),
-            respite: Respite::new(Arc::clone(&db), Arc::clone(&pace)),
+            cuts,
+            respite: Respite::new(db.share(), Arc::clone(&pace)),
             pace,
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
@@ -118,13 +124,13 @@ impl Shard {
     }
 
     /// The database.
-    pub(crate) fn db(&self) -> &DB {
+    pub(crate) fn db(&self) -> &Database {
         &self.db
     }
 
     /// The database, for a thread that may outlive a borrow of the shard.
     pub(crate) fn share_db(&self) -> Arc<DB> {
-        Arc::clone(&self.db)
+        self.db.share()
     }
 
     /// Has everything on the disk that can be read now. Asks for nothing where that is so already.
@@ -151,6 +157,19 @@ impl Shard {
     /// Where loads keep their files while they work.
     pub(crate) fn load_directory(&self) -> PathBuf {
         self.directory.join(LOAD)
+    }
+
+    /// Leaves a note in the log of the sequence numbers that an ingestion took since `before`. The caller holds the gate
+    /// exclusively: what is written later stands behind the note.
+    pub(crate) fn note_taken_sequences(&self, before: u64) {
+        let last = self.db.latest_sequence_number();
+        if last > before {
+            let mut batch = WriteBatch::default();
+            batch.put_log_data(wal_audit::sequence_note(before + 1..last + 1));
+            if patience::write_batch(&self.db, false, &batch).is_err() {
+                self.db.forget_synced();
+            }
+        }
     }
 
     /// Decides whether the file of a failed ingestion stays for the next opening.

@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use rocksdb::{DB, Direction, IteratorMode, WriteBatch};
+use rocksdb::{Direction, IteratorMode, WriteBatch};
 use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
 
+use crate::database::Database;
 use crate::error::translate;
 use crate::patience;
 
@@ -32,7 +33,7 @@ pub(crate) struct Spaces {
 
 impl Spaces {
     /// Reads the list. The second answer are spaces whose drop was cut short.
-    pub(crate) fn open(db: &DB) -> Result<(Self, Vec<SpaceId>)> {
+    pub(crate) fn open(db: &Database) -> Result<(Self, Vec<SpaceId>)> {
         let (mut live, mut dropping) = (BTreeMap::new(), Vec::new());
         for entry in db.iterator(IteratorMode::From(PREFIX, Direction::Forward)) {
             let (key, value) = entry.map_err(|error| translate(PLACE, error))?;
@@ -64,7 +65,7 @@ impl Spaces {
     }
 
     /// Makes a space, durably.
-    pub(crate) fn create(&self, db: &DB, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+    pub(crate) fn create(&self, db: &Database, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let _held = self.hold();
         let is_taken = self.live.read().unwrap_or_else(PoisonError::into_inner).values().any(|space| space.name == name);
         if is_taken {
@@ -84,7 +85,7 @@ impl Spaces {
     }
 
     /// Takes a space off the list, durably. Its rows are still there; [`Spaces::forget`] follows once they are gone.
-    pub(crate) fn begin_drop(&self, db: &DB, id: SpaceId) -> Result<()> {
+    pub(crate) fn begin_drop(&self, db: &Database, id: SpaceId) -> Result<()> {
         let _held = self.hold();
         let info = self.get(id)?;
         let mut batch = WriteBatch::default();
@@ -95,21 +96,21 @@ impl Spaces {
     }
 
     /// Notes that nothing is left of a dropped space.
-    pub(crate) fn forget(db: &DB, id: SpaceId) -> Result<()> {
+    pub(crate) fn forget(db: &Database, id: SpaceId) -> Result<()> {
         let mut batch = WriteBatch::default();
         batch.delete(key_of(id));
         patience::write_batch(db, false, &batch).map_err(|error| translate(PLACE, error))
     }
 }
 
-fn next_id(db: &DB) -> Result<SpaceId> {
+fn next_id(db: &Database) -> Result<SpaceId> {
     match db.get(NEXT).map_err(|error| translate(PLACE, error))? {
         Some(bytes) => Ok(SpaceId(u32::from_le_bytes(bytes.try_into().map_err(|_| damaged())?))),
         None => Ok(SpaceId(0)),
     }
 }
 
-fn write_synced(db: &DB, batch: WriteBatch) -> Result<()> {
+fn write_synced(db: &Database, batch: WriteBatch) -> Result<()> {
     patience::write_batch(db, true, &batch).map_err(|error| translate(PLACE, error))
 }
 

@@ -54,6 +54,8 @@ impl RocksEngine {
             details.push((name.replace('-', "_"), property(&format!("rocksdb.{name}"))?));
         }
         details.push(("actual_delayed_write_rate".to_owned(), shard.pace.rate()));
+        let cuts = shard.cuts.iter().map(|cut| (format!("log_{:06}_bytes_given_up", cut.log), cut.lost));
+        details.extend(cuts);
         Ok(ShardStatistics {
             shard: shard.id,
             place: shard.directory.display().to_string(),

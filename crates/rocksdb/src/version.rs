@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use rocksdb::{DB, WriteBatch};
+use rocksdb::WriteBatch;
 use tonnage_engine::{Error, Result};
 
+use crate::database::Database;
 use crate::error::translate;
 use crate::patience;
 
@@ -23,7 +24,7 @@ const KEY: &[u8] = b"version high-water mark";
 
 /// Hands out the versions of one shard.
 pub(crate) struct VersionCounter {
-    db: Arc<DB>,
+    db: Arc<Database>,
     next: AtomicU64,
     /// Numbers from here on are not paid for.
     reserved_end: AtomicU64,
@@ -32,7 +33,7 @@ pub(crate) struct VersionCounter {
 
 impl VersionCounter {
     /// Goes on where the last opening left off.
-    pub(crate) fn open(db: Arc<DB>) -> Result<Self> {
+    pub(crate) fn open(db: Arc<Database>) -> Result<Self> {
         let mark = match db.get(KEY).map_err(|error| translate("the version mark", error))? {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().map_err(|_| damaged())?),
             None => 1,

@@ -84,6 +84,13 @@ impl StoreBuilder {
         self
     }
 
+    /// Whether a store whose write-ahead log is damaged is opened with what lies before the damage (it is not, by default).
+    /// What lies behind is lost for good; [`Store::statistics`] names the log and the bytes.
+    pub fn recover_log_to_damage(mut self, recover: bool) -> Self {
+        self.settings.recover_log_to_damage = recover;
+        self
+    }
+
     /// All settings of the embedded engine.
     pub fn rocksdb_settings(mut self, settings: Settings) -> Self {
         self.settings = settings;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use clap::Args;
-use tonnage::{CheckReport, Error, ErrorKind};
+use tonnage::{CheckReport, Error, ErrorKind, Store};
 
 use crate::args::Globals;
 use crate::display::{Console, Glimpse};
@@ -18,12 +18,17 @@ use crate::values::grouped;
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     output: OutputArgs,
+    /// Opens a store whose write-ahead log is damaged with what lies before the damage; what lies behind is lost for good
+    #[arg(long)]
+    cut_log: bool,
 }
 
 impl CheckArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         let started = Instant::now();
-        let store = globals.open().map_err(damage_is_a_finding)?;
+        let store = if self.cut_log { globals.open_to_damage() } else { globals.open() };
+        let store = store.map_err(damage_is_a_finding)?;
+        tell_cut_logs(&store)?;
         let watch = Console::new(globals).watch(|| Glimpse { done: 0, total: None, text: "checking".to_owned() });
         let report = store.check().map_err(|error| damage_is_a_finding(error.into()))?;
         drop(watch);
@@ -59,6 +64,19 @@ impl CheckArgs {
         output.finish()?;
         Ok(())
     }
+}
+
+/// What was given up of logs when the store was opened: what a crash had torn, or what lay behind damage.
+fn tell_cut_logs(store: &Store) -> Outcome<()> {
+    for shard in store.statistics()?.shards {
+        for (name, bytes) in &shard.details {
+            if let Some(log) = name.strip_prefix("log_").and_then(|name| name.strip_suffix("_bytes_given_up")) {
+                let (place, bytes) = (&shard.place, grouped(*bytes));
+                eprintln!("tonnage: {place}: the last {bytes} bytes of the write-ahead log {log} were given up");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whoever checks a store asks for damage: that there is some is an answer, not a stop.

@@ -111,7 +111,7 @@ fn a_sound_store_passes_the_check_and_a_damaged_one_does_not() {
     let run = place.run(&["check", "--format", "csv"]).ends(0).says(&["sound"]);
     assert_eq!(run.out, "table,rows\nships,50000\n(key/value pairs),0\n");
 
-    let largest = data_files(&place.path("S")).into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let largest = files(&place.path("S"), "sst").into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
     let mut bytes = std::fs::read(&largest).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -119,13 +119,28 @@ fn a_sound_store_passes_the_check_and_a_damaged_one_does_not() {
     place.run(&["check"]).ends(1).says(&["damaged"]);
 }
 
-fn data_files(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+#[test]
+fn a_damaged_log_is_cut_when_that_is_asked_for() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", crate::common::ships_csv(100));
+    place.run(&["load", "ships", "a.csv"]).ends(0);
+    let log = files(&place.path("S"), "log").into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let bytes = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &bytes[..bytes.len() - 10]).unwrap();
+
+    place.run(&["count", "ships"]).says(&["--cut-log"]);
+    place.run(&["check"]).ends(1).says(&["--cut-log"]);
+    place.run(&["check", "--cut-log"]).ends(0).says(&["bytes of the write-ahead log", "were given up", "sound"]);
+    place.run(&["check"]).ends(0);
+}
+
+fn files(directory: &std::path::Path, extension: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(data_files(&path));
-        } else if path.extension().is_some_and(|ending| ending == "sst") {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|ending| ending == extension) {
             found.push(path);
         }
     }
@@ -148,7 +163,7 @@ fn several_data_directories_hold_one_store() {
     place.run(&arguments).ends(0);
     assert_eq!(place.run(&["count", "ships"]).ends(0).out, "1000\n");
     for directory in ["d1", "d2"] {
-        assert!(!data_files(&place.path(directory)).is_empty(), "{directory}");
+        assert!(!files(&place.path(directory), "sst").is_empty(), "{directory}");
     }
 }
 

@@ -40,7 +40,9 @@ pub(super) fn ingest(files: &[&FinishedFile], shard: &Shard) -> Result<()> {
     let mut options = IngestExternalFileOptions::default();
     options.set_move_files(true);
     let paths = files.iter().map(|file| file.path.path.as_path()).collect();
+    let before = shard.db().latest_sequence_number();
     let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, paths);
+    shard.note_taken_sequences(before);
     match ingested {
         Ok(()) => shard.remove_kept_files(),
         Err(_) => files.iter().for_each(|file| file.path.is_kept.set(shard.keep_file(&file.path.path))),

@@ -1,0 +1,94 @@
+//! A RocksDB that knows how far its log is on the disk.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rocksdb::{DB, Error, WriteBatch, WriteOptions};
+
+use crate::synced::LogFollower;
+
+/// An open database. Everything that goes into its log passes here, and is counted: a sync during which nobody else wrote
+/// is known to cover all of the log.
+pub(crate) struct Database {
+    db: Arc<DB>,
+    begun: AtomicU64,
+    ended: AtomicU64,
+    log: LogFollower,
+}
+
+impl Deref for Database {
+    type Target = DB;
+
+    fn deref(&self) -> &DB {
+        &self.db
+    }
+}
+
+impl Database {
+    /// For a database that was just opened, of the shard in a data directory.
+    pub(crate) fn new(db: DB, directory: &Path) -> Self {
+        let log = LogFollower::new(directory, db.path());
+        Self { db: Arc::new(db), begun: AtomicU64::new(0), ended: AtomicU64::new(0), log }
+    }
+
+    /// RocksDB itself, for those who write nothing and may outlive a borrow.
+    pub(crate) fn share(&self) -> Arc<DB> {
+        Arc::clone(&self.db)
+    }
+
+    /// Writes a batch; the options ask for a sync if `sync` does.
+    pub(crate) fn write(&self, batch: WriteBatch, options: &WriteOptions, sync: bool) -> Result<(), Error> {
+        if sync { self.synced(|| self.db.write_opt(batch, options)) } else { self.write_opt(batch, options) }
+    }
+
+    /// Writes a batch; that it was synced, if it was, is not noted.
+    pub(crate) fn write_opt(&self, batch: WriteBatch, options: &WriteOptions) -> Result<(), Error> {
+        let _counted = self.begin();
+        self.db.write_opt(batch, options)
+    }
+
+    /// Has the log written, and synced if that is asked for.
+    pub(crate) fn flush_wal(&self, sync: bool) -> Result<(), Error> {
+        if sync { self.synced(|| self.db.flush_wal(true)) } else { self.db.flush_wal(false) }
+    }
+
+    /// Has all of the log on the disk, and notes that, so that whatever is missing later is known to be damage. What fails
+    /// here is left as a crash would leave it.
+    pub(crate) fn close_log(&self) {
+        if self.log.is_behind() {
+            let _ = self.flush_wal(true);
+        }
+    }
+
+    /// From now on nothing is known of the log, because it lacks a note of what it does not hold.
+    pub(crate) fn forget_synced(&self) {
+        self.log.forget();
+    }
+
+    fn begin(&self) -> Counted<'_> {
+        Counted { number: self.begun.fetch_add(1, Ordering::SeqCst) + 1, ended: &self.ended }
+    }
+
+    fn synced(&self, write: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        let counted = self.begin();
+        let is_first = self.ended.load(Ordering::SeqCst) + 1 == counted.number;
+        let before = self.log.look();
+        write()?;
+        self.log.synced(before, || is_first && self.begun.load(Ordering::SeqCst) == counted.number);
+        Ok(())
+    }
+}
+
+/// A write under way.
+struct Counted<'a> {
+    number: u64,
+    ended: &'a AtomicU64,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+    }
+}
