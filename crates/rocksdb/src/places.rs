@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tonnage_engine::{Error, Result};
 
-use crate::manifest::{self, Manifest, State, unavailable};
+use crate::manifest::{self, Manifest, State, sync_directory, unavailable};
 use crate::settings::Settings;
 
 const LOCK_NAME: &str = "LOCK";
@@ -36,8 +36,12 @@ impl Places {
             if !settings.create_if_missing {
                 return Err(Error::not_found(format!("{}: there is no store", root.display())));
             }
-            fs::create_dir_all(root).map_err(|error| unavailable(root, error))?;
-            check_empty(root, &[LOCK_NAME, manifest::NAME, manifest::NAME_NEW])?;
+            make_directory(root)?;
+            match check_empty(root, &[LOCK_NAME, manifest::NAME, manifest::NAME_NEW]) {
+                // Someone else is making a store here at this moment: the lock tells.
+                Err(_) if root.join(manifest::NAME).exists() => {}
+                checked => checked?,
+            }
         }
         let lock = lock(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
@@ -77,7 +81,7 @@ impl Places {
     fn make_directories(&self) -> Result<()> {
         let count = self.manifest.shards.len();
         for (index, directory) in self.directories().enumerate() {
-            fs::create_dir_all(&directory).map_err(|error| unavailable(&directory, error))?;
+            make_directory(&directory)?;
             if directory.join(manifest::MARKER_NAME).exists() {
                 manifest::check_marker(&directory, &self.manifest.id, index, count)?;
             } else {
@@ -112,7 +116,7 @@ impl Places {
 fn begin(root: &Path, settings: &Settings) -> Result<Manifest> {
     let mut shards = Vec::new();
     for directory in &settings.data_directories {
-        fs::create_dir_all(directory).map_err(|error| unavailable(directory, error))?;
+        make_directory(directory)?;
         let directory = fs::canonicalize(directory).map_err(|error| unavailable(directory, error))?;
         check_empty(&directory, &[LOCK_NAME, manifest::NAME_NEW])?;
         let shard = relative(root, &directory);
@@ -136,6 +140,23 @@ pub(crate) fn write_copy(root: &Path, shards: Vec<PathBuf>) -> Result<()> {
         manifest::write_marker(&root.join(shard), &id, index, shards.len())?;
     }
     Manifest { id, state: State::Ready, shards }.write(root)
+}
+
+/// Makes a directory and those above it that are missing, and has all of them on the disk. Those that are there already may
+/// have been made by a process that was cut short, so they are synced as well.
+pub(crate) fn make_directory(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|error| unavailable(directory, error))?;
+    let directory = fs::canonicalize(directory).map_err(|error| unavailable(directory, error))?;
+    directory.ancestors().skip(1).try_for_each(|above| match sync_directory(above) {
+        Err(error) if is_not_ours(&error) => Ok(()),
+        synced => synced.map_err(|error| unavailable(above, error)),
+    })
+}
+
+/// A directory that cannot be opened or synced by this user was not made by it.
+fn is_not_ours(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(error.kind(), InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported)
 }
 
 fn relative(root: &Path, directory: &Path) -> PathBuf {

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -14,7 +13,7 @@ use crate::database::Database;
 use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
-use crate::manifest::unavailable;
+use crate::manifest::{sync_directory, unavailable};
 use crate::pace::{self, Pace};
 use crate::patience;
 use crate::range_locks::RangeLocks;
@@ -113,14 +112,20 @@ impl Shard {
         Ok(shard)
     }
 
-    /// What an earlier process was loading when it ended is of no use to anyone.
+    /// What an earlier process was loading when it ended is of no use to anyone once the database is open. The directory and
+    /// that of the database are on the disk before anything in them is.
     fn empty_load_directory(&self) -> Result<()> {
         let directory = self.load_directory();
-        match fs::remove_dir_all(&directory) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unavailable(&directory, error)),
-            _ => {}
+        let failed = |error| unavailable(&directory, error);
+        fs::create_dir_all(&directory).map_err(failed)?;
+        sync_directory(&self.directory).map_err(failed)?;
+        for entry in fs::read_dir(&directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let is_directory = entry.file_type().map_err(failed)?.is_dir();
+            let removed = if is_directory { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+            removed.map_err(failed)?;
         }
-        fs::create_dir_all(&directory).map_err(|error| unavailable(&directory, error))
+        Ok(())
     }
 
     /// The database.

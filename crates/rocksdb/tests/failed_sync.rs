@@ -55,20 +55,6 @@ fn row(engine: &RocksEngine, key: u32) -> Option<Vec<u8>> {
     (rows.len() == 1).then(|| rows.values.get(0).to_vec())
 }
 
-/// The shim as a library; nothing where there is no compiler.
-fn shim(place: &Path) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/fail_sync.c");
-    let library = place.join("fail_sync.so");
-    let compiled = ["clang", "cc", "gcc"].iter().any(|compiler| {
-        let built = Command::new(compiler).args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).output();
-        built.is_ok_and(|built| built.status.success())
-    });
-    if !compiled {
-        println!("passed over, there is no C compiler here");
-    }
-    compiled.then_some(library)
-}
-
 /// Runs `in_a_child` on a store, with the `nth` sync of its MANIFEST failing.
 fn run_child(shim: &Path, root: &Path, nth: usize, more: &[(&str, &str)]) -> Output {
     Command::new(std::env::current_exe().unwrap())
@@ -118,7 +104,7 @@ fn kept_files(root: &Path) -> usize {
 /// many of them a file was kept.
 fn each_sync_failing(more: &[(&str, &str)], mut judge: impl FnMut(usize, &Path, &Path)) {
     let place = tempfile::tempdir().unwrap();
-    let Some(shim) = shim(place.path()) else { return };
+    let Some(shim) = common::syncs_shim(place.path()) else { return };
     let root = place.path().join("store");
     make(&root);
     let mut kept = 0;

@@ -163,6 +163,34 @@ fn a_store_is_open_once() {
     open(&root).unwrap();
 }
 
+/// The story of a bug: the one that came second found a directory that was not empty any more, and took it for someone
+/// else's.
+#[test]
+fn of_those_who_make_one_store_at_once_each_has_it_or_is_told_that_it_is_open() {
+    let place = tempfile::tempdir().unwrap();
+    for round in 0..25 {
+        let root = place.path().join(format!("store-{round}"));
+        let start = std::sync::Barrier::new(3);
+        let make = || {
+            start.wait();
+            match open(&root) {
+                Ok(engine) => Some(engine),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+                    assert!(error.message().contains("is open in another process"), "{error}");
+                    None
+                }
+            }
+        };
+        let made = std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..3).map(|_| scope.spawn(make)).collect();
+            makers.into_iter().filter_map(|maker| maker.join().unwrap()).count()
+        });
+        assert!(made > 0);
+        open(&root).unwrap();
+    }
+}
+
 /// What a crash leaves behind while a store is being made: a lock; half a manifest; a manifest in state `making`, with or
 /// without directories.
 #[test]

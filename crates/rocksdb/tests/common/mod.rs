@@ -1,7 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -12,6 +13,20 @@ use tonnage_rocksdb::{RocksEngine, Settings};
 /// Settings that are kind to a machine that runs many tests.
 pub(crate) fn settings() -> Settings {
     Settings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, background_threads: 2, ..Settings::default() }
+}
+
+/// `syncs.c` as a library to preload; nothing where there is no compiler.
+pub(crate) fn syncs_shim(place: &Path) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/syncs.c");
+    let library = place.join("syncs.so");
+    let compiled = ["clang", "cc", "gcc"].iter().any(|compiler| {
+        let built = Command::new(compiler).args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).output();
+        built.is_ok_and(|built| built.status.success())
+    });
+    if !compiled {
+        println!("passed over, there is no C compiler here");
+    }
+    compiled.then_some(library)
 }
 
 /// A store in one directory.
