@@ -13,7 +13,7 @@ use tonnage_engine::{
 use crate::chores::Chores;
 use crate::hash::hash;
 use crate::places::Places;
-use crate::settings::Settings;
+use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
 
@@ -62,7 +62,15 @@ impl RocksEngine {
     pub fn open_with_clock(path: impl Into<PathBuf>, settings: Settings, clock: Arc<dyn Clock>) -> Result<RocksEngine> {
         let mut places = Places::open(&path.into(), &settings)?;
         let cache = Cache::new_hyper_clock_cache(settings.cache_bytes, 0);
-        let with = Surroundings { settings: &settings, cache: &cache, clock: &clock, create: places.is_fresh() };
+        let memtables = memtable_bound(&settings, places.directories().len());
+        let with = Surroundings {
+            settings: &settings,
+            cache: &cache,
+            clock: &clock,
+            create: places.is_fresh(),
+            shards: places.directories().len(),
+            memtables: &memtables,
+        };
         let shards = places.directories().enumerate();
         let shards = shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
         let shards = shards.collect::<Result<Vec<_>>>()?;

@@ -16,6 +16,7 @@ mod copy;
 mod crc32c;
 mod database;
 mod dense;
+mod descriptors;
 mod drops;
 mod engine;
 mod error;

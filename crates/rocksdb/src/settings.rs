@@ -3,8 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLevel, Options, ReadOptions};
+use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLevel, Options, ReadOptions, WriteBufferManager};
 use tonnage_engine::Clock;
+
+use crate::descriptors::table_parts_log2;
+
+/// How many memtables a shard has at most: one that is written to, and others that are being stored.
+const MEMTABLES: usize = 3;
 
 /// How blocks of rows are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +33,8 @@ pub struct Settings {
     /// 64 MiB and at most 32 GiB.
     pub cache_bytes: usize,
     /// Memory that gathers small writes before they go to a data file, for each shard. Up to three of these are in use while
-    /// writes come faster than they are stored.
+    /// writes come faster than they are stored. All shards together keep to an eighth of the machine's memory, or to what one
+    /// shard may use if that is more.
     pub memtable_bytes: usize,
     /// How blocks of rows are compressed.
     pub compression: Compression,
@@ -108,7 +114,7 @@ fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
         Compression::Zstd => DBCompressionType::Zstd,
     });
     options.set_write_buffer_size(settings.memtable_bytes);
-    options.set_max_write_buffer_number(3);
+    options.set_max_write_buffer_number(MEMTABLES as i32);
     options.set_max_bytes_for_level_base(4 * settings.memtable_bytes as u64);
     options.set_target_file_size_base(64 << 20);
     options.set_level_compaction_dynamic_level_bytes(true);
@@ -116,16 +122,34 @@ fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
     options
 }
 
+/// What bounds the databases of a store together.
+pub(crate) fn memtable_bound(settings: &Settings, shards: usize) -> WriteBufferManager {
+    // One shard may fill all of its memtables. Of many few are full at a time; beyond the bound they are flushed earlier.
+    let own = MEMTABLES * settings.memtable_bytes;
+    let all = shards.saturating_mul(own).min((memory_bytes() / 8).max(own));
+    // Nobody is stalled by it: see `patience`.
+    WriteBufferManager::new_write_buffer_manager(all, false)
+}
+
+/// What a database is given of what the store has.
+pub(crate) struct Share<'a> {
+    pub(crate) create: bool,
+    pub(crate) max_open_files: i32,
+    pub(crate) memtables: &'a WriteBufferManager,
+}
+
 /// The options of a database.
-pub(crate) fn db_options(settings: &Settings, create: bool) -> Options {
+pub(crate) fn db_options(settings: &Settings, with: &Share<'_>) -> Options {
     let mut options = Options::default();
-    options.create_if_missing(create);
-    options.create_missing_column_families(create);
+    options.create_if_missing(with.create);
+    options.create_missing_column_families(with.create);
     options.set_paranoid_checks(true);
     // `wal_audit` has cut off what a crash left behind; what is left to RocksDB is sound.
     options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
     options.set_max_total_wal_size(4 * settings.memtable_bytes as u64);
-    options.set_max_open_files(-1);
+    options.set_max_open_files(with.max_open_files);
+    options.set_table_cache_num_shard_bits(table_parts_log2(with.max_open_files));
+    options.set_write_buffer_manager(with.memtables);
     options.set_max_background_jobs(settings.background_threads.max(2) as i32);
     options.set_max_subcompactions(settings.background_threads.max(1) as u32);
     options.set_bytes_per_sync(1 << 20);

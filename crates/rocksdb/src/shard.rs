@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch};
+use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch, WriteBufferManager};
 use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 
 use crate::database::Database;
+use crate::descriptors;
 use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
@@ -18,7 +19,7 @@ use crate::pace::{self, Pace};
 use crate::patience;
 use crate::range_locks::RangeLocks;
 use crate::respite::Respite;
-use crate::settings::{Settings, db_options, row_options_cached};
+use crate::settings::{Settings, Share, db_options, row_options_cached};
 use crate::version::VersionCounter;
 use crate::wal_audit::{self, Cut};
 use crate::window::LoadWindows;
@@ -74,6 +75,10 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) clock: &'a Arc<dyn Clock>,
     /// Whether a database that is missing may be made.
     pub(crate) create: bool,
+    /// How many shards there are.
+    pub(crate) shards: usize,
+    /// Bounds the memtables of all of them.
+    pub(crate) memtables: &'a WriteBufferManager,
 }
 
 impl Shard {
@@ -87,7 +92,12 @@ impl Shard {
         metadata.set_write_buffer_size(1 << 20);
         pace::STEADY.set(&mut metadata);
         let families = [ColumnFamilyDescriptor::new("default", metadata), ColumnFamilyDescriptor::new(ROWS, rows)];
-        let db = DB::open_cf_descriptors(&db_options(with.settings, with.create), &place, families);
+        let share = Share {
+            create: with.create,
+            max_open_files: descriptors::max_open_files(&place, with.shards),
+            memtables: with.memtables,
+        };
+        let db = DB::open_cf_descriptors(&db_options(with.settings, &share), &place, families);
         let db = db.map_err(|error| translate(place.display(), error))?;
         let db = Arc::new(Database::new(db, directory));
         let pace = Arc::new(Pace::new(db.share()));
