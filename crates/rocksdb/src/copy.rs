@@ -23,7 +23,7 @@ use tonnage_engine::{Error, Result};
 use crate::RocksEngine;
 use crate::error::translate;
 use crate::manifest::{sync_directory, unavailable};
-use crate::places::write_copy;
+use crate::places::{COPIED_SHARD, begin_copy, make_directory, write_copy};
 use crate::shard::Shard;
 
 /// The directory of a copy in the making, in that for files of loads, which the next opening empties.
@@ -36,14 +36,11 @@ impl RocksEngine {
             return Err(Error::invalid(format!("{}: it exists: a copy needs a directory of its own", directory.display())));
         }
         let partial = with_suffix(directory, ".partial");
-        fs::create_dir_all(directory.parent().unwrap_or(Path::new("."))).map_err(|error| unavailable(directory, error))?;
-        fs::create_dir(&partial).map_err(|error| {
-            let error = unavailable(&partial, error);
-            if partial.exists() { Error::invalid(format!("{error}: a copy was cut short there: remove it")) } else { error }
-        })?;
+        let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        make_directory(parent)?;
+        let _copying = begin_copy(&partial)?;
         let copied = self.copy_shards(&partial).and_then(|()| {
             fs::rename(&partial, directory).map_err(|error| unavailable(directory, error))?;
-            let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             sync_directory(parent).map_err(|error| unavailable(parent, error))
         });
         if copied.is_err() {
@@ -59,7 +56,7 @@ impl RocksEngine {
         self.link_all(&staged)?;
         let mut shards = Vec::new();
         for stage in staged {
-            let name = PathBuf::from(format!("shard-{}", stage.shard.id.0));
+            let name = PathBuf::from(format!("{COPIED_SHARD}{}", stage.shard.id.0));
             let target = root.join(&name);
             fs::create_dir(&target).map_err(|error| unavailable(&target, error))?;
             stage.move_to(&target.join("db"))?;
@@ -94,7 +91,7 @@ impl<'a> Stage<'a> {
     fn make(shard: &'a Shard) -> Result<Self> {
         let directory = shard.load_directory().join(STAGE);
         match fs::remove_dir_all(&directory) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unavailable(&directory, error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unavailable(&directory, error)),
             _ => Ok(Self { shard, directory }),
         }
     }

@@ -133,6 +133,36 @@ fn begin(root: &Path, settings: &Settings) -> Result<Manifest> {
     Ok(manifest)
 }
 
+/// Makes the directory of a copy under way, in place of what a copy that was cut short has left there: its links would keep old
+/// data files on the disk. Who holds the answer is at it.
+pub(crate) fn begin_copy(partial: &Path) -> Result<File> {
+    if partial.exists() {
+        remove_leftover(partial)?;
+    }
+    fs::create_dir(partial).map_err(|error| unavailable(partial, error))?;
+    lock(partial)
+}
+
+fn remove_leftover(partial: &Path) -> Result<()> {
+    let failed = |error| unavailable(partial, error);
+    for entry in fs::read_dir(partial).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let is_ours = [LOCK_NAME, manifest::NAME, manifest::NAME_NEW].iter().any(|ours| name == **ours);
+        if !is_ours && !name.to_string_lossy().starts_with(COPIED_SHARD) {
+            return Err(Error::invalid(format!(
+                "{}: a copy would be made here first, but there is '{}': remove it",
+                partial.display(),
+                name.display()
+            )));
+        }
+    }
+    let _alone = lock(partial).map_err(|error| error.at("another copy is under way"))?;
+    fs::remove_dir_all(partial).map_err(failed)
+}
+
+/// What the names of the data directories of a copy begin with.
+pub(crate) const COPIED_SHARD: &str = "shard-";
+
 /// Writes a manifest and markers for a copy of a store, whose shards lie in directories below its root.
 pub(crate) fn write_copy(root: &Path, shards: Vec<PathBuf>) -> Result<()> {
     let id = random_id();

@@ -237,3 +237,33 @@ fn a_checkpoint_opens_as_a_store_of_its_own() {
     assert_eq!(engine.verify().unwrap().rows, 51);
     assert_eq!(engine.checkpoint(&moved).unwrap_err().kind(), ErrorKind::Invalid);
 }
+
+/// The story of a bug: what a copy that was cut short had left kept old data files on the disk, and no copy could be made at
+/// that place before someone had removed it by hand.
+#[test]
+fn a_copy_takes_the_place_of_one_that_was_cut_short() {
+    let place = tempfile::tempdir().unwrap();
+    let [root, ..] = two_shards(&place);
+    let engine = open(&root).unwrap();
+    let (copy, leftover) = (place.path().join("copy"), place.path().join("copy.partial"));
+    fs::create_dir_all(leftover.join("shard-0/db")).unwrap();
+    fs::write(leftover.join("shard-0/db/000012.sst"), b"old rows").unwrap();
+    fs::write(leftover.join("LOCK"), b"").unwrap();
+    engine.checkpoint(&copy).unwrap();
+    assert!(!leftover.exists());
+    assert_eq!(rows_found(&open(&copy).unwrap()), 50);
+}
+
+#[test]
+fn a_copy_does_not_remove_what_is_not_its_own() {
+    let place = tempfile::tempdir().unwrap();
+    let [root, ..] = two_shards(&place);
+    let engine = open(&root).unwrap();
+    let other = place.path().join("copy.partial");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("holiday.jpg"), b"beach").unwrap();
+    let error = engine.checkpoint(&place.path().join("copy")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("holiday.jpg"), "{error}");
+    assert!(other.join("holiday.jpg").exists());
+}
