@@ -1,42 +1,52 @@
-//! Work in the background that nobody waits for: giving back the space of what was removed.
+//! Work in the background that nobody waits for: giving back the space of what was removed, and removing what the disk did
+//! not let remove before.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use rocksdb::{CompactOptions, DB};
 
 use crate::shard::{ROWS, Shard};
 
-/// One range of one database to compact.
-struct Chore {
-    db: Arc<DB>,
-    start: Vec<u8>,
-    end: Vec<u8>,
-}
+/// Something to do; it tells whether it is done.
+type Chore = Box<dyn FnMut() -> bool + Send>;
+
+/// How long after a chore could not be done it is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How many chores may wait. One more is dropped: ordinary compaction gets there too, only later.
 const WAITING_MAX: usize = 1_024;
 
-/// A thread that compacts ranges one after another; it is started by the first.
+/// A thread that does one chore after another; it is started by the first.
 #[derive(Default)]
 pub(crate) struct Chores {
     worker: Mutex<Option<Worker>>,
 }
 
 struct Worker {
-    chores: crossbeam_channel::Sender<Chore>,
+    chores: Sender<Chore>,
     thread: JoinHandle<()>,
 }
 
 impl Chores {
     /// Compacts the rows between two physical keys some time soon.
     pub(crate) fn compact(&self, shard: &Shard, start: &[u8], end: &[u8]) {
+        let (db, start, end) = (shard.share_db(), start.to_vec(), end.to_vec());
+        self.add(Box::new(move || {
+            compact(&db, &start, &end);
+            true
+        }));
+    }
+
+    /// Does something some time soon, and again until it is done or the store is closed.
+    pub(crate) fn add(&self, chore: Chore) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         if worker.is_none() {
             *worker = Worker::start();
         }
         if let Some(worker) = &*worker {
-            let chore = Chore { db: shard.share_db(), start: start.to_vec(), end: end.to_vec() };
             // Full or gone: see `WAITING_MAX`.
             let _ = worker.chores.try_send(chore);
         }
@@ -55,17 +65,59 @@ impl Chores {
 impl Worker {
     /// Nothing when the system has no thread to give.
     fn start() -> Option<Self> {
-        let (chores, waiting) = crossbeam_channel::bounded::<Chore>(WAITING_MAX);
-        let thread = Builder::new().name("tonnage-chores".to_owned()).spawn(move || waiting.iter().for_each(Chore::run)).ok()?;
+        let (chores, waiting) = crossbeam_channel::bounded(WAITING_MAX);
+        let thread = Builder::new().name("tonnage-chores".to_owned()).spawn(move || work(&waiting)).ok()?;
         Some(Self { chores, thread })
     }
 }
 
-impl Chore {
-    fn run(self) {
-        let Some(rows) = self.db.cf_handle(ROWS) else { return };
-        let mut options = CompactOptions::default();
-        options.set_exclusive_manual_compaction(false);
-        self.db.compact_range_cf_opt(rows, Some(self.start), Some(self.end), &options);
+fn work(waiting: &Receiver<Chore>) {
+    let mut undone: Vec<Chore> = Vec::new();
+    loop {
+        let next = match undone.is_empty() {
+            true => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => waiting.recv_timeout(PAUSE),
+        };
+        match next {
+            Ok(mut chore) => {
+                if !chore() {
+                    undone.push(chore);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => undone.retain_mut(|chore| !chore()),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn compact(db: &Arc<DB>, start: &[u8], end: &[u8]) {
+    let Some(rows) = db.cf_handle(ROWS) else { return };
+    let mut options = CompactOptions::default();
+    options.set_exclusive_manual_compaction(false);
+    db.compact_range_cf_opt(rows, Some(start), Some(end), &options);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_chore_that_cannot_be_done_is_tried_again() {
+        let (tell, told) = mpsc::channel();
+        let chores = Chores::default();
+        let mut tries = 0;
+        let told_by_first = tell.clone();
+        chores.add(Box::new(move || {
+            tries += 1;
+            told_by_first.send(tries).unwrap();
+            tries == 3
+        }));
+        chores.add(Box::new(move || tell.send(100).is_ok()));
+        let all: Vec<i32> = told.iter().take(4).collect();
+        assert!(all.contains(&100), "the second chore waits for none: {all:?}");
+        assert_eq!(all.into_iter().filter(|told| *told != 100).collect::<Vec<_>>(), [1, 2, 3]);
+        chores.stop();
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! What is removed is what is stored: entries of a load under way that are not stored yet come after it.
 //!
-//! A space is dropped in these steps; the next opening takes up where a crash cut in.
+//! A space is dropped in these steps; the next opening takes up where a crash cut in. Where the disk refuses step 2 or 3 they are
+//! tried again in the background: the space is gone all the same.
 //!
 //! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is told that it is gone.
 //! 2. On each shard its range is removed. The gate makes sure that whoever found the space before step 1 is done.
@@ -96,37 +97,66 @@ impl RocksEngine {
 
     /// `check` is asked once nobody else writes.
     fn delete_wide(&self, shard: &Shard, start: &[u8], end: &[u8], check: impl Fn() -> Result<()>) -> Result<()> {
-        let last = last_before(end, SPACE_LEN + self.limits().key_bytes_max);
-        shard.pace.write(start.len() + end.len(), patience::deadline(), || {
-            let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-            check()?;
-            if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
-                return Ok(Attempt::Stopped(refusal));
-            }
-            // Whoever counts after this line sees the tombstone.
-            shard.file_drops.fetch_add(1, Ordering::SeqCst);
-            // A file whose last key is the end given here counts as inside.
-            let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
-            files.map(Attempt::Done).map_err(|error| translate(shard.place(), error))
-        })?;
+        remove_range(shard, start, end, self.limits().key_bytes_max, check)?;
         self.chores().compact(shard, start, end);
         Ok(())
     }
 
     pub(crate) fn drop_whole_space(&self, space: SpaceId) -> Result<()> {
         self.spaces_list().begin_drop(self.shards()[0].db(), space)?;
-        self.complete_drop(space)
+        self.complete_drop_soon(space);
+        Ok(())
+    }
+
+    /// Completes a drop that is noted, now if the disk lets it.
+    pub(crate) fn complete_drop_soon(&self, space: SpaceId) {
+        if self.complete_drop(space).is_err() {
+            self.complete_drop_later(space);
+        }
     }
 
     /// Removes the rows of a space that is noted as dropping, then the note.
-    pub(crate) fn complete_drop(&self, space: SpaceId) -> Result<()> {
-        let mut start = Vec::new();
-        physical_key(space, &[], &mut start);
+    fn complete_drop(&self, space: SpaceId) -> Result<()> {
+        remove_space(self.shards(), space, self.limits().key_bytes_max)?;
         for shard in self.shards() {
-            self.delete_wide(shard, &start, &space_end(space), || Ok(()))?;
+            self.chores().compact(shard, &space_start(space), &space_end(space));
         }
-        crate::spaces::Spaces::forget(self.shards()[0].db(), space)
+        Ok(())
     }
+
+    /// The same in the background, as often as it takes.
+    fn complete_drop_later(&self, space: SpaceId) {
+        let (shards, key_bytes_max) = (self.share_shards(), self.limits().key_bytes_max);
+        self.chores().add(Box::new(move || remove_space(&shards, space, key_bytes_max).is_ok()));
+    }
+}
+
+/// `check` is asked once nobody else writes.
+fn remove_range(shard: &Shard, start: &[u8], end: &[u8], key_bytes_max: usize, check: impl Fn() -> Result<()>) -> Result<()> {
+    let last = last_before(end, SPACE_LEN + key_bytes_max);
+    shard.pace.write(start.len() + end.len(), patience::deadline(), || {
+        let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        check()?;
+        if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
+            return Ok(Attempt::Stopped(refusal));
+        }
+        // Whoever counts after this line sees the tombstone.
+        shard.file_drops.fetch_add(1, Ordering::SeqCst);
+        // A file whose last key is the end given here counts as inside.
+        let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
+        files.map(Attempt::Done).map_err(|error| translate(shard.place(), error))
+    })
+}
+
+fn remove_space(shards: &[Shard], space: SpaceId, key_bytes_max: usize) -> Result<()> {
+    for shard in shards {
+        remove_range(shard, &space_start(space), &space_end(space), key_bytes_max, || Ok(()))?;
+    }
+    crate::spaces::Spaces::forget(shards[0].db(), space)
+}
+
+fn space_start(space: SpaceId) -> [u8; SPACE_LEN] {
+    space.0.to_be_bytes()
 }
 
 fn write_tombstone(shard: &Shard, start: &[u8], end: &[u8], durability: Durability) -> Result<Attempt<()>> {
@@ -161,6 +191,27 @@ mod tests {
         assert_eq!(last_before(&[1, 2, 7], 4), [1, 2, 6, 255]);
         assert_eq!(last_before(&[1, 2, 7, 9, 9], 4), [1, 2, 7, 9, 8]);
         assert_eq!(last_before(&[0], 4), [0_u8; 0]);
+    }
+
+    /// The story of a bug: a drop that a full disk had refused midway was taken up by the next opening only.
+    #[test]
+    fn a_drop_that_could_not_be_completed_is_completed_in_the_background() {
+        let place = tempfile::tempdir().unwrap();
+        let engine = RocksEngine::open(place.path().join("store"), Settings::default()).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+        let mut batch = tonnage_engine::WriteBatch::new(space);
+        batch.put(&[0, 0, 0, 1], b"row", 0, tonnage_engine::Condition::Always);
+        engine.write(&batch, Durability::Write).unwrap();
+        let shard = &engine.shards()[0];
+        let rows = || shard.db().iterator_cf(shard.rows(), rocksdb::IteratorMode::Start).count();
+        engine.spaces_list().begin_drop(shard.db(), space).unwrap();
+        assert_eq!(rows(), 1);
+        engine.complete_drop_later(space);
+        let began = std::time::Instant::now();
+        while rows() > 0 || !crate::spaces::Spaces::open(shard.db()).unwrap().1.is_empty() {
+            assert!(began.elapsed().as_secs() < 60, "the space is still there after a minute");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
 
     /// How often the log was synced since the database was opened.

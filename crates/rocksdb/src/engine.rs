@@ -34,7 +34,7 @@ use crate::spaces::Spaces;
 /// ```
 pub struct RocksEngine {
     // Dropped first: databases are closed before the lock in `places` is given up.
-    shards: Vec<Shard>,
+    shards: Arc<[Shard]>,
     chores: Chores,
     spaces: Spaces,
     settings: Settings,
@@ -73,20 +73,24 @@ impl RocksEngine {
         };
         let shards = places.directories().enumerate();
         let shards = shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
-        let shards = shards.collect::<Result<Vec<_>>>()?;
+        let shards: Arc<[Shard]> = shards.collect::<Result<Vec<_>>>()?.into();
         let (spaces, dropping) = Spaces::open(shards[0].db())?;
         places.finish()?;
         let capability = capability(shards.len() as u32);
         let engine = Self { shards, chores: Chores::default(), spaces, settings, clock, capability, cache, _places: places };
-        for space in dropping {
-            engine.complete_drop(space)?;
-        }
+        // What the disk does not let remove now keeps no store closed.
+        dropping.into_iter().for_each(|space| engine.complete_drop_soon(space));
         Ok(engine)
     }
 
     /// The shards, by their numbers.
     pub(crate) fn shards(&self) -> &[Shard] {
         &self.shards
+    }
+
+    /// The shards, for a thread that may outlive a borrow of the engine, though not the engine: it is ended before.
+    pub(crate) fn share_shards(&self) -> Arc<[Shard]> {
+        Arc::clone(&self.shards)
     }
 
     /// The index of the shard that holds a shard key.
