@@ -7,10 +7,12 @@ mod common;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tempfile::TempDir;
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadOptions, Ranges, Rows, ScanOptions, SpaceId,
+    WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -113,6 +115,44 @@ fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 fn a_process_that_was_killed_loses_nothing() {
     let engine = open(&Crashed::new().copied("killed")).unwrap();
     assert_eq!((rows(&engine), given_up(&engine)), (ROWS, 0));
+}
+
+const KILLED: &str = "TORN_LOG_KILLED";
+const ROUNDS: u32 = 40;
+
+/// Not a test by itself: writes and loads over many small logs, and ends abruptly.
+#[test]
+fn in_a_child() {
+    let Some(root) = std::env::var_os(KILLED).map(PathBuf::from) else { return };
+    let settings = Settings { memtable_bytes: 64 << 10, ..common::settings() };
+    let engine = RocksEngine::open(&root, settings).unwrap();
+    let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    for round in 0..ROUNDS {
+        (round * 100..round * 100 + 50).for_each(|key| put(&engine, space, key, Durability::Write));
+        // Over keys on both sides of those, and with so little memory that it makes files: these take sequence numbers.
+        let on_existing = tonnage_engine::OnExisting::Keep;
+        let options = LoadOptions { on_existing, memory_bytes_max: 256 << 10, parallelism: 1, ..LoadOptions::default() };
+        let session = engine.load(options).unwrap();
+        let mut entries = Entries::new();
+        (0..round * 100 + 100).for_each(|key| entries.push(&key.to_be_bytes(), &value(key), u64::from(key), 0));
+        session.push(space, 0, &entries).unwrap();
+        session.finish().unwrap();
+    }
+    println!("all is written");
+    std::process::abort();
+}
+
+/// Logs that follow one another with ingestions between them are taken for what they are.
+#[test]
+fn a_process_that_was_killed_after_many_loads_loses_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("store");
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", "in_a_child", "--nocapture"]).env(KILLED, &root).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("all is written"), "{said} {}", String::from_utf8_lossy(&output.stderr));
+    let engine = open(&root).unwrap();
+    assert_eq!((rows(&engine), given_up(&engine)), (ROUNDS * 100, 0));
 }
 
 #[test]
