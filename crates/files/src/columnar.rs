@@ -22,6 +22,7 @@ use crate::options::ReadOptions;
 use crate::progress::Progress;
 use crate::source::Source;
 use crate::text::layout::Layout;
+use crate::writer::parquet::as_written;
 
 /// The batches of a file in its own types.
 type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
@@ -156,7 +157,8 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     let builder = unharmed(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new()))
         .map_err(no_parquet)?;
     let schema = Arc::clone(builder.schema());
-    let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
+    let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());

@@ -1,8 +1,9 @@
 //! Turns the columns of a Parquet or Arrow file into the types that are wanted.
 //!
 //! A value is accepted only if nothing is lost: it is cast, cast back, and compared. The one exception is a double for a
-//! single-precision column, which is rounded as SQL rounds it. Columns that no cast leads to the wanted type stay as they are;
-//! the caller sees that in the schema.
+//! single-precision column, which is rounded as SQL rounds it. A moment is a moment whatever its
+//! zone: what is kept is its instant, in UTC. Columns that no cast leads to the wanted type stay as
+//! they are; the caller sees that in the schema.
 
 use std::sync::Arc;
 
@@ -10,7 +11,10 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBa
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::kernels::cmp::not_distinct;
 use arrow::compute::{CastOptions, can_cast_types, cast_with_options, filter_record_batch};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{
+    DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
+};
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
@@ -135,7 +139,30 @@ fn internal(error: ArrowError) -> Error {
 /// Casts, with NULL for what cannot be cast.
 fn cast_column(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: true, ..CastOptions::default() };
-    cast_with_options(column, data_type, &options).map_err(internal)
+    match (column.data_type(), data_type) {
+        // Arrow's cast between a zone and none would turn instants into what clocks show there.
+        (DataType::Timestamp(..), DataType::Timestamp(unit, zone)) => {
+            let cast = cast_with_options(&in_zone(column, None), &DataType::Timestamp(*unit, None), &options);
+            Ok(in_zone(&cast.map_err(internal)?, zone.clone()))
+        }
+        _ => cast_with_options(column, data_type, &options).map_err(internal),
+    }
+}
+
+/// The same instants in a zone, or in none.
+fn in_zone(column: &ArrayRef, zone: Option<Arc<str>>) -> ArrayRef {
+    let DataType::Timestamp(unit, _) = column.data_type() else { return Arc::clone(column) };
+    macro_rules! in_zone {
+        ($type:ty) => {
+            Arc::new(column.as_primitive::<$type>().clone().with_timezone_opt(zone))
+        };
+    }
+    match unit {
+        TimeUnit::Second => in_zone!(TimestampSecondType),
+        TimeUnit::Millisecond => in_zone!(TimestampMillisecondType),
+        TimeUnit::Microsecond => in_zone!(TimestampMicrosecondType),
+        TimeUnit::Nanosecond => in_zone!(TimestampNanosecondType),
+    }
 }
 
 /// The rows whose value was not cast, or not without loss.

@@ -3,17 +3,20 @@
 mod support;
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::Arc;
 
 use arrow::array::{
     ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    Int32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampSecondArray,
 };
 use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::LogicalType;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use support::{read, wanting, written};
-use tonnage_files::{Compression, Format, ReadOptions, Source, TYPE_JSON, TYPE_KEY, infer_schema};
+use tonnage_files::{Compression, Format, ReadOptions, RecordWriter, Source, TYPE_JSON, TYPE_KEY, infer_schema};
 
 #[derive(Clone, Debug)]
 struct Row {
@@ -148,6 +151,7 @@ fn a_written_file_suggests_the_types_it_was_written_from() {
         ("id", Arc::new(Int64Array::from(vec![1, 2]))),
         ("value", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
         ("at", Arc::new(TimestampMillisecondArray::from(vec![1, 2]))),
+        ("second", Arc::new(TimestampSecondArray::from(vec![1_641_168_004, -1]))),
     ];
     let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap();
     for format in Format::ALL {
@@ -156,4 +160,27 @@ fn a_written_file_suggests_the_types_it_was_written_from() {
         assert_eq!(schema.field(2).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, None), "{format}");
         assert_eq!(&schema, batch.schema().as_ref(), "{format}");
     }
+}
+
+/// Parquet has no seconds. They were written as bare numbers of 64 bits, which only Arrow's own
+/// note made moments of again: pandas, DuckDB and Spark saw 1641168004.
+#[test]
+fn seconds_are_moments_in_parquet_for_every_reader() {
+    let at: ArrayRef = Arc::new(TimestampSecondArray::from(vec![Some(1_641_168_004), None]));
+    let batch = RecordBatch::try_from_iter_with_nullable([("at", at, true)]).unwrap();
+    let bytes = written(Format::Parquet, Compression::None, &batch);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    let told = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().parquet_schema().column(0).logical_type_ref().cloned();
+    assert_eq!(told, Some(LogicalType::timestamp(false, parquet::basic::TimeUnit::MILLIS)));
+    let (again, _) = read(&Source::memory("x.parquet", bytes), &ReadOptions::default());
+    assert_eq!(again, batch);
+}
+
+#[test]
+fn a_moment_that_parquet_cannot_count_is_an_error_that_names_its_column() {
+    let at: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX / 10]));
+    let batch = RecordBatch::try_from_iter([("at", at)]).unwrap();
+    let mut writer = RecordWriter::new(Format::Parquet, Vec::new(), batch.schema(), Compression::None).unwrap();
+    assert!(writer.write(&batch).unwrap_err().message().starts_with("the column at holds a moment"));
 }

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use rstest::rstest;
 use support::{lines, read, schema, wanting, written};
@@ -92,4 +92,24 @@ fn a_row_knows_its_record_and_its_text() {
     let original = batch.original(2).unwrap();
     assert_eq!((original.record, original.line), (2, None));
     assert_eq!(original.text, br#"{"ID":3,"value":null,"at":"never"}"#);
+}
+
+/// Moments of every zone but UTC were rejected as if they did not fit: taking the zone away turned
+/// them into what clocks show there.
+#[rstest]
+#[case("America/New_York")]
+#[case("+02:00")]
+#[case("UTC")]
+fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
+    let instant = 1_706_713_200_000_000_i64;
+    let at: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(instant), None]).with_timezone(zone));
+    let batch = RecordBatch::try_from_iter_with_nullable([("at", at, true)]).unwrap();
+    for format in [Format::Parquet, Format::ArrowFile, Format::ArrowStream] {
+        let source = Source::memory("x", written(format, Compression::None, &batch));
+        for unit in [TimeUnit::Second, TimeUnit::Microsecond] {
+            let (read, rejected) = read(&source, &wanting(schema(&[("at", DataType::Timestamp(unit, None))])));
+            assert_eq!(rejected, [], "{format}");
+            assert_eq!(lines(&read), ["2024-01-31T15:00:00", "\"\""], "{format} {zone}");
+        }
+    }
 }

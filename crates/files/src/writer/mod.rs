@@ -3,25 +3,20 @@
 mod compress;
 mod csv;
 mod json;
+pub(crate) mod parquet;
 
 use std::io::Write;
-use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::ZstdLevel;
-use parquet::file::properties::WriterProperties;
 use tonnage_engine::{Error, Result};
 
+use self::parquet::ParquetWriter;
 use crate::format::{Compression, Format};
 use compress::Compressor;
 use csv::CsvWriter;
 use json::JsonWriter;
-
-/// A Parquet row group is closed when it has come to this size, whatever its rows: what is open lies in memory.
-const ROW_GROUP_BYTES_MAX: usize = 128 << 20;
 
 /// Writes record batches in one format.
 ///
@@ -29,7 +24,7 @@ const ROW_GROUP_BYTES_MAX: usize = 128 << 20;
 /// |---|---|
 /// | CSV | a header with the names; NULL as nothing, empty text as `""`; text in quotes where it needs them |
 /// | JSON lines | one object per line with every column, NULL as `null`; JSON columns as JSON, not as text |
-/// | Parquet | compressed with zstd inside, whatever the compression of the whole |
+/// | Parquet | compressed with zstd inside, whatever the compression of the whole; moments in seconds as milliseconds, with a note |
 /// | Arrow IPC | as a file or as a stream |
 ///
 /// In both text formats a point in time is `2022-01-03T00:00:00` in UTC with the digits of the fraction that are not zero, a
@@ -43,7 +38,7 @@ pub struct RecordWriter<W: Write + Send> {
 enum Body<W: Write + Send> {
     Csv(CsvWriter<Compressor<W>>),
     Json(JsonWriter<Compressor<W>>),
-    Parquet(Box<ArrowWriter<Compressor<W>>>),
+    Parquet(Box<ParquetWriter<Compressor<W>>>),
     ArrowFile(Box<FileWriter<Compressor<W>>>),
     ArrowStream(Box<StreamWriter<Compressor<W>>>),
 }
@@ -55,7 +50,7 @@ impl<W: Write + Send> RecordWriter<W> {
         let body = match format {
             Format::Csv => Body::Csv(CsvWriter::new(target, &schema).map_err(write_failed)?),
             Format::JsonLines => Body::Json(JsonWriter::new(target)),
-            Format::Parquet => Body::Parquet(Box::new(new_parquet(target, schema)?)),
+            Format::Parquet => Body::Parquet(Box::new(ParquetWriter::new(target, &schema)?)),
             Format::ArrowFile => Body::ArrowFile(Box::new(FileWriter::try_new(target, &schema).map_err(write_failed)?)),
             Format::ArrowStream => Body::ArrowStream(Box::new(StreamWriter::try_new(target, &schema).map_err(write_failed)?)),
         };
@@ -67,13 +62,7 @@ impl<W: Write + Send> RecordWriter<W> {
         match &mut self.body {
             Body::Csv(writer) => writer.write(batch),
             Body::Json(writer) => writer.write(batch),
-            Body::Parquet(writer) => {
-                writer.write(batch).map_err(write_failed)?;
-                match writer.in_progress_size() > ROW_GROUP_BYTES_MAX {
-                    true => writer.flush().map_err(write_failed),
-                    false => Ok(()),
-                }
-            }
+            Body::Parquet(writer) => writer.write(batch),
             Body::ArrowFile(writer) => writer.write(batch).map_err(write_failed),
             Body::ArrowStream(writer) => writer.write(batch).map_err(write_failed),
         }
@@ -84,7 +73,7 @@ impl<W: Write + Send> RecordWriter<W> {
         let target = match self.body {
             Body::Csv(writer) => writer.finish().map_err(write_failed)?,
             Body::Json(writer) => writer.finish().map_err(write_failed)?,
-            Body::Parquet(writer) => writer.into_inner().map_err(write_failed)?,
+            Body::Parquet(writer) => writer.finish()?,
             Body::ArrowFile(mut writer) => {
                 writer.finish().map_err(write_failed)?;
                 writer.into_inner().map_err(write_failed)?
@@ -96,12 +85,6 @@ impl<W: Write + Send> RecordWriter<W> {
         };
         target.finish().map_err(write_failed)
     }
-}
-
-fn new_parquet<W: Write + Send>(target: W, schema: SchemaRef) -> Result<ArrowWriter<W>> {
-    let level = ZstdLevel::try_new(1).map_err(write_failed)?;
-    let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::ZSTD(level)).build();
-    ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties)).map_err(write_failed)
 }
 
 /// What a failed write means to the caller; the target is theirs, so the message does not name it.

@@ -1,0 +1,94 @@
+//! Writes Parquet.
+//!
+//! Parquet counts moments in milliseconds or finer. Moments in seconds are written in milliseconds,
+//! so that every reader sees them as such; a note at the column ([`UNIT_KEY`]) tells this crate
+//! that they were seconds.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use tonnage_engine::{Error, Result};
+
+use super::write_failed;
+
+/// A row group is closed when it has come to this size, whatever its rows: what is open lies in
+/// memory.
+const ROW_GROUP_BYTES_MAX: usize = 128 << 20;
+
+/// The key in a field's metadata that tells in which unit moments were counted before they were
+/// written.
+const UNIT_KEY: &str = "tonnage:timestamp-unit";
+const UNIT_SECONDS: &str = "s";
+
+pub(super) struct ParquetWriter<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: SchemaRef,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    pub(super) fn new(target: W, schema: &Schema) -> Result<Self> {
+        let fields: Vec<_> = schema.fields().iter().map(in_parquet).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        let level = ZstdLevel::try_new(1).map_err(write_failed)?;
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+        let writer = ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties)).map_err(write_failed)?;
+        Ok(Self { writer, schema })
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = self.schema.fields().iter().zip(batch.columns());
+        let columns = columns.map(|(field, column)| milliseconds(field, column)).collect::<Result<Vec<_>>>()?;
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(write_failed)?;
+        self.writer.write(&batch).map_err(write_failed)?;
+        match self.writer.in_progress_size() > ROW_GROUP_BYTES_MAX {
+            true => self.writer.flush().map_err(write_failed),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<W> {
+        self.writer.into_inner().map_err(write_failed)
+    }
+}
+
+/// The field under which a column is written.
+fn in_parquet(field: &FieldRef) -> FieldRef {
+    let DataType::Timestamp(TimeUnit::Second, zone) = field.data_type() else { return Arc::clone(field) };
+    let mut metadata: HashMap<_, _> = field.metadata().clone();
+    metadata.insert(UNIT_KEY.to_owned(), UNIT_SECONDS.to_owned());
+    let written = field.as_ref().clone().with_data_type(DataType::Timestamp(TimeUnit::Millisecond, zone.clone()));
+    Arc::new(written.with_metadata(metadata))
+}
+
+/// The field that a column of a Parquet file was written from.
+pub(crate) fn as_written(field: &FieldRef) -> FieldRef {
+    let is_seconds = field.metadata().get(UNIT_KEY).is_some_and(|unit| unit == UNIT_SECONDS);
+    match field.data_type() {
+        DataType::Timestamp(TimeUnit::Millisecond, zone) if is_seconds => {
+            let mut metadata = field.metadata().clone();
+            metadata.remove(UNIT_KEY);
+            let seconds = DataType::Timestamp(TimeUnit::Second, zone.clone());
+            Arc::new(Field::new(field.name(), seconds, field.is_nullable()).with_metadata(metadata))
+        }
+        _ => Arc::clone(field),
+    }
+}
+
+/// The column in the unit in which it is written.
+fn milliseconds(field: &Field, column: &ArrayRef) -> Result<ArrayRef> {
+    if field.data_type() == column.data_type() || !field.metadata().contains_key(UNIT_KEY) {
+        return Ok(Arc::clone(column));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, field.data_type(), &options).map_err(|error| {
+        let what = "holds a moment that Parquet cannot keep: it counts milliseconds, up to the year 292 million";
+        Error::unsupported(format!("the column {} {what}: choose another format", field.name())).with_source(error)
+    })
+}
