@@ -43,15 +43,9 @@ impl Format {
     pub const ALL: [Format; 5] = [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
 
     /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two kinds of Arrow IPC share
-    /// their names and are told apart by content.
-    ///
-    /// Standard input cannot be looked at without taking bytes from it, so it is an error here;
-    /// [`RecordReader::open`](crate::RecordReader::open) detects its format while it reads.
+    /// their names and are told apart by content. A pipe keeps its bytes for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
-        if source.is_stdin() {
-            return Err(Error::invalid("-: standard input has no name to tell its format; name the format"));
-        }
-        Ok(Input::open(source)?.format(source, None))
+        Ok(Input::look(source)?.format(source, None))
     }
 
     /// The format that the first bytes tell; what is nothing else is taken for CSV.

@@ -1,87 +1,174 @@
-//! The schema that a file suggests, from a sample of its records.
+//! The schema that files suggest, from a sample of their records.
 //!
-//! Every cell of the sample narrows what its column can be ([`Guess`]); what is left at the end decides:
-//!
-//! | all values are | type |
-//! |---|---|
-//! | whole numbers that fit 64 bits, without leading zeros or a plus | Int64 |
-//! | such numbers and others with a point or an exponent | Float64 |
-//! | `true` or `false` | Boolean |
-//! | points in time with a time of day | Timestamp in seconds, milliseconds, microseconds or nanoseconds, as their fractions need |
-//! | JSON objects or arrays | Utf8 marked as JSON |
-//! | anything else, or nothing at all | Utf8 |
+//! Every value of the sample narrows what its column can be ([`Guess`]); what is left at the end
+//! decides. The table at the top of `guess` says how. Parquet and Arrow files say what they hold;
+//! structs, lists and maps in them become JSON.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use tonnage_engine::{Error, Result};
 
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, TimeUnit};
-use memchr::memchr;
-use tonnage_engine::Result;
-
+use crate::Format;
+use crate::column::Column;
+use crate::guess::{Guess, json_field};
 use crate::input::Input;
+use crate::kind;
 use crate::options::ReadOptions;
 use crate::reader::RecordReader;
 use crate::source::Source;
-use crate::text::block::{Cell, CellKind};
+use crate::text::block::CellKind;
 use crate::text::blocks::Blocks;
-use crate::text::json::decoded_name;
-use crate::text::json_array::{ArrayCutter, Cut};
-use crate::text::json_scan::{NotJson, scan_object};
+use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
-use crate::text::{scalar, timestamp};
-use crate::{Format, TYPE_JSON, TYPE_KEY};
 
-/// The most bytes of a text file that are looked at.
-const SAMPLE_BYTES_MAX: usize = 16 << 20;
+/// How much of the files is looked at to find the types of their columns. Further records must fit
+/// what these say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Records of each file.
+    pub records: usize,
+    /// Bytes of each file of text, unpacked.
+    pub bytes: usize,
+    /// Files.
+    pub sources: usize,
+}
 
-/// The schema that the first `sample_records` records of a source suggest, of text at most the first 16 MiB of it. Parquet and
-/// Arrow files say what they hold; structs, lists and maps in them become JSON.
-///
-/// [`ReadOptions::schema`] is not consulted. Broken records are passed over. All columns may be NULL. A source that fails in the
-/// middle of the sample suggests what the records before suggest: who reads it comes to the failure.
-pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usize) -> Result<Schema> {
-    let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
-    let input = Input::open(source)?;
-    match input.format(source, options.format) {
-        format if format != Format::JsonLines && options.documents.is_some() => Err(no_documents(source, format)),
-        Format::Csv => infer_csv(source, input, &options, sample_records),
-        Format::JsonLines => {
-            let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
-            let sample = blocks.look_ahead(SAMPLE_BYTES_MAX);
-            let fields = match &options.documents {
-                Some(documents) => documents.fields(sample, sample_records),
-                None => json_fields(sample, sample_records),
-            };
-            match blocks.take_failure() {
-                Some(error) if fields.is_empty() => Err(error),
-                _ => Ok(Schema::new(fields)),
-            }
-        }
-        _ => {
-            let schema = RecordReader::open(source, &options)?.schema();
-            Ok(Schema::new(schema.fields().iter().map(storable).collect::<Vec<_>>()))
-        }
+impl Sample {
+    /// Everything, however long that takes.
+    pub const ALL: Sample = Sample { records: usize::MAX, bytes: usize::MAX, sources: usize::MAX };
+}
+
+impl Default for Sample {
+    /// 100,000 records and 16 MiB of each of the first eight files.
+    fn default() -> Self {
+        Sample { records: 100_000, bytes: 16 << 20, sources: 8 }
     }
 }
 
-/// The field of a Parquet or Arrow file as a table can keep it.
-fn storable(field: &FieldRef) -> FieldRef {
-    if field.data_type().is_nested() { Arc::new(json_field(field.name())) } else { Arc::clone(field) }
+/// What files suggest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inferred {
+    /// The columns of all files together. All of them may be NULL.
+    pub schema: Schema,
+    /// The records that were looked at; of Parquet and Arrow files, which say what they hold, none.
+    pub records: u64,
+    /// Whether that is all there is: only then does every record fit for certain.
+    pub is_whole: bool,
+    /// Whether the types come from values: Parquet and Arrow files say what they hold.
+    pub is_guessed: bool,
+    /// Columns that became text because of words that seem to mean NULL.
+    pub null_words: Vec<NullWords>,
+    /// The place of an array of objects in a file that is one JSON object, see
+    /// [`ReadOptions::records`].
+    pub records_at: Option<String>,
 }
 
-fn infer_csv(source: &Source, input: Input, options: &ReadOptions, sample_records: usize) -> Result<Schema> {
-    let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
+/// A column that would be of another type if some words in it meant NULL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NullWords {
+    /// The column.
+    pub column: String,
+    /// The words.
+    pub words: Vec<&'static str>,
+    /// What the column would hold without them.
+    pub data_type: DataType,
+}
+
+/// The schema that the first `sample_records` records of a source suggest, of text at most the
+/// first 16 MiB of it.
+///
+/// [`ReadOptions::schema`] is not consulted. Broken records are passed over. All columns may be NULL. A source that fails in the
+/// middle of the sample suggests what the records before suggest: who reads it comes to the
+/// failure. A source without records suggests nothing.
+pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usize) -> Result<Schema> {
+    let found = look_at(source, options, &Sample { records: sample_records, ..Sample::default() })?;
+    Ok(Schema::new(found.columns.iter().map(|(name, column)| column.field(name)).collect::<Vec<_>>()))
+}
+
+/// The schema that takes the records of all sources.
+///
+/// # Errors
+/// Those of [`infer_schema`], and [`Invalid`](tonnage_engine::ErrorKind::Invalid) if no source has
+/// a column, with the reason.
+pub fn infer_common_schema(sources: &[Source], options: &ReadOptions, sample: &Sample) -> Result<Inferred> {
+    let mut columns: Vec<(String, Column)> = Vec::new();
+    let mut is_guessed = false;
+    let (mut records, mut is_whole, mut trouble, mut records_at) = (0, sources.len() <= sample.sources, None, None);
+    for source in sources.iter().take(sample.sources) {
+        let found = look_at(source, options, sample)?;
+        records += found.records;
+        is_whole &= found.is_whole;
+        is_guessed |= found.is_guessed;
+        trouble = trouble.or(found.trouble.map(|trouble| format!("{}: {trouble}", source.name())));
+        records_at = records_at.or(found.records_at);
+        for (name, column) in found.columns {
+            match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+                Some((name, known)) => known.merge(name, &column),
+                None => columns.push((name, column)),
+            }
+        }
+    }
+    if columns.is_empty() {
+        return Err(Error::invalid(trouble.unwrap_or_else(|| "there is no file to make columns from".to_owned())));
+    }
+    let fields: Vec<_> = columns.iter().map(|(name, column)| column.field(name)).collect();
+    let null_words = columns.iter().filter_map(|(name, column)| column.null_words(name)).collect();
+    Ok(Inferred { schema: Schema::new(fields), records, is_whole, is_guessed, null_words, records_at })
+}
+
+/// What one source suggests.
+#[derive(Default)]
+struct Found {
+    columns: Vec<(String, Column)>,
+    records: u64,
+    is_whole: bool,
+    is_guessed: bool,
+    /// Why there are no columns.
+    trouble: Option<String>,
+    records_at: Option<String>,
+}
+
+fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Found> {
+    let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
+    let input = Input::look(source)?;
+    input.check(source)?;
+    let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
+    let mut found = match format {
+        format if format != Format::JsonLines && options.documents.is_some() => return Err(no_documents(source, format)),
+        Format::Csv => look_at_csv(source, input, &options, sample)?,
+        Format::JsonLines => look_at_json(source, input, &options, sample)?,
+        _ => {
+            let schema = RecordReader::of(source, input, &options)?.schema();
+            let told = |field: &FieldRef| (field.name().clone(), Column::Told(storable(field)));
+            Found { columns: schema.fields().iter().map(told).collect(), is_whole: true, ..Found::default() }
+        }
+    };
+    if is_empty {
+        found.trouble = Some("it is empty: there is nothing to make columns from".to_owned());
+    }
+    Ok(found)
+}
+
+/// The field of a Parquet or Arrow file as a table can keep it.
+fn storable(field: &FieldRef) -> Field {
+    if field.data_type().is_nested() { json_field(field.name()) } else { field.as_ref().clone() }
+}
+
+fn look_at_csv(source: &Source, input: Input, options: &ReadOptions, sample: &Sample) -> Result<Found> {
+    let mut blocks = Blocks::of(source, input, options)?;
     let (mut splitter, columns, layout) = open_csv(source, &mut blocks, options)?;
     let mut guesses = vec![Guess::default(); columns];
-    let (mut records, mut bytes) = (0, 0);
-    while records < sample_records && bytes < SAMPLE_BYTES_MAX {
+    let (mut records, mut bytes, mut is_whole) = (0, 0, false);
+    while records < sample.records && bytes < sample.bytes {
         let block = match blocks.next(&mut splitter, columns) {
             Ok(Some(block)) => block,
-            Ok(None) => break,
+            Ok(None) => {
+                is_whole = true;
+                break;
+            }
             Err(error) if records == 0 => return Err(error),
             Err(_) => break,
         };
-        let rows = block.spans.len().min(sample_records - records);
+        let rows = block.spans.len().min(sample.records - records);
         for cells in block.cells.chunks(columns).take(rows) {
             for (guess, cell) in guesses.iter_mut().zip(cells) {
                 let text = cell.bytes(&block.bytes);
@@ -94,139 +181,22 @@ fn infer_csv(source: &Source, input: Input, options: &ReadOptions, sample_record
         records += rows;
         bytes += block.bytes.len();
     }
-    let fields = layout.schema.fields().iter().zip(&guesses).map(|(field, guess)| guess.field(field.name()));
-    Ok(Schema::new(fields.collect::<Vec<_>>()))
+    let fields = layout.schema.fields().iter().zip(guesses);
+    let columns = fields.map(|(field, guess)| (field.name().clone(), Column::Seen(Box::new(guess)))).collect();
+    Ok(Found { columns, records: records as u64, is_whole, is_guessed: true, ..Found::default() })
 }
 
-/// Calls `take` with the places of the first JSON records in `bytes`.
-pub(crate) fn each_json_record(bytes: &[u8], sample_records: usize, mut take: impl FnMut(usize, usize)) {
-    let (mut start, mut array) = (0, ArrayCutter::fits(bytes).then(ArrayCutter::new));
-    for _ in 0..sample_records {
-        let (from, to) = match &mut array {
-            _ if start >= bytes.len() => return,
-            None => (start, memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length)),
-            Some(cutter) => match cutter.next(bytes, start, false) {
-                Cut::Element(from, to) | Cut::Refused(from, to, _) => (from, to),
-                Cut::Nothing(_) => return,
-            },
-        };
-        take(from, to);
-        start = to + usize::from(array.is_none());
+fn look_at_json(source: &Source, input: Input, options: &ReadOptions, sample: &Sample) -> Result<Found> {
+    let head = input.head.clone();
+    let mut blocks = Blocks::of(source, input, options)?;
+    let mut members = JsonColumns::of(options);
+    let seen = members.look_at(source, &mut blocks, options, sample)?;
+    let columns = members.into_columns();
+    if columns.is_empty()
+        && let Some(error) = blocks.take_failure()
+    {
+        return Err(error);
     }
-}
-
-/// The members of the JSON objects in `bytes`, in the order in which they first appear.
-pub(crate) fn json_fields(bytes: &[u8], sample_records: usize) -> Vec<FieldRef> {
-    let mut columns: Vec<(String, Guess)> = Vec::new();
-    let mut places = HashMap::new();
-    each_json_record(bytes, sample_records, |start, end| {
-        // A broken record tells what it can: the reader will reject it in its turn.
-        let _ = scan_object(bytes, start, end, |member| {
-            let name = decoded_name(&member);
-            let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
-                columns.push((name.into_owned(), Guess::default()));
-                columns.len() - 1
-            });
-            if member.value.kind() != CellKind::Missing {
-                columns[place].1.see(member.value, member.value.bytes(bytes));
-            }
-            Ok::<(), NotJson>(())
-        });
-    });
-    columns.iter().map(|(name, guess)| Arc::new(guess.field(name))).collect()
-}
-
-/// What a column can still be.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Guess {
-    whole: bool,
-    fractional: bool,
-    /// `NaN` or `inf`, which are numbers only in company.
-    unusual: bool,
-    boolean: bool,
-    time: bool,
-    nested: bool,
-    text: bool,
-    fraction_digits: u32,
-}
-
-impl Guess {
-    pub(crate) fn see(&mut self, cell: Cell, text: &[u8]) {
-        match cell.kind() {
-            CellKind::Missing => {}
-            CellKind::Number if scalar::whole::<i64>(text).is_ok() => self.whole = true,
-            CellKind::Number if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => self.text = true,
-            CellKind::Number => self.fractional = true,
-            CellKind::Bool => self.boolean = true,
-            CellKind::Nested => self.nested = true,
-            CellKind::String if text.first().is_some_and(u8::is_ascii_digit) => self.see_time(text),
-            CellKind::String | CellKind::StringEscaped => self.text = true,
-            _ => self.see_text(text),
-        }
-    }
-
-    fn see_text(&mut self, text: &[u8]) {
-        if self.text {
-            return;
-        }
-        let digits = text.strip_prefix(b"-").unwrap_or(text);
-        match digits {
-            [b'0'..=b'9', ..] if is_number(digits) => match scalar::whole::<i64>(text) {
-                Ok(_) => self.whole = true,
-                // Too long for 64 bits: a double would lose its last digits.
-                Err(_) if digits.iter().all(u8::is_ascii_digit) => self.text = true,
-                Err(_) => self.fractional = true,
-            },
-            [b'.', b'0'..=b'9', ..] if scalar::double(text).is_ok() => self.fractional = true,
-            [b'0'..=b'9', ..] => self.see_time(text),
-            b"NaN" | b"nan" | b"inf" => self.unusual = true,
-            _ if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") => self.boolean = true,
-            _ => self.text = true,
-        }
-    }
-
-    fn see_time(&mut self, text: &[u8]) {
-        match timestamp::parse(text) {
-            Some(instant) if instant.has_time => {
-                self.time = true;
-                self.fraction_digits = self.fraction_digits.max(instant.fraction_digits);
-            }
-            _ => self.text = true,
-        }
-    }
-
-    pub(crate) fn field(&self, name: &str) -> Field {
-        let number = self.whole || self.fractional;
-        let kinds = [number, self.boolean, self.time, self.nested, self.text].iter().filter(|seen| **seen).count();
-        let data_type = match kinds {
-            1 if self.nested => return json_field(name),
-            1 if number && (self.fractional || self.unusual) => DataType::Float64,
-            _ if kinds != 1 || self.unusual || self.text => DataType::Utf8,
-            _ if number => DataType::Int64,
-            _ if self.boolean => DataType::Boolean,
-            _ => DataType::Timestamp(unit_for(self.fraction_digits), None),
-        };
-        Field::new(name, data_type, true)
-    }
-}
-
-/// Digits that are meant as a number: no zero leads them, as it does in postal codes and the like.
-fn is_number(digits: &[u8]) -> bool {
-    let leading_zero = digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
-    !leading_zero
-        && digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
-        && scalar::double(digits).is_ok()
-}
-
-fn unit_for(fraction_digits: u32) -> TimeUnit {
-    match fraction_digits {
-        0 => TimeUnit::Second,
-        1..=3 => TimeUnit::Millisecond,
-        4..=6 => TimeUnit::Microsecond,
-        _ => TimeUnit::Nanosecond,
-    }
-}
-
-pub(crate) fn json_field(name: &str) -> Field {
-    Field::new(name, DataType::Utf8, true).with_metadata(HashMap::from([(TYPE_KEY.to_owned(), TYPE_JSON.to_owned())]))
+    let trouble = columns.is_empty().then(|| kind::without_objects(&head));
+    Ok(Found { columns, records: seen.records, is_whole: seen.is_whole, is_guessed: true, trouble, records_at: seen.records_at })
 }

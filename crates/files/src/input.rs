@@ -2,13 +2,15 @@
 
 use std::io::{self, BufReader, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
-use tonnage_engine::Result;
+use tonnage_engine::{Error, Result};
 
 use crate::format::{Compression, Format};
+use crate::gzip::GzipMembers;
+use crate::kind;
 use crate::progress::{Counted, Progress};
 use crate::readahead::ReadAhead;
 use crate::source::Source;
+use crate::stop::Stop;
 
 /// How many decompressed bytes the detection of a format may look at.
 const HEAD_BYTES: usize = 4096;
@@ -29,9 +31,18 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a source. The compression is told by its first bytes; the name is not asked.
-    pub(crate) fn open(source: &Source) -> Result<Input> {
-        let (raw, bytes_total) = source.open()?;
+    /// Opens a source for its last reader. The compression is told by its first bytes; the name is
+    /// not asked.
+    pub(crate) fn open(source: &Source, stop: &Stop) -> Result<Input> {
+        Self::of(source, source.open(stop)?)
+    }
+
+    /// Opens a source whose bytes somebody else reads later.
+    pub(crate) fn look(source: &Source) -> Result<Input> {
+        Self::of(source, source.look()?)
+    }
+
+    fn of(source: &Source, (raw, bytes_total): (Box<dyn Read + Send>, Option<u64>)) -> Result<Input> {
         let progress = Progress::new(bytes_total);
         let mut raw = Counted::new(raw, progress.clone());
         let (magic, error) = peek(&mut raw, 4);
@@ -47,6 +58,11 @@ impl Input {
             Some(error) => Box::new(Cursor::new(head.clone()).chain(Failing(Some(error)))),
         };
         Ok(Input { head, reader, compression, progress })
+    }
+
+    /// Refuses what is known to be neither text nor any other format that is read.
+    pub(crate) fn check(&self, source: &Source) -> Result<()> {
+        kind::foreign(&self.head).map_or(Ok(()), |what| Err(Error::invalid(format!("{}: {what}", source.name()))))
     }
 
     /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are always told apart by content,
@@ -72,7 +88,7 @@ fn decompress(raw: impl Read + Send + 'static, compression: Compression) -> io::
     let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, raw);
     Ok(match compression {
         Compression::None => Box::new(buffered),
-        Compression::Gzip => Box::new(ReadAhead::start(MultiGzDecoder::new(buffered))?),
+        Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(buffered))?),
         Compression::Zstd => Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?),
     })
 }

@@ -2,13 +2,16 @@
 //!
 //! Reading:
 //!
-//! 1. [`Source::expand`] turns names, globs and `-` into [`Source`]s.
+//! 1. [`Source::expand`] turns names, globs and `-` into [`Source`]s. A pipe is opened once: who
+//!    looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
 //! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the format by name and then by
 //!    content) and matches its columns with those the caller wants ([`ReadOptions::schema`]).
 //! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a [`RejectedRecord`] with its
 //!    place, its reason and its original text; the records around it are delivered. Only what ends the file (a truncated
 //!    archive, an unreadable disk) is an error, and it comes after everything that stood before it.
-//! 4. JSON is one object per line or one array of objects. Its members become columns, or, with [`ReadOptions::documents`], each object stays
+//! 4. JSON is one object per line, objects over several lines one after another, one array of
+//!    objects, or a document with such an array in it ([`ReadOptions::records`]). Its members
+//!    become columns, or, with [`ReadOptions::documents`], each object stays
 //!    whole in one column, beside columns that are taken out of it.
 //! 5. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where the row came from.
 //!
@@ -38,27 +41,36 @@
 
 mod arrow_stream;
 mod batch;
+mod column;
 mod columnar;
+mod encoding;
 mod fit;
 mod format;
+mod guess;
+mod gzip;
 mod infer;
 mod input;
+mod kind;
 mod options;
+mod pipe;
 mod progress;
 mod readahead;
 mod reader;
 mod render;
 mod source;
+mod stop;
 mod text;
 mod writer;
 
 pub use batch::{Original, ReadBatch, RejectedRecord};
+pub use encoding::Encoding;
 pub use format::{Compression, Format};
-pub use infer::infer_schema;
+pub use infer::{Inferred, NullWords, Sample, infer_common_schema, infer_schema};
 pub use options::{CsvOptions, DocumentOptions, ReadOptions, Unmentioned};
 pub use progress::Progress;
 pub use reader::RecordReader;
 pub use source::Source;
+pub use stop::Stop;
 pub use writer::RecordWriter;
 
 /// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for extension types, so that

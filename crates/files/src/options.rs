@@ -2,7 +2,9 @@
 
 use arrow::datatypes::SchemaRef;
 
+use crate::encoding::Encoding;
 use crate::format::Format;
+use crate::stop::Stop;
 
 /// How a source is to be read; the default reads any file as it describes itself.
 #[derive(Clone, Debug)]
@@ -26,6 +28,13 @@ pub struct ReadOptions {
     pub csv: CsvOptions,
     /// Whether each JSON object is to be one document in one column, rather than a row of its members.
     pub documents: Option<DocumentOptions>,
+    /// The names that lead to the array of records in a file that is one JSON object; none: the
+    /// file is the records.
+    pub records: Vec<String>,
+    /// What text is written in; unset: UTF-8, or UTF-16 where a mark at its beginning says so.
+    pub encoding: Option<Encoding>,
+    /// Ends the wait for a pipe that gives nothing.
+    pub stop: Stop,
 }
 
 /// How JSON documents become rows: each as it stands in one column, beside columns that are taken out of it.
@@ -76,6 +85,9 @@ impl Default for ReadOptions {
             parallelism: 1,
             csv: CsvOptions::default(),
             documents: None,
+            records: Vec::new(),
+            encoding: None,
+            stop: Stop::default(),
         }
     }
 }

@@ -1,14 +1,20 @@
 //! Reading ahead on a thread, so that decompressing and parsing overlap.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
+
+use crate::stop::Stop;
 
 /// What the thread reads at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// How many chunks may lie ready; with the one being filled and the one being read, the memory is six times [`CHUNK_BYTES`].
 const CHUNKS_AHEAD: usize = 4;
+
+/// How often whoever waits for a chunk looks whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A reader whose bytes another thread has read already.
 ///
@@ -18,24 +24,49 @@ pub(crate) struct ReadAhead {
     chunk: Vec<u8>,
     position: usize,
     ended: bool,
+    stop: Stop,
 }
 
 impl ReadAhead {
     /// Moves `reader` to a new thread and starts reading.
     pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
+        Self::spawn(Stop::default(), move |sender| read_chunks(reader, sender))
+    }
+
+    /// The same for a reader that may wait for ever: chunks are handed on as they come, and the
+    /// wait for them can be stopped. The thread of a reader that never answers stays until the
+    /// process ends.
+    pub(crate) fn start_stoppable(reader: impl Read + Send + 'static, stop: Stop) -> io::Result<Self> {
+        Self::spawn(stop, move |sender| read_as_it_comes(reader, sender))
+    }
+
+    fn spawn(stop: Stop, work: impl FnOnce(&SyncSender<io::Result<Vec<u8>>>) + Send + 'static) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
-        thread::Builder::new().name("tonnage-read-ahead".into()).spawn(move || read_chunks(reader, &sender))?;
-        Ok(Self { chunks, chunk: Vec::new(), position: 0, ended: false })
+        thread::Builder::new().name("tonnage-read-ahead".into()).spawn(move || work(&sender))?;
+        Ok(Self { chunks, chunk: Vec::new(), position: 0, ended: false, stop })
     }
 
     /// Waits for the next chunk. An empty one marks the end; a thread that stops without it has panicked, which must not
     /// look like the end of the file.
     fn refill(&mut self) -> io::Result<()> {
-        let chunk = self.chunks.recv().unwrap_or_else(|_| Err(io::Error::other("the decompressor stopped unexpectedly")));
+        let chunk = self.wait();
         self.ended = !matches!(&chunk, Ok(chunk) if !chunk.is_empty());
         self.chunk = chunk?;
         self.position = 0;
         Ok(())
+    }
+
+    fn wait(&self) -> io::Result<Vec<u8>> {
+        loop {
+            match self.chunks.recv_timeout(LOOK_EVERY) {
+                Ok(chunk) => return chunk,
+                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the reading thread stopped unexpectedly")),
+                Err(RecvTimeoutError::Timeout) if self.stop.is_asked() => {
+                    return Err(io::Error::other("the wait for more was stopped"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 }
 
@@ -67,6 +98,22 @@ fn read_chunks(mut reader: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) 
             return;
         }
         if last {
+            return;
+        }
+    }
+}
+
+/// Sends what each read gives, until the input ends.
+fn read_as_it_comes(mut reader: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        let chunk = match reader.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map(|bytes| buffer[..bytes].to_vec()),
+        };
+        let last = !matches!(&chunk, Ok(chunk) if !chunk.is_empty());
+        // Nobody waiting is no news: the reader was dropped.
+        if chunks.send(chunk).is_err() || last {
             return;
         }
     }

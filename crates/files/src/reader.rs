@@ -31,7 +31,12 @@ enum Body {
 impl RecordReader {
     /// Opens a source, detects what it holds, and reads as much of it as is needed to know its columns.
     pub fn open(source: &Source, options: &ReadOptions) -> Result<RecordReader> {
-        let input = Input::open(source)?;
+        Self::of(source, Input::open(source, &options.stop)?, options)
+    }
+
+    /// A reader of a source that is open.
+    pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<RecordReader> {
+        input.check(source)?;
         let format = input.format(source, options.format);
         let (compression, progress) = (input.compression, input.progress.clone());
         let body = match format.is_text() {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use tonnage_engine::{Error, Result};
 
+use crate::pipe::Pipe;
+use crate::stop::Stop;
+
 /// One place that records are read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -18,20 +21,27 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
     File(PathBuf),
-    Stdin,
+    Pipe(Pipe),
     Memory(Arc<[u8]>),
 }
 
 impl Source {
-    /// One file.
+    /// One file. Something that is no plain file, such as a FIFO or `/dev/stdin`, can be read once.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        Self { name: path.display().to_string(), place: Place::File(path) }
+        let is_pipe = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+        let place = match is_pipe {
+            // Another handle on standard input would share its bytes with the first.
+            true if path == Path::new("/dev/stdin") => Place::Pipe(Pipe::stdin()),
+            true => Place::Pipe(Pipe::at(&path)),
+            false => Place::File(path.clone()),
+        };
+        Self { name: path.display().to_string(), place }
     }
 
     /// Standard input; it can be read once.
     pub fn stdin() -> Self {
-        Self { name: "-".into(), place: Place::Stdin }
+        Self { name: "-".into(), place: Place::Pipe(Pipe::stdin()) }
     }
 
     /// Bytes in memory; the name serves messages and the detection of the format.
@@ -65,19 +75,40 @@ impl Source {
         }
     }
 
-    /// Whether this is standard input, which can be read only once.
+    /// Whether this is standard input.
     pub fn is_stdin(&self) -> bool {
-        self.place == Place::Stdin
+        matches!(&self.place, Place::Pipe(pipe) if pipe.is_stdin())
+    }
+
+    /// Whether [`RecordReader::open`](crate::RecordReader::open) can be called only once, because
+    /// the bytes of a pipe are gone then. What only looks at a source, as
+    /// [`infer_schema`](crate::infer_schema) does, leaves all bytes for the reader.
+    pub fn reads_once(&self) -> bool {
+        matches!(&self.place, Place::Pipe(_))
     }
 
     /// Opens the source from its first byte, with its size where that is known.
-    pub(crate) fn open(&self) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    pub(crate) fn open(&self, stop: &Stop) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+        match &self.place {
+            Place::Pipe(pipe) => {
+                let taken = pipe.take(stop).map_err(|error| self.io_error("cannot be opened", error))?;
+                Ok((Box::new(taken), None))
+            }
+            _ => self.look(),
+        }
+    }
+
+    /// The same without taking anything away from who opens it later.
+    pub(crate) fn look(&self) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
         match &self.place {
             Place::File(path) => {
                 let (file, bytes) = open_file(path).map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok((Box::new(file), bytes))
             }
-            Place::Stdin => Ok((Box::new(io::stdin()), None)),
+            Place::Pipe(pipe) => {
+                let looked = pipe.look().map_err(|error| self.io_error("cannot be opened", error))?;
+                Ok((Box::new(looked), None))
+            }
             Place::Memory(bytes) => Ok((Box::new(Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64))),
         }
     }
@@ -92,7 +123,7 @@ impl Source {
         match error.kind() {
             io::ErrorKind::NotFound => Error::not_found(message),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => Error::corruption(message),
-            io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory => Error::invalid(message),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory | io::ErrorKind::Unsupported => Error::invalid(message),
             _ => Error::unavailable(message),
         }
         .with_source(error)

@@ -6,7 +6,8 @@ use arrow::array::AsArray;
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use rstest::rstest;
 use support::{jsonl, lines, read, schema, small_schema, wanting};
-use tonnage_files::{ReadOptions, RecordReader, TYPE_JSON, TYPE_KEY, Unmentioned};
+use tonnage_engine::ErrorKind;
+use tonnage_files::{ReadOptions, RecordReader, Sample, TYPE_JSON, TYPE_KEY, Unmentioned, infer_common_schema, infer_schema};
 
 #[test]
 fn members_come_in_any_order_and_may_be_missing() {
@@ -87,14 +88,64 @@ fn only_the_bad_element_is_rejected(#[case] bad: &str, #[case] line: u64, #[case
     assert_eq!(rejected[0].original, bad.as_bytes());
 }
 
+/// It was one rejected record among others, and the load went on as if the file had ended: a cut
+/// archive is an error.
 #[test]
-fn an_array_that_is_cut_short_is_told() {
-    for (text, record, line) in [("[{\"id\": 1},\n{\"id\"", 1, 2), ("[{\"id\": 1},\n", 1, 2), ("[{\"id\": 1}", 1, 1)] {
-        let (batch, rejected) = read(&jsonl(text), &wanting(small_schema()));
-        assert_eq!((batch.num_rows(), rejected.len()), (1, 1), "{text}");
-        assert_eq!((rejected[0].record, rejected[0].line), (record, Some(line)), "{text}");
-        assert!(rejected[0].reason.ends_with("the file is cut short"), "{}", rejected[0].reason);
+fn an_array_that_is_cut_short_is_an_error_behind_its_records() {
+    for (text, line) in [("[{\"id\": 1},\n{\"id\"", 2), ("[{\"id\": 1},\n", 2), ("[{\"id\": 1}", 1)] {
+        let mut reader = RecordReader::open(&jsonl(text), &wanting(small_schema())).unwrap();
+        assert_eq!(lines(&reader.next().unwrap().unwrap().batch), ["1,,"], "{text}");
+        let error = reader.next().unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption);
+        assert!(error.message().starts_with(&format!("test.jsonl: record 1 (line {line}) cannot be read")), "{error}");
+        assert!(error.message().ends_with("the file is cut short: get it again") && reader.next().is_none(), "{error}");
     }
+}
+
+/// Each line was taken for a record, and each was rejected.
+#[test]
+fn objects_over_several_lines_are_records() {
+    let text = "{\n  \"id\": 1,\n  \"name\": \"a}\"\n}\n{\n  \"id\": 2\n}\n{\n  \"id\": \"x\"\n}\n";
+    let (batch, rejected) = read(&jsonl(text), &wanting(small_schema()));
+    assert_eq!(lines(&batch), ["1,a},", "2,,"]);
+    assert_eq!((rejected.len(), rejected[0].record, rejected[0].line), (1, 2, Some(8)));
+    assert_eq!(infer_schema(&jsonl(text), &ReadOptions::default(), 10).unwrap().fields().len(), 2);
+}
+
+#[test]
+fn a_broken_line_does_not_make_one_record_of_many() {
+    let text = "{\"id\": [\n{\"id\": 2}\n{\"id\": 3}]\n{\"id\": 4}\n";
+    let (batch, rejected) = read(&jsonl(text), &wanting(small_schema()));
+    assert_eq!((lines(&batch), rejected.len()), (vec!["2,,".to_owned(), "4,,".to_owned()], 2));
+}
+
+#[rstest]
+#[case("{\"kind\": \"x\", \"bbox\": [1, 2], \"features\": [{\"id\": 1},\n {\"id\": 2}], \"more\": {\"a\": [3]}}\n", "features")]
+#[case("{\"n\": -1.5e3, \"data\": {\"s\": \"]}\\\"\", \"items\": [ {\"id\": 1},{\"id\": 2} ]}}", "data.items")]
+fn the_array_of_records_may_stand_in_a_document(#[case] text: &str, #[case] path: &str) {
+    let records = path.split('.').map(str::to_owned).collect();
+    let options = ReadOptions { records, ..wanting(small_schema()) };
+    let (batch, rejected) = read(&jsonl(text), &options);
+    assert_eq!((lines(&batch), rejected), (vec!["1,,".to_owned(), "2,,".to_owned()], vec![]));
+    assert_eq!(infer_schema(&jsonl(text), &options, 10).unwrap().fields().len(), 1);
+}
+
+#[test]
+fn a_path_that_leads_to_no_array_is_told() {
+    for (path, says) in [("more", "no such member"), ("kind", "is no array"), ("kind.x", "no object"), ("open", "ends before")] {
+        let records = path.split('.').map(str::to_owned).collect();
+        let text = if path == "open" { "{\"kind\": \"x\", \"op" } else { "{\"kind\": \"x\"}" };
+        let error = RecordReader::open(&jsonl(text), &ReadOptions { records, ..wanting(small_schema()) }).err().unwrap();
+        assert!(error.message().starts_with(&format!("test.jsonl: --records {path}: ")), "{error}");
+        assert!(error.message().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn a_document_that_holds_its_records_says_where() {
+    let text = "{\n\"type\": \"x\",\n\"features\": [{\"id\": 1}]\n}\n";
+    let found = infer_common_schema(&[jsonl(text)], &ReadOptions::default(), &Sample::default()).unwrap();
+    assert_eq!((found.records, found.records_at.as_deref()), (1, Some("features")));
 }
 
 #[test]

@@ -8,7 +8,10 @@ use tonnage_engine::{Error, Result};
 use super::block::{Block, Cell};
 use super::csv::CsvSplitter;
 use super::json::JsonSplitter;
+use crate::encoding::Encoding;
 use crate::format::BOM;
+use crate::input::Input;
+use crate::options::ReadOptions;
 use crate::source::Source;
 
 /// How much is read before records are looked for: enough to make what is done once per block cheap, and little enough to
@@ -27,6 +30,14 @@ impl Splitter {
         match self {
             Splitter::Csv(_) => true,
             Splitter::Json(splitter) => splitter.has_lines(),
+        }
+    }
+
+    /// Why the text is known to end before its time.
+    fn short(&self) -> Option<&'static str> {
+        match self {
+            Splitter::Csv(_) => None,
+            Splitter::Json(splitter) => splitter.short(),
         }
     }
 
@@ -57,7 +68,20 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    pub(crate) fn new(source: Source, input: Box<dyn Read + Send>, rows_max: usize, record_bytes_max: usize) -> Self {
+    /// The text of a source as UTF-8, whatever it is written in.
+    pub(crate) fn of(source: &Source, input: Input, options: &ReadOptions) -> Result<Self> {
+        let encoding = match options.encoding.or_else(|| Encoding::of_mark(&input.head)) {
+            None if Encoding::is_utf16_without_mark(&input.head) => {
+                let message = "is UTF-16 without a mark that says so: give its encoding, utf-16le or utf-16be";
+                return Err(Error::invalid(format!("{}: {message}", source.name())));
+            }
+            encoding => encoding.unwrap_or_default(),
+        };
+        let reader = encoding.decoded(input.reader);
+        Ok(Self::new(source.clone(), reader, options.batch_rows, options.record_bytes_max))
+    }
+
+    fn new(source: Source, input: Box<dyn Read + Send>, rows_max: usize, record_bytes_max: usize) -> Self {
         Self {
             source,
             input,
@@ -128,7 +152,8 @@ impl Blocks {
             }
             self.ahead.drain(..used);
             if self.at_end {
-                return self.take_failure().map_or(Ok(None), Err);
+                let failure = self.take_failure().or_else(|| splitter.short().map(|reason| self.cut_short(reason)));
+                return failure.map_or(Ok(None), Err);
             }
             bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
         }
@@ -179,6 +204,15 @@ impl Blocks {
             self.next_record,
             self.next_line,
             self.record_bytes_max
+        ))
+    }
+
+    fn cut_short(&self, reason: &str) -> Error {
+        Error::corruption(format!(
+            "{}: record {} (line {}) cannot be read: {reason}; the file is cut short: get it again",
+            self.source.name(),
+            self.next_record,
+            self.next_line
         ))
     }
 

@@ -4,6 +4,8 @@
 //! 2. Each column is built by a loop made for its type. A value that does not fit is noted as a fault and NULL takes its place.
 //! 3. If there were faults, their rows are filtered out of the finished columns (rare).
 //!
+//! Numbers are taken as they are written or not at all: a decimal column rejects digits that it
+//! would have to round.
 //! So a good batch pays one comparison per value for the ability to reject single records.
 
 use std::collections::BTreeMap;
@@ -16,12 +18,14 @@ use arrow::array::{
 use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
-    DataType, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use tonnage_engine::{Error, Result};
 
 use super::block::{Block, Cell, CellKind, Span};
+use super::decimal::decimal;
 use super::json_scan::{is_json, unescape};
 use super::layout::Layout;
 use super::made;
@@ -110,9 +114,11 @@ impl Converter {
                 block.cells.extend_from_slice(cells);
                 continue;
             };
-            let at = cells.iter().position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
-            let column = at.and_then(|place| self.column_at(place));
-            let reason = format!("invalid UTF-8 at byte {} of the record", error.valid_up_to());
+            let column = cells.iter().position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
+            let column = column.and_then(|place| self.column_at(place));
+            let at = error.valid_up_to();
+            let reason =
+                format!("invalid UTF-8 at byte {at} of the record: if the file is Latin-1 or the like, give its encoding");
             rejected.push(block.rejected(&self.source, span, column, reason));
         }
         rejected
@@ -172,6 +178,7 @@ impl Cells<'_> {
             DataType::UInt64 => self.primitive::<UInt64Type>(whole, faults),
             DataType::Float32 => self.primitive::<Float32Type>(scalar::float, faults),
             DataType::Float64 => self.primitive::<Float64Type>(scalar::double, faults),
+            DataType::Decimal128(precision, scale) if *scale >= 0 => self.decimals(*precision, *scale, faults)?,
             DataType::Boolean => self.booleans(faults),
             DataType::Timestamp(unit, zone) => self.timestamps(*unit, zone.clone(), faults),
             DataType::Binary => self.binaries(faults)?,
@@ -219,6 +226,11 @@ impl Cells<'_> {
             let result = match cell.kind() {
                 CellKind::QuotedEscaped | CellKind::StringEscaped => value(row, &plain_text(cell, text)),
                 CellKind::Nested => Err("is a nested value"),
+                CellKind::Plain => value(row, text).or_else(|reason| match text.trim_ascii() {
+                    // Blanks around a value are no part of it, but they are rare.
+                    bare if bare.len() < text.len() && !bare.is_empty() => value(row, bare),
+                    _ => Err(reason),
+                }),
                 _ => value(row, text),
             };
             if let Err(reason) = result {
@@ -263,6 +275,16 @@ impl Cells<'_> {
                 Arc::new(PrimitiveArray::<TimestampNanosecondType>::new(values.into(), nulls).with_timezone_opt(zone))
             }
         }
+    }
+
+    fn decimals(&self, precision: u8, scale: i8, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let mut values = vec![0_i128; self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            values[row] = decimal(text, precision, scale)?;
+            Ok(())
+        });
+        let values = PrimitiveArray::<Decimal128Type>::new(values.into(), nulls);
+        Ok(Arc::new(values.with_precision_and_scale(precision, scale).map_err(internal)?))
     }
 
     fn booleans(&self, faults: OnFault<'_>) -> ArrayRef {

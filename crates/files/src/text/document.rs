@@ -1,14 +1,11 @@
 //! JSON documents that become rows: where in each the columns stand.
 
-use std::sync::Arc;
-
-use arrow::datatypes::{DataType, Field, FieldRef};
+use arrow::datatypes::FieldRef;
 use tonnage_engine::{Error, Result};
 
 use super::block::{Cell, CellKind};
 use super::json::{Refusal, decoded_name};
 use super::json_scan::{Member, scan_object};
-use crate::infer::{Guess, each_json_record, json_field};
 use crate::options::DocumentOptions;
 use crate::render::is_json_field;
 
@@ -101,24 +98,19 @@ fn is_object(member: &Member<'_>, text: &[u8]) -> bool {
     member.value.kind() == CellKind::Nested && member.value.bytes(text).starts_with(b"{")
 }
 
-impl DocumentOptions {
-    /// The columns that these documents suggest: one that is made, those with a place of their own, and the documents.
-    pub(crate) fn fields(&self, bytes: &[u8], sample_records: usize) -> Vec<FieldRef> {
-        let mut guesses = vec![Guess::default(); self.places.len()];
-        let places: Vec<Place> =
-            (0..self.places.len()).map(|column| Place { column, path: self.places[column].1.clone(), any_case: false }).collect();
-        let wanted: Vec<(&Place, &[String])> = places.iter().map(|place| (place, place.path.as_slice())).collect();
-        let mut cells = vec![Cell::MISSING; places.len()];
-        each_json_record(bytes, sample_records, |start, end| {
-            cells.fill(Cell::MISSING);
-            // A broken document tells what it can: the reader will reject it in its turn.
-            let _ = find(bytes, start, end, &wanted, &mut cells);
-            for (guess, cell) in guesses.iter_mut().zip(&cells).filter(|(_, cell)| cell.kind() != CellKind::Missing) {
-                guess.see(*cell, cell.bytes(bytes));
-            }
-        });
-        let made = self.made.iter().map(|name| Field::new(name, DataType::FixedSizeBinary(16), true));
-        let found = self.places.iter().zip(&guesses).map(|((name, _), guess)| guess.field(name));
-        made.chain(found).chain([json_field(&self.column)]).map(Arc::new).collect()
+/// The paths at which documents are looked at to find the types of columns.
+pub(crate) struct DocumentPaths(Vec<Place>);
+
+impl DocumentPaths {
+    pub(crate) fn of(options: &DocumentOptions) -> Self {
+        let place = |(column, (_, path)): (usize, &(String, Vec<String>))| Place { column, path: path.clone(), any_case: false };
+        Self(options.places.iter().enumerate().map(place).collect())
+    }
+
+    /// Fills a cell for each path from the document that `text[start..end]` is. A broken one tells
+    /// what it can.
+    pub(crate) fn find(&self, text: &[u8], start: usize, end: usize, cells: &mut [Cell]) {
+        let places: Vec<(&Place, &[String])> = self.0.iter().map(|place| (place, place.path.as_slice())).collect();
+        let _ = find(text, start, end, &places, cells);
     }
 }

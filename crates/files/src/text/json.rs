@@ -9,20 +9,7 @@ use super::block::{Block, Cell};
 use super::document::DocumentLayout;
 use super::json_array::{ArrayCutter, Cut, line_ends};
 use super::json_scan::{Member, NotJson, scan_object, unescape};
-
-/// How the records follow each other.
-#[derive(Clone, Debug)]
-pub(crate) enum JsonShape {
-    Lines,
-    Array(ArrayCutter),
-}
-
-impl JsonShape {
-    /// The shape of what begins like this.
-    pub(crate) fn of(text: &[u8]) -> Self {
-        if ArrayCutter::fits(text) { JsonShape::Array(ArrayCutter::new()) } else { JsonShape::Lines }
-    }
-}
+use super::json_shape::JsonShape;
 
 /// The columns to look for in each record.
 #[derive(Clone, Debug)]
@@ -38,6 +25,8 @@ pub(crate) struct JsonSplitter {
     seen: Vec<(Vec<u8>, Option<usize>)>,
     /// Whether members that are no column are passed over; else they reject their record.
     pass_over_unknown: bool,
+    /// Why the text is known to end before its time.
+    short: Option<&'static str>,
 }
 
 /// Why a line is no record.
@@ -56,7 +45,7 @@ impl JsonSplitter {
     /// Records whose members are the columns.
     pub(crate) fn new(shape: JsonShape, names: Vec<String>, pass_over_unknown: bool) -> Self {
         let columns = names.iter().enumerate().map(|(column, name)| (name.to_lowercase().into_bytes(), column)).collect();
-        Self { shape, documents: None, columns, names, seen: Vec::new(), pass_over_unknown }
+        Self { shape, documents: None, columns, names, seen: Vec::new(), pass_over_unknown, short: None }
     }
 
     /// Records that are documents.
@@ -66,23 +55,35 @@ impl JsonSplitter {
 
     /// Whether each line is a record.
     pub(crate) fn has_lines(&self) -> bool {
-        matches!(self.shape, JsonShape::Lines)
+        self.shape.has_lines()
+    }
+
+    /// Why the text is known to end before its time, once that has come out.
+    pub(crate) fn short(&self) -> Option<&'static str> {
+        self.short
     }
 
     /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used.
     pub(crate) fn split(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
         match &mut self.shape {
             JsonShape::Lines => self.split_lines(bytes, at_end, rows_max, block),
-            JsonShape::Array(cutter) => {
+            JsonShape::Elements(cutter) => {
                 let mut cutter = cutter.clone();
-                let used = self.split_array(&mut cutter, bytes, at_end, rows_max, block);
-                self.shape = JsonShape::Array(cutter);
+                let used = self.split_elements(&mut cutter, bytes, at_end, rows_max, block);
+                self.shape = JsonShape::Elements(cutter);
                 used
             }
         }
     }
 
-    fn split_array(&mut self, cutter: &mut ArrayCutter, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+    fn split_elements(
+        &mut self,
+        cutter: &mut ArrayCutter,
+        bytes: &[u8],
+        at_end: bool,
+        rows_max: usize,
+        block: &mut Block,
+    ) -> usize {
         let mut used = 0;
         while block.spans.len() < rows_max {
             let (start, end) = match cutter.next(bytes, used, at_end) {
@@ -98,6 +99,11 @@ impl JsonSplitter {
                 }
                 Cut::Nothing(at) => {
                     block.lines += line_ends(&bytes[used..at]);
+                    return at;
+                }
+                Cut::Short(at, reason) => {
+                    block.lines += line_ends(&bytes[used..at]);
+                    self.short = Some(reason);
                     return at;
                 }
             };

@@ -1,7 +1,9 @@
-//! Cuts a JSON array into its elements, which may stand on one line or on many.
+//! Cuts a JSON array into its elements, which may stand on one line or on many; and objects that
+//! follow each other without one.
 //!
 //! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket that belongs to the array itself. Brackets are
 //!    counted, strings stepped over.
+//!    The array may stand inside a document: what follows it is passed over then.
 //! 2. Whether it is JSON is for others to say. So one that is broken ends where its brackets close, and the next one is met again.
 
 use memchr::{memchr_iter, memchr2};
@@ -14,12 +16,24 @@ enum Place {
     Element,
     BehindElement,
     Behind,
+    /// Between objects that follow each other.
+    Between,
+}
+
+/// What the elements stand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    Array,
+    /// An array in a document.
+    Document,
+    Nothing,
 }
 
 /// Goes through one array, block by block.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrayCutter {
     place: Place,
+    around: Around,
 }
 
 /// What was found.
@@ -31,11 +45,27 @@ pub(crate) enum Cut {
     Refused(usize, usize, &'static str),
     /// Nothing more before this place; an element that begins there does not end in this block.
     Nothing(usize),
+    /// The text ends at this place before its time, and why that is known.
+    Short(usize, &'static str),
 }
 
 impl ArrayCutter {
     pub(crate) fn new() -> Self {
-        Self { place: Place::Before }
+        Self { place: Place::Before, around: Around::Array }
+    }
+
+    /// For an array that stands in a document, from its bracket on.
+    pub(crate) fn inside_document() -> Self {
+        Self { place: Place::Before, around: Around::Document }
+    }
+
+    /// For objects that follow each other over several lines.
+    pub(crate) fn sequence() -> Self {
+        Self { place: Place::Between, around: Around::Nothing }
+    }
+
+    pub(crate) fn is_sequence(&self) -> bool {
+        self.around == Around::Nothing
     }
 
     /// Whether text is an array.
@@ -53,6 +83,9 @@ impl ArrayCutter {
                 (Place::FirstElement | Place::BehindElement, b']') => Place::Behind,
                 (Place::BehindElement, b',') => Place::Element,
                 (Place::Before, _) => return self.rest(bytes, at, at_end, "the text is not a JSON array"),
+                (Place::Behind, _) if self.around == Around::Document => return Cut::Nothing(bytes.len()),
+                (Place::Between, b'{') => return self.element(bytes, at, at_end, Place::Between),
+                (Place::Between, _) => return self.rest(bytes, at, at_end, "the record is not a JSON object"),
                 (Place::Behind, _) => return self.rest(bytes, at, at_end, "text follows the array"),
                 (Place::Element, b']') => {
                     self.place = Place::BehindElement;
@@ -65,23 +98,20 @@ impl ArrayCutter {
     }
 
     fn at_the_end(&mut self, at: usize, at_end: bool) -> Cut {
-        if at_end && !matches!(self.place, Place::Before | Place::Behind) {
-            self.place = Place::Behind;
-            return Cut::Refused(at, at, "the array is not closed: the file is cut short");
+        match self.place {
+            Place::Before | Place::Behind | Place::Between => Cut::Nothing(at),
+            _ if at_end => Cut::Short(at, "the array is not closed"),
+            _ => Cut::Nothing(at),
         }
-        Cut::Nothing(at)
     }
 
     fn element(&mut self, bytes: &[u8], start: usize, at_end: bool, before: Place) -> Cut {
         let end = match element_end(bytes, start) {
             Some(end) => end,
-            None if at_end => {
-                self.place = Place::Behind;
-                return Cut::Refused(start, bytes.len(), "the array ends within this element: the file is cut short");
-            }
+            None if at_end => return Cut::Short(start, "its last record is not closed"),
             None => return Cut::Nothing(start),
         };
-        self.place = Place::BehindElement;
+        self.place = if self.is_sequence() { Place::Between } else { Place::BehindElement };
         let end = start + bytes[start..end].trim_ascii_end().len();
         match before {
             Place::BehindElement => Cut::Refused(start, end, "a comma is missing before the element"),
@@ -100,7 +130,7 @@ impl ArrayCutter {
 }
 
 /// Where the element at `start` ends.
-fn element_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn element_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -117,7 +147,7 @@ fn element_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The quote that ends a string.
-fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
         if bytes[at] == b'"' {
@@ -138,13 +168,21 @@ mod tests {
 
     /// The elements as texts, those refused with their reasons, of text that comes in blocks of this many bytes.
     fn cut(text: &str, block: usize) -> Vec<String> {
-        let (bytes, mut cutter) = (text.as_bytes(), ArrayCutter::new());
+        cut_by(ArrayCutter::new(), text, block)
+    }
+
+    fn cut_by(mut cutter: ArrayCutter, text: &str, block: usize) -> Vec<String> {
+        let bytes = text.as_bytes();
         let (mut found, mut start, mut end) = (Vec::new(), 0, block.min(bytes.len()));
         loop {
             let of = |start: usize, end: usize| String::from_utf8_lossy(&bytes[start..end]).into_owned();
             match cutter.next(&bytes[..end], start, end == bytes.len()) {
                 Cut::Element(from, to) => (found.push(of(from, to)), start = to).1,
                 Cut::Refused(from, to, reason) => (found.push(format!("{}: {reason}", of(from, to))), start = to).1,
+                Cut::Short(at, reason) => {
+                    found.push(format!("cut short at {at}: {reason}"));
+                    return found;
+                }
                 Cut::Nothing(_) if end == bytes.len() => return found,
                 Cut::Nothing(at) => (start, end) = (at, (end + block).min(bytes.len())),
             }
@@ -164,13 +202,27 @@ mod tests {
     fn what_is_no_element_is_told() {
         assert_eq!(cut("[1,]", 9), ["1", ": an element is missing behind a comma"]);
         assert_eq!(cut("[1 2]", 9), ["1 2"], "a value that is none is for the reader of values to tell");
-        assert_eq!(cut("[1", 9), ["1: the array ends within this element: the file is cut short"]);
-        assert_eq!(cut("[1,", 9), ["1", ": the array is not closed: the file is cut short"]);
-        assert_eq!(cut("[{}", 9), ["{}", ": the array is not closed: the file is cut short"]);
+        assert_eq!(cut("[1", 9), ["cut short at 1: its last record is not closed"]);
+        assert_eq!(cut("[1,", 9), ["1", "cut short at 3: the array is not closed"]);
+        assert_eq!(cut("[{}", 9), ["{}", "cut short at 3: the array is not closed"]);
         assert_eq!(
             cut("[{} {}}, 2]", 9),
             ["{}", "{}: a comma is missing before the element", "}: a comma is missing before the element", "2"]
         );
         assert_eq!(cut("[1] {}\n", 9), ["1", "{}: text follows the array"]);
+    }
+    #[test]
+    fn objects_follow_each_other_over_several_lines() {
+        let text = "{\n \"a\": {}\n}\n{\"b\": 2} x\n{}";
+        for block in 1..=text.len() {
+            let found = cut_by(ArrayCutter::sequence(), text, block);
+            assert_eq!(found, ["{\n \"a\": {}\n}", "{\"b\": 2}", "x: the record is not a JSON object", "{}"], "{block}");
+        }
+        assert_eq!(cut_by(ArrayCutter::sequence(), "{} {\"a\": [", 20), ["{}", "cut short at 3: its last record is not closed"]);
+    }
+
+    #[test]
+    fn what_follows_an_array_in_a_document_is_passed_over() {
+        assert_eq!(cut_by(ArrayCutter::inside_document(), "[{}, {}], \"more\": [1]}", 5), ["{}", "{}"]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use arrow::datatypes::SchemaRef;
+use memchr::memchr2;
 use tonnage_engine::{Error, Result};
 
 use super::block::Block;
@@ -12,12 +13,13 @@ use super::blocks::{Blocks, Splitter};
 use super::convert::Converter;
 use super::csv::CsvSplitter;
 use super::document::DocumentLayout;
-use super::json::{JsonShape, JsonSplitter};
+use super::json::JsonSplitter;
+use super::json_sample::JsonColumns;
+use super::json_shape::JsonShape;
 use super::layout::{Layout, nullable, text_fields, wanted};
 use super::made;
 use crate::batch::ReadBatch;
 use crate::format::Format;
-use crate::infer;
 use crate::input::Input;
 use crate::options::{ReadOptions, Unmentioned};
 use crate::source::Source;
@@ -41,7 +43,7 @@ pub(crate) struct TextReader {
 
 impl TextReader {
     pub(crate) fn open(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<TextReader> {
-        let mut blocks = Blocks::new(source.clone(), input.reader, options.batch_rows, options.record_bytes_max);
+        let mut blocks = Blocks::of(source, input, options)?;
         let (splitter, columns, layout) = match format {
             Format::JsonLines => open_json(source, &mut blocks, options)?,
             _ if options.documents.is_some() => return Err(no_documents(source, format)),
@@ -156,6 +158,7 @@ fn stopped() -> Error {
 
 pub(crate) fn open_csv(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
     let delimiter = csv_delimiter(source, options)?;
+    refuse_bare_returns(source, blocks)?;
     let Some(first) = first_record(blocks, delimiter) else {
         return match blocks.take_failure() {
             Some(error) => Err(error),
@@ -166,6 +169,20 @@ pub(crate) fn open_csv(source: &Source, blocks: &mut Blocks, options: &ReadOptio
     let columns = names.len();
     let layout = Layout::of_file(&text_fields(&names), options).map_err(|error| error.at(source.name()))?;
     Ok((Splitter::Csv(CsvSplitter { delimiter, columns }), columns, layout))
+}
+
+/// Lines that end in a carriage return alone would all be one line.
+fn refuse_bare_returns(source: &Source, blocks: &mut Blocks) -> Result<()> {
+    let head = blocks.look_ahead(64 << 10);
+    let Some(at) = memchr2(b'\r', b'\n', head) else { return Ok(()) };
+    let is_bare = head[at] == b'\r' && at + 1 < head.len() && !head.iter().any(|byte| matches!(byte, b'\n' | b'"'));
+    match is_bare {
+        true => Err(Error::invalid(format!(
+            "{}: its lines end in carriage returns alone, as on old Macs: convert it, for instance with tr '\\r' '\\n'",
+            source.name()
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// A source without a first record: empty, or with a header that is no record.
@@ -265,12 +282,17 @@ pub(crate) fn no_documents(source: &Source, format: Format) -> Error {
 }
 
 fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+    let shape = JsonShape::find(source, blocks, options)?;
     let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
-    let shape = JsonShape::of(bytes);
+    let found = || {
+        let mut columns = JsonColumns::of(options);
+        columns.look_at_text(shape.clone(), bytes);
+        columns.into_columns().into_iter().map(|(name, column)| Arc::new(column.field(&name)))
+    };
     if let Some(documents) = &options.documents {
-        let fields = match &options.schema {
+        let fields: Vec<_> = match &options.schema {
             Some(schema) => schema.fields().iter().map(nullable).collect(),
-            None => documents.fields(bytes, usize::MAX),
+            None => found().collect(),
         };
         let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
         let documents = DocumentLayout::new(documents, &fields).map_err(|error| error.at(source.name()))?;
@@ -279,8 +301,7 @@ fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Res
     let mut fields: Vec<_> = options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
     let skip_unmentioned = options.schema.is_some() && options.unmentioned == Unmentioned::Skip;
     if !skip_unmentioned {
-        let found = infer::json_fields(bytes, usize::MAX);
-        fields.extend(found.into_iter().filter(|field| wanted(options, field.name()).is_none()));
+        fields.extend(found().filter(|field| wanted(options, field.name()).is_none()));
     }
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let names = fields.iter().map(|field| field.name().clone()).collect();

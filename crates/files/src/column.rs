@@ -1,0 +1,73 @@
+//! A column of one file, or of several that are to become one table.
+
+use arrow::datatypes::{DataType, Field, TimeUnit};
+
+use crate::guess::Guess;
+use crate::infer::NullWords;
+use crate::render::is_json_field;
+
+/// What is known of a column.
+pub(crate) enum Column {
+    /// Its values were looked at.
+    Seen(Box<Guess>),
+    /// The file says what it holds.
+    Told(Field),
+}
+
+impl Column {
+    pub(crate) fn field(&self, name: &str) -> Field {
+        match self {
+            Column::Seen(guess) => guess.field(name),
+            Column::Told(field) => field.clone().with_name(name),
+        }
+    }
+
+    pub(crate) fn null_words(&self, name: &str) -> Option<NullWords> {
+        let Column::Seen(guess) = self else { return None };
+        let (words, data_type) = guess.null_words()?;
+        Some(NullWords { column: name.to_owned(), words, data_type })
+    }
+
+    /// Adds what another file says of the column.
+    pub(crate) fn merge(&mut self, name: &str, other: &Column) {
+        match (&mut *self, other) {
+            (Column::Seen(known), Column::Seen(other)) => known.merge(other),
+            (Column::Seen(guess), Column::Told(field)) if rounds(guess, field) => *self = Column::Told(text(name)),
+            (Column::Told(field), Column::Seen(guess)) if rounds(guess, field) => *self = Column::Told(text(name)),
+            _ => *self = Column::Told(wider(&self.field(name), &other.field(name))),
+        }
+    }
+}
+
+/// Whether a floating-point column would change some of the numbers that were seen.
+fn rounds(guess: &Guess, field: &Field) -> bool {
+    field.data_type().is_floating() && guess.has_more_digits_than_a_double()
+}
+
+fn text(name: &str) -> Field {
+    Field::new(name, DataType::Utf8, true)
+}
+
+/// The field that holds the values of both.
+fn wider(a: &Field, b: &Field) -> Field {
+    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, Timestamp, UInt8, UInt16, UInt32};
+    let is_whole = |data_type: &DataType| matches!(data_type, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32);
+    let is_number = |data_type: &DataType| is_whole(data_type) || matches!(data_type, Float32 | Float64);
+    let data_type = match (a.data_type(), b.data_type()) {
+        (one, other) if one == other && is_json_field(a) == is_json_field(b) => return a.clone(),
+        (one, other) if is_whole(one) && is_whole(other) => Int64,
+        (one, other) if is_number(one) && is_number(other) => Float64,
+        (Timestamp(one, _), Timestamp(other, _)) => Timestamp(if digits(*one) > digits(*other) { *one } else { *other }, None),
+        _ => return text(a.name()),
+    };
+    Field::new(a.name(), data_type, true)
+}
+
+fn digits(unit: TimeUnit) -> u32 {
+    match unit {
+        TimeUnit::Second => 0,
+        TimeUnit::Millisecond => 3,
+        TimeUnit::Microsecond => 6,
+        TimeUnit::Nanosecond => 9,
+    }
+}

@@ -1,0 +1,238 @@
+//! What a column can be, as its values tell one after another.
+//!
+//! | all values are | type |
+//! |---|---|
+//! | whole numbers that fit 64 bits, without leading zeros or a plus | Int64 |
+//! | such numbers and others with a point or an exponent, none of which a double would round | Float64 |
+//! | the same, some of which a double would round | Decimal128, as long as 38 digits hold all of them |
+//! | `true` or `false` | Boolean |
+//! | points in time with a time of day | Timestamp in seconds, milliseconds, microseconds or nanoseconds, as their fractions need |
+//! | JSON objects or arrays, or JSON values of several kinds | Utf8 marked as JSON |
+//! | anything else, or nothing at all | Utf8 |
+//!
+//! The type that comes out takes every value that was seen, and changes none.
+
+use std::collections::HashMap;
+
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Field, TimeUnit};
+
+use crate::text::block::{Cell, CellKind};
+use crate::text::decimal::Digits;
+use crate::text::scalar;
+use crate::text::timestamp::{self, Instant};
+use crate::{TYPE_JSON, TYPE_KEY};
+
+/// Words that often stand where a value is missing.
+pub(crate) const NULL_WORDS: [&str; 10] = ["NA", "N/A", "n/a", "na", "NULL", "null", "None", "\\N", "-", "?"];
+
+/// What was seen of a column.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guess {
+    whole: bool,
+    fractional: bool,
+    /// `NaN` or `inf`, which are numbers only in company.
+    unusual: bool,
+    /// A whole number that 64 bits do not hold.
+    long: bool,
+    /// A number that a double would round.
+    rounded: bool,
+    /// The most digits that stand before and behind the point.
+    digits_before: u32,
+    digits_behind: u32,
+    boolean: bool,
+    time: bool,
+    fraction_digits: u32,
+    /// The first and last second of all points in time.
+    seconds: Option<(i64, i64)>,
+    nested: bool,
+    text: bool,
+    /// JSON says what a string is and what not.
+    string: bool,
+    is_json: bool,
+    is_csv: bool,
+    /// Which of the [`NULL_WORDS`] were seen.
+    null_words: u16,
+}
+
+impl Guess {
+    pub(crate) fn see(&mut self, cell: Cell, text: &[u8]) {
+        match cell.kind() {
+            CellKind::Missing => return,
+            CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped => self.is_csv = true,
+            _ => self.is_json = true,
+        }
+        match cell.kind() {
+            CellKind::Missing => {}
+            CellKind::Number => self.see_number(text),
+            CellKind::Bool => self.boolean = true,
+            CellKind::Nested => self.nested = true,
+            CellKind::String | CellKind::StringEscaped => {
+                self.string = true;
+                let may_be_time = cell.kind() == CellKind::String && text.first().is_some_and(u8::is_ascii_digit);
+                if may_be_time { self.see_time(text) } else { self.text = true }
+            }
+            CellKind::Plain => self.see_text(text.trim_ascii()),
+            CellKind::Quoted | CellKind::QuotedEscaped => self.see_text(text),
+        }
+    }
+
+    fn see_text(&mut self, text: &[u8]) {
+        if self.text {
+            return;
+        }
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        match digits {
+            [b'0'..=b'9', ..] if is_number(digits) => self.see_number(text),
+            [b'.', b'0'..=b'9', ..] if scalar::double(text).is_ok() => self.see_number(text),
+            [b'0'..=b'9', ..] => self.see_time(text),
+            b"NaN" | b"nan" | b"inf" => self.unusual = true,
+            _ if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") => self.boolean = true,
+            _ => match NULL_WORDS.iter().position(|word| word.as_bytes() == text) {
+                Some(word) => self.null_words |= 1 << word,
+                None => self.text = true,
+            },
+        }
+    }
+
+    fn see_number(&mut self, text: &[u8]) {
+        match scalar::whole::<i64>(text) {
+            Ok(_) => self.whole = true,
+            Err(_) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => self.long = true,
+            Err(_) => self.fractional = true,
+        }
+        match Digits::of(text) {
+            Some(digits) => {
+                self.digits_before = self.digits_before.max(digits.before());
+                self.digits_behind = self.digits_behind.max(digits.behind());
+                self.rounded |= !digits.fit_double();
+            }
+            None => self.text = true,
+        }
+    }
+
+    fn see_time(&mut self, text: &[u8]) {
+        match timestamp::parse(text) {
+            Some(instant) if instant.has_time => {
+                self.time = true;
+                self.fraction_digits = self.fraction_digits.max(instant.fraction_digits);
+                let (first, last) = self.seconds.unwrap_or((instant.seconds, instant.seconds));
+                self.seconds = Some((first.min(instant.seconds), last.max(instant.seconds)));
+            }
+            _ => self.text = true,
+        }
+    }
+
+    /// Adds what was seen of the same column elsewhere.
+    pub(crate) fn merge(&mut self, other: &Guess) {
+        self.whole |= other.whole;
+        self.fractional |= other.fractional;
+        self.unusual |= other.unusual;
+        self.long |= other.long;
+        self.rounded |= other.rounded;
+        self.digits_before = self.digits_before.max(other.digits_before);
+        self.digits_behind = self.digits_behind.max(other.digits_behind);
+        self.boolean |= other.boolean;
+        self.time |= other.time;
+        self.fraction_digits = self.fraction_digits.max(other.fraction_digits);
+        self.seconds = match (self.seconds, other.seconds) {
+            (Some((first, last)), Some((other_first, other_last))) => Some((first.min(other_first), last.max(other_last))),
+            (one, other) => one.or(other),
+        };
+        self.nested |= other.nested;
+        self.text |= other.text;
+        self.string |= other.string;
+        self.is_json |= other.is_json;
+        self.is_csv |= other.is_csv;
+        self.null_words |= other.null_words;
+    }
+
+    /// The field that takes all values.
+    pub(crate) fn field(&self, name: &str) -> Field {
+        let data_type = match self.null_words {
+            0 => self.data_type(),
+            _ => DataType::Utf8,
+        };
+        if !self.is_csv && (self.nested || self.kinds_of_json() > 1) {
+            return json_field(name);
+        }
+        Field::new(name, data_type, true)
+    }
+
+    /// Words that seem to mean NULL, and the type of the column if they do.
+    pub(crate) fn null_words(&self) -> Option<(Vec<&'static str>, DataType)> {
+        let data_type = self.data_type();
+        if self.null_words == 0 || data_type == DataType::Utf8 {
+            return None;
+        }
+        let words = NULL_WORDS.iter().enumerate().filter(|(place, _)| self.null_words & 1 << place != 0);
+        Some((words.map(|(_, word)| *word).collect(), data_type))
+    }
+
+    /// Whether some of its numbers would be rounded if they became doubles.
+    pub(crate) fn has_more_digits_than_a_double(&self) -> bool {
+        self.rounded || self.long
+    }
+
+    fn is_number(&self) -> bool {
+        self.whole || self.fractional || self.long
+    }
+
+    fn kinds_of_json(&self) -> usize {
+        [self.is_number(), self.boolean, self.nested, self.string].iter().filter(|seen| **seen).count()
+    }
+
+    fn data_type(&self) -> DataType {
+        let kinds = [self.is_number(), self.boolean, self.time, self.nested, self.text];
+        if kinds.iter().filter(|seen| **seen).count() != 1 || self.text {
+            return DataType::Utf8;
+        }
+        match self {
+            Guess { boolean: true, unusual: false, .. } => DataType::Boolean,
+            Guess { time: true, unusual: false, .. } => self.timestamp(),
+            _ if !self.is_number() => DataType::Utf8,
+            // Digits that 64 bits do not hold are more often names than quantities, but in JSON
+            // they are numbers.
+            Guess { long: true, is_csv: true, .. } => DataType::Utf8,
+            Guess { fractional: false, unusual: false, long: false, .. } => DataType::Int64,
+            Guess { rounded: false, long: false, .. } => DataType::Float64,
+            Guess { unusual: true, .. } => DataType::Utf8,
+            _ => self.decimal(),
+        }
+    }
+
+    fn decimal(&self) -> DataType {
+        match self.digits_before + self.digits_behind <= u32::from(DECIMAL128_MAX_PRECISION) {
+            true => DataType::Decimal128(DECIMAL128_MAX_PRECISION, self.digits_behind as i8),
+            false => DataType::Utf8,
+        }
+    }
+
+    /// The unit that the fractions need, unless it cannot count as far as the points in time reach.
+    fn timestamp(&self) -> DataType {
+        let unit = match self.fraction_digits {
+            0 => TimeUnit::Second,
+            1..=3 => TimeUnit::Millisecond,
+            4..=6 => TimeUnit::Microsecond,
+            _ => TimeUnit::Nanosecond,
+        };
+        let (first, last) = self.seconds.unwrap_or_default();
+        // A second more holds whatever fraction belongs to the last.
+        let reaches = |seconds: i64| {
+            let instant = Instant { seconds, nanoseconds: 0, fraction_digits: 0, has_time: true };
+            timestamp::to_ticks(instant, unit).is_ok()
+        };
+        if reaches(first) && reaches(last.saturating_add(1)) { DataType::Timestamp(unit, None) } else { DataType::Utf8 }
+    }
+}
+
+/// Digits that are meant as a number: no zero leads them, as it does in postal codes and the like.
+fn is_number(digits: &[u8]) -> bool {
+    let leading_zero = digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
+    !leading_zero
+        && digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+        && scalar::double(digits).is_ok()
+}
+
+pub(crate) fn json_field(name: &str) -> Field {
+    Field::new(name, DataType::Utf8, true).with_metadata(HashMap::from([(TYPE_KEY.to_owned(), TYPE_JSON.to_owned())]))
+}

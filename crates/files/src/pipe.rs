@@ -1,0 +1,151 @@
+//! Sources that can be read only once: standard input, FIFOs, process substitution.
+//!
+//! 1. A pipe is opened once. Whoever only looks at it ([`Pipe::look`]) leaves the bytes for those
+//!    who come later.
+//! 2. [`Pipe::take`] gives all bytes from the first, and nobody can open the pipe after that.
+//! 3. A thread waits for the bytes, because reading a pipe may last for ever: whoever waits for the
+//!    thread can be stopped.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tempfile::SpooledTempFile;
+
+use crate::readahead::ReadAhead;
+use crate::stop::Stop;
+
+/// What is kept in memory of a pipe that is looked at; beyond that it goes to a temporary file.
+const KEPT_IN_MEMORY_BYTES: usize = 32 << 20;
+
+/// A source that can be read only once. Its clones are the same pipe.
+#[derive(Clone)]
+pub(crate) struct Pipe {
+    end: End,
+    stream: Arc<Mutex<Stream>>,
+}
+
+/// Where the bytes come out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    Stdin,
+    Path(PathBuf),
+}
+
+/// The pipe itself, with the bytes that were looked at.
+struct Stream {
+    /// None until somebody opens it.
+    reader: Option<Box<dyn Read + Send>>,
+    kept: SpooledTempFile,
+    kept_bytes: u64,
+    taken: bool,
+}
+
+impl Pipe {
+    pub(crate) fn stdin() -> Self {
+        Self::new(End::Stdin)
+    }
+
+    pub(crate) fn at(path: &Path) -> Self {
+        Self::new(End::Path(path.to_owned()))
+    }
+
+    fn new(end: End) -> Self {
+        let kept = SpooledTempFile::new(KEPT_IN_MEMORY_BYTES);
+        Self { end, stream: Arc::new(Mutex::new(Stream { reader: None, kept, kept_bytes: 0, taken: false })) }
+    }
+
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.end == End::Stdin
+    }
+
+    /// All bytes from the first, which stay for those who open the pipe later.
+    pub(crate) fn look(&self) -> io::Result<impl Read + Send + use<>> {
+        drop(self.open()?);
+        Ok(Cursor { stream: self.stream.clone(), position: 0, takes: false })
+    }
+
+    /// All bytes from the first, for the last time.
+    pub(crate) fn take(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
+        self.open()?.taken = true;
+        let cursor = Cursor { stream: self.stream.clone(), position: 0, takes: true };
+        ReadAhead::start_stoppable(cursor, stop.clone())
+    }
+
+    fn open(&self) -> io::Result<MutexGuard<'_, Stream>> {
+        let mut stream = lock(&self.stream);
+        if stream.taken {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "it is a pipe, which can be read only once"));
+        }
+        if stream.reader.is_none() {
+            stream.reader = Some(match &self.end {
+                End::Stdin => Box::new(io::stdin()),
+                End::Path(path) => Box::new(File::open(path)?),
+            });
+        }
+        Ok(stream)
+    }
+}
+
+fn lock(stream: &Mutex<Stream>) -> MutexGuard<'_, Stream> {
+    stream.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PartialEq for Pipe {
+    /// Two names of one pipe are the same pipe.
+    fn eq(&self, other: &Self) -> bool {
+        self.end == other.end
+    }
+}
+
+impl Eq for Pipe {}
+
+impl fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.end.fmt(f)
+    }
+}
+
+/// One way through a pipe: the kept bytes first, then those that come.
+struct Cursor {
+    stream: Arc<Mutex<Stream>>,
+    position: u64,
+    takes: bool,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut stream = lock(&self.stream);
+        if stream.taken && !self.takes {
+            // A decompressor that reads ahead for somebody who only looked must not steal a byte.
+            return Ok(0);
+        }
+        let bytes = match self.position < stream.kept_bytes {
+            true => stream.read_kept(self.position, buffer)?,
+            false => stream.read_new(buffer)?,
+        };
+        self.position += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+impl Stream {
+    fn read_kept(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.kept.seek(SeekFrom::Start(position))?;
+        self.kept.read(buffer)
+    }
+
+    /// Reads what comes, and keeps it as long as it may be asked for again.
+    fn read_new(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(reader) = &mut self.reader else { return Ok(0) };
+        let bytes = reader.read(buffer)?;
+        if !self.taken {
+            self.kept.seek(SeekFrom::End(0))?;
+            self.kept.write_all(&buffer[..bytes])?;
+            self.kept_bytes += bytes as u64;
+        }
+        Ok(bytes)
+    }
+}

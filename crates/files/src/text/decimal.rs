@@ -1,0 +1,183 @@
+//! Decimal numbers as text, digit by digit.
+
+use super::scalar::Reason;
+
+/// The digits of a number without the zeros that lead and follow them, and where the point stands
+/// among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Digits {
+    negative: bool,
+    digits: Vec<u8>,
+    /// How many of the digits stand before the point; less than nothing where zeros follow it
+    /// first.
+    point: i64,
+}
+
+/// As many digits as every double keeps, whatever they are.
+const DOUBLE_DIGITS: usize = 15;
+
+/// The powers of ten within which that holds.
+const DOUBLE_POINTS: std::ops::Range<i64> = -280..280;
+
+impl Digits {
+    /// Reads a number with or without a point and an exponent.
+    pub(crate) fn of(text: &[u8]) -> Option<Digits> {
+        let (negative, text) = match text.first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+            Some(at) => (&text[..at], std::str::from_utf8(&text[at + 1..]).ok()?.parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        let point = mantissa.iter().position(|byte| *byte == b'.');
+        let mut digits: Vec<u8> = mantissa.to_vec();
+        if let Some(at) = point {
+            digits.remove(at);
+        }
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let point = point.unwrap_or(mantissa.len()) as i64 + i64::from(exponent);
+        let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+        digits.drain(..zeros);
+        digits.truncate(digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1));
+        let point = if digits.is_empty() { 0 } else { point - zeros as i64 };
+        Some(Digits { negative, digits, point })
+    }
+
+    /// How many digits stand before the point.
+    pub(crate) fn before(&self) -> u32 {
+        self.point.clamp(0, i64::from(u32::MAX / 2)) as u32
+    }
+
+    /// How many digits stand behind the point.
+    pub(crate) fn behind(&self) -> u32 {
+        (self.digits.len() as i64 - self.point).clamp(0, i64::from(u32::MAX / 2)) as u32
+    }
+
+    /// Whether the double next to the number, written with as many digits, is the number again.
+    pub(crate) fn fit_double(&self) -> bool {
+        if self.digits.is_empty() || self.digits.len() <= DOUBLE_DIGITS && DOUBLE_POINTS.contains(&self.point) {
+            return true;
+        }
+        // Digits are ASCII.
+        let digits = String::from_utf8_lossy(&self.digits);
+        let Ok(value) = format!("0.{digits}e{}", self.point).parse::<f64>() else { return false };
+        if !value.is_finite() {
+            return false;
+        }
+        let written = format!("{value:.*e}", self.digits.len() - 1);
+        Digits::of(written.as_bytes()).is_some_and(|written| written.digits == self.digits && written.point == self.point)
+    }
+
+    /// The number counted in units of `scale` digits behind the point, if that is exact and has at
+    /// most `precision` digits.
+    fn unscaled(&self, precision: u8, scale: i8) -> Result<i128, Reason> {
+        if self.digits.is_empty() {
+            return Ok(0);
+        }
+        if i64::from(self.behind()) > i64::from(scale).max(0) {
+            return Err(TOO_FINE);
+        }
+        let zeros = i64::from(scale) + self.point - self.digits.len() as i64;
+        if zeros < 0 || zeros + self.digits.len() as i64 > i64::from(precision) {
+            return Err(TOO_LONG);
+        }
+        // At most 38 digits, which an i128 holds.
+        let value = self.digits.iter().fold(0_i128, |value, digit| value * 10 + i128::from(digit - b'0'));
+        let value = value * 10_i128.pow(zeros as u32);
+        Ok(if self.negative { -value } else { value })
+    }
+}
+
+/// A decimal number, exactly as it is written, counted in units of `scale` digits behind the point.
+pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> {
+    let (negative, digits) = match text.first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let (mut value, mut behind, mut has_digits) = (0_i128, None, false);
+    let limit = 10_i128.pow(u32::from(precision));
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        match (digit, behind) {
+            (0, Some(places)) if places >= scale => {}
+            (1..=9, Some(places)) if places >= scale => return Err(TOO_FINE),
+            (0..=9, _) => {
+                has_digits = true;
+                value = value * 10 + i128::from(digit);
+                behind = behind.map(|places| places + 1);
+            }
+            (_, None) if *byte == b'.' => behind = Some(0),
+            // Exponents are rare.
+            _ => return Digits::of(text).ok_or("is not a number")?.unscaled(precision, scale),
+        }
+        if value >= limit {
+            return Err(TOO_LONG);
+        }
+    }
+    if !has_digits && !digits.contains(&b'0') {
+        return Err("is not a number");
+    }
+    for _ in behind.unwrap_or(0)..scale {
+        value *= 10;
+        if value >= limit {
+            return Err(TOO_LONG);
+        }
+    }
+    Ok(if negative { -value } else { value })
+}
+
+const TOO_FINE: Reason = "has more digits behind the point than the column keeps";
+const TOO_LONG: Reason = "has more digits than the column keeps";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimals_are_read_as_they_stand() {
+        for (text, expected) in
+            [("12.34", Ok(1234)), ("-.5", Ok(-50)), ("1e2", Ok(10_000)), ("0.000", Ok(0)), ("7", Ok(700)), ("1.230", Ok(123))]
+        {
+            assert_eq!(decimal(text.as_bytes(), 6, 2), expected, "{text}");
+        }
+        assert_eq!(decimal(b"1.005", 6, 2), Err("has more digits behind the point than the column keeps"));
+        assert_eq!(decimal(b"12345", 6, 2), Err("has more digits than the column keeps"));
+        for text in ["", "-", ".", "1.2.3", "x", "1e", "1e99999999999"] {
+            assert_eq!(decimal(text.as_bytes(), 6, 2), Err("is not a number"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_double_rounds_is_known() {
+        for text in ["0.1", "9007199254740992", "1.5", "-0.30000000000000004", "1e300", "0.10000000000000001", "0", "1e23"] {
+            assert!(Digits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
+        }
+        for text in
+            ["9007199254740993", "9223372036854775807", "12345678901234567.89", "0.1234567890123456789", "1e400", "1e-400"]
+        {
+            assert!(!Digits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn doubles_fit_doubles(value: f64) {
+            prop_assume!(value.is_finite());
+            for text in [format!("{value:?}"), format!("{value:.16e}")] {
+                prop_assert!(Digits::of(text.as_bytes()).unwrap().fit_double());
+            }
+        }
+
+        #[test]
+        fn decimals_read_back(value in -10_i128.pow(20)..10_i128.pow(20)) {
+            let text = format!("{}{}.{:04}", if value < 0 { "-" } else { "" }, value.abs() / 10_000, value.abs() % 10_000);
+            prop_assert_eq!(decimal(text.as_bytes(), 38, 4), Ok(value));
+        }
+    }
+}

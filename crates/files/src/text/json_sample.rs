@@ -1,0 +1,145 @@
+//! The columns that JSON records suggest.
+
+use std::collections::HashMap;
+
+use arrow::datatypes::{DataType, Field};
+use tonnage_engine::Result;
+
+use super::block::{Cell, CellKind};
+use super::blocks::Blocks;
+use super::document::DocumentPaths;
+use super::json::decoded_name;
+use super::json_scan::{NotJson, scan_object};
+use super::json_shape::{JsonShape, records_inside};
+use crate::column::Column;
+use crate::guess::{Guess, json_field};
+use crate::infer::Sample;
+use crate::options::{DocumentOptions, ReadOptions};
+use crate::source::Source;
+
+/// How much is looked at in one go.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// What was seen of the members of JSON records.
+pub(crate) enum JsonColumns {
+    /// Every member, in the order in which they first appear.
+    Members { columns: Vec<(String, Guess)>, places: HashMap<String, usize> },
+    /// What stands at the paths of columns that are taken out of documents.
+    Paths { paths: DocumentPaths, guesses: Vec<Guess>, options: DocumentOptions },
+}
+
+/// How much was looked at.
+pub(crate) struct Seen {
+    pub(crate) records: u64,
+    pub(crate) is_whole: bool,
+    /// Where in the only object of the source there is an array of objects.
+    pub(crate) records_at: Option<String>,
+}
+
+impl JsonColumns {
+    pub(crate) fn of(options: &ReadOptions) -> Self {
+        match &options.documents {
+            None => JsonColumns::Members { columns: Vec::new(), places: HashMap::new() },
+            Some(documents) => JsonColumns::Paths {
+                paths: DocumentPaths::of(documents),
+                guesses: vec![Guess::default(); documents.places.len()],
+                options: documents.clone(),
+            },
+        }
+    }
+
+    /// Looks at the records of a source, chunk by chunk.
+    pub(crate) fn look_at(
+        &mut self,
+        source: &Source,
+        blocks: &mut Blocks,
+        options: &ReadOptions,
+        sample: &Sample,
+    ) -> Result<Seen> {
+        let mut shape = JsonShape::find(source, blocks, options)?;
+        let mut seen = Seen { records: 0, is_whole: false, records_at: None };
+        let (mut bytes_seen, mut wanted) = (0, CHUNK_BYTES);
+        while bytes_seen < sample.bytes && seen.records < sample.records as u64 {
+            blocks.look_ahead(wanted);
+            let at_end = blocks.has_ended();
+            let bytes = blocks.look_ahead(0);
+            let left = sample.records - seen.records as usize;
+            let (records, used) = self.look_at_chunk(&mut shape, bytes, at_end, left);
+            if seen.records == 0 && records == 1 && at_end && shape.is_sequence() {
+                seen.records_at = records_inside(bytes);
+            }
+            (seen.records, bytes_seen) = (seen.records + records as u64, bytes_seen + used);
+            if at_end {
+                seen.is_whole = blocks.is_at_end() && seen.records < sample.records as u64;
+                break;
+            }
+            // A record longer than what was looked at needs a longer look.
+            wanted = if used == 0 { wanted * 2 } else { CHUNK_BYTES };
+            if wanted > options.record_bytes_max * 2 {
+                break;
+            }
+            blocks.skip_header(used, 0);
+        }
+        Ok(seen)
+    }
+
+    /// Looks at the records of a chunk; gives how many there were and how many bytes they took.
+    fn look_at_chunk(&mut self, shape: &mut JsonShape, bytes: &[u8], at_end: bool, records_max: usize) -> (usize, usize) {
+        let (mut start, mut records) = (0, 0);
+        while records < records_max {
+            let Some((from, to, next)) = shape.next_record(bytes, start, at_end) else { break };
+            if !bytes[from..to].trim_ascii().is_empty() {
+                self.see(bytes, from, to);
+                records += 1;
+            }
+            start = next;
+        }
+        (records, start)
+    }
+
+    /// Looks at whole records in memory.
+    pub(crate) fn look_at_text(&mut self, mut shape: JsonShape, bytes: &[u8]) {
+        self.look_at_chunk(&mut shape, bytes, true, usize::MAX);
+    }
+
+    /// Looks at one record. A broken one tells what it can: the reader will reject it in its turn.
+    fn see(&mut self, text: &[u8], start: usize, end: usize) {
+        match self {
+            JsonColumns::Members { columns, places } => {
+                let _ = scan_object(text, start, end, |member| {
+                    let name = decoded_name(&member);
+                    let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
+                        columns.push((name.into_owned(), Guess::default()));
+                        columns.len() - 1
+                    });
+                    if member.value.kind() != CellKind::Missing {
+                        columns[place].1.see(member.value, member.value.bytes(text));
+                    }
+                    Ok::<(), NotJson>(())
+                });
+            }
+            JsonColumns::Paths { paths, guesses, .. } => {
+                let mut cells = vec![Cell::MISSING; guesses.len()];
+                paths.find(text, start, end, &mut cells);
+                for (guess, cell) in guesses.iter_mut().zip(&cells).filter(|(_, cell)| cell.kind() != CellKind::Missing) {
+                    guess.see(*cell, cell.bytes(text));
+                }
+            }
+        }
+    }
+
+    /// The columns: of documents the one that is made, those with a path of their own, and the
+    /// documents.
+    pub(crate) fn into_columns(self) -> Vec<(String, Column)> {
+        let seen = |guess: Guess| Column::Seen(Box::new(guess));
+        match self {
+            JsonColumns::Members { columns, .. } => columns.into_iter().map(|(name, guess)| (name, seen(guess))).collect(),
+            JsonColumns::Paths { guesses, options, .. } => {
+                let told = |field: Field| (field.name().clone(), Column::Told(field));
+                let made = options.made.iter().map(|name| told(Field::new(name, DataType::FixedSizeBinary(16), true)));
+                let found = options.places.iter().zip(guesses).map(|((name, _), guess)| (name.clone(), seen(guess)));
+                made.chain(found).chain([told(json_field(&options.column))]).collect()
+            }
+        }
+    }
+}
