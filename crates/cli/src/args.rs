@@ -6,6 +6,7 @@ use clap::{Args, Parser};
 use tonnage::{Store, StoreBuilder};
 
 use crate::exit::{EXIT_CODES, Outcome};
+use crate::plain;
 use crate::verbs::Verb;
 
 /// A bulk-first store of tables and key/value pairs.
@@ -63,7 +64,7 @@ impl Globals {
     /// Tells something on standard error.
     pub(crate) fn tell(&self, text: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            eprintln!("{}", plain::lines(&text.to_string()));
         }
     }
 }

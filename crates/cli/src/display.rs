@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::Globals;
+use crate::plain;
 
 /// How often a bar moves.
 const BAR_EVERY: Duration = Duration::from_millis(150);
@@ -39,6 +40,8 @@ impl Console {
 
     /// Writes a line, quiet or not.
     pub(crate) fn warn(&self, text: impl std::fmt::Display) {
+        let text = text.to_string();
+        let text = plain::lines(&text);
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{text}")),
             None => eprintln!("{text}"),

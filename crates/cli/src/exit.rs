@@ -6,12 +6,15 @@ use std::process::ExitCode;
 
 use tonnage::{Error, ErrorKind};
 
+use crate::plain;
+
 /// What the exit codes mean, as the help of the program says it.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  all went well
   1  finished, but entries were rejected (or a condition did not hold, a key was not found, damage was found)
-  2  stopped on the way: too many errors, an input that ends too early, a full disk, a timeout
+  2  stopped on the way: too many errors, an input that ends too early, a full disk, a timeout,
+     a query that failed while it ran
   3  nothing was done: wrong usage, or something that was needed is not there
   4  interrupted; what was read before is stored
   5  internal error";
@@ -53,6 +56,15 @@ impl Failure {
         Self::new(Exit::SetUp, Error::invalid(message))
     }
 
+    /// Something that ends a run that has begun: what was done before it stays.
+    pub(crate) fn stopped(error: Error) -> Self {
+        let failure = Self::from(error);
+        match failure.exit {
+            Exit::SetUp => Self { exit: Exit::Stopped, ..failure },
+            _ => failure,
+        }
+    }
+
     /// Ctrl-C in a verb that has nothing to report.
     pub(crate) fn interrupted() -> Self {
         Self::new(Exit::Interrupted, Error::cancelled("interrupted"))
@@ -64,7 +76,7 @@ impl Failure {
         if self.is_broken_pipe() {
             return Exit::Well;
         }
-        eprintln!("tonnage: {}", with_causes(&self.error));
+        eprintln!("tonnage: {}", plain::lines(&with_causes(&self.error)));
         self.exit
     }
 

@@ -3,7 +3,8 @@
 //! - `verbs/` has one file for each verb: its options, and what it does with the library.
 //! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a resumable state.
 //! - `shell/` is what `tonnage sql` is at a terminal.
-//! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to signals.
+//! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to
+//!   signals; `plain` keeps what a terminal would obey from it.
 //!
 //! Data goes to standard output, everything else to standard error. How a run ended is told by its exit code, see [`exit`].
 
@@ -14,6 +15,7 @@ mod interrupt;
 mod keys;
 mod load;
 mod output;
+mod plain;
 mod shell;
 mod values;
 mod verbs;

@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use tonnage_files::{Compression, Format, RecordWriter};
 
 use crate::exit::{Failure, Outcome};
+use crate::plain;
 pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
 use target::Target;
@@ -109,7 +110,16 @@ impl OutputArgs {
     /// Opens the output for rows of this schema.
     pub(crate) fn open(&self, schema: SchemaRef) -> Outcome<RowOutput> {
         let (target, compression) = match self.file() {
-            Some(path) => (Target::file(path)?, Compression::of_name(&path.to_string_lossy())),
+            Some(path) => {
+                let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
+                if self.format.is_none() && Self::format_of(path).is_none() && !is_special {
+                    let name = path.display().to_string();
+                    let name = plain::lines(&name);
+                    eprintln!("tonnage: {name}: the name tells no format, so it is written as csv: --format names another");
+                }
+                (Target::file(path)?, Compression::of_name(&path.to_string_lossy()))
+            }
+            None if self.row_format().is_text() => (Target::stdout_for_text(), Compression::None),
             None => (Target::stdout(), Compression::None),
         };
         RowOutput::open(self.row_format(), target, compression, schema, TableStyle::default())
@@ -119,7 +129,7 @@ impl OutputArgs {
     pub(crate) fn open_lines(&self) -> Outcome<LineOutput> {
         Ok(LineOutput(match self.file() {
             Some(path) => Target::file(path)?,
-            None => Target::stdout(),
+            None => Target::stdout_for_text(),
         }))
     }
 }
@@ -169,7 +179,7 @@ impl RowOutput {
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Outcome<()> {
         self.rows += batch.num_rows() as u64;
         match &mut self.body {
-            Body::Files(writer) => Ok(writer.write(batch)?),
+            Body::Files(writer) => writer.write(batch).map_err(Failure::stopped),
             Body::Table(table, target) => table.write(batch, target),
             Body::JsonArray { target, rows } => {
                 for line in json_lines(batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -190,7 +200,7 @@ impl RowOutput {
     /// Writes what is still held, and makes the output whole. Tells how many rows it has.
     pub(crate) fn finish(self) -> Outcome<u64> {
         let target = match self.body {
-            Body::Files(writer) => writer.finish()?,
+            Body::Files(writer) => writer.finish().map_err(Failure::stopped)?,
             Body::Table(table, mut target) => {
                 table.finish(&mut target)?;
                 target

@@ -9,7 +9,7 @@ mod assembly;
 pub(crate) mod caret;
 mod command;
 mod complete;
-mod describe;
+pub(crate) mod describe;
 mod editor;
 mod files;
 mod history;

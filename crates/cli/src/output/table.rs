@@ -10,6 +10,7 @@ use tonnage::{Error, Value};
 
 use super::style::{PageError, TableStyle};
 use crate::exit::Outcome;
+use crate::plain;
 
 /// Rows that share one set of column widths; what comes after them begins a new table.
 const PAGE_ROWS: usize = 2_000;
@@ -77,27 +78,36 @@ fn bytes_of(rows: &RecordBatch) -> usize {
     rows.columns().iter().map(bytes).sum()
 }
 
-/// Bytes as their number, identifiers as text.
+/// Bytes as their number, identifiers as text, control characters as what they are.
 fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let (mut fields, mut columns) = (Vec::new(), Vec::new());
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let text = match column.data_type() {
             DataType::Binary => Some(texts(column, |row| format!("({} bytes)", column.as_binary::<i32>().value(row).len()))),
             DataType::FixedSizeBinary(16) => Some(texts(column, |row| uuid(column.as_fixed_size_binary().value(row)))),
+            DataType::Utf8 => Some(plain_texts(column.as_string::<i32>().iter())),
+            DataType::LargeUtf8 => Some(plain_texts(column.as_string::<i64>().iter())),
+            DataType::Utf8View => Some(plain_texts(column.as_string_view().iter())),
             _ => None,
         };
+        let name = plain::cell(field.name());
         match text {
             Some(text) => {
-                fields.push(Field::new(field.name(), DataType::Utf8, true));
+                fields.push(Field::new(name, DataType::Utf8, true));
                 columns.push(text);
             }
             None => {
-                fields.push(field.as_ref().clone());
+                fields.push(field.as_ref().clone().with_name(name));
                 columns.push(column.clone());
             }
         }
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}
+
+fn plain_texts<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    let texts: StringArray = texts.map(|text| text.map(plain::cell)).collect();
+    Arc::new(texts)
 }
 
 fn texts(column: &ArrayRef, text: impl Fn(usize) -> String) -> ArrayRef {

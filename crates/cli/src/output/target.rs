@@ -1,19 +1,22 @@
 //! Standard output, or a file that appears when it is whole.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 use tonnage::Error;
 
 use crate::exit::{Exit, Failure, Outcome};
+use crate::plain::PlainWriter;
 
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Where bytes go.
 pub(super) enum Target {
     Stdout(BufWriter<Stdout>),
+    /// Rows that someone looks at.
+    Terminal(PlainWriter<BufWriter<Stdout>>),
     /// A file under another name beside the one that is asked for; it goes away when it is dropped unfinished.
     File {
         partial: BufWriter<NamedTempFile>,
@@ -28,6 +31,12 @@ pub(super) enum Target {
 impl Target {
     pub(super) fn stdout() -> Self {
         Target::Stdout(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()))
+    }
+
+    /// Standard output for text, which may be a terminal.
+    pub(super) fn stdout_for_text() -> Self {
+        let stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout());
+        if io::stdout().is_terminal() { Target::Terminal(PlainWriter::new(stdout)) } else { Target::Stdout(stdout) }
     }
 
     pub(super) fn file(path: &Path) -> Outcome<Self> {
@@ -57,6 +66,7 @@ impl Target {
     pub(super) fn finish(self) -> Outcome<()> {
         match self {
             Target::Stdout(mut stdout) => Ok(stdout.flush()?),
+            Target::Terminal(mut stdout) => Ok(stdout.flush()?),
             Target::Special(mut file) => Ok(file.flush()?),
             Target::Screen(mut screen) => Ok(screen.flush()?),
             Target::File { partial, path } => {
@@ -72,6 +82,7 @@ impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Target::Stdout(stdout) => stdout.write(bytes),
+            Target::Terminal(stdout) => stdout.write(bytes),
             Target::Special(file) => file.write(bytes),
             Target::Screen(screen) => screen.write(bytes),
             Target::File { partial, .. } => partial.write(bytes),
@@ -81,6 +92,7 @@ impl Write for Target {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Target::Stdout(stdout) => stdout.flush(),
+            Target::Terminal(stdout) => stdout.flush(),
             Target::Special(file) => file.flush(),
             Target::Screen(screen) => screen.flush(),
             Target::File { partial, .. } => partial.flush(),

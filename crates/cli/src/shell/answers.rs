@@ -10,7 +10,7 @@ use super::caret::pointed_from;
 use super::{Flow, Shell, seconds};
 use crate::exit::{Failure, Outcome, with_causes};
 use crate::interrupt;
-use crate::output::{RowFormat, RowOutput, TableStyle};
+use crate::output::{Expanded, RowFormat, RowOutput, TableStyle};
 use crate::values::grouped;
 use crate::verbs::sql::{changes_told, count_told, told};
 
@@ -81,9 +81,9 @@ impl Shell {
         RowOutput::on_screen(format, self.screen.rows(), rows.schema().clone(), self.settings.style(&self.screen))
     }
 
-    /// Shows a list that the shell made, always as a table.
+    /// Shows a list that the shell made: as a table, if the terminal is wide enough.
     pub(super) fn show_list(&self, rows: &RecordBatch) -> Outcome<()> {
-        let style = TableStyle::default();
+        let style = TableStyle { expanded: Expanded::Auto, width: self.screen.width };
         let mut output = RowOutput::on_screen(RowFormat::Table, self.screen.rows(), rows.schema(), style)?;
         output.write(rows)?;
         output.finish().map(drop)

@@ -30,6 +30,11 @@ impl Assembly {
             self.begins = self.lines;
         }
         self.lines += 1;
+        if !is_first && line.trim_start().starts_with('\\') && Draft::read(&self.text).open().is_none() {
+            // No SQL begins a line so: a command is meant, and the statement waits. In a text or a
+            // comment it is part of that.
+            return Some(Unit { text: line.to_owned(), lines_before: self.lines - 1 });
+        }
         if !is_first {
             self.text.push('\n');
         }
@@ -91,10 +96,20 @@ mod tests {
     }
 
     #[test]
-    fn commands_need_no_semicolon_but_begin_their_line() {
-        let (units, prompt) = units("\\d phones\nexit\nSELECT\n\\d\n;");
+    fn commands_need_no_semicolon() {
+        let (units, prompt) = units("\\d phones\nexit\nSELECT 1;");
         let texts: Vec<_> = units.iter().map(|(_, text)| text.as_str()).collect();
-        assert_eq!((texts.as_slice(), prompt), (["\\d phones", "exit", "SELECT\n\\d\n;"].as_slice(), "tonnage> "));
+        assert_eq!((texts.as_slice(), prompt), (["\\d phones", "exit", "SELECT 1;"].as_slice(), "tonnage> "));
+    }
+
+    /// Behind a forgotten semicolon they became part of the statement, and nothing said so.
+    #[test]
+    fn commands_are_obeyed_while_a_statement_waits() {
+        let (units, prompt) = units("SELECT 1\n\\x on\n;\nSELECT 'a\n\\x off\n';");
+        assert_eq!(units[0], (1, "\\x on".to_owned()));
+        assert_eq!(units[1], (0, "SELECT 1\n;".to_owned()));
+        assert_eq!(units[2].1, "SELECT 'a\n\\x off\n';", "in a text they are text");
+        assert_eq!(prompt, "tonnage> ");
     }
 
     #[test]

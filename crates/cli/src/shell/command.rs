@@ -11,7 +11,7 @@ use crate::output::{Expanded, RowFormat};
 pub(super) const COMMANDS: [(&str, &str, &str); 11] = [
     ("\\d", "[TABLE]", "the tables; or the columns, key, indexes and children of one"),
     ("\\di", "[TABLE]", "the indexes, of all tables or of one"),
-    ("\\x", "[on|off|auto]", "a line for each column; auto: where a table would be wider than the terminal"),
+    ("\\x", "[on|off|auto]", "a line for each column; auto, as in the beginning: where a table would be wider than the terminal"),
     ("\\format", "[FORMAT]", "how rows are written: table, csv, json, jsonl; default: by where they go"),
     ("\\limit", "[ROWS|off]", "how many rows of an answer the terminal shows"),
     ("\\timing", "[on|off]", "whether the time of each statement is told"),

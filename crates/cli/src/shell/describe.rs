@@ -20,8 +20,13 @@ pub(super) fn tables(store: &Store) -> Result<RecordBatch> {
     ])
 }
 
+/// Names of tables as rows.
+pub(crate) fn names(tables: &[String]) -> Result<RecordBatch> {
+    grid([("table", tables.to_vec())])
+}
+
 /// The columns of a table.
-pub(super) fn columns(schema: &TableSchema) -> Result<RecordBatch> {
+pub(crate) fn columns(schema: &TableSchema) -> Result<RecordBatch> {
     let of_each = |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect();
     grid([
         ("column", of_each(&|at| schema.columns[at].name.clone())),

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::plain::{self, PlainWriter};
+
 /// Rows on the one side, everything that is said about them on the other.
 #[derive(Clone)]
 pub(super) struct Screen {
@@ -42,12 +44,13 @@ impl Screen {
 
     /// A way to write rows.
     pub(super) fn rows(&self) -> Box<dyn Write + Send> {
-        Box::new(BufWriter::with_capacity(BUFFER_BYTES, Side(self.rows.clone())))
+        let rows = BufWriter::with_capacity(BUFFER_BYTES, Side(self.rows.clone()));
+        if self.is_terminal { Box::new(PlainWriter::new(rows)) } else { Box::new(rows) }
     }
 
     /// Writes a line. One who no longer listens misses nothing.
     pub(super) fn tell(&self, text: impl Display) {
-        let _ = writeln!(Side(self.told.clone()), "{text}");
+        let _ = writeln!(Side(self.told.clone()), "{}", plain::lines(&text.to_string()));
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn new(format: Option<RowFormat>) -> Self {
-        Self { format, expanded: Expanded::Off, limit: Some(LIMIT), timing: true, next_output: None }
+        Self { format, expanded: Expanded::Auto, limit: Some(LIMIT), timing: true, next_output: None }
     }
 
     /// Sets what a command sets. Tells how it is now.
@@ -34,7 +34,7 @@ impl Settings {
         Ok(match command {
             Command::Expanded(expanded) => {
                 // Without an argument it changes sides, as it does elsewhere.
-                let other = if self.expanded == Expanded::Off { Expanded::On } else { Expanded::Off };
+                let other = if self.expanded == Expanded::On { Expanded::Off } else { Expanded::On };
                 self.expanded = expanded.unwrap_or(other);
                 let told = match self.expanded {
                     Expanded::Off => "off",

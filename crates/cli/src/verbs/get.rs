@@ -1,10 +1,10 @@
 //! `tonnage get`: the rows of keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use tonnage::{BulkGet, BulkGetOptions, FieldRange, KeySource, Row, Store, Table, TableSchema, Value};
+use tonnage::{BulkGet, BulkGetOptions, FieldRange, KeySource, Row, Store, Table, TableBatch, TableSchema, Value};
 use tonnage_files::{ReadOptions, Source};
 
 use crate::args::Globals;
@@ -20,23 +20,24 @@ use crate::{interrupt, keys};
 pub(crate) struct GetArgs {
     /// The table
     table: String,
-    /// Keys: the leading key columns of each parted by commas, in double quotes where they hold commas
-    #[arg(value_name = "KEY", required_unless_present = "keys", conflicts_with = "keys")]
+    /// Keys: the leading key columns of each parted by commas, in double quotes where they hold
+    /// commas; behind -- where the first of several columns is a negative number
+    #[arg(value_name = "KEY", required_unless_present = "keys", conflicts_with = "keys", allow_negative_numbers = true)]
     key: Vec<String>,
     /// Reads the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by name
     #[arg(long, value_name = "FILE")]
     keys: Option<String>,
     /// The low end of the first key column that the keys leave open, itself included
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     from: Option<String>,
     /// The high end of that column, itself included
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     to: Option<String>,
     /// Ancestor and child tables whose rows come along, parted by commas
     #[arg(long, value_delimiter = ',', value_name = "TABLES")]
     with: Vec<String>,
     /// At most this many rows for each key: with --direction reverse and 1 the latest of each
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_key: Option<u64>,
     /// The order of rows
     #[arg(long, value_enum, default_value_t)]
@@ -60,6 +61,7 @@ impl GetArgs {
         let store = globals.open()?;
         let table = store.table(&self.table)?;
         let (source, given) = self.keys(table.schema())?;
+        let wanted = self.wanted(table.schema())?;
         let options = BulkGetOptions {
             direction: self.direction.into(),
             columns: self.columns.clone(),
@@ -70,13 +72,36 @@ impl GetArgs {
             ..BulkGetOptions::default()
         };
         let rows = table.bulk_get(source, &options)?;
-        match &self.output_dir {
+        let found = match &self.output_dir {
             Some(directory) => self.write_directory(&store, &table, rows, directory)?,
             None if self.with.is_empty() => self.write_rows(&table, rows)?,
             None if self.output.row_format() == RowFormat::Table => self.write_tables(&store, &table, rows)?,
-            None => self.write_labelled(rows)?,
+            None => self.write_labelled(table.path(), rows)?,
+        };
+        if found >= wanted {
+            return Ok(Exit::Well);
         }
-        Ok(Exit::Well)
+        match found {
+            0 => globals.tell(format_args!("tonnage: {}: no row has any of the keys", table.path())),
+            _ => globals.tell(format_args!("tonnage: {}: no row has {} of the {wanted} keys", table.path(), wanted - found)),
+        }
+        Ok(Exit::Rejected)
+    }
+
+    /// How many rows there must be if there is one for each key: as many as there are different
+    /// whole keys among the arguments; one, where keys leave columns open; none, where a range may
+    /// be empty.
+    fn wanted(&self, schema: &TableSchema) -> Outcome<u64> {
+        if self.from.is_some() || self.to.is_some() {
+            return Ok(0);
+        }
+        let keys = keys::from_arguments(schema, &self.key)?;
+        let columns = schema.key_columns().count();
+        if keys.is_empty() || keys.iter().any(|key| key.len() < columns) {
+            return Ok(1);
+        }
+        let different: HashSet<_> = keys.iter().map(|key| format!("{key:?}")).collect();
+        Ok(different.len() as u64)
     }
 
     /// Rows of several tables do not fit into one file of a format with one set of columns.
@@ -127,19 +152,19 @@ impl GetArgs {
         Ok(Some(FieldRange { column: column.name.clone(), low, high }))
     }
 
-    fn write_rows(&self, table: &Table, rows: BulkGet) -> Outcome<()> {
+    fn write_rows(&self, table: &Table, rows: BulkGet) -> Outcome<u64> {
         let cancel = interrupt::cancel();
         let mut output = self.output.open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
         for batch in rows {
             interrupt::check(&cancel)?;
             output.write(&batch?.rows)?;
         }
-        output.finish()?;
-        Ok(())
+        output.finish()
     }
 
-    /// One file for each table.
-    fn write_directory(&self, store: &Store, table: &Table, rows: BulkGet, directory: &PathBuf) -> Outcome<()> {
+    /// One file for each table. As the other ways to write, it tells how many rows of the table
+    /// itself there were.
+    fn write_directory(&self, store: &Store, table: &Table, rows: BulkGet, directory: &PathBuf) -> Outcome<u64> {
         let cancel = interrupt::cancel();
         std::fs::create_dir_all(directory).map_err(|error| {
             tonnage::Error::unavailable(format!("--output-dir {}: cannot be made: {error}", directory.display()))
@@ -149,14 +174,17 @@ impl GetArgs {
             format: Some(format),
             output: Some(directory.join(format!("{path}.{}", format.ending()))),
         })?;
+        let mut own = 0;
         for batch in rows {
             interrupt::check(&cancel)?;
             let batch = batch?;
+            own += own_rows(table, &batch);
             if let Some(output) = outputs.get_mut(&*batch.table) {
                 output.write(&batch.rows)?;
             }
         }
-        outputs.into_values().try_for_each(|output| output.finish().map(drop))
+        outputs.into_values().try_for_each(|output| output.finish().map(drop))?;
+        Ok(own)
     }
 
     fn outputs(&self, store: &Store, table: &Table, place: impl Fn(&str) -> OutputArgs) -> Outcome<BTreeMap<String, RowOutput>> {
@@ -172,12 +200,14 @@ impl GetArgs {
     }
 
     /// A table for people for each stretch of rows of one table.
-    fn write_tables(&self, store: &Store, table: &Table, rows: BulkGet) -> Outcome<()> {
+    fn write_tables(&self, store: &Store, table: &Table, rows: BulkGet) -> Outcome<u64> {
         let cancel = interrupt::cancel();
+        let mut own = 0;
         let mut by_table: BTreeMap<String, Vec<arrow::array::RecordBatch>> = BTreeMap::new();
         for batch in rows {
             interrupt::check(&cancel)?;
             let batch = batch?;
+            own += own_rows(table, &batch);
             by_table.entry(batch.table.to_string()).or_default().push(batch.rows);
         }
         let paths = std::iter::once(table.path().to_owned()).chain(self.with.iter().cloned());
@@ -189,18 +219,19 @@ impl GetArgs {
             batches.iter().try_for_each(|batch| output.write(batch))?;
             output.finish()?;
         }
-        Ok(())
+        Ok(own)
     }
 
     /// JSON objects that say which table each row is of, parents before their children.
-    fn write_labelled(&self, rows: BulkGet) -> Outcome<()> {
+    fn write_labelled(&self, table: &str, rows: BulkGet) -> Outcome<u64> {
         let cancel = interrupt::cancel();
         let is_array = self.output.row_format() == RowFormat::Json;
         let mut output = self.output.open_lines()?;
-        let mut count = 0_u64;
+        let (mut count, mut own) = (0_u64, 0);
         for related in rows.into_rows() {
             interrupt::check(&cancel)?;
             let related = related?;
+            own += u64::from(&*related.table == table);
             let separator = match (is_array, count) {
                 (false, _) => "",
                 (true, 0) => "[\n",
@@ -216,8 +247,14 @@ impl GetArgs {
         if is_array {
             output.bytes(if count == 0 { b"[]\n" } else { b"\n]\n" })?;
         }
-        output.finish()
+        output.finish()?;
+        Ok(own)
     }
+}
+
+/// The rows of a batch, if they are of this table.
+fn own_rows(table: &Table, batch: &TableBatch) -> u64 {
+    if &*batch.table == table.path() { batch.rows.num_rows() as u64 } else { 0 }
 }
 
 fn labelled(table: &str, row: &Row) -> String {

@@ -19,7 +19,7 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// At most this many rows under each shard key: with --direction reverse and 1 the latest of each
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_shard_key: Option<u64>,
     /// The order of rows under each shard key
     #[arg(long, value_enum, default_value_t)]

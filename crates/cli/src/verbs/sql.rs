@@ -8,14 +8,16 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use arrow::array::RecordBatch;
 use clap::Args;
+use tonnage::ddl::Statement;
 use tonnage::{Error, ErrorKind, Outcome as Done, Store};
 use tonnage_sql::{Answer, Changes, Draft, MarkKind, Request, Rows, Sql, SqlOptions};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output::{LineOutput, OutputArgs};
-use crate::shell::{Shell, caret};
+use crate::shell::{Shell, caret, describe};
 use crate::{interrupt, values};
 
 /// Carries out SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE; a shell at a terminal
@@ -113,12 +115,40 @@ impl SqlArgs {
     }
 
     fn define(&self, globals: &Globals, text: &str) -> Outcome {
+        let store = globals.open_or_create(true)?;
         let mut output = LineOutput::stdout();
-        for done in globals.open_or_create(true)?.execute(text)? {
-            output.line(told(done))?;
+        for done in store.execute(text)? {
+            match (self.listed(&store, &done)?, &self.output.format) {
+                (Some(rows), Some(_)) => {
+                    std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
+                    self.print_list(&rows)?;
+                }
+                _ => output.line(told(done))?,
+            }
         }
         output.finish()?;
         Ok(Exit::Well)
+    }
+
+    /// A list that was asked for as rows, if it is one.
+    fn listed(&self, store: &Store, done: &Done) -> Outcome<Option<RecordBatch>> {
+        Ok(match done {
+            _ if self.output.format.is_none() => None,
+            Done::Tables(tables) => Some(describe::names(tables)?),
+            Done::Description(ddl) => match tonnage::ddl::parse(ddl)?.first() {
+                Some(Statement::CreateTable { definition, .. }) => {
+                    Some(describe::columns(store.table(&definition.path)?.schema())?)
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn print_list(&self, rows: &RecordBatch) -> Outcome<()> {
+        let mut output = self.output.open(rows.schema())?;
+        output.write(rows)?;
+        output.finish().map(drop)
     }
 
     fn query(&self, globals: &Globals, text: &str, create: bool) -> Outcome {
@@ -126,7 +156,7 @@ impl SqlArgs {
         let sql = self.sql(globals.open_or_create(self.create || create)?)?;
         let mut started = Instant::now();
         for answer in sql.script(Request::new(text).cancel(&cancel))? {
-            let told = match answer.and_then_interrupted()? {
+            let told = match answer.and_then_interrupted().map_err(ran_out)? {
                 Answer::Rows(rows) => count_told(self.print(rows)?),
                 Answer::Changed(changes) => changes_told(&changes),
                 Answer::Done(done) => told(done),
@@ -148,7 +178,7 @@ impl SqlArgs {
         let mut output = self.output.open(rows.schema().clone())?;
         let mut count = 0;
         for batch in rows {
-            let batch = batch.and_then_interrupted()?;
+            let batch = batch.and_then_interrupted().map_err(while_it_ran)?;
             count += batch.num_rows() as u64;
             output.write(&batch)?;
         }
@@ -180,6 +210,19 @@ impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
     fn and_then_interrupted(self) -> Outcome<T> {
         self.map_err(|error| if interrupt::is_interrupted() { Failure::interrupted() } else { error.into() })
     }
+}
+
+/// What fails when rows are on their way was done in part.
+fn while_it_ran(failure: Failure) -> Failure {
+    match failure.exit {
+        Exit::SetUp => Failure { exit: Exit::Stopped, ..failure },
+        _ => failure,
+    }
+}
+
+/// A statement that was under way when its time was up, or the disk full, was not refused.
+fn ran_out(failure: Failure) -> Failure {
+    if failure.error.kind() == ErrorKind::Unavailable { while_it_ran(failure) } else { failure }
 }
 
 /// Whether an argument names a store: no statement is one word, and a store is no more than that unless its directory is there.

@@ -128,6 +128,65 @@ fn a_store_that_is_open_elsewhere() {
     place.run(&["count", "ships"]).ends(0);
 }
 
+/// A full disk, a query that failed while it ran and a JSON array that was cut short had the exit
+/// codes of other things.
+#[test]
+fn what_stops_on_the_way_says_so() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(100_000));
+    place.run(&["load", "ships", "a.csv"]).ends(0);
+    for format in ["csv", "jsonl", "json", "table", "parquet"] {
+        let run = place.run(&["unload", "ships", "-o", "/dev/full", "--format", format]);
+        run.ends(2).says(&["the output cannot be written"]);
+    }
+    place.run(&["sql", "SELECT 1 / (ship - ship) FROM ships"]).ends(2).says(&["ivide"]);
+    place.run(&["sql", "--timeout", "0.2", "SELECT sum(a.ship * b.ship % 7) FROM ships a, ships b"]).ends(2).says(&["timeout"]);
+    place.write("b.json", "[{\"ship\": 1, \"at\": \"2022-01-04T00:00:00\"},\n{\"ship\": 2, ");
+    place.run(&["load", "ships", "b.json"]).ends(2).says(&["b.json: record 1 (line 2)", "cut short: get it again", "1 inserted"]);
+}
+
+#[test]
+fn a_key_that_is_not_there_is_told() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(3));
+    place.run(&["load", "ships", "a.csv"]).ends(0);
+    place.run(&["get", "ships", "77"]).ends(1).says(&["no row has any of the keys"]);
+    let at = "2022-01-03T00:00:00";
+    let keys = [format!("1,{at}"), format!("7,{at}"), format!("1,{at}")];
+    let run = place.run(&["get", "ships", &keys[0], &keys[1], &keys[2]]);
+    run.ends(1).says(&["no row has 1 of the 2 keys"]);
+    place.run(&["get", "ships", &keys[0], &keys[2]]).ends(0);
+    place.run(&["get", "ships", "77", "--from", at]).ends(0);
+}
+
+#[test]
+fn kinds_of_files_that_are_not_read_are_named() {
+    let place = Place::new().with_ships();
+    load(&place, b"\xfd7zXZ\0\0\x04\xe6\xd6").ends(3).says(&["a.csv: is packed with xz"]);
+    load(&place, b"PK\x03\x04\x14\0\x08").ends(3).says(&["a.csv: is a zip archive"]);
+    load(&place, "ship,at\r1,2022-01-03T00:00:00\r").ends(3).says(&["carriage returns alone"]);
+}
+
+#[test]
+fn control_characters_do_not_reach_a_terminal() {
+    let place = Place::new().with_ships();
+    let run = place.run(&["sql", "--format", "table", "SELECT chr(27) || '[31mred' AS e, 'a' || chr(9) AS t"]).ends(0);
+    assert!(run.out.contains("| \\x1b[31mred | a\\t |"), "{}", run.out);
+    let run = load(&place, b"ship,at\nx\x1b[2J\x07,2022-01-03T00:00:00\n").ends(1);
+    assert!(run.err.contains("`x\\x1b[2J\\x07`") && !run.err.contains('\x1b'), "{}", run.err);
+    let run = load(&place, b"ship,at,c\x1b[31m\n1,2022-01-03T00:00:00,1\n").ends(3);
+    assert!(!run.err.contains('\x1b'), "{}", run.err);
+}
+
+#[test]
+fn negative_numbers_are_keys_and_no_options() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (a LONG, b DOUBLE, PRIMARY KEY (SHARD(a), b))"]).ends(0);
+    place.run(&["put", "t", "{\"a\": -1, \"b\": -5.5}"]).ends(0);
+    assert_eq!(place.run(&["get", "t", "-1", "--from", "-6", "--to", "-5"]).ends(0).out, "a,b\n-1,-5.5\n");
+    assert_eq!(place.run(&["get", "t", "--", "-1,-5.5"]).ends(0).out, "a,b\n-1,-5.5\n");
+}
+
 #[test]
 fn a_store_of_a_newer_format() {
     let place = Place::new().with_ships();

@@ -90,3 +90,13 @@ fn an_output_that_fails_leaves_nothing_behind() {
         .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().contains("partial")));
     assert_eq!(left.count(), 0);
 }
+
+#[test]
+fn lists_of_tables_and_columns_come_in_the_format_that_is_asked_for() {
+    let place = stored();
+    assert_eq!(place.run(&["sql", "--format", "csv", "SHOW TABLES"]).ends(0).out, "table\nt\n");
+    let columns = place.run(&["sql", "--format", "jsonl", "DESCRIBE t"]).ends(0);
+    let first = r#"{"column":"id","type":"LONG","nullable":"no","key":"shard","default":""}"#;
+    assert_eq!(columns.lines()[0], first);
+    assert!(place.run(&["sql", "DESCRIBE t"]).ends(0).out.starts_with("CREATE TABLE t"));
+}

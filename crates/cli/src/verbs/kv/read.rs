@@ -117,7 +117,7 @@ pub(crate) struct MultiGetArgs {
     #[command(flatten)]
     range: RangeArgs,
     /// At most this many pairs below each key
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_key: Option<u64>,
     #[command(flatten)]
     pairs: PairOutputArgs,
