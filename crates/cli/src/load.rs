@@ -7,6 +7,7 @@
 //! 3. [`JobArgs::run`] runs the bulk put, shows its progress, keeps the [`ResumeFile`], and writes the [`Summary`].
 
 mod failures;
+mod fingerprint;
 mod input;
 mod job;
 mod resume;

@@ -157,6 +157,17 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     count.checked_mul(unit).ok_or_else(wrong)
 }
 
+/// A number of records, or `all`.
+pub(crate) fn sample(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => match count(text) {
+            Ok(records @ 1..) => usize::try_from(records).map_err(|error| error.to_string()),
+            _ => Err(format!("'{text}' is neither a number of records, such as 100000 or 1M, nor all")),
+        },
+    }
+}
+
 /// A part of a whole, from 0 to 1.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));

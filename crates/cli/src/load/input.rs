@@ -3,6 +3,7 @@
 use arrow::datatypes::{Schema, SchemaRef};
 use tonnage_files::{Format, ReadOptions, RecordReader, Source, Unmentioned};
 
+use super::fingerprint::Fingerprint;
 use crate::exit::Outcome;
 
 /// One file to load.
@@ -12,10 +13,12 @@ pub(crate) struct Input {
     pub(super) format: Format,
     /// All columns of the file, for the header of rejected records.
     pub(super) columns: SchemaRef,
-    /// Standard input is open already: it can be read only once.
+    /// A pipe is open already: it can be read only once.
     pub(super) reader: Option<RecordReader>,
     /// The size of the file, if it is one.
     pub(super) bytes: Option<u64>,
+    /// What tells the file from another of its name, if it is one. Taken before the file is read.
+    pub(super) fingerprint: Option<Fingerprint>,
 }
 
 impl Input {
@@ -29,16 +32,18 @@ impl Input {
     ) -> Outcome<Vec<Input>> {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: Unmentioned::Skip, ..options.clone() };
-            let first_look = if source.is_stdin() && ignore_unknown { &skip } else { options };
+            let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
+            let fingerprint = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;
             let columns = reader.schema();
             check(&source, &columns)?;
             Ok(Input {
                 format: reader.format(),
                 bytes: reader.progress().bytes_total(),
-                reader: source.is_stdin().then_some(reader),
+                reader: source.reads_once().then_some(reader),
                 options: if ignore_unknown { skip } else { options.clone() },
                 columns,
+                fingerprint,
                 source,
             })
         };

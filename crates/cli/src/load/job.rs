@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress, Store};
-use tonnage_files::{CsvOptions, Format, ReadOptions, Source};
+use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
 use super::resume::ResumeFile;
 use super::stream::StreamState;
@@ -20,19 +20,24 @@ use crate::values::{self, Durability, Existing, grouped};
 /// Options of every load.
 #[derive(Args, Clone)]
 pub(crate) struct JobArgs {
-    /// Files or patterns such as 'data/*.csv.gz'; - is standard input
+    /// Files, pipes or patterns such as 'data/*.csv.gz' (with *, ? and [a-z]; braces are the
+    /// shell's); - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
-    /// What happens to entries whose key exists
+    /// What happens to entries whose key exists: in the table, or because an earlier record of the
+    /// same load has it too
     #[arg(long, value_enum, default_value_t)]
     on_existing: Existing,
-    /// How many entries may fail before the load stops: a number, or a share such as 2% [default: any number]
+    /// How many entries may fail before the load stops: a number, or a share such as 2%. It stops
+    /// behind the batch of some thousand records in which that is seen; what was good until then is
+    /// stored [default: any number]
     #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
     errors_max: Option<ErrorsMax>,
     /// Keeps rejected records in this directory: as they stood, and with their reasons
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
-    /// Keeps notes of what is stored in this file, and goes on where an earlier run ended
+    /// Keeps notes of what is stored in this file, and goes on where an earlier run ended. A file
+    /// that has changed since (its size, its time, its first or last 64 KiB) is read anew
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// At most this many rows a second
@@ -47,7 +52,8 @@ pub(crate) struct JobArgs {
     /// The memory that the load may take, such as 512M or 2G [default: an eighth of the machine's]
     #[arg(long, value_parser = values::bytes, value_name = "SIZE")]
     memory: Option<usize>,
-    /// Writes a report as JSON to this file
+    /// Writes a report as JSON to this file. In it tells_new is false where overwriting did not
+    /// look which rows were new: then all that are stored count as inserted
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
     /// How long the entries live, such as 12h or 30d [default: as the table says]
@@ -72,24 +78,34 @@ pub(crate) struct InputArgs {
     /// The names of the columns of CSV without a header, parted by commas (goes with --no-header)
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS", requires = "no_header")]
     columns: Option<Vec<String>>,
-    /// A text that means NULL where it is not in quotes; may be given more than once [default: nothing between commas]
+    /// A text that means NULL where it is not in quotes, such as NA; may be given more than once
+    /// [default: nothing between commas]
     #[arg(long = "null", value_name = "TEXT")]
     nulls: Vec<String>,
+    /// What the text is written in: utf-8, latin1, windows-1252, utf-16le or utf-16be [default:
+    /// utf-8, or utf-16 by its mark]
+    #[arg(long, value_parser = |text: &str| text.parse::<Encoding>().map_err(|error| error.to_string()), value_name = "ENCODING")]
+    encoding: Option<Encoding>,
+    /// Where the array of records stands in a file that is one JSON object: 'features', or
+    /// 'data.items' for one further in
+    #[arg(long, value_delimiter = '.', value_name = "PATH")]
+    records: Vec<String>,
 }
 
 impl JobArgs {
-    /// Refuses what only the options together can tell.
-    pub(crate) fn check(&self) -> Outcome<()> {
-        if self.resume.is_some() && self.files.iter().any(|file| file == "-") {
-            return Err(Failure::usage("--resume reads files again from where it stopped, which standard input cannot be"));
-        }
-        Ok(())
-    }
-
+    /// The files. Each pipe among them is opened once, so this is called once.
     pub(crate) fn sources(&self) -> Outcome<Vec<Source>> {
         let sources = Source::expand(&self.files)?;
-        if sources.iter().filter(|source| source.is_stdin()).count() > 1 {
-            return Err(Failure::usage("standard input (-) is given twice, but can be read only once"));
+        for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.reads_once()) {
+            let name = if source.is_stdin() { "standard input (-)" } else { source.name() };
+            let is_same = |other: &Source| other == source || source.is_stdin() && other.is_stdin();
+            if sources[..place].iter().any(is_same) {
+                return Err(Failure::usage(format!("{name} is given twice, but a pipe can be read only once")));
+            }
+            if self.resume.is_some() {
+                let what = "cannot be read again from where an earlier run stopped, as pipes cannot: leave out --resume";
+                return Err(Failure::usage(format!("{name} {what}")));
+            }
         }
         Ok(sources)
     }
@@ -105,6 +121,9 @@ impl JobArgs {
         Ok(ReadOptions {
             format: input.input_format,
             parallelism: (cores / streams).max(1),
+            encoding: input.encoding,
+            records: input.records.clone(),
+            stop: Stop::when(interrupt::is_interrupted),
             csv: CsvOptions { delimiter: input.delimiter, has_header: !input.no_header, columns: input.columns.clone(), nulls },
             ..ReadOptions::default()
         })
@@ -117,10 +136,10 @@ impl JobArgs {
             None => None,
         };
         let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
-        let resumed = resume.as_ref().map_or(0, |resume| resume.skip(&mut inputs));
+        let console = Console::new(globals);
+        let resumed = resume.as_ref().map_or(0, |resume| resume.skip(&mut inputs, &console));
         let earlier: Vec<_> =
             names.into_iter().filter(|name| !inputs.iter().any(|input| input.name() == name.as_str())).collect();
-        let console = Console::new(globals);
         let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, target)).collect();
         let states: Vec<_> = streams.iter().map(FileStream::state).collect();
         let failures = Failures::new(&console, self.rejects.as_deref(), states.clone()).noting(resume.clone());

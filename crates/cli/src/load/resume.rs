@@ -3,7 +3,10 @@
 //! 1. A file whose stream is complete is noted at once.
 //! 2. When a load ends early in good order, everything that was read is stored, and for each file the number of the record is
 //!    noted from which to go on.
-//! 3. When the program dies, what the file says is too little, never too much: records that are loaded twice exist already.
+//! 3. A file is the one that was noted as long as its [`Fingerprint`] is the same. Else it is read
+//!    from its beginning, which stores nothing twice.
+//! 4. When the program dies, what the file says is too little, never too much: records that are
+//!    loaded twice exist already.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,7 +18,9 @@ use serde::{Deserialize, Serialize};
 use tonnage::{Error, Result};
 
 use super::Input;
+use super::fingerprint::Fingerprint;
 use super::stream::StreamState;
+use crate::display::Console;
 
 /// What the file holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,8 +33,10 @@ struct Noted {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct FileNote {
-    /// The size of the file: another size is another file.
-    bytes: Option<u64>,
+    /// What the file looked like before it was read: one that looks otherwise is another file.
+    /// Notes of older versions have none.
+    #[serde(default)]
+    fingerprint: Option<Fingerprint>,
     /// Records from the first on that are stored (or were rejected).
     records: u64,
     /// Whether these are all.
@@ -69,11 +76,15 @@ impl ResumeFile {
 
     /// Takes out the files that are stored already and lets the others begin where their notes end. Tells how many records are
     /// passed over.
-    pub(super) fn skip(&self, inputs: &mut Vec<Input>) -> u64 {
+    pub(super) fn skip(&self, inputs: &mut Vec<Input>, console: &Console) -> u64 {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut skipped = 0;
         inputs.retain_mut(|input| {
-            let Some(note) = noted.files.get(input.name()).filter(|note| note.bytes == input.bytes) else { return true };
+            let Some(note) = noted.files.get(input.name()) else { return true };
+            if note.fingerprint.is_none() || note.fingerprint != input.fingerprint {
+                console.warn(format_args!("{}: has changed since it was noted: it is read from its beginning", input.name()));
+                return true;
+            }
             skipped += note.records;
             input.options.start_record = note.records;
             !note.complete
@@ -84,7 +95,7 @@ impl ResumeFile {
     /// Notes how far a stream is stored.
     pub(super) fn note(&self, stream: &StreamState, complete: bool) -> Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let note = FileNote { bytes: stream.bytes, records: stream.taken.load(Relaxed), complete };
+        let note = FileNote { fingerprint: stream.fingerprint.clone(), records: stream.taken.load(Relaxed), complete };
         noted.files.insert(stream.name.clone(), note);
         self.write(&noted).map_err(|error| {
             Error::unavailable(format!("--resume {}: cannot be written: {error}", self.path.display())).with_source(error)

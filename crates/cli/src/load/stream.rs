@@ -11,6 +11,7 @@ use tonnage::{EntryBatch, EntryStream, Error, Key, Pairs, Result, UnreadEntry};
 use tonnage_files::{Format, Progress, ReadBatch, RecordReader, RejectedRecord};
 
 use super::Input;
+use super::fingerprint::Fingerprint;
 
 /// What the records of the files become.
 #[derive(Clone)]
@@ -43,6 +44,7 @@ pub(crate) struct StreamState {
     current: Mutex<Option<Arc<ReadBatch>>>,
     progress: Mutex<Option<Progress>>,
     pub(super) bytes: Option<u64>,
+    pub(super) fingerprint: Option<Fingerprint>,
 }
 
 /// Reads one file.
@@ -115,6 +117,7 @@ impl FileStream {
             current: Mutex::new(None),
             progress: Mutex::new(None),
             bytes: input.bytes,
+            fingerprint: input.fingerprint.clone(),
         };
         Self {
             reader: input.reader.take(),

@@ -27,6 +27,8 @@ pub(crate) struct Summary {
     /// Left out because someone else wrote the row after the record was read.
     overtaken: u64,
     failed: u64,
+    /// Records that were read when the load stopped, and not stored.
+    not_stored: u64,
     bytes: u64,
     /// Records passed over because an earlier run stored them.
     resumed: u64,
@@ -87,6 +89,7 @@ impl Summary {
             existed,
             overtaken,
             failed,
+            not_stored: read.saturating_sub(inserted + existed + overtaken + failed),
             bytes,
             resumed: 0,
             seconds: report.seconds,
@@ -96,7 +99,7 @@ impl Summary {
     }
 
     pub(crate) fn of_dry_run(self) -> Self {
-        Self { dry_run: true, ..self }
+        Self { dry_run: true, not_stored: 0, ..self }
     }
 
     pub(super) fn of_overwriting(self, overwrites: bool) -> Self {
@@ -125,7 +128,8 @@ impl fmt::Display for Summary {
         }
         write!(f, "{} read, ", grouped(self.read))?;
         if self.dry_run {
-            write!(f, "{} would fail (dry run, nothing was written)", grouped(self.failed))?;
+            let fit = grouped(self.read.saturating_sub(self.failed));
+            write!(f, "{} would fail, {fit} fit the table (dry run, nothing was written)", grouped(self.failed))?;
         } else {
             let (inserted, existed, failed) = (grouped(self.inserted), grouped(self.existed), grouped(self.failed));
             match self.tells_new {
@@ -134,6 +138,9 @@ impl fmt::Display for Summary {
             }
             if self.overtaken > 0 {
                 write!(f, ", {} overtaken by other writers", grouped(self.overtaken))?;
+            }
+            if self.not_stored > 0 {
+                write!(f, ", {} not stored", grouped(self.not_stored))?;
             }
         }
         write!(f, ", in {:.1} s ({} rows/s)", self.seconds, grouped(self.rows_per_second as u64))

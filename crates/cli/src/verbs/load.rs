@@ -9,11 +9,13 @@ use std::sync::Arc;
 use clap::Args;
 use documents::DocumentArgs;
 use tonnage::{Store, Table};
-use tonnage_files::ReadOptions;
+use tonnage_files::{ReadOptions, Sample, Source};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::load::{Input, JobArgs, Target};
+use crate::values;
+use create::ToMake;
 
 /// Loads files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
 #[derive(Args)]
@@ -31,7 +33,12 @@ pub(crate) struct LoadArgs {
     primary_key: Option<String>,
     #[command(flatten)]
     documents: DocumentArgs,
-    /// Leaves out columns of the files that the table does not have
+    /// How many records of each file decide the types of a table to make, at most 16 MiB of each of
+    /// the first eight files; all looks at everything first [default: 100,000]
+    #[arg(long, value_name = "N|all", value_parser = values::sample, requires = "create")]
+    sample: Option<usize>,
+    /// Leaves out columns of the files that the table does not have, or that a table to make has no
+    /// type for
     #[arg(long)]
     ignore_columns: bool,
     /// Reads and checks everything, writes nothing
@@ -44,23 +51,35 @@ Examples:
   tonnage load ships 'ais/*.csv.gz' --create --primary-key 'SHARD(MMSI), BaseDateTime'
   tonnage load phones phones.jsonl --on-existing replace --rejects bad
   tonnage load devices devices.json --document-column doc --create --primary-key model
-  tonnage load devices more.jsonl --document-column doc --from model=device.model.name";
+  tonnage load devices more.jsonl --document-column doc --from model=device.model.name
+  tonnage load quakes quakes.geojson --records features --create --primary-key id
+  curl -s URL | tonnage load --create --primary-key id events -
+
+A TIMESTAMP is a moment in UTC: an offset in a file is taken into account, a time without one is taken for UTC, and what comes out
+is UTC without an offset. Parquet and Arrow columns with a time zone keep their instants.
+
+Types of a table to make: numbers become LONG, or DOUBLE if they have fractions, or NUMBER or STRING where a DOUBLE would round
+them; JSON of several kinds becomes JSON. Later records must fit: those that do not are rejected.";
 
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
-        self.job.check()?;
+        let sources = self.job.sources()?;
         if self.dry_run {
-            return self.dry_run(globals);
+            return self.dry_run(globals, sources);
         }
         // A table that cannot be made must not leave an empty store behind: what the files say comes first.
-        let definition = self.definition_to_make(globals)?;
+        let made = self.table_to_make(globals, &sources)?;
         let store = globals.open_or_create(self.create)?;
-        let table = self.table_in(&store, definition.as_ref())?;
-        let inputs = self.inputs(&table)?;
-        self.job.run(globals, &store, inputs, &Target::Table { path: table.path().into(), ttl: self.job.ttl })
+        let table = self.table_in(&store, made.as_ref().map(|made| &made.definition))?;
+        let inputs = self.inputs(sources, &table)?;
+        let exit = self.job.run(globals, &store, inputs, &Target::Table { path: table.path().into(), ttl: self.job.ttl })?;
+        if let (Exit::Rejected, Some(made)) = (exit, &made) {
+            made.tell_of_sample(globals);
+        }
+        Ok(exit)
     }
 
-    fn definition_to_make(&self, globals: &Globals) -> Outcome<Option<tonnage::TableDefinition>> {
+    fn table_to_make(&self, globals: &Globals, sources: &[Source]) -> Outcome<Option<ToMake>> {
         let Some(key) = self.primary_key.as_ref().filter(|_| self.create) else { return Ok(None) };
         let key = create::parse_key(key)?;
         // With a table that is there already, its columns count and the files need not be looked at twice.
@@ -71,7 +90,11 @@ impl LoadArgs {
             return Ok(None);
         }
         let options = ReadOptions { documents: self.documents.options_with_key(&key), ..self.job.read_options()? };
-        Ok(Some(create::infer(&self.table, key, &self.job.sources()?, &options)?))
+        let sample = Sample { records: self.sample.unwrap_or(Sample::default().records), ..Sample::default() };
+        let sample = if self.sample == Some(usize::MAX) { Sample::ALL } else { sample };
+        let made = ToMake::infer(&self.table, key, sources, &options, &sample, self.ignore_columns)?;
+        made.notes.iter().for_each(|note| globals.tell(note));
+        Ok(Some(made))
     }
 
     fn table_in(&self, store: &Store, definition: Option<&tonnage::TableDefinition>) -> Outcome<Table> {
@@ -84,25 +107,26 @@ impl LoadArgs {
         })
     }
 
-    fn inputs(&self, table: &Table) -> Outcome<Vec<Input>> {
+    fn inputs(&self, sources: Vec<Source>, table: &Table) -> Outcome<Vec<Input>> {
         let schema = table.schema();
         let (schema_wanted, documents) = (Some(schema.arrow_schema()), self.documents.options());
         let options = ReadOptions { schema: schema_wanted, documents, ..self.job.read_options()? };
-        let check = |source: &tonnage_files::Source, found: &arrow::datatypes::Schema| {
+        let check = |source: &Source, found: &arrow::datatypes::Schema| {
             create::check_columns(schema, source.name(), found, self.ignore_columns)
         };
-        Input::prepare(self.job.sources()?, &options, self.ignore_columns, check)
+        Input::prepare(sources, &options, self.ignore_columns, check)
     }
 
-    fn dry_run(&self, globals: &Globals) -> Outcome {
-        let definition = self.definition_to_make(globals)?;
+    fn dry_run(&self, globals: &Globals, sources: Vec<Source>) -> Outcome {
+        let made = self.table_to_make(globals, &sources)?;
+        let definition = made.as_ref().map(|made| &made.definition);
         // The table to be made is made in memory only.
-        let store = match &definition {
+        let store = match definition {
             Some(_) => Store::open("memory:")?,
             None => globals.open()?,
         };
-        let table = self.table_in(&store, definition.as_ref())?;
-        let inputs = self.inputs(&table)?;
+        let table = self.table_in(&store, definition)?;
+        let inputs = self.inputs(sources, &table)?;
         if definition.is_some() {
             globals.tell(format_args!("would make\n{};", table.schema().to_ddl()));
         }

@@ -8,6 +8,8 @@ mod formats;
 mod get;
 mod load;
 mod pairs;
+#[cfg(unix)]
+mod pipes;
 mod real_data;
 #[cfg(unix)]
 mod shell;

@@ -103,7 +103,6 @@ pub(crate) struct LoadArgs {
 
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
-        self.job.check()?;
         let value_type = match self.values {
             BytesAs::Text => DataType::Utf8,
             BytesAs::Base64 => DataType::Binary,

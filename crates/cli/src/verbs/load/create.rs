@@ -1,16 +1,13 @@
 //! Tables out of files, and files held against tables.
 
-use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+use arrow::datatypes::{Field, Schema};
 use tonnage::ddl::{Statement, parse};
 use tonnage::{ColumnDefinition, ColumnType, Error, Result, Table, TableDefinition, TableSchema};
-use tonnage_files::{ReadOptions, Source, infer_schema};
+use tonnage_files::{Inferred, NullWords, ReadOptions, Sample, Source, infer_common_schema};
 
+use crate::args::Globals;
 use crate::exit::{Failure, Outcome};
-
-/// Records that are looked at to find the type of a column.
-const SAMPLE_RECORDS: usize = 100_000;
-/// Files that are looked at; further ones must fit what these say.
-const SAMPLE_FILES: usize = 8;
+use crate::values::grouped;
 
 /// A primary key as `--primary-key` gives it.
 pub(super) struct Key {
@@ -27,7 +24,8 @@ impl Key {
 /// Reads a primary key as DDL does.
 pub(super) fn parse_key(text: &str) -> Outcome<Key> {
     let wrong = |what: &str| {
-        Failure::usage(format!("--primary-key '{text}': {what}: write it as in CREATE TABLE, for instance 'SHARD(a, b), c'"))
+        let how = "write it as in CREATE TABLE, for instance 'SHARD(a, b), c', with names that hold blanks in double quotes";
+        Failure::usage(format!("--primary-key '{text}': {what}: {how}"))
     };
     let statements = parse(&format!("CREATE TABLE t (PRIMARY KEY ({text}))")).map_err(|_| wrong("it cannot be read"))?;
     match statements.as_slice() {
@@ -54,66 +52,103 @@ pub(super) fn check_key(table: &Table, key: &Key) -> Outcome<()> {
     )))
 }
 
-/// The table that the columns of the files make.
-pub(super) fn infer(path: &str, key: Key, sources: &[Source], options: &ReadOptions) -> Outcome<TableDefinition> {
-    let mut fields: Vec<Field> = Vec::new();
-    for source in sources.iter().take(SAMPLE_FILES) {
-        if source.is_stdin() {
-            return Err(Failure::usage(
-                "--create reads the input twice, which standard input cannot be: make the table first with `tonnage sql`",
-            ));
-        }
-        for field in infer_schema(source, options, SAMPLE_RECORDS)?.fields() {
-            match fields.iter_mut().find(|known| known.name().eq_ignore_ascii_case(field.name())) {
-                Some(known) => *known = wider(known, field),
-                None => fields.push(field.as_ref().clone()),
-            }
-        }
-    }
-    let columns = fields.iter().map(column).collect::<Result<Vec<_>>>()?;
-    for name in &key.columns {
-        if !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) && !path.contains('.') {
-            let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-            return Err(Failure::usage(format!(
-                "--primary-key names {name}, but the files have no such column; they have {}",
-                names.join(", ")
-            )));
-        }
-    }
-    Ok(TableDefinition { path: path.to_owned(), columns, key: key.columns, shard_key_len: key.shard_key_len, ttl_ms: None })
+/// A table that is to be made, and what there is to say of it.
+pub(super) struct ToMake {
+    pub(super) definition: TableDefinition,
+    pub(super) notes: Vec<String>,
+    /// The records that decided the types, if there are more.
+    sample: Option<u64>,
 }
 
-fn column(field: &Field) -> Result<ColumnDefinition> {
+impl ToMake {
+    /// The table that the columns of the files make.
+    pub(super) fn infer(
+        path: &str,
+        key: Key,
+        sources: &[Source],
+        options: &ReadOptions,
+        sample: &Sample,
+        ignore_columns: bool,
+    ) -> Outcome<Self> {
+        let found = infer_common_schema(sources, options, sample)?;
+        let is_key = |field: &Field| key.columns.iter().any(|name| name.eq_ignore_ascii_case(field.name()));
+        let mut columns = Vec::new();
+        for field in found.schema.fields() {
+            match column(field, is_key(field)) {
+                Ok(column) => columns.push(column),
+                Err(_) if ignore_columns => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if !path.contains('.') {
+            check_key_columns(&key, &columns, found.records_at.as_deref())?;
+        }
+        let notes = notes(&found);
+        let sample = (!found.is_whole).then_some(found.records);
+        let definition =
+            TableDefinition { path: path.to_owned(), columns, key: key.columns, shard_key_len: key.shard_key_len, ttl_ms: None };
+        Ok(Self { definition, notes, sample })
+    }
+
+    /// Records were rejected: the sample may be why.
+    pub(super) fn tell_of_sample(&self, globals: &Globals) {
+        if let Some(records) = self.sample {
+            globals.tell(format_args!(
+                "hint: the types of {} come from the first {} records; with --sample all they come from all: DROP TABLE, load again",
+                self.definition.path,
+                grouped(records)
+            ));
+        }
+    }
+}
+
+fn check_key_columns(key: &Key, columns: &[ColumnDefinition], records_at: Option<&str>) -> Outcome<()> {
+    let is_there = |name: &&String| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    let Some(name) = key.columns.iter().find(|name| !is_there(name)) else { return Ok(()) };
+    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let hint = records_at.map(|at| format!("; {at} is an array of objects: --records {at} makes rows of them"));
+    Err(Failure::usage(format!(
+        "--primary-key names {name}, but the files have no such column; they have {}{}",
+        names.join(", "),
+        hint.unwrap_or_default()
+    )))
+}
+
+/// What a newcomer would like to know of the types.
+fn notes(found: &Inferred) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.is_guessed && found.records == 0 && found.is_whole {
+        notes.push(
+            "hint: the files have no records, so all columns become STRING: make the table with other types first".to_owned(),
+        );
+    }
+    let mut by_words: Vec<(String, Vec<String>)> = Vec::new();
+    for NullWords { column, words, data_type } in &found.null_words {
+        let options: Vec<_> = words.iter().map(|word| format!("--null '{word}'")).collect();
+        let column_type = ColumnType::of_arrow(&Field::new(column, data_type.clone(), true));
+        let told = format!("{column} {}", column_type.map(|column_type| column_type.to_string()).unwrap_or_default());
+        match by_words.iter_mut().find(|(known, _)| *known == options.join(" ")) {
+            Some((_, columns)) => columns.push(told),
+            None => by_words.push((options.join(" "), vec![told])),
+        }
+    }
+    for (options, columns) in by_words {
+        notes.push(format!("hint: with {options} there would be {} instead of STRING", columns.join(", ")));
+    }
+    notes
+}
+
+fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {
     let column_type = ColumnType::of_arrow(field).ok_or_else(|| {
         Error::invalid(format!(
-            "column {} holds {}, for which there is no column type: leave it out with --columns, or convert the file",
+            "column {} holds {}, for which there is no column type: leave it out with --ignore-columns, or convert the file",
             field.name(),
             field.data_type()
         ))
     })?;
+    // Values of several kinds are JSON, which no key can be.
+    let column_type = if is_key && column_type == ColumnType::Json { ColumnType::String } else { column_type };
     Ok(ColumnDefinition::new(field.name(), column_type))
-}
-
-/// The field that holds the values of both.
-fn wider(a: &Field, b: &Field) -> Field {
-    let data_type = match (a.data_type(), b.data_type()) {
-        (one, other) if one == other => return a.clone(),
-        (DataType::Int64, DataType::Float64) | (DataType::Float64, DataType::Int64) => DataType::Float64,
-        (DataType::Timestamp(one, _), DataType::Timestamp(other, _)) => {
-            DataType::Timestamp(if digits(*one) > digits(*other) { *one } else { *other }, None)
-        }
-        _ => DataType::Utf8,
-    };
-    Field::new(a.name(), data_type, true)
-}
-
-fn digits(unit: TimeUnit) -> u32 {
-    match unit {
-        TimeUnit::Second => 0,
-        TimeUnit::Millisecond => 3,
-        TimeUnit::Microsecond => 6,
-        TimeUnit::Nanosecond => 9,
-    }
 }
 
 /// Holds the columns of a file against a table before anything is read.

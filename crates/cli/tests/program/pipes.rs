@@ -1,0 +1,99 @@
+//! Pipes as files: FIFOs and process substitution.
+//!
+//! A pipe given as a file was opened to see what it holds, and again to load it. What the first
+//! look had taken, up to 64 KiB of records, was lost with exit code 0; a FIFO that had to be opened
+//! twice waited for ever, and one signal did not end it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Place, finished};
+
+/// Long enough for a machine with other things to do.
+const PATIENCE: Duration = Duration::from_secs(120);
+const ROWS: usize = 30_000;
+
+/// A FIFO that a thread fills.
+fn fifo(place: &Place, name: &str, bytes: Vec<u8>) -> PathBuf {
+    let path = place.path(name);
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let writer = path.clone();
+    std::thread::spawn(move || std::fs::write(writer, bytes));
+    path
+}
+
+fn csv() -> String {
+    let rows: String = (0..ROWS).map(|id| format!("{id},row {id}\n")).collect();
+    format!("id,v\n{rows}")
+}
+
+fn jsonl() -> String {
+    (0..ROWS).map(|id| format!("{{\"id\":{id},\"v\":\"j\"}}\n")).collect()
+}
+
+fn with_table() -> Place {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))"]).ends(0);
+    place
+}
+
+#[test]
+fn every_record_of_a_fifo_is_loaded() {
+    for text in [csv(), jsonl()] {
+        let place = with_table();
+        fifo(&place, "pipe", text.into_bytes());
+        place.run(&["load", "t", "pipe"]).ends(0).says(&["30,000 read, 30,000 inserted"]);
+        assert_eq!(place.run(&["count", "t"]).out, "30000\n");
+    }
+}
+
+#[test]
+fn a_table_is_made_from_a_pipe_without_losing_what_was_looked_at() {
+    let place = Place::new();
+    fifo(&place, "pipe", csv().into_bytes());
+    place.run(&["load", "--create", "--primary-key", "id", "t", "pipe"]).ends(0).says(&["30,000 inserted"]);
+    let run = place.run_with_input(&["load", "--create", "--primary-key", "id", "u", "-"], jsonl().as_bytes());
+    run.ends(0).says(&["30,000 inserted"]);
+    assert_eq!(place.run(&["sql", "SELECT sum(id) AS s FROM u"]).out, "s\n449985000\n");
+}
+
+#[test]
+fn process_substitution_is_loaded_whole() {
+    let place = with_table();
+    place.write("rows.csv", csv());
+    let program = env!("CARGO_BIN_EXE_tonnage");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "\"$0\" load t <(cat rows.csv) && cat rows.csv | \"$0\" load t /dev/stdin", program]);
+    shell.env("TONNAGE_STORE", "S").current_dir(place.path(""));
+    finished(shell.output().unwrap()).ends(0).says(&["30,000 read, 30,000 inserted", "30,000 read, 0 inserted, 30,000 existed"]);
+}
+
+#[test]
+fn what_cannot_be_read_again_is_refused_where_it_would_have_to_be() {
+    let place = with_table();
+    fifo(&place, "pipe", b"id,v\n".to_vec());
+    place.run(&["load", "t", "pipe", "pipe"]).ends(3).says(&["pipe is given twice"]);
+    place.run(&["load", "t", "pipe", "--resume", "notes"]).ends(3).says(&["pipe cannot be read again", "--resume"]);
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_silent_pipe() {
+    let place = with_table();
+    let mut command = place.command(&["load", "t", "-", "--summary", "s.json"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(csv().as_bytes()).unwrap();
+    input.flush().unwrap();
+    // The pipe stays open and silent. Half a second is more than the program needs to come to its
+    // wait.
+    std::thread::sleep(Duration::from_millis(1_500));
+    let asked = Instant::now();
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    finished(child.wait_with_output().unwrap()).ends(4);
+    assert!(asked.elapsed() < PATIENCE);
+    drop(input);
+    let stored = place.json("s.json")["inserted"].as_u64().unwrap();
+    assert_eq!(place.run(&["count", "t"]).out, format!("{stored}\n"));
+}
