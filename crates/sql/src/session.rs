@@ -119,9 +119,10 @@ impl Sql {
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Definition => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             Kind::Show | Kind::Describe => show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch))),
-            Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete => write::run(self, piece, &request.parameters, &guard),
-            Kind::Unknown => Err(crate::text::Cursor::new(piece)
-                .expected("SELECT, INSERT, UPSERT, UPDATE, DELETE, CREATE, DROP, ALTER, SHOW, DESCRIBE or EXPLAIN")),
+            Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Truncate => {
+                write::run(self, piece, &request.parameters, &guard)
+            }
+            Kind::Unknown => Err(crate::text::unknown(piece)),
         }
     }
 

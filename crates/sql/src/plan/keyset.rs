@@ -83,14 +83,22 @@ impl VisitorMut for KeySets {
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
         let ast::Expr::InList { expr: tested, list, negated } = expr else { return ControlFlow::Continue(()) };
         let Some(values) = self.values(list) else { return ControlFlow::Continue(()) };
-        let call = call(&name_of(self.sets.len()), std::mem::replace(tested.as_mut(), ast::Expr::value(Value::Null)));
-        self.sets.push(values);
+        let call = call(&name_of(self.number(values)), [std::mem::replace(tested.as_mut(), ast::Expr::value(Value::Null))]);
         *expr = if *negated { ast::Expr::UnaryOp { op: ast::UnaryOperator::Not, expr: Box::new(call) } } else { call };
         ControlFlow::Continue(())
     }
 }
 
 impl KeySets {
+    /// The number of a list. Equal ones are one, so that what is grouped by `x IN (...)` may be selected.
+    fn number(&mut self, values: ArrayRef) -> usize {
+        let known = self.sets.iter().position(|known| known.as_ref() == values.as_ref());
+        known.unwrap_or_else(|| {
+            self.sets.push(values);
+            self.sets.len() - 1
+        })
+    }
+
     /// The values of a long list.
     fn values(&mut self, list: &[ast::Expr]) -> Option<ArrayRef> {
         if let [ast::Expr::Value(value)] = list
@@ -147,6 +155,7 @@ pub(crate) fn key_set_of(expr: &Expr) -> Option<(&Expr, &ArrayRef)> {
 /// `argument IN (values)` as a function.
 #[derive(Debug)]
 struct KeySet {
+    number: usize,
     name: String,
     values: ArrayRef,
     signature: Signature,
@@ -157,7 +166,7 @@ struct KeySet {
 impl KeySet {
     fn new(number: usize, values: ArrayRef) -> Self {
         let signature = Signature::any(1, Volatility::Immutable);
-        Self { name: name_of(number), values, signature, test: Mutex::new(None) }
+        Self { number, name: name_of(number), values, signature, test: Mutex::new(None) }
     }
 
     fn test(&self, data_type: &DataType) -> Result<Arc<InListExpr>> {
@@ -207,7 +216,9 @@ impl ScalarUDFImpl for KeySet {
 
     fn display_name(&self, arguments: &[Expr]) -> Result<String> {
         let tested = arguments.first().map(ToString::to_string).unwrap_or_default();
-        Ok(format!("{tested} IN ({} values)", self.values.len()))
+        // Columns are told apart by their names.
+        let which = self.number.checked_sub(1).map(|before| format!("{}. list of ", before + 2)).unwrap_or_default();
+        Ok(format!("{tested} IN ({which}{} values)", self.values.len()))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {

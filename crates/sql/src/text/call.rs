@@ -4,15 +4,16 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
 };
 
-/// `name(argument)`
-pub(crate) fn call(name: &str, argument: Expr) -> Expr {
+/// `name(argument, ...)`
+pub(crate) fn call(name: &str, arguments: impl IntoIterator<Item = Expr>) -> Expr {
+    let argument = |argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument));
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
-            args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
+            args: arguments.into_iter().map(argument).collect(),
             clauses: Vec::new(),
         }),
         filter: None,
@@ -20,4 +21,20 @@ pub(crate) fn call(name: &str, argument: Expr) -> Expr {
         over: None,
         within_group: Vec::new(),
     })
+}
+
+/// The name of a plain function, in lower case, and its arguments, when all of them are plain as well.
+pub(super) fn arguments(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
+    let Expr::Function(function) = expr else { return None };
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let [name] = function.name.0.as_slice() else { return None };
+    if list.duplicate_treatment.is_some() || !list.clauses.is_empty() || function.over.is_some() || function.filter.is_some() {
+        return None;
+    }
+    let plain = list.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+        _ => None,
+    });
+    let arguments = plain.collect::<Option<Vec<_>>>()?;
+    Some((name.as_ident()?.value.to_ascii_lowercase(), arguments))
 }

@@ -1,4 +1,4 @@
-//! UPDATE and DELETE.
+//! UPDATE, DELETE and TRUNCATE.
 //!
 //! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with the new values in the places of the old.
 //!    A row that is changed keeps the expiry that it has.
@@ -23,39 +23,34 @@ use crate::text::{Cursor, Piece, parse};
 
 /// How often a row is selected again that others write all the time.
 const TRIES_MAX: usize = 100;
+/// How many rows are written before it is looked whether the statement must stop.
+const ROWS_PER_LOOK: usize = 64;
 
-/// `UPDATE table SET column = expression, ... [WHERE condition]`
+/// `UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
 pub(super) fn update(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
     let mut cursor = Cursor::new(piece);
     cursor.word("UPDATE");
     let table = table(sql, &mut cursor)?;
+    let alias = alias(&mut cursor, "SET")?;
     if !cursor.word("SET") {
         return Err(cursor.expected("SET"));
     }
     let assignments = assignments(&mut cursor, table.schema())?;
+    let others = others(&mut cursor, "FROM");
     let condition = condition(&mut cursor)?;
-    let change = Change {
-        items: items(table.schema(), &assignments),
-        written: assignments.iter().map(|(column, _)| *column).collect(),
-        sql,
-        table: &table,
-        condition,
-        parameters,
-        guard,
-        end: piece.end,
-    };
-    let updated = change.run(&|batch, row, noted, table, durability| {
+    let change = Change { items: assignments, sql, table: &table, alias, others, condition, parameters, guard, end: piece.end };
+    let updated = |updated| Changes { updated, ..Changes::default() };
+    change.run(updated, &|batch, row, noted, table, durability| {
         let options = WriteOptions { durability, expires_at_ms: Some(noted.expires_at_ms), ..WriteOptions::default() };
         let aligned = table.entry().codec.align(&batch.slice(row, 1))?;
         match aligned.rejected.first() {
             Some(rejected) => Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason))),
             None => table.put_if_version(&Row::from_batch(&aligned.batch, 0)?, noted.version, &options),
         }
-    })?;
-    Ok(Changes { updated, ..Changes::default() })
+    })
 }
 
-/// `DELETE FROM table [WHERE condition]`
+/// `DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
 pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
     let mut cursor = Cursor::new(piece);
     cursor.word("DELETE");
@@ -63,21 +58,52 @@ pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
         return Err(cursor.expected("FROM"));
     }
     let table = table(sql, &mut cursor)?;
+    let alias = alias(&mut cursor, "USING")?;
+    let others = others(&mut cursor, "USING");
     let condition = condition(&mut cursor)?;
-    let keys = table.schema().key_columns().map(|column| quoted(&column.name.to_ascii_lowercase()));
-    let items = separated(keys.map(|token| vec![token]));
-    let change = Change { sql, table: &table, items, written: Vec::new(), condition, parameters, guard, end: piece.end };
-    let deleted = change.run(&|batch, row, noted, table, durability| {
+    delete_rows(Change { sql, table: &table, alias, items: Vec::new(), others, condition, parameters, guard, end: piece.end })
+}
+
+/// `TRUNCATE [TABLE] table`
+pub(super) fn truncate(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+    let mut cursor = Cursor::new(piece);
+    cursor.word("TRUNCATE");
+    cursor.word("TABLE");
+    let table = table(sql, &mut cursor)?;
+    cursor.end()?;
+    let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
+    delete_rows(Change { sql, table: &table, alias: None, items, others, condition, parameters, guard, end: piece.end })
+}
+
+fn delete_rows(change: Change<'_>) -> Result<Changes> {
+    let deleted = |deleted| Changes { deleted, ..Changes::default() };
+    change.run(deleted, &|batch, row, noted, table, durability| {
         let options = WriteOptions { durability, ..WriteOptions::default() };
         table.delete_if_version(&Row::from_batch(batch, row)?, noted.version, &options)
-    })?;
-    Ok(Changes { deleted, ..Changes::default() })
+    })
 }
 
 fn table(sql: &Sql, cursor: &mut Cursor) -> Result<Table> {
     let place = cursor.location();
     let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
     sql.store().table(&path).map_err(|error| error.at(format_args!("line {}, column {}", place.line, place.column)))
+}
+
+/// Another name for the table, up to a keyword.
+fn alias(cursor: &mut Cursor, before: &str) -> Result<Option<String>> {
+    let is_said = cursor.word("AS");
+    if !is_said && (cursor.is_at_end() || [before, "WHERE"].iter().any(|word| cursor.is_word(word))) {
+        return Ok(None);
+    }
+    match cursor.name() {
+        Some(name) => Ok(Some(name.to_ascii_lowercase())),
+        None => Err(cursor.expected(if is_said { "another name for the table" } else { before })),
+    }
+}
+
+/// The tokens of other tables whose rows take part, up to WHERE.
+fn others(cursor: &mut Cursor, keyword: &str) -> Vec<TokenWithSpan> {
+    if cursor.word(keyword) { expression(cursor, &["WHERE"], false) } else { Vec::new() }
 }
 
 /// The tokens behind WHERE, which go to the end of the statement.
@@ -113,7 +139,7 @@ fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignme
         if !cursor.token(&Token::Eq) {
             return Err(cursor.expected("'='"));
         }
-        let value = expression(cursor);
+        let value = expression(cursor, &["WHERE", "FROM"], true);
         if value.is_empty() {
             return Err(cursor.expected("a value"));
         }
@@ -124,37 +150,23 @@ fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignme
     }
 }
 
-/// The tokens up to a comma or WHERE outside parentheses.
-fn expression(cursor: &mut Cursor) -> Vec<TokenWithSpan> {
+/// The tokens up to one of these keywords, or a comma where that ends them, outside parentheses.
+fn expression(cursor: &mut Cursor, ends: &[&str], ends_at_comma: bool) -> Vec<TokenWithSpan> {
     let (all, mut depth) = (cursor.rest(), 0_i32);
+    // `a IS DISTINCT FROM b` goes on behind FROM.
+    let mut is_distinct = false;
     while let Some(token) = cursor.peek() {
         match token {
             Token::LParen | Token::LBracket => depth += 1,
             Token::RParen | Token::RBracket => depth -= 1,
-            Token::Comma if depth == 0 => break,
-            Token::Word(_) if depth == 0 && cursor.is_word("WHERE") => break,
+            Token::Comma if depth == 0 && ends_at_comma => break,
+            Token::Word(_) if depth == 0 && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) => break,
             _ => {}
         }
+        is_distinct = cursor.is_word("DISTINCT");
         cursor.next();
     }
     all[..all.len() - cursor.rest().len()].to_vec()
-}
-
-/// All columns of a table, those that are set as `(expression) AS column`.
-fn items(schema: &TableSchema, assignments: &[Assignment]) -> Vec<TokenWithSpan> {
-    let item = |(index, column): (usize, &tonnage::Column)| {
-        let name = quoted(&column.name.to_ascii_lowercase());
-        match assignments.iter().find(|(set, _)| *set == index) {
-            None => vec![name],
-            Some((_, value)) => {
-                let mut tokens = vec![made(Token::LParen)];
-                tokens.extend(value.iter().cloned());
-                tokens.extend([made(Token::RParen), word("AS"), name]);
-                tokens
-            }
-        }
-    };
-    separated(schema.columns.iter().enumerate().map(item))
 }
 
 fn separated(items: impl Iterator<Item = Vec<TokenWithSpan>>) -> Vec<TokenWithSpan> {
@@ -194,9 +206,11 @@ struct Noted {
 struct Change<'a> {
     sql: &'a Sql,
     table: &'a Table,
-    items: Vec<TokenWithSpan>,
+    alias: Option<String>,
     /// The columns set.
-    written: Vec<usize>,
+    items: Vec<Assignment>,
+    /// Other tables.
+    others: Vec<TokenWithSpan>,
     condition: Vec<TokenWithSpan>,
     parameters: &'a Parameters,
     guard: &'a Guard,
@@ -205,20 +219,29 @@ struct Change<'a> {
 
 impl Change<'_> {
     /// Writes every row that matches; tells how many.
-    fn run(&self, write: &Write) -> Result<u64> {
+    fn run(&self, told: impl Fn(u64) -> Changes, write: &Write) -> Result<Changes> {
         let mut changed = 0;
+        match self.write_all(&mut changed, write) {
+            Ok(()) => Ok(told(changed)),
+            Err(error) => Err(super::stopped(error, told(changed))),
+        }
+    }
+
+    fn write_all(&self, changed: &mut u64, write: &Write) -> Result<()> {
         for batch in self.select(None, self.parameters)? {
-            let batch = batch?;
-            let (batch, noted) = parted(&batch)?;
+            let (batch, noted) = parted(&batch?)?;
             for (row, noted) in noted.into_iter().enumerate() {
+                if row % ROWS_PER_LOOK == 0 {
+                    self.guard.check()?;
+                }
                 let written = write(&batch, row, noted, self.table, self.durability())?;
-                changed += match written {
+                *changed += match written {
                     Written::Stored { .. } => 1,
                     Written::Refused { .. } => self.again(&batch, row, write)?,
                 };
             }
         }
-        Ok(changed)
+        Ok(())
     }
 
     /// Selects and writes a row again that changed after it was selected.
@@ -258,12 +281,57 @@ impl Change<'_> {
         tokens
     }
 
-    /// `SELECT items, _version, _expires_at_ms FROM table [WHERE (condition) [AND key = ...]]`
+    /// The name that stands before its columns.
+    fn qualifier(&self) -> Vec<TokenWithSpan> {
+        self.alias.as_ref().map_or_else(|| self.name(), |alias| vec![quoted(alias)])
+    }
+
+    fn column(&self, name: &str) -> Vec<TokenWithSpan> {
+        let mut tokens = self.qualifier();
+        tokens.extend([made(Token::Period), quoted(&name.to_ascii_lowercase())]);
+        tokens
+    }
+
+    /// The key for DELETE; for UPDATE all columns, those that are set as `(expression) AS column`. Then the notes of the row.
+    fn items(&self) -> Vec<TokenWithSpan> {
+        let schema = self.table.schema();
+        let order: Vec<usize> = if self.items.is_empty() { schema.key.clone() } else { (0..schema.columns.len()).collect() };
+        let item = |column: usize| {
+            let name = schema.columns[column].name.to_ascii_lowercase();
+            match self.items.iter().find(|(set, _)| *set == column) {
+                None => self.column(&name),
+                Some((_, value)) => {
+                    let mut tokens = vec![made(Token::LParen)];
+                    tokens.extend(value.iter().cloned());
+                    tokens.extend([made(Token::RParen), word("AS"), quoted(&name)]);
+                    tokens
+                }
+            }
+        };
+        let notes = [VERSION, EXPIRY].map(|name| self.column(name));
+        let mut tokens = separated(order.into_iter().map(item).chain(notes));
+        tokens.pop();
+        tokens
+    }
+
+    /// `SELECT items, _version, _expires_at_ms FROM table [, others] WHERE (condition) [AND key = ...]`. With other tables a row may match
+    /// several times, and is taken once.
     fn select(&self, key: Option<&[String]>, parameters: &Parameters) -> Result<Rows> {
         let mut tokens = vec![word("SELECT")];
-        tokens.extend(self.items.iter().cloned());
-        tokens.extend([quoted(VERSION), made(Token::Comma), quoted(EXPIRY), word("FROM")]);
+        if !self.others.is_empty() {
+            tokens.extend([word("DISTINCT"), word("ON"), made(Token::LParen)]);
+            tokens.extend(separated(self.table.schema().key_columns().map(|column| self.column(&column.name))));
+            tokens.pop();
+            tokens.push(made(Token::RParen));
+        }
+        tokens.extend(self.items());
+        tokens.push(word("FROM"));
         tokens.extend(self.name());
+        tokens.extend(self.alias.iter().flat_map(|alias| [word("AS"), quoted(alias)]));
+        if !self.others.is_empty() {
+            tokens.push(made(Token::Comma));
+            tokens.extend(self.others.iter().cloned());
+        }
         tokens.push(word("WHERE"));
         tokens.push(made(Token::LParen));
         if self.condition.is_empty() {
@@ -272,11 +340,14 @@ impl Change<'_> {
         tokens.extend(self.condition.iter().cloned());
         tokens.push(made(Token::RParen));
         for (place, column) in key.into_iter().flatten().enumerate() {
-            tokens.extend([word("AND"), quoted(column), made(Token::Eq)]);
+            tokens.push(word("AND"));
+            tokens.extend(self.column(column));
+            tokens.push(made(Token::Eq));
             tokens.push(made(Token::Placeholder(format!("${}", key_parameter(place)))));
         }
         let mut state = self.sql.state(self.guard);
-        let target = Target::Changed { path: self.table.path().to_owned(), written: self.written.clone() };
+        let written = self.items.iter().map(|(column, _)| *column).collect();
+        let target = Target::Changed { path: self.table.path().to_owned(), written };
         let names = Names::changing(self.sql.inner.context.clone(), target);
         state.register_catalog_list(Arc::new(names));
         self.sql.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())

@@ -26,6 +26,7 @@ pub(crate) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     let changes = match piece.kind {
         Kind::Insert | Kind::Upsert => insert::run(sql, &piece, parameters, guard)?,
         Kind::Update => change::update(sql, &piece, parameters, guard)?,
+        Kind::Truncate => change::truncate(sql, &piece, parameters, guard)?,
         _ => change::delete(sql, &piece, parameters, guard)?,
     };
     if returns { counted(changes).map(|batch| Answer::Rows(Rows::ready(batch))) } else { Ok(Answer::Changed(changes)) }
@@ -34,7 +35,7 @@ pub(crate) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
 /// Whether a statement is one that the parser understands.
 pub(crate) fn parsed(piece: &Piece) -> Result<()> {
     match piece.kind {
-        Kind::Show | Kind::Describe => Ok(()),
+        Kind::Show | Kind::Describe | Kind::Truncate => Ok(()),
         Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete => without_returning(piece)?.0.parse().map(drop),
         _ => piece.parse().map(drop),
     }
@@ -51,6 +52,17 @@ fn without_returning(piece: &Piece) -> Result<(Piece, bool)> {
     }
     let end = piece.tokens[at].span.start;
     Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, true))
+}
+
+/// The error of a statement that was stopped on its way, with what it has changed by then.
+fn stopped(error: Error, changes: Changes) -> Error {
+    let parts = [(changes.inserted, "inserted"), (changes.updated, "updated"), (changes.deleted, "deleted")];
+    let told: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if told.is_empty() {
+        return error;
+    }
+    let message = format!("{}; rows changed before that: {}", error.message(), told.join(", "));
+    Error::new(error.kind(), message).with_source(error)
 }
 
 fn counted(changes: Changes) -> Result<RecordBatch> {

@@ -1,0 +1,127 @@
+//! Casts and literals of types that the planner takes less exactly than they are written.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    CastKind, CharacterLength, DataType, Expr, TimezoneInfo, TypedString, UnaryOperator, Value, ValueWithSpan, Values, VisitMut,
+    VisitorMut,
+};
+use tonnage::ColumnType;
+
+use super::call;
+
+/// A cast or a typed literal, written so that it means to the planner what it says.
+pub(super) fn exact(expr: &mut Expr) {
+    match expr {
+        Expr::Cast { data_type, expr: cast, .. } if text_of(cast).is_some_and(is_whole_moment) => widen(data_type),
+        Expr::TypedString(TypedString { data_type, value, .. }) if text_of_value(value).is_some_and(is_whole_moment) => {
+            widen(data_type);
+        }
+        Expr::Cast { data_type, .. } => {
+            if let Some(length) = length_of(data_type) {
+                *data_type = DataType::Varchar(None);
+                let whole = std::mem::replace(expr, Expr::value(Value::Null));
+                *expr = call("left", [whole, Expr::value(Value::Number(length.to_string(), false))]);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The most characters that a type holds; the planner would not look at it.
+fn length_of(data_type: &DataType) -> Option<u64> {
+    use DataType::{Char, CharVarying, Character, CharacterVarying, Nvarchar, Varchar};
+    let (Character(length) | Char(length) | CharacterVarying(length) | CharVarying(length) | Varchar(length) | Nvarchar(length)) =
+        data_type
+    else {
+        return None;
+    };
+    match length {
+        Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
+        _ => None,
+    }
+}
+
+/// The planner counts nanoseconds, which reach from 1677 to 2262; microseconds reach over all years.
+fn widen(data_type: &mut DataType) {
+    if let DataType::Timestamp(precision @ None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) = data_type {
+        *precision = Some(6);
+    }
+}
+
+fn text_of(expr: &Expr) -> Option<&str> {
+    if let Expr::Value(value) = expr { text_of_value(value) } else { None }
+}
+
+fn text_of_value(value: &ValueWithSpan) -> Option<&str> {
+    if let Value::SingleQuotedString(text) = &value.value { Some(text) } else { None }
+}
+
+/// Whether a text is a moment that microseconds hold.
+fn is_whole_moment(text: &str) -> bool {
+    let count = |precision| match tonnage::Value::parse(text, ColumnType::Timestamp(precision)) {
+        Ok(tonnage::Value::Timestamp { value, .. }) => Some(value),
+        _ => None,
+    };
+    count(6).is_some_and(|whole| count(9).is_none_or(|fine| Some(fine) == whole.checked_mul(1_000)))
+}
+
+/// A number with an exponent is an approximate one, whatever the others are.
+pub(super) fn approximate(expr: &mut Expr) {
+    if let Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) = expr
+        && digits.contains(['e', 'E'])
+    {
+        *expr = double(digits.clone());
+    }
+}
+
+/// Makes doubles of the literals with a point in a part of the statement whose types must not grow.
+pub(super) fn approximate_all(part: &mut impl VisitMut) {
+    struct Doubles;
+    impl VisitorMut for Doubles {
+        type Break = ();
+
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            if let Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) = expr
+                && digits.contains(['.', 'e', 'E'])
+            {
+                *expr = double(digits.clone());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = part.visit(&mut Doubles);
+}
+
+/// In columns of VALUES with an approximate number all numbers are such.
+pub(super) fn approximate_columns(values: &mut Values) {
+    let is_approximate = |cell: &Expr| {
+        let is_marked = |digits: &str| digits.contains(['e', 'E']);
+        matches!(signed(cell), Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) if is_marked(digits))
+    };
+    let width = values.rows.first().map_or(0, |row| row.content.len());
+    for place in 0..width {
+        if values.rows.iter().any(|row| row.content.get(place).is_some_and(is_approximate)) {
+            values.rows.iter_mut().filter_map(|row| row.content.get_mut(place)).for_each(approximate_all);
+        }
+    }
+}
+
+/// The number behind a sign.
+pub(crate) fn signed(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => expr,
+        expr => expr,
+    }
+}
+
+/// `CAST('digits' AS DOUBLE)`
+pub(crate) fn double(digits: String) -> Expr {
+    as_double(Expr::value(Value::SingleQuotedString(digits)))
+}
+
+/// `CAST(expression AS DOUBLE)`
+pub(crate) fn as_double(expr: Expr) -> Expr {
+    let expr = Box::new(expr);
+    Expr::Cast { kind: CastKind::Cast, expr, data_type: DataType::DoublePrecision, array: false, format: None }
+}

@@ -1,0 +1,164 @@
+//! Names of columns.
+//!
+//! 1. The planner wants the columns of a SELECT to have names of their own, and names a cast after what is cast. So columns that would be named
+//!    like one before them get a number: `id, id_1`.
+//! 2. It names expressions with literals in words of its own, `Int64(1)`; here they are named as they are written.
+//! 3. Parts of documents, `doc->'a'`, have a type that nothing outside of a plan knows: what is selected is their JSON.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor, TableWithJoins, Value, Visit,
+    Visitor,
+};
+
+use super::{call, json_path};
+
+/// Gives columns the names that they come out by.
+pub(super) fn name_columns(select: &mut Select) {
+    select.projection.iter_mut().for_each(show_document);
+    name_twins(select);
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) = item
+            && has_literal(expr)
+        {
+            let name = expr.to_string();
+            rename(item, name);
+        }
+    }
+}
+
+/// `doc->'a'` as JSON text.
+fn show_document(item: &mut SelectItem) {
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return };
+    let written = expr.to_string();
+    let mut place = expr;
+    while let Expr::Nested(inner) = place {
+        place = inner.as_mut();
+    }
+    if matches!(place, Expr::BinaryOp { op: BinaryOperator::HashArrow, .. })
+        && let Ok(Some(stepwise)) = json_path::stepwise(place)
+    {
+        *place = stepwise;
+    }
+    let Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } = place else { return };
+    let taken = |part: &mut Box<Expr>| std::mem::replace(part.as_mut(), Expr::value(Value::Null));
+    *place = call("json_get_json", [taken(left), taken(right)]);
+    if matches!(item, SelectItem::UnnamedExpr(_)) {
+        rename(item, written);
+    }
+}
+
+/// Whether a literal stands in an expression, outside of subqueries and places for values.
+fn has_literal(expr: &Expr) -> bool {
+    struct Literals {
+        found: bool,
+        hidden: bool,
+    }
+    impl Visitor for Literals {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            match expr {
+                Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => self.hidden = true,
+                Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => self.hidden = true,
+                Expr::Value(_) => self.found = true,
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut literals = Literals { found: false, hidden: false };
+    let _ = expr.visit(&mut literals);
+    literals.found && !literals.hidden
+}
+
+/// Gives the later ones of columns with the same name names of their own.
+fn name_twins(select: &mut Select) {
+    let is_one_table = is_one_table(&select.from);
+    let mut stars = Stars { all: false, tables: Vec::new(), is_one_table };
+    select.projection.iter().for_each(|item| stars.note(item));
+    let mut seen = HashMap::<String, usize>::new();
+    for item in &mut select.projection {
+        let Some((name, short)) = named(item, is_one_table) else { continue };
+        let twins = seen.entry(name).or_insert_with(|| usize::from(stars.hold(item)));
+        if *twins > 0 {
+            rename(item, format!("{short}_{twins}"));
+        }
+        *twins += 1;
+    }
+}
+
+fn is_one_table(from: &[TableWithJoins]) -> bool {
+    matches!(from, [TableWithJoins { relation: TableFactor::Table { .. }, joins }] if joins.is_empty())
+}
+
+/// What `*` and `t.*` among the columns stand for.
+struct Stars {
+    all: bool,
+    tables: Vec<String>,
+    is_one_table: bool,
+}
+
+impl Stars {
+    fn note(&mut self, item: &SelectItem) {
+        match item {
+            SelectItem::Wildcard(_) => self.all = true,
+            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(table), _) => {
+                self.tables.push(table.to_string().to_ascii_lowercase());
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a column is among them.
+    fn hold(&self, item: &SelectItem) -> bool {
+        let SelectItem::UnnamedExpr(expr) = item else { return false };
+        match unwrapped(expr) {
+            Expr::Identifier(_) => self.all || self.is_one_table && !self.tables.is_empty(),
+            Expr::CompoundIdentifier(parts) => {
+                let table = parts[..parts.len() - 1].iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+                self.all || self.tables.contains(&table.to_ascii_lowercase())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What the planner tells columns apart by, and a name to put a number behind.
+fn named(item: &SelectItem, is_one_table: bool) -> Option<(String, String)> {
+    let expr = match item {
+        SelectItem::ExprWithAlias { alias, .. } => return Some((alias.value.to_ascii_lowercase(), alias.value.clone())),
+        SelectItem::UnnamedExpr(expr) => unwrapped(expr),
+        _ => return None,
+    };
+    Some(match expr {
+        // The planner calls them all the same.
+        Expr::Subquery(_) => ("(subquery)".to_owned(), "subquery".to_owned()),
+        Expr::Identifier(name) => (name.value.to_ascii_lowercase(), name.value.clone()),
+        Expr::CompoundIdentifier(parts) => {
+            let short = parts.last().map_or_else(String::new, |part| part.value.clone());
+            let name = if is_one_table { short.clone() } else { expr.to_string() };
+            (name.to_ascii_lowercase(), short)
+        }
+        expr => (expr.to_string(), expr.to_string()),
+    })
+}
+
+/// What is cast: the planner gives a cast its name.
+fn unwrapped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => unwrapped(expr),
+        expr => expr,
+    }
+}
+
+fn rename(item: &mut SelectItem, name: String) {
+    let alias = Ident::with_quote('"', name);
+    match item {
+        SelectItem::UnnamedExpr(expr) => *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias },
+        SelectItem::ExprWithAlias { alias: given, .. } => *given = alias,
+        _ => {}
+    }
+}
