@@ -19,7 +19,7 @@ use crate::catalog::{CATALOG, Context, Names, SCHEMA};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
-use crate::plan::{LatestRule, UuidRule, nullable};
+use crate::plan::{LatestRule, TypeRule, UuidPlanner, nullable};
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -64,7 +64,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         rules.push(Arc::new(LatestRule));
     }
     let mut analysis = Analyzer::new().rules;
-    analysis.insert(0, Arc::new(UuidRule));
+    analysis.insert(0, Arc::new(TypeRule));
     let mut state = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
@@ -78,6 +78,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
     state.register_udf(Arc::new(nullable()))?;
+    state.register_expr_planner(Arc::new(UuidPlanner))?;
     Ok(state)
 }
 
@@ -100,11 +101,13 @@ fn config(options: &SqlOptions) -> SessionConfig {
         .with_batch_size(options.batch_rows_max);
     let settings = config.options_mut();
     settings.sql_parser.collect_spans = true;
+    // A number with a point is exact. What meets doubles becomes one again (`plan/numbers.rs`).
+    settings.sql_parser.parse_float_as_decimal = true;
     // The store's texts are plain Utf8: literals of the same type need no conversion.
     settings.sql_parser.map_string_types_to_utf8view = false;
-    // The keys of a join are worth listing as long as reading by key pays.
-    settings.optimizer.hash_join_inlist_pushdown_max_size = 64 << 20;
-    settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 20;
+    // The keys of a join are worth listing as long as reading by key pays. Lists are outside of the pool: together they stay small beside it.
+    settings.optimizer.hash_join_inlist_pushdown_max_size = (options.memory_bytes_max / 16).min(64 << 20) / options.workers();
+    settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 18;
     // A read in the order of the key is ahead of its plan as it is.
     settings.execution.sort_pushdown_buffer_capacity = 4 << 20;
     settings.optimizer.enable_dynamic_filter_pushdown = options.push_down;

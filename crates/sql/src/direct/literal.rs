@@ -66,9 +66,15 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
         ColumnType::Integer if is_whole => digits.parse().ok().map(Value::Integer),
         ColumnType::Long if is_whole => digits.parse().ok().map(Value::Long),
         ColumnType::Double => digits.parse().ok().map(Value::Double),
-        ColumnType::Number { .. } if is_whole => Value::parse(digits, column_type).ok(),
+        ColumnType::Number { scale, .. } if is_whole || is_held(digits, scale) => Value::parse(digits, column_type).ok(),
         _ => None,
     }
+}
+
+/// Whether all digits behind the point have a place in a column of that scale: it would round the others away.
+fn is_held(digits: &str, scale: i8) -> bool {
+    let fraction = digits.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('0'));
+    !digits.contains(['e', 'E', '_']) && i8::try_from(fraction.len()).is_ok_and(|len| len <= scale)
 }
 
 fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {

@@ -4,13 +4,17 @@ mod dynamic;
 mod keyset;
 mod latest;
 mod lists;
+mod moments;
 mod nullable;
+mod numbers;
 mod parts;
 mod scan;
+mod types;
 mod uuid;
 
 pub(crate) use keyset::{KeySets, key_set_of};
 pub(crate) use latest::LatestRule;
 pub(crate) use nullable::nullable;
 pub(crate) use scan::StoreScan;
-pub(crate) use uuid::UuidRule;
+pub(crate) use types::TypeRule;
+pub(crate) use uuid::UuidPlanner;

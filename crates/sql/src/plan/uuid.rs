@@ -1,36 +1,51 @@
-//! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells.
+//! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells; and as text a UUID is what it is spelled like.
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue};
-use datafusion::config::ConfigOptions;
-use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, LogicalPlan};
-use datafusion::optimizer::AnalyzerRule;
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, StringArray};
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
+use datafusion::logical_expr::expr::{InList, ScalarFunction};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Cast, ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
+};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::{ColumnType, Value};
 
-use arrow::datatypes::DataType;
+const UUID: DataType = DataType::FixedSizeBinary(16);
 
-/// Runs before types are brought together, which would take the letters of the text for the bytes of the UUID.
+/// Spells comparisons while they are planned: their types are looked at before any rule runs.
 #[derive(Debug)]
-pub(crate) struct UuidRule;
+pub(crate) struct UuidPlanner;
 
-impl AnalyzerRule for UuidRule {
-    fn name(&self) -> &str {
-        "uuid_text"
-    }
-
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let analyzed = plan.transform_up_with_subqueries(|node| {
-            let schema = merge_schema(&node.inputs());
-            let schema = if let LogicalPlan::TableScan(scan) = &node { scan.projected_schema.as_ref().clone() } else { schema };
-            node.map_expressions(|expr| expr.transform_up(|part| Ok(spelled(part, &schema))))
-        })?;
-        Ok(analyzed.data)
+impl ExprPlanner for UuidPlanner {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, StringConcat};
+        let RawBinaryExpr { op, left, right } = expr;
+        let (left, right) = match (&op, is_uuid(&left, schema), is_uuid(&right, schema)) {
+            (Eq | NotEq | Gt | GtEq | Lt | LtEq, true, false) => (left, uuid(right)),
+            (Eq | NotEq | Gt | GtEq | Lt | LtEq, false, true) => (uuid(left), right),
+            (StringConcat, is_left, is_right) => (spelled_if(left, is_left), spelled_if(right, is_right)),
+            _ => (left, right),
+        };
+        Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
     }
 }
 
-fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+fn spelled_if(expr: Expr, is_uuid: bool) -> Expr {
+    if is_uuid { text_of(expr) } else { expr }
+}
+
+fn text_of(expr: Expr) -> Expr {
+    let func = Arc::new(ScalarUDF::new_from_impl(UuidText { signature: Signature::any(1, Volatility::Immutable) }));
+    Expr::ScalarFunction(ScalarFunction { func, args: vec![expr] })
+}
+
+/// An expression whose parts are done.
+pub(super) fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => {
             let (left, right) = match (is_uuid(&left, schema), is_uuid(&right, schema)) {
@@ -48,13 +63,20 @@ fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             high: Box::new(uuid(*between.high)),
             ..between
         })),
+        Expr::Cast(Cast { expr, field }) if is_text(field.data_type()) && is_uuid(&expr, schema) => {
+            Transformed::yes(text_of(*expr))
+        }
         other => Transformed::no(other),
     }
 }
 
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
 fn is_uuid(expr: &Expr, schema: &DFSchema) -> bool {
-    let Expr::Column(column) = expr else { return false };
-    schema.field_from_column(column).is_ok_and(|field| *field.data_type() == DataType::FixedSizeBinary(16))
+    matches!(expr, Expr::Column(_) | Expr::ScalarFunction(_) | Expr::Cast(_))
+        && expr.get_type(schema).is_ok_and(|data_type| data_type == UUID)
 }
 
 fn uuid(expr: Expr) -> Expr {
@@ -62,5 +84,34 @@ fn uuid(expr: Expr) -> Expr {
     match Value::parse(text, ColumnType::Uuid) {
         Ok(Value::Uuid(bytes)) => Expr::Literal(ScalarValue::FixedSizeBinary(16, Some(bytes.to_vec())), metadata.clone()),
         _ => expr,
+    }
+}
+
+/// `_uuid_text(u)`: a UUID as it is spelled.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct UuidText {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for UuidText {
+    fn name(&self) -> &str {
+        "_uuid_text"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let array = arguments.args[0].to_array(arguments.number_rows)?;
+        let Some(uuids) = array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16) else {
+            return exec_err!("{} takes a UUID, not {}", self.name(), array.data_type());
+        };
+        let text = |bytes: &[u8]| bytes.try_into().ok().map(|bytes| Value::Uuid(bytes).to_string());
+        Ok(ColumnarValue::Array(Arc::new(uuids.iter().map(|uuid| uuid.and_then(text)).collect::<StringArray>())))
     }
 }

@@ -13,7 +13,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Error, KeySource, OnExisting, Result, Row, Table, TableSchema, record_batch_stream,
+    BulkGetOptions, BulkPutOptions, ColumnType, Counts, Error, ErrorKind, KeySource, OnExisting, Result, Row, Table, TableSchema,
+    record_batch_stream,
 };
 
 use super::path_of;
@@ -22,7 +23,7 @@ use crate::catalog::{Names, Target};
 use crate::guard::Guard;
 use crate::request::Parameters;
 use crate::session::Sql;
-use crate::text::{Kind, Piece};
+use crate::text::{Kind, Piece, as_double, double, signed};
 
 /// Rows that are gathered before anything is written.
 const GATHERED_ROWS_MAX: usize = 100_000;
@@ -39,10 +40,13 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     };
     let table = sql.store().table(&path_of(name)?).map_err(|error| at_name(error, name))?;
     let columns = columns(&insert, table.schema())?;
-    let Some(source) = insert.source else {
+    let Some(mut source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
     };
     let mut state = sql.state(guard);
+    if let ast::SetExpr::Values(values) = source.body.as_mut() {
+        state.config_mut().options_mut().sql_parser.parse_float_as_decimal = settle_doubles(values, &columns, table.schema())?;
+    }
     let target = Target::Filled { path: table.path().to_owned() };
     state.register_catalog_list(Arc::new(Names::changing(sql.inner.context.clone(), target)));
     let rows = sql.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
@@ -59,6 +63,45 @@ fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
         Some(ast::OnInsert::OnConflict(conflict)) if conflict.action == ast::OnConflictAction::DoNothing => Ok(OnExisting::Keep),
         Some(_) => Err(Error::unsupported("ON CONFLICT DO UPDATE: write UPSERT INTO to store over existing rows")),
     }
+}
+
+/// Makes doubles of what goes into columns of such: brought to one type with decimals and among each other, values might lose digits.
+/// Tells whether what is left may be decimals.
+fn settle_doubles(values: &mut ast::Values, columns: &[String], schema: &TableSchema) -> Result<bool> {
+    let types = columns.iter().map(|name| Ok(schema.columns[schema.require_column(name)?].column_type));
+    let types = types.collect::<Result<Vec<_>>>()?;
+    let cells = || values.rows.iter().flat_map(|row| row.content.iter().zip(&types));
+    if !types.iter().any(|column_type| matches!(column_type, ColumnType::Number { .. }))
+        && cells().all(|(cell, _)| is_plain(cell))
+    {
+        return Ok(false);
+    }
+    for row in &mut values.rows {
+        for (cell, column_type) in row.content.iter_mut().zip(&types) {
+            if matches!(column_type, ColumnType::Double | ColumnType::Float) {
+                settle_double(cell);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a cell is one literal.
+fn is_plain(cell: &ast::Expr) -> bool {
+    matches!(signed(cell), ast::Expr::Value(_) | ast::Expr::TypedString(_))
+}
+
+fn settle_double(cell: &mut ast::Expr) {
+    let number = |expr: &ast::Expr| match expr {
+        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(..), .. }) => true,
+        _ => false,
+    };
+    let written = match signed(cell) {
+        found if number(found) => double(cell.to_string()),
+        ast::Expr::Value(_) | ast::Expr::TypedString(_) | ast::Expr::Cast { .. } => return,
+        _ => as_double(std::mem::replace(cell, ast::Expr::value(ast::Value::Null))),
+    };
+    *cell = written;
 }
 
 /// The names of the columns that the source gives, in its order.
@@ -162,14 +205,24 @@ fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, 
         ..BulkPutOptions::default()
     };
     let report = sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
-    let counts = report.map_err(Error::from)?.total;
-    Ok(match on_existing {
+    let told = |counts: Counts| match on_existing {
         // A row that was overtaken was written just before somebody else's.
         OnExisting::Replace => {
             Changes { inserted: counts.inserted, updated: counts.existed + counts.overtaken, ..Changes::default() }
         }
         _ => Changes { inserted: counts.inserted, skipped: counts.existed, ..Changes::default() },
-    })
+    };
+    match report {
+        Ok(report) => Ok(told(report.total)),
+        Err(failed) => {
+            let changes = told(failed.report.total);
+            // What the statement was stopped by is said in the words of statements.
+            let is_stopped = matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
+            let stopped_by = guard.check().err().filter(|_| is_stopped);
+            let error = stopped_by.unwrap_or_else(|| Error::from(failed));
+            Err(super::stopped(error, changes))
+        }
+    }
 }
 
 /// The batch in the table's own columns and types; the first row that does not fit is an error.

@@ -83,3 +83,48 @@ fn options_out_of_their_range_are_refused_by_name() {
         assert!(error.message().contains(name), "{error}");
     }
 }
+
+/// How many rows a statement changed before it was stopped, as its error says.
+#[track_caller]
+fn changed_before(result: tonnage::Result<tonnage_sql::Answer>, named: &str, what: &str) -> u64 {
+    let error = result.err().expect("this should have been stopped");
+    assert!(error.message().contains(named), "'{named}' is not named in: {error}");
+    let (_, told) = error.message().split_once("rows changed before that: ").unwrap_or_else(|| panic!("no count in: {error}"));
+    told.strip_suffix(what).and_then(|count| count.trim().parse().ok()).unwrap_or_else(|| panic!("no count {what} in: {error}"))
+}
+
+/// The error once said that a bulk put had run out of time, and not what it had stored.
+#[test]
+fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
+    let sql = session();
+    sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
+    let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)");
+    let stored = changed_before(sql.execute(endless.timeout(Duration::from_secs(1))), "timeout", "inserted");
+    assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
+}
+
+#[test]
+fn a_cancelled_insert_tells_what_it_stored() {
+    let sql = session();
+    sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
+    let cancel = Cancel::new();
+    let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)").cancel(&cancel);
+    let stored = std::thread::scope(|scope| {
+        let running = scope.spawn(|| changed_before(sql.execute(endless), "cancelled", "inserted"));
+        std::thread::sleep(Duration::from_secs(1));
+        cancel.cancel();
+        running.join().unwrap()
+    });
+    assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
+}
+
+/// An UPDATE that was stopped did not say that some of its rows were changed.
+#[test]
+fn an_update_that_fails_midway_tells_what_it_changed() {
+    let sql = session_with(SqlOptions { batch_rows_max: 10, parallelism: Some(1), ..SqlOptions::default() });
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t SELECT value, 0 FROM generate_series(1, 100)")
+        .unwrap();
+    let stopped = sql.execute("UPDATE t SET n = 7 / (id - 55) + 100 WHERE id > 0");
+    let changed = changed_before(stopped, "zero", "updated");
+    assert_eq!(rows(&sql, "SELECT count(*) FROM t WHERE n > 0"), [[changed.to_string()]]);
+}

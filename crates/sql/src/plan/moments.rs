@@ -1,0 +1,145 @@
+//! Moments as they are compared with columns of timestamps.
+//!
+//! The planner compares a text, a date or the current time with a timestamp in nanoseconds, which reach from 1677 to 2262. A column reaches
+//! over all years, and 9999-12-31 is what people write for "until further notice". So what is constant comes to the column's unit, or to
+//! microseconds where that would cut it.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::{InList, ScalarFunction};
+use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable};
+use tonnage::{ColumnType, Value};
+
+use super::nullable;
+use super::numbers::is_compared;
+
+const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
+
+/// An expression whose parts are done.
+pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    let changed = match &mut expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => compared(&mut [left, right], schema),
+        Expr::InList(InList { expr, list, .. }) => {
+            let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
+            compared(&mut parts, schema)
+        }
+        Expr::Between(Between { expr, low, high, .. }) => compared(&mut [expr, low, high], schema),
+        _ => false,
+    };
+    if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
+}
+
+fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let varying = parts.iter().filter(|part| varies(part)).find_map(|part| unit_of(part, schema));
+    let Some((unit, None)) = varying else { return false };
+    let moments: Vec<Option<Moment>> = parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
+    let common = moments.iter().flatten().fold(unit, |unit, moment| moment.unit_beside(unit));
+    let mut changed = false;
+    for (part, moment) in parts.iter_mut().zip(moments) {
+        if let Some(moment) = moment {
+            **part = Expr::Literal(moment.counted(common), None);
+            changed = true;
+        } else if varies(part) {
+            if common != unit && unit_of(part, schema).is_some() {
+                **part = converted(std::mem::take(&mut **part), common);
+            }
+        } else if let Some((TimeUnit::Nanosecond, zone)) = unit_of(part, schema)
+            && unit != TimeUnit::Nanosecond
+            && !matches!(part, Expr::Literal(..))
+        {
+            let inner = Box::new(std::mem::take(&mut **part));
+            **part = Expr::Cast(Cast::new(inner, DataType::Timestamp(TimeUnit::Microsecond, zone)));
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// A column counted in a finer unit, in such a way that the optimiser does not count the literal in the coarser one instead: it would cut it.
+fn converted(expr: Expr, unit: TimeUnit) -> Expr {
+    let cast = Expr::Cast(Cast::new(Box::new(expr), DataType::Timestamp(unit, None)));
+    Expr::ScalarFunction(ScalarFunction { func: Arc::new(nullable()), args: vec![cast] })
+}
+
+/// Whether a value is not the same for the whole statement.
+fn varies(expr: &Expr) -> bool {
+    let is_read = |expr: &Expr| matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_));
+    expr.exists(|expr| Ok(is_read(expr))).unwrap_or(true)
+}
+
+type Zone = Option<Arc<str>>;
+
+fn unit_of(expr: &Expr, schema: &DFSchema) -> Option<(TimeUnit, Zone)> {
+    match expr.get_type(schema).ok()? {
+        DataType::Timestamp(unit, zone) => Some((unit, zone)),
+        _ => None,
+    }
+}
+
+/// A moment that is written in the statement.
+#[derive(Clone, Copy)]
+struct Moment {
+    microseconds: i64,
+    /// With the digits behind those, where it has such.
+    nanoseconds: Option<i64>,
+}
+
+/// What a literal says: a text, a date, a timestamp without a zone.
+fn moment(expr: &Expr) -> Option<Moment> {
+    match expr {
+        Expr::Literal(ScalarValue::Utf8(Some(text)), _) => of_text(text),
+        Expr::Literal(ScalarValue::Date32(Some(days)), _) => {
+            Some(Moment { microseconds: i64::from(*days) * MICROSECONDS_PER_DAY, nanoseconds: None })
+        }
+        Expr::Cast(Cast { expr, field }) => match (expr.as_ref(), field.data_type()) {
+            (Expr::Literal(ScalarValue::Utf8(Some(text)), _), DataType::Timestamp(unit, None)) => {
+                of_text(text).filter(|_| matches!(unit, TimeUnit::Microsecond | TimeUnit::Nanosecond))
+            }
+            (Expr::Literal(ScalarValue::Utf8(Some(text)), _), DataType::Date32) => {
+                of_text(text).filter(|moment| moment.microseconds % MICROSECONDS_PER_DAY == 0 && moment.nanoseconds.is_none())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn of_text(text: &str) -> Option<Moment> {
+    let count = |precision| match Value::parse(text, ColumnType::Timestamp(precision)) {
+        Ok(Value::Timestamp { value, .. }) => Some(value),
+        _ => None,
+    };
+    let microseconds = count(6)?;
+    let nanoseconds = count(9).filter(|fine| Some(*fine) != microseconds.checked_mul(1_000));
+    Some(Moment { microseconds, nanoseconds })
+}
+
+impl Moment {
+    /// The unit in which this and what is counted in another can both be counted.
+    fn unit_beside(self, unit: TimeUnit) -> TimeUnit {
+        let is_whole = |units: i64| self.microseconds % units == 0;
+        match unit {
+            _ if self.nanoseconds.is_some() => TimeUnit::Nanosecond,
+            TimeUnit::Second if is_whole(1_000_000) => unit,
+            TimeUnit::Millisecond if is_whole(1_000) => unit,
+            TimeUnit::Second | TimeUnit::Millisecond | TimeUnit::Microsecond => TimeUnit::Microsecond,
+            TimeUnit::Nanosecond => unit,
+        }
+    }
+
+    fn counted(self, unit: TimeUnit) -> ScalarValue {
+        let Self { microseconds, nanoseconds } = self;
+        match unit {
+            TimeUnit::Second => ScalarValue::TimestampSecond(Some(microseconds / 1_000_000), None),
+            TimeUnit::Millisecond => ScalarValue::TimestampMillisecond(Some(microseconds / 1_000), None),
+            TimeUnit::Microsecond => ScalarValue::TimestampMicrosecond(Some(microseconds), None),
+            // What lies outside is after, or before, all that a column of nanoseconds holds.
+            TimeUnit::Nanosecond => {
+                ScalarValue::TimestampNanosecond(Some(nanoseconds.unwrap_or(microseconds.saturating_mul(1_000))), None)
+            }
+        }
+    }
+}

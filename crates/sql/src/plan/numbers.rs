@@ -1,0 +1,227 @@
+//! Decimals among other numbers.
+//!
+//! A literal with a point is a decimal, and exact. The planner would make a decimal of every double that meets one, which doubles do not survive:
+//! they have digits that the decimal has not, and `NaN`. So here a decimal that meets a double becomes a double, as in other databases:
+//!
+//! 1. Compared or reckoned with a double, in one list, CASE, call or union with one, a decimal becomes a double; a literal beside a FLOAT becomes
+//!    a FLOAT.
+//! 2. A literal that is compared with text becomes a double, for the text may be any number.
+//! 3. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is `k = 5`.
+//! 4. A division of decimals is one of doubles. The planner would cut its result after a few digits.
+
+use arrow::datatypes::{DataType, i256};
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::{AggregateFunction, InList, ScalarFunction, WindowFunction};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator};
+
+/// What kind of number a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Whole,
+    Decimal,
+    Float,
+    Text,
+    Other,
+}
+
+impl Kind {
+    pub(super) fn of(data_type: &DataType) -> Self {
+        match data_type {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
+            data_type if data_type.is_decimal() => Kind::Decimal,
+            data_type if data_type.is_floating() => Kind::Float,
+            data_type if data_type.is_integer() => Kind::Whole,
+            _ => Kind::Other,
+        }
+    }
+}
+
+fn kind_of(expr: &Expr, schema: &DFSchema) -> Kind {
+    expr.get_type(schema).map_or(Kind::Other, |data_type| Kind::of(&data_type))
+}
+
+/// An expression whose parts are done.
+pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    let mut expr = expr;
+    let changed = match &mut expr {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => divided(left, right, schema),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => compared(&mut [left, right], schema),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_reckoned(*op) => unified(&mut [left, right], schema),
+        Expr::InList(InList { expr, list, .. }) => {
+            let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
+            compared(&mut parts, schema)
+        }
+        Expr::Between(Between { expr, low, high, .. }) => compared(&mut [expr, low, high], schema),
+        Expr::Case(case) => of_case(case, schema),
+        Expr::ScalarFunction(ScalarFunction { args, .. }) => all_unified(args, schema),
+        Expr::AggregateFunction(AggregateFunction { func, params }) => {
+            let is_share = func.name().contains("percentile") || func.name().contains("quantile");
+            is_share && approximated(&mut params.args) || all_unified(&mut params.args, schema)
+        }
+        Expr::WindowFunction(function) => {
+            let WindowFunction { params, .. } = function.as_mut();
+            all_unified(&mut params.args, schema)
+        }
+        Expr::Cast(Cast { expr: inner, field }) if *field.data_type() == DataType::Float64 && number(inner).is_some() => {
+            expr = to_double(std::mem::take(inner.as_mut()));
+            true
+        }
+        _ => false,
+    };
+    if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
+}
+
+/// Whether an operator compares its two sides.
+pub(super) fn is_compared(op: Operator) -> bool {
+    matches!(
+        op,
+        Operator::Eq
+            | Operator::NotEq
+            | Operator::Lt
+            | Operator::LtEq
+            | Operator::Gt
+            | Operator::GtEq
+            | Operator::IsDistinctFrom
+            | Operator::IsNotDistinctFrom
+    )
+}
+
+fn is_reckoned(op: Operator) -> bool {
+    matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Modulo)
+}
+
+/// Values that are compared with each other.
+fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    if !parts.iter().any(|part| number(part).is_some()) {
+        return unified(parts, schema);
+    }
+    let kinds: Vec<Kind> = parts.iter().map(|part| kind_of(part, schema)).collect();
+    let is_narrow = parts.iter().any(|part| part.get_type(schema).is_ok_and(|data_type| data_type == DataType::Float32));
+    let is_text = |(part, kind): (&&mut Expr, &Kind)| *kind == Kind::Text && !matches!(part, Expr::Literal(..));
+    let others = || parts.iter().zip(&kinds).filter(|(part, _)| number(part).is_none());
+    if is_narrow && others().all(|(_, kind)| *kind == Kind::Float) {
+        parts.iter_mut().for_each(|part| replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?)))));
+        return true;
+    }
+    if parts.iter().zip(&kinds).any(is_text) {
+        parts.iter_mut().for_each(|part| replace(part, |value| Some(value.double())));
+        return true;
+    }
+    if others().all(|(_, kind)| *kind == Kind::Whole) && others().next().is_some() {
+        let mut changed = false;
+        for part in parts.iter_mut().filter(|part| number(part).is_some_and(|value| value.whole().is_some())) {
+            replace(part, |value| value.whole().map(|whole| ScalarValue::Int64(Some(whole))));
+            changed = true;
+        }
+        return changed;
+    }
+    unified(parts, schema)
+}
+
+/// Values of which decimals become doubles when there is a double among them.
+fn unified(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let mut parts: Vec<(&mut Expr, &DFSchema)> = parts.iter_mut().map(|part| (&mut **part, schema)).collect();
+    unify(&mut parts)
+}
+
+fn all_unified(parts: &mut [Expr], schema: &DFSchema) -> bool {
+    parts.len() > 1 && unified(&mut parts.iter_mut().collect::<Vec<_>>(), schema)
+}
+
+/// The same for parts that each have a schema of their own.
+pub(super) fn unify(parts: &mut [(&mut Expr, &DFSchema)]) -> bool {
+    let kinds: Vec<Kind> = parts.iter().map(|(part, schema)| kind_of(part, schema)).collect();
+    if !(kinds.contains(&Kind::Float) && kinds.contains(&Kind::Decimal)) {
+        return false;
+    }
+    for ((part, _), _) in parts.iter_mut().zip(kinds).filter(|(_, kind)| *kind == Kind::Decimal) {
+        **part = to_double(std::mem::take(&mut **part));
+    }
+    true
+}
+
+fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
+    let kinds = [kind_of(left, schema), kind_of(right, schema)];
+    if !kinds.contains(&Kind::Decimal) || kinds.iter().any(|kind| matches!(kind, Kind::Text | Kind::Other)) {
+        return false;
+    }
+    for (part, kind) in [left, right].into_iter().zip(kinds) {
+        if kind != Kind::Float {
+            *part = to_double(std::mem::take(part));
+        }
+    }
+    true
+}
+
+fn of_case(case: &mut Case, schema: &DFSchema) -> bool {
+    let Case { expr, when_then_expr, else_expr } = case;
+    let (mut tested, mut given) = (Vec::new(), Vec::new());
+    for (when, then) in when_then_expr {
+        tested.push(when.as_mut());
+        given.push(then.as_mut());
+    }
+    given.extend(else_expr.as_deref_mut());
+    let is_given_changed = unified(&mut given, schema);
+    let Some(expr) = expr else { return is_given_changed };
+    tested.push(expr);
+    compared(&mut tested, schema) || is_given_changed
+}
+
+/// The literals behind the first argument as doubles.
+fn approximated(arguments: &mut [Expr]) -> bool {
+    let mut changed = false;
+    for argument in arguments.iter_mut().skip(1).filter(|argument| number(argument).is_some()) {
+        replace(argument, |value| Some(value.double()));
+        changed = true;
+    }
+    changed
+}
+
+/// A value as the nearest double.
+pub(super) fn to_double(expr: Expr) -> Expr {
+    match number(&expr) {
+        // The cast would divide, and miss the nearest one.
+        Some(value) => Expr::Literal(value.double(), None),
+        None => Expr::Cast(Cast::new(Box::new(expr), DataType::Float64)),
+    }
+}
+
+fn replace(part: &mut Expr, value: impl Fn(&Number) -> Option<ScalarValue>) {
+    if let Some(value) = number(part).and_then(|number| value(&number)) {
+        *part = Expr::Literal(value, None);
+    }
+}
+
+/// The digits of a literal, and how many of them stand behind the point.
+struct Number {
+    digits: i256,
+    scale: i8,
+}
+
+fn number(expr: &Expr) -> Option<Number> {
+    match expr {
+        Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) => {
+            Some(Number { digits: i256::from_i128(*digits), scale: *scale })
+        }
+        Expr::Literal(ScalarValue::Decimal256(Some(digits), _, scale), _) => Some(Number { digits: *digits, scale: *scale }),
+        _ => None,
+    }
+}
+
+impl Number {
+    fn text(&self) -> String {
+        format!("{}e{}", self.digits, -i32::from(self.scale))
+    }
+
+    fn double(&self) -> ScalarValue {
+        ScalarValue::Float64(self.text().parse().ok())
+    }
+
+    /// The number as a whole one, if it is that.
+    fn whole(&self) -> Option<i64> {
+        let power = 10_i128.checked_pow(u32::try_from(self.scale).ok()?)?;
+        let digits = self.digits.to_i128()?;
+        if digits % power == 0 { i64::try_from(digits / power).ok() } else { None }
+    }
+}

@@ -1,0 +1,94 @@
+//! Values brought to the types that they are compared and reckoned with in, before the planner does so by rules of its own.
+//!
+//! The rules stand in `uuid.rs`, `numbers.rs` and `moments.rs`, each a function from one expression whose parts are done to that expression.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, Projection, Union};
+use datafusion::optimizer::AnalyzerRule;
+
+use super::numbers::{self, Kind};
+use super::{moments, uuid};
+
+/// Runs before types are brought together.
+#[derive(Debug)]
+pub(crate) struct TypeRule;
+
+impl AnalyzerRule for TypeRule {
+    fn name(&self) -> &str {
+        "types_as_written"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(rewritten).map(|rewritten| rewritten.data)
+    }
+}
+
+fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let node = match node {
+        LogicalPlan::Union(union) => LogicalPlan::Union(united(union)?),
+        LogicalPlan::Join(join) => LogicalPlan::Join(joined(join)?),
+        node => node,
+    };
+    let schema = match &node {
+        LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
+        node => merge_schema(&node.inputs()),
+    };
+    // Columns keep the names that they are known by above.
+    let names = NamePreserver::new(&node);
+    let rewritten = node.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let rewritten = expr.transform_up(|part| as_written(part, &schema))?;
+        Ok(rewritten.update_data(|expr| name.restore(expr)))
+    })?;
+    if rewritten.transformed { rewritten.map_data(LogicalPlan::recompute_schema) } else { Ok(rewritten) }
+}
+
+fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let part = uuid::spelled(part, schema);
+    let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
+    part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
+}
+
+/// A union whose columns of decimals become doubles where another input has doubles.
+fn united(union: Union) -> Result<Union> {
+    let kinds = |place: usize| {
+        union.inputs.iter().filter_map(move |input| input.schema().fields().get(place)).map(|field| Kind::of(field.data_type()))
+    };
+    let is_mixed =
+        |place: &usize| kinds(*place).any(|kind| kind == Kind::Float) && kinds(*place).any(|kind| kind == Kind::Decimal);
+    let mixed: Vec<usize> = (0..union.schema.fields().len()).filter(is_mixed).collect();
+    if mixed.is_empty() {
+        return Ok(union);
+    }
+    let inputs = union.inputs.into_iter().map(|input| with_doubles(input, &mixed)).collect::<Result<Vec<_>>>()?;
+    Union::try_new_with_loose_types(inputs)
+}
+
+fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<LogicalPlan>> {
+    let schema = input.schema().clone();
+    let column = |place: usize| {
+        let (relation, field) = schema.qualified_field(place);
+        let column = Expr::from((relation, field));
+        match places.contains(&place) && Kind::of(field.data_type()) == Kind::Decimal {
+            true => numbers::to_double(column).alias_qualified(relation.cloned(), field.name()),
+            false => column,
+        }
+    };
+    let columns = (0..schema.fields().len()).map(column).collect();
+    Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(columns, input)?)))
+}
+
+/// A join by pairs of columns, which no expression compares yet.
+fn joined(mut join: Join) -> Result<Join> {
+    let (left, right) = (join.left.schema().clone(), join.right.schema().clone());
+    for (one, other) in &mut join.on {
+        numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);
+    }
+    Ok(join)
+}
