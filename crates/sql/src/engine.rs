@@ -19,7 +19,7 @@ use crate::catalog::{CATALOG, Context, Names, SCHEMA};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
-use crate::plan::{LatestRule, TypeRule, UuidPlanner, nullable};
+use crate::plan::{DependentRule, LatestRule, MembershipRule, TypeRule, UuidPlanner, nullable};
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -60,6 +60,9 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .with_disk_manager_builder(disk(options))
         .build_arc()?;
     let mut rules = Optimizer::new().rules;
+    // Behind the one that makes EXISTS of ANY and ALL.
+    rules.insert(1, Arc::new(MembershipRule));
+    rules.insert(2, Arc::new(DependentRule));
     if options.push_down {
         rules.push(Arc::new(LatestRule));
     }

@@ -1,9 +1,11 @@
 //! The store as a source of DataFusion's plans.
 
+mod dependent;
 mod dynamic;
 mod keyset;
 mod latest;
 mod lists;
+mod membership;
 mod moments;
 mod nullable;
 mod numbers;
@@ -12,8 +14,10 @@ mod scan;
 mod types;
 mod uuid;
 
+pub(crate) use dependent::DependentRule;
 pub(crate) use keyset::{KeySets, key_set_of};
 pub(crate) use latest::LatestRule;
+pub(crate) use membership::MembershipRule;
 pub(crate) use nullable::nullable;
 pub(crate) use scan::StoreScan;
 pub(crate) use types::TypeRule;

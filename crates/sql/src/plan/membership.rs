@@ -1,0 +1,187 @@
+//! `x IN (subquery)` with its third value.
+//!
+//! Where such a test is not a condition by itself, but below OR, NOT, IS or CASE, DataFusion 55 makes a join of it that marks rows, and the mark knows
+//! true and false only: NULL is taken for false, and NOT makes it true. And beside WHERE it knows neither these tests nor EXISTS. So before it
+//! begins:
+//!
+//! 1. A test that may be NULL, where NULL is not the same as false, becomes `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL) OR x IS
+//!    NULL AND EXISTS (any) THEN NULL ELSE false END`, which says the same without a third value below.
+//! 2. In a projection EXISTS becomes a count that is compared with zero.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue, Spans};
+use datafusion::functions_aggregate::count::count_all;
+use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{
+    BinaryExpr, Case, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit,
+};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// Comes before the rules that make joins of subqueries.
+#[derive(Debug)]
+pub(crate) struct MembershipRule;
+
+impl OptimizerRule for MembershipRule {
+    fn name(&self) -> &str {
+        "three_valued_membership"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::TopDown)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Filter(filter) if has_test(&filter.predicate) => filtered(filter),
+            LogicalPlan::Projection(_) if plan.expressions().iter().any(|expr| has_test(expr) || has_exists(expr)) => {
+                projected(plan)
+            }
+            plan => Ok(Transformed::no(plan)),
+        }
+    }
+}
+
+fn has_test(expr: &Expr) -> bool {
+    expr.exists(|part| Ok(matches!(part, Expr::InSubquery(_)))).unwrap_or(false)
+}
+
+fn has_exists(expr: &Expr) -> bool {
+    expr.exists(|part| Ok(matches!(part, Expr::Exists(_)))).unwrap_or(false)
+}
+
+fn filtered(filter: Filter) -> Result<Transformed<LogicalPlan>> {
+    let schema = filter.input.schema().clone();
+    let mut changed = false;
+    let mut conditions = Vec::new();
+    for condition in split_conjunction_owned(filter.predicate) {
+        let condition = settled(condition, &schema, true)?;
+        changed |= condition.transformed;
+        conditions.push(condition.data);
+    }
+    let predicate = conjunction(conditions).unwrap_or_else(|| lit(true));
+    let filter = LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?);
+    Ok(Transformed::new_transformed(filter, changed))
+}
+
+/// A condition with its tests settled. `is_plain` says that NULL is the same as false to who asks.
+fn settled(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<Expr>> {
+    match expr {
+        // A test by itself becomes a join that knows NULL, as long as nothing of the rows outside stands in the subquery.
+        Expr::InSubquery(test) if is_plain && !(test.negated && is_correlated(&test)) => {
+            Ok(Transformed::no(Expr::InSubquery(test)))
+        }
+        Expr::InSubquery(test) if may_be_null(&test, schema) => membership(test, schema, exists).map(Transformed::yes),
+        Expr::Not(inner) if is_plain && matches!(inner.as_ref(), Expr::InSubquery(test) if !is_correlated(test)) => {
+            Ok(Transformed::no(Expr::Not(inner)))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            // A test below OR is marked: NULL must not be taken for true there.
+            let is_plain = |side: &Expr| is_plain && !is_negated(side);
+            let (plain_left, plain_right) = (is_plain(&left), is_plain(&right));
+            let (left, right) = (settled(*left, schema, plain_left)?, settled(*right, schema, plain_right)?);
+            let changed = left.transformed || right.transformed;
+            let both = BinaryExpr { left: Box::new(left.data), op, right: Box::new(right.data) };
+            Ok(Transformed::new_transformed(Expr::BinaryExpr(both), changed))
+        }
+        other => other.map_children(|child| settled(child, schema, false)),
+    }
+}
+
+fn is_negated(expr: &Expr) -> bool {
+    match expr {
+        Expr::InSubquery(test) => test.negated,
+        Expr::Not(_) => true,
+        _ => false,
+    }
+}
+
+fn is_correlated(test: &InSubquery) -> bool {
+    !test.subquery.outer_ref_columns.is_empty()
+}
+
+fn may_be_null(test: &InSubquery, schema: &DFSchema) -> bool {
+    test.expr.nullable(schema).unwrap_or(true) || test.subquery.subquery.schema().field(0).is_nullable()
+}
+
+/// In a projection nothing is marked: all is counted.
+fn projected(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let schema = datafusion::logical_expr::utils::merge_schema(&plan.inputs());
+    let names = NamePreserver::new(&plan);
+    let counted = plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let counted = expr.transform_up(|part| match part {
+            Expr::Exists(Exists { subquery, negated }) => {
+                // What is selected makes no difference.
+                let rows = match subquery.subquery.as_ref() {
+                    LogicalPlan::Projection(projection) => projection.input.as_ref(),
+                    rows => rows,
+                };
+                let found = some(rows.clone())?;
+                Ok(Transformed::yes(if negated { Expr::Not(Box::new(found)) } else { found }))
+            }
+            Expr::InSubquery(test) => membership(test, &schema, some).map(Transformed::yes),
+            part => Ok(Transformed::no(part)),
+        })?;
+        Ok(counted.update_data(|expr| name.restore(expr)))
+    })?;
+    counted.map_data(LogicalPlan::recompute_schema)
+}
+
+/// The test in words that have two values each.
+fn membership(test: InSubquery, schema: &DFSchema, any: fn(LogicalPlan) -> Result<Expr>) -> Result<Expr> {
+    let InSubquery { expr, subquery, negated } = test;
+    let rows = subquery.subquery.as_ref();
+    let value = Expr::from(rows.schema().qualified_field(0));
+    let kept = |condition: Expr| LogicalPlanBuilder::from(rows.clone()).filter(condition)?.build();
+    let found = any(kept(outward(expr.as_ref().clone(), schema)?.eq(value.clone()))?)?;
+    let first = |rows: LogicalPlan| match subquery.outer_ref_columns.is_empty() {
+        true => LogicalPlanBuilder::from(rows).limit(0, Some(1))?.build(),
+        false => Ok(rows),
+    };
+    let mut unknown = Vec::new();
+    if rows.schema().field(0).is_nullable() {
+        unknown.push(any(first(kept(value.is_null())?)?)?);
+    }
+    if expr.nullable(schema).unwrap_or(true) {
+        unknown.push(expr.is_null().and(any(first(rows.clone())?)?));
+    }
+    let truth = |truth| Box::new(Expr::Literal(ScalarValue::Boolean(truth), None));
+    let mut when_then_expr = vec![(Box::new(found), truth(Some(!negated)))];
+    if let Some(unknown) = unknown.into_iter().reduce(Expr::or) {
+        when_then_expr.push((Box::new(unknown), truth(None)));
+    }
+    Ok(Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(truth(Some(negated))) }))
+}
+
+/// An expression of the rows outside, as a subquery names it.
+fn outward(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    let outward = expr.transform(|part| match part {
+        Expr::Column(column) => {
+            let field = schema.qualified_field_from_column(&column)?.1.clone();
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(field, column)))
+        }
+        part => Ok(Transformed::no(part)),
+    })?;
+    Ok(outward.data)
+}
+
+fn subquery(rows: LogicalPlan) -> Subquery {
+    let outer_ref_columns = rows.all_out_ref_exprs();
+    Subquery { subquery: Arc::new(rows), outer_ref_columns, spans: Spans::new() }
+}
+
+/// `EXISTS (rows)`
+fn exists(rows: LogicalPlan) -> Result<Expr> {
+    Ok(Expr::Exists(Exists { subquery: subquery(rows), negated: false }))
+}
+
+/// `(SELECT count(*) FROM rows) > 0`
+fn some(rows: LogicalPlan) -> Result<Expr> {
+    let counted = LogicalPlanBuilder::from(rows).aggregate(Vec::<Expr>::new(), vec![count_all()])?.build()?;
+    Ok(Expr::ScalarSubquery(subquery(counted)).gt(lit(0_i64)))
+}
