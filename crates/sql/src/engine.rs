@@ -15,11 +15,12 @@ use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
 
+use crate::aggregate::guarded;
 use crate::catalog::{CATALOG, Context, Names, SCHEMA};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
-use crate::plan::{DependentRule, LatestRule, MembershipRule, TypeRule, UuidPlanner, nullable};
+use crate::plan::{DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable};
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -68,6 +69,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     }
     let mut analysis = Analyzer::new().rules;
     analysis.insert(0, Arc::new(TypeRule));
+    analysis.push(Arc::new(OverflowRule));
     let mut state = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
@@ -82,6 +84,9 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     state.register_udf(Arc::new(json_set()))?;
     state.register_udf(Arc::new(nullable()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;
+    for function in guarded() {
+        state.register_udaf(Arc::new(function))?;
+    }
     Ok(state)
 }
 

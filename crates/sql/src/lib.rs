@@ -26,6 +26,7 @@
 //! is asked for.
 
 mod access;
+mod aggregate;
 mod answer;
 mod cache;
 mod catalog;

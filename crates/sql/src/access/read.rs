@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
-use arrow::datatypes::SchemaRef;
+use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, SchemaRef};
 use tonnage::{Error, Result, TableBatch};
 
 use super::ReadSpec;
@@ -45,7 +45,8 @@ impl Read {
     fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {
         let rows = batch.rows.num_rows();
         let is_own = self.origins.iter().all(|origin| *origin == Origin::Own);
-        let arrays = if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
+        let mut arrays = if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
+        arrays.iter_mut().for_each(with_one_zero);
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
             .map_err(|error| Error::internal(format!("table {}: {error}", batch.table)).with_source(error))
@@ -60,6 +61,25 @@ impl Read {
             Origin::Expiry => noted(&batch.expiries_ms),
         };
         self.origins.iter().filter_map(next).collect()
+    }
+}
+
+/// Takes the sign off zeros: it is one value to SQL, and not everything in a plan compares it so.
+fn with_one_zero(array: &mut ArrayRef) {
+    match array.data_type() {
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>();
+            if values.values().iter().any(|value| value.to_bits() == (-0.0_f64).to_bits()) {
+                *array = Arc::new(values.unary::<_, Float64Type>(|value| value + 0.0));
+            }
+        }
+        DataType::Float32 => {
+            let values = array.as_primitive::<Float32Type>();
+            if values.values().iter().any(|value| value.to_bits() == (-0.0_f32).to_bits()) {
+                *array = Arc::new(values.unary::<_, Float32Type>(|value| value + 0.0));
+            }
+        }
+        _ => {}
     }
 }
 

@@ -1,0 +1,118 @@
+//! A function of the library of which some answers are given here.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{Result, ScalarValue, not_impl_err};
+use datafusion::functions_aggregate::{min_max, sum};
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature, StatisticsArgs,
+};
+
+use super::{extreme, total};
+
+/// The functions as sessions have them.
+pub(crate) fn guarded() -> [AggregateUDF; 3] {
+    let guarded = |inner, part| AggregateUDF::new_from_impl(Guarded { inner, part });
+    [
+        guarded(min_max::min_udaf(), Part::Extreme { is_max: false }),
+        guarded(min_max::max_udaf(), Part::Extreme { is_max: true }),
+        guarded(sum::sum_udaf(), Part::Total),
+    ]
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Guarded {
+    inner: Arc<AggregateUDF>,
+    part: Part,
+}
+
+/// What is done here.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Part {
+    Extreme { is_max: bool },
+    Total,
+}
+
+impl Guarded {
+    fn groups(&self, result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
+        match self.part {
+            Part::Extreme { is_max } => extreme::groups(is_max, result),
+            Part::Total => total::groups(result),
+        }
+    }
+
+    fn total(&self, arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
+        if self.part == Part::Total { total::total(arguments.return_field.data_type(), arguments.is_distinct) } else { None }
+    }
+}
+
+impl AggregateUDFImpl for Guarded {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        self.inner.return_type(arguments)
+    }
+
+    fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        self.total(&arguments).map_or_else(|| self.inner.accumulator(arguments), Ok)
+    }
+
+    fn create_sliding_accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        self.total(&arguments).map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
+    }
+
+    fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        let state = if self.part == Part::Total { total::state_type(arguments.return_type()) } else { None };
+        let Some(state) = state else { return self.inner.state_fields(arguments) };
+        let field = match arguments.is_distinct {
+            true => Field::new_list(format_state_name(arguments.name, "sum distinct"), Field::new_list_field(state, true), false),
+            false => Field::new(format_state_name(arguments.name, "sum"), state, true),
+        };
+        Ok(vec![Arc::new(field)])
+    }
+
+    fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
+        self.inner.groups_accumulator_supported(arguments)
+    }
+
+    fn create_groups_accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        if arguments.is_distinct && self.part == Part::Total {
+            return not_impl_err!("sum of different numbers by group");
+        }
+        let own = self.groups(arguments.return_field.data_type());
+        own.map_or_else(|| self.inner.create_groups_accumulator(arguments), Ok)
+    }
+
+    fn is_descending(&self) -> Option<bool> {
+        self.inner.is_descending()
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        self.inner.order_sensitivity()
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner.coerce_types(types)
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn value_from_stats(&self, statistics: &StatisticsArgs<'_>) -> Option<ScalarValue> {
+        self.inner.value_from_stats(statistics)
+    }
+
+    fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
+        self.inner.inner().set_monotonicity(data_type)
+    }
+}

@@ -1,0 +1,130 @@
+//! Whole numbers and decimals that grow out of their type: an error, not another number.
+//!
+//! The operators of plans wrap around. So additions, subtractions and multiplications of whole numbers, and of decimals that may become too
+//! long, become calls of functions that look, once types are settled.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Datum};
+use arrow::compute::kernels::numeric::{add, mul, sub};
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, FieldRef};
+use arrow::error::ArrowError;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
+use datafusion::optimizer::AnalyzerRule;
+use datafusion::physical_expr_common::datum::apply;
+
+/// Runs after types are brought together.
+#[derive(Debug)]
+pub(crate) struct OverflowRule;
+
+impl AnalyzerRule for OverflowRule {
+    fn name(&self) -> &str {
+        "checked_arithmetic"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let rewritten = plan.transform_up_with_subqueries(|node| {
+            if matches!(node, LogicalPlan::Limit(_)) {
+                return Ok(Transformed::no(node));
+            }
+            let schema = match &node {
+                LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
+                node => merge_schema(&node.inputs()),
+            };
+            let names = NamePreserver::new(&node);
+            let node = node.map_expressions(|expr| {
+                let name = names.save(&expr);
+                let expr = expr.transform_up(|part| Ok(checked(part, &schema)))?;
+                Ok(if expr.transformed { expr.update_data(|expr| name.restore(expr)) } else { expr })
+            })?;
+            if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
+        });
+        rewritten.map(|rewritten| rewritten.data)
+    }
+}
+
+fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    let may_overflow = |expr: &Expr| match expr.get_type(schema) {
+        Ok(DataType::Decimal128(precision, _)) => precision == DECIMAL128_MAX_PRECISION,
+        Ok(data_type) => data_type.is_integer(),
+        Err(_) => false,
+    };
+    let call = |op, args| {
+        let func = ScalarUDF::new_from_impl(Checked { op, signature: Signature::any(2, Volatility::Immutable) });
+        Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: func.into(), args }))
+    };
+    match &part {
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Plus | Operator::Minus | Operator::Multiply, .. }) if may_overflow(&part) => {
+            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = part else { unreachable!("just seen") };
+            call(op, vec![*left, *right])
+        }
+        Expr::Negative(inner) if !matches!(inner.as_ref(), Expr::Literal(..)) => match inner.get_type(schema) {
+            Ok(data_type) if data_type.is_integer() => match ScalarValue::new_zero(&data_type) {
+                Ok(zero) => call(Operator::Minus, vec![Expr::Literal(zero, None), inner.as_ref().clone()]),
+                Err(_) => Transformed::no(part),
+            },
+            _ => Transformed::no(part),
+        },
+        _ => Transformed::no(part),
+    }
+}
+
+/// An operator that looks whether its result fits.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Checked {
+    op: Operator,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Checked {
+    fn name(&self) -> &str {
+        match self.op {
+            Operator::Plus => "checked_add",
+            Operator::Minus => "checked_subtract",
+            _ => "checked_multiply",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        match types {
+            [left, right] => BinaryTypeCoercer::new(left, &self.op, right).get_result_type(),
+            _ => exec_err!("{} takes two arguments", self.name()),
+        }
+    }
+
+    fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
+        let types: Vec<DataType> = arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let nullable = arguments.arg_fields.iter().any(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [left, right] = arguments.args.as_slice() else { return exec_err!("{} takes two arguments", self.name()) };
+        let kernel: fn(&dyn Datum, &dyn Datum) -> std::result::Result<ArrayRef, ArrowError> = match self.op {
+            Operator::Plus => add,
+            Operator::Minus => sub,
+            _ => mul,
+        };
+        apply(left, right, |left, right| {
+            let result = kernel(left, right)?;
+            if let DataType::Decimal128(precision, _) = result.data_type() {
+                result.as_primitive::<Decimal128Type>().validate_decimal_precision(*precision)?;
+            }
+            Ok(result)
+        })
+    }
+}
