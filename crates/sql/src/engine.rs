@@ -10,7 +10,6 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::Analyzer;
 use datafusion::optimizer::optimizer::Optimizer;
-use datafusion::physical_optimizer::limit_pushdown::LimitPushdown;
 use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
@@ -20,7 +19,7 @@ use crate::catalog::{CATALOG, Context, Names, SCHEMA};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
-use crate::plan::{DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable};
+use crate::plan::{DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable, physical_rules};
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -61,6 +60,8 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .with_disk_manager_builder(disk(options))
         .build_arc()?;
     let mut rules = Optimizer::new().rules;
+    // They give a place in a document, taken out below an outer join, a name that is ambiguous above it (DataFusion 55).
+    rules.retain(|rule| !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name()));
     // Behind the one that makes EXISTS of ANY and ALL.
     rules.insert(1, Arc::new(MembershipRule));
     rules.insert(2, Arc::new(DependentRule));
@@ -77,8 +78,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .with_default_features()
         .with_analyzer_rules(analysis)
         .with_optimizer_rules(rules)
-        // Once more at the end: a limit that came free when its sort was found to be the order of the key.
-        .with_physical_optimizer_rule(Arc::new(LimitPushdown::new()))
+        .with_physical_optimizer_rules(physical_rules())
         .build();
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
@@ -17,6 +18,30 @@ use crate::error::into_datafusion;
 /// Whether an expression will change while the plan runs.
 pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
     filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some() || filter.children().into_iter().any(is_dynamic)
+}
+
+/// Whether a read can make anything of what a filter will say. Who asks for keys that lead nowhere makes a list of them for nothing.
+///
+/// Of one column all values are told, of several only where each begins and ends.
+pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> bool {
+    let mut columns = Vec::new();
+    let noted = filter.apply(|part| {
+        columns.extend(column(spec, part));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    if noted.is_err() {
+        return true;
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    let schema = spec.table.schema();
+    let is_key = columns.len() == 1 && schema.shard_key_len == 1 && schema.key.first() == columns.first();
+    let leads_index = |column: &usize| {
+        let name = &schema.columns[*column].name;
+        let mut first = spec.table.indexes.iter().filter_map(|index| index.columns().first());
+        first.any(|first| first.path.is_empty() && first.column == *name)
+    };
+    is_key || columns.iter().any(|column| *column < schema.columns.len() && leads_index(column))
 }
 
 /// The read with what is known by now taken into account. Reading more than that is right as well, so whatever cannot be used is left.
@@ -63,9 +88,11 @@ fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Condition>
     }
 }
 
+/// A condition whose values are of the column's type. The other side of a join that holds nothing but NULL tells NULL for its ends.
 fn fitting(spec: &ReadSpec, column: usize, values: ArrayRef, test: impl Fn(ArrayRef) -> Test) -> Option<Condition> {
     let field = spec.table.arrow.fields().get(column)?;
-    (values.data_type() == field.data_type()).then(|| Condition { column, test: test(values) })
+    (values.data_type() == field.data_type() && values.null_count() < values.len())
+        .then(|| Condition { column, test: test(values) })
 }
 
 fn column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {

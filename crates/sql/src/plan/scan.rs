@@ -25,7 +25,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
 use tonnage::Direction;
 
-use super::dynamic::narrowed;
+use super::dynamic::{is_dynamic, may_narrow, narrowed};
 use super::parts::SharedRead;
 use crate::access::{Ordered, ReadSpec, direction_for, free_columns, is_constant};
 use crate::error::into_datafusion;
@@ -193,7 +193,8 @@ impl ExecutionPlan for StoreScan {
         let wanted: Vec<_> = filters.parent_filters.into_iter().map(|filter| filter.filter).collect();
         // They may spare reading, but rows are not held against them here: whoever gave them does that.
         let answers = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; wanted.len()]);
-        let dynamic: Vec<_> = wanted.into_iter().filter(super::dynamic::is_dynamic).collect();
+        let is_wanted = |filter: &Arc<dyn PhysicalExpr>| is_dynamic(filter) && may_narrow(&self.spec, filter);
+        let dynamic: Vec<_> = wanted.into_iter().filter(is_wanted).collect();
         if dynamic.is_empty() || self.spec.limit.is_some() || self.spec.latest.is_some() {
             return Ok(answers);
         }

@@ -1,0 +1,101 @@
+//! Filters on their way down a physical plan.
+//!
+//! Before a plan runs the library hands down what is learned while it runs (`FilterPushdown`). In DataFusion 55 that goes wrong in two ways:
+//!
+//! 1. A projection with two columns of one name gives a filter on the second to the first. A join whose sides were swapped has such a projection.
+//! 2. A join that takes NULL for equal to NULL (INTERSECT, EXCEPT) gives its keys without NULL.
+//!
+//! In plans with one of these nothing is handed down. The static filters, which the library would hand down likewise, are where they belong since the
+//! logical plan.
+//!
+//! Projections go down as well (`ProjectionPushdown`), to read less. Below a filter that has a projection of its own that fails with an internal
+//! error; then the plan stays as it is.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{NullEquality, Result};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
+use datafusion::physical_optimizer::limit_pushdown::LimitPushdown;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+
+/// The rules for physical plans.
+pub(crate) fn physical_rules() -> Vec<Rule> {
+    let early = FilterPushdown::new();
+    let late = FilterPushdown::new_post_optimization();
+    let mut rules = PhysicalOptimizer::new().rules;
+    rules.retain(|rule| rule.name() != early.name());
+    let narrowing = ProjectionPushdown::new();
+    for rule in &mut rules {
+        if rule.name() == late.name() {
+            *rule = Arc::new(CarefulPushdown { inner: FilterPushdown::new_post_optimization() });
+        } else if rule.name() == narrowing.name() {
+            *rule = Arc::new(OptionalProjection { inner: ProjectionPushdown::new() });
+        }
+    }
+    // Once more at the end: a limit that came free when its sort was found to be the order of the key.
+    rules.push(Arc::new(LimitPushdown::new()));
+    rules
+}
+
+#[derive(Debug)]
+struct CarefulPushdown {
+    inner: FilterPushdown,
+}
+
+impl PhysicalOptimizerRule for CarefulPushdown {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        if may_mislead(&plan)? { Ok(plan) } else { self.inner.optimize(plan, config) }
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.inner.schema_check()
+    }
+}
+
+#[derive(Debug)]
+struct OptionalProjection {
+    inner: ProjectionPushdown,
+}
+
+impl PhysicalOptimizerRule for OptionalProjection {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self.inner.optimize(plan.clone(), config).unwrap_or(plan))
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.inner.schema_check()
+    }
+}
+
+fn may_mislead(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let mut misleads = false;
+    plan.apply(|node| {
+        let is_null_equal =
+            node.downcast_ref::<HashJoinExec>().is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
+        let has_twins = node.downcast_ref::<ProjectionExec>().is_some_and(|projection| {
+            let schema = projection.schema();
+            let fields = schema.fields();
+            (1..fields.len()).any(|place| fields[..place].iter().any(|before| before.name() == fields[place].name()))
+        });
+        misleads |= is_null_equal || has_twins;
+        Ok(if misleads { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(misleads)
+}
