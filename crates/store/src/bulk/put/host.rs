@@ -41,6 +41,17 @@ pub(super) struct Host<'a> {
     pace: Mutex<Pace>,
 }
 
+/// Lets nobody wait for a load whose thread panicked.
+struct Alarm<'a>(&'a Intake);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
 /// How much of a batch was put.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Put {
@@ -116,6 +127,7 @@ impl<'a> Host<'a> {
 
     /// Works, and looks around in between.
     fn lead(&self) {
+        let _alarm = Alarm(self.intake);
         let mut encoder = self.encoder();
         loop {
             match self.intake.next(Some(LOOK_EVERY)) {
