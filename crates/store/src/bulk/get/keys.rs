@@ -40,6 +40,8 @@ impl From<Row> for BulkKey {
 ///
 /// A source may wait, for a queue or a client: the rows of the keys that it has given come when it gives nothing for about a
 /// millisecond. It is then drawn from by a thread of its own.
+/// The workers of a [`multi_get`](crate::Store::multi_get) draw from the sources themselves: there one that waits withholds
+/// the rows of the keys that were gathered from it.
 pub struct KeySource(Keys);
 
 enum Keys {
