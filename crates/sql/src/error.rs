@@ -41,7 +41,7 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
                 let error = source.downcast_ref::<Error>().expect("just seen");
                 (error.kind(), error.message().to_owned())
             }
-            arrow::error::ArrowError::IoError(message, _) => (ErrorKind::Unavailable, message.clone()),
+            arrow::error::ArrowError::IoError(message, _) => of_files(message.clone()),
             error => (ErrorKind::Invalid, error.to_string()),
         },
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
@@ -51,11 +51,15 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
         DataFusionError::Plan(_) | DataFusionError::Configuration(_) | DataFusionError::Execution(_) => {
             (ErrorKind::Invalid, plain(root))
         }
+        DataFusionError::NotImplemented(message) if message.contains("Physical plan does not support logical expression") => (
+            ErrorKind::Unsupported,
+            "a subquery stands where it cannot be carried out: take it into FROM or WHERE, or write it as a join".to_owned(),
+        ),
         DataFusionError::NotImplemented(_) => (ErrorKind::Unsupported, plain(root)),
         DataFusionError::ResourcesExhausted(_) => {
             (ErrorKind::Exhausted, format!("{}: give the session more memory_bytes_max, or ask for less at once", root.message()))
         }
-        DataFusionError::IoError(_) => (ErrorKind::Unavailable, plain(root)),
+        DataFusionError::IoError(_) => of_files(plain(root)),
         DataFusionError::Shared(shared) => kind_and_message(shared.find_root()),
         DataFusionError::Collection(errors) => match errors.first() {
             Some(first) => kind_and_message(first.find_root()),
@@ -63,6 +67,15 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
         },
         _ => (ErrorKind::Internal, plain(root)),
     }
+}
+
+/// What is said of files that data is spilled to.
+fn of_files(message: String) -> (ErrorKind, String) {
+    if message.contains("exceeded the allowable limit") {
+        let remedy = "what is spilled to disk takes more than spill_bytes_max: allow more, or ask for less at once";
+        return (ErrorKind::Exhausted, remedy.to_owned());
+    }
+    (ErrorKind::Unavailable, message)
 }
 
 /// The words that the store has for a table that is not there.
