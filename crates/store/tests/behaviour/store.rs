@@ -220,7 +220,7 @@ fn checkpoints_over_three_directories_are_sound_beside_changes() {
     let place = tempfile::tempdir().unwrap();
     let data_directories = (0..3).map(|disk| place.path().join(format!("disk-{disk}"))).collect();
     let settings = RocksDbSettings { data_directories, ..crate::common::settings() };
-    let store = Store::builder(&url(&place.path().join("store"))).rocksdb_settings(settings).open().unwrap();
+    let store = Store::builder(url(&place.path().join("store"))).rocksdb_settings(settings).open().unwrap();
     store.execute("CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k))").unwrap();
     let done = AtomicBool::new(false);
     let copies = [0, 1, 2, 3, 4, 5].map(|number| place.path().join(format!("copy-{number}")));

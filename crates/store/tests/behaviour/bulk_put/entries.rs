@@ -209,8 +209,10 @@ fn defaults_and_nulls_fill_what_a_row_leaves_out(#[values(Memory, RocksDb)] on: 
 /// Rows given one by one used to fail without the column, and without a way to the entry itself.
 #[rstest]
 fn a_failed_entry_comes_with_table_column_and_all_of_itself(#[values(Memory, RocksDb)] on: Ground) {
+    /// Table, column and row of a failed entry.
+    type Failed = (Option<String>, Option<String>, Option<Row>);
     #[derive(Default)]
-    struct Keep(std::sync::Mutex<Vec<(Option<String>, Option<String>, Option<Row>)>>);
+    struct Keep(std::sync::Mutex<Vec<Failed>>);
     impl tonnage::BulkPutCallbacks for Keep {
         fn failed(&self, failed: &tonnage::FailedEntry<'_>) -> Result<()> {
             let entry = failed.entry.expect("its stream gave it");

@@ -29,7 +29,7 @@ struct Busy {
 
 impl EntryStream for Busy {
     fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
-        while let Some(step) = self.steps.next() {
+        for step in self.steps.by_ref() {
             match step {
                 Step::Puts(text) => drop(self.table.put(&word(text), &WriteOptions::default())?),
                 Step::Yields(text) => {
