@@ -18,7 +18,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
-use rocksdb::DB;
+use rocksdb::{DB, ErrorKind, WriteBatch, WriteOptions};
 
 use crate::pace::{Backlog, Limits, Pace, STEADY};
 use crate::shard::ROWS;
@@ -45,6 +45,22 @@ fn limits_above(backlog: Backlog) -> Limits {
         slow_bytes: backlog.bytes + STEADY.slow_bytes,
         stop_bytes: backlog.bytes + STEADY.stop_bytes,
     }
+}
+
+/// Whether RocksDB takes no writes after a failure.
+///
+/// Its options stay as they are then. A file that the MANIFEST may name after a failed write of it is
+/// in quarantine, until RocksDB has written a MANIFEST. It takes a change of options for that, and
+/// would delete the file as it closes: the store would never open again.
+fn has_stopped(db: &DB) -> bool {
+    if db.property_int_value("rocksdb.background-errors").ok().flatten() == Some(0) {
+        return false;
+    }
+    // It may have recovered, as from a full disk: an empty batch tells.
+    let mut options = WriteOptions::default();
+    options.set_no_slowdown(true);
+    let probe = db.write_opt(WriteBatch::default(), &options);
+    probe.is_err_and(|error| error.kind() != ErrorKind::Incomplete)
 }
 
 /// When compaction of a shard may work. Dropping it ends its thread.
@@ -170,6 +186,9 @@ impl Shared {
     /// A phase that RocksDB does not take, as on a full disk, is tried again by the keeper.
     fn enter(&self, state: &mut State, phase: Phase) {
         let Some(rows) = self.db.cf_handle(ROWS) else { return };
+        if has_stopped(&self.db) {
+            return;
+        }
         let limits = match phase {
             // RocksDB has none either while compaction is off.
             Phase::Resting => None,
