@@ -92,10 +92,7 @@ fn is_plain(cell: &ast::Expr) -> bool {
 }
 
 fn settle_double(cell: &mut ast::Expr) {
-    let number = |expr: &ast::Expr| match expr {
-        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(..), .. }) => true,
-        _ => false,
-    };
+    let number = |expr: &ast::Expr| matches!(expr, ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(..), .. }));
     let written = match signed(cell) {
         found if number(found) => double(cell.to_string()),
         ast::Expr::Value(_) | ast::Expr::TypedString(_) | ast::Expr::Cast { .. } => return,

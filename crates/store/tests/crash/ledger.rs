@@ -132,7 +132,7 @@ impl Ledger {
             let batch = batch.unwrap();
             for index in 0..batch.len() {
                 let key = batch.key(index).unwrap();
-                let number = |text: &str| text.parse::<i64>().unwrap();
+                let number = |part: &[u8]| std::str::from_utf8(part).unwrap().parse::<i64>().unwrap();
                 let id = (number(&key.major()[0]), number(&key.minor()[0]), number(&key.minor()[1]));
                 assert_eq!(batch.value(index), pair_value(id), "a torn pair");
                 assert!(self.was_attempted(&id), "the pair {id:?} was never put");
