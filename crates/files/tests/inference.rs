@@ -75,6 +75,15 @@ fn an_empty_file_suggests_nothing() {
     assert_eq!(infer_schema(&csv(""), &ReadOptions::default(), 10).unwrap().fields().len(), 0);
 }
 
+/// The double next to 563000000000000.2 is written 563000000000000.3.
+#[test]
+fn a_number_whose_double_is_written_as_another_number_is_no_double() {
+    let source = csv("a\n563000000000000.2\n");
+    let schema = infer_schema(&source, &ReadOptions::default(), 10).unwrap();
+    let (batch, rejected) = read(&source, &wanting(Arc::new(schema)));
+    assert_eq!((lines(&batch), rejected), (vec!["563000000000000.2".to_owned()], vec![]));
+}
+
 proptest! {
     /// A column became a double and its whole numbers were rounded; or a type that rejected values
     /// of the very sample it was made of.
@@ -91,6 +100,12 @@ proptest! {
             // an exponent.
             let bare = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
             let is_decimal = text.contains('.') || read.contains('.');
+            // The shortest form of a double may have fewer digits: written with as many it is the text.
+            let behind = text.split_once('.').map_or(0, |(_, behind)| behind.len());
+            let is_double_of = |value: f64| format!("{value:.behind$}") == *text;
+            if read.len() < text.len() && read.parse().is_ok_and(is_double_of) {
+                return true;
+            }
             if is_decimal && !read.contains('e') { bare(read) == bare(text) || !text.contains('.') && bare(read) == text } else {
                 read == text || read.parse::<f64>() == text.parse::<f64>() && text.trim_matches(['-', '.', '0']).len() <= 17
             }

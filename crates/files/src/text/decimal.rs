@@ -57,7 +57,9 @@ impl Digits {
         (self.digits.len() as i64 - self.point).clamp(0, i64::from(u32::MAX / 2)) as u32
     }
 
-    /// Whether the double next to the number, written with as many digits, is the number again.
+    /// Whether the double next to the number, written with as many digits, is the number again, and
+    /// in its shortest form no other number of as many digits: 563000000000000.2 is the double
+    /// 563000000000000.25, whose shortest form ends in 3.
     pub(crate) fn fit_double(&self) -> bool {
         if self.digits.is_empty() || self.digits.len() <= DOUBLE_DIGITS && DOUBLE_POINTS.contains(&self.point) {
             return true;
@@ -68,8 +70,12 @@ impl Digits {
         if !value.is_finite() {
             return false;
         }
-        let written = format!("{value:.*e}", self.digits.len() - 1);
-        Digits::of(written.as_bytes()).is_some_and(|written| written.digits == self.digits && written.point == self.point)
+        let is_again =
+            |text: String| Digits::of(text.as_bytes()).is_some_and(|again| again == Digits { negative: false, ..self.clone() });
+        let has_fewer_digits =
+            |text: &str| Digits::of(text.as_bytes()).is_some_and(|again| again.digits.len() < self.digits.len());
+        let shortest = format!("{value:e}");
+        is_again(format!("{value:.*e}", self.digits.len() - 1)) && (has_fewer_digits(&shortest) || is_again(shortest))
     }
 
     /// The number counted in units of `scale` digits behind the point, if that is exact and has at
