@@ -26,10 +26,10 @@ pub(crate) struct Globals {
     /// The store: a path, rocksdb:PATH, or memory:
     #[arg(long, global = true, env = "TONNAGE_STORE", default_value = Globals::STORE_DEFAULT, value_name = "URL")]
     pub(crate) store: String,
-    /// Spreads a new store over these directories, one on each disk; an existing store knows its own
+    /// Spread a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
     pub(crate) data_directories: Vec<PathBuf>,
-    /// Says nothing on standard error but errors
+    /// Print errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 }

@@ -27,7 +27,7 @@ pub(crate) struct OutputArgs {
     /// How rows are written [default: by the name of the output file; a table on a terminal; else csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
-    /// Writes to this file (compressed if it ends in .gz or .zst), which appears when it is whole; - is standard output
+    /// Write to this file (compressed if it ends in .gz or .zst), which appears when it is whole; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

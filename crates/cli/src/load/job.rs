@@ -33,10 +33,10 @@ pub(crate) struct JobArgs {
     /// stored [default: any number]
     #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
     errors_max: Option<ErrorsMax>,
-    /// Keeps rejected records in this directory: as they stood, and with their reasons
+    /// Keep rejected records in this directory: as they stood, and with their reasons
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
-    /// Keeps notes of what is stored in this file, and goes on where an earlier run ended. A file
+    /// Keep notes of what is stored in this file, and go on where an earlier run ended. A file
     /// that has changed since (its size, its time, its first or last 64 KiB) is read anew
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub(crate) struct JobArgs {
     /// The memory that the load may take, such as 512M or 2G [default: an eighth of the machine's]
     #[arg(long, value_parser = values::bytes, value_name = "SIZE")]
     memory: Option<usize>,
-    /// Writes a report as JSON to this file. In it tells_new is false where overwriting did not
+    /// Write a report as JSON to this file. In it tells_new is false where overwriting did not
     /// look which rows were new: then all that are stored count as inserted
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,

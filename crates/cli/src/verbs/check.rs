@@ -13,12 +13,12 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::output::OutputArgs;
 use crate::values::grouped;
 
-/// Reads everything, verifies every checksum and decodes every row (exit code 1 when damage is found)
+/// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
 #[derive(Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     output: OutputArgs,
-    /// Opens a store whose write-ahead log is damaged with what lies before the damage; what lies behind is lost for good
+    /// Open a store whose write-ahead log is damaged with what lies before the damage; what lies behind is lost for good
     #[arg(long)]
     cut_log: bool,
 }

@@ -6,7 +6,7 @@ use crate::args::Globals;
 use crate::exit::{Exit, Outcome};
 use crate::output::say;
 
-/// Counts the rows of tables by reading their keys
+/// Count the rows of tables by reading their keys
 #[derive(Args)]
 pub(crate) struct CountArgs {
     /// The table

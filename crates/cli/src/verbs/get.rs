@@ -15,7 +15,7 @@ use crate::verbs::put::json_of;
 use crate::verbs::unload::columns_of;
 use crate::{interrupt, keys};
 
-/// Reads the rows of whole or partial keys
+/// Read the rows of whole or partial keys
 #[derive(Args)]
 pub(crate) struct GetArgs {
     /// The table
@@ -24,7 +24,7 @@ pub(crate) struct GetArgs {
     /// commas; behind -- where the first of several columns is a negative number
     #[arg(value_name = "KEY", required_unless_present = "keys", conflicts_with = "keys", allow_negative_numbers = true)]
     key: Vec<String>,
-    /// Reads the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by name
+    /// Read the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by name
     #[arg(long, value_name = "FILE")]
     keys: Option<String>,
     /// The low end of the first key column that the keys leave open, itself included
@@ -48,7 +48,7 @@ pub(crate) struct GetArgs {
     /// Key columns only
     #[arg(long)]
     keys_only: bool,
-    /// Writes one file for each table into this directory: for --with in a format that holds one table
+    /// Write one file for each table into this directory: for --with in a format that holds one table
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     output_dir: Option<PathBuf>,
     #[command(flatten)]

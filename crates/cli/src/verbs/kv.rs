@@ -9,7 +9,7 @@ use crate::args::Globals;
 use crate::exit::{Exit, Outcome};
 use crate::output::say;
 
-/// Puts, gets and loads key/value pairs; a key is /major/-/minor
+/// Put, get and load key/value pairs. A key is /major/-/minor
 #[derive(Args)]
 pub(crate) struct KvArgs {
     #[command(subcommand)]

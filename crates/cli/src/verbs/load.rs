@@ -17,7 +17,7 @@ use crate::load::{Input, JobArgs, Target};
 use crate::values;
 use create::ToMake;
 
-/// Loads files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
+/// Load files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LoadArgs {
@@ -25,7 +25,7 @@ pub(crate) struct LoadArgs {
     table: String,
     #[command(flatten)]
     job: JobArgs,
-    /// Makes the table, if there is none, from the columns of the files
+    /// Make the table, if there is none, from the columns of the files
     #[arg(long, requires = "primary_key")]
     create: bool,
     /// The primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
@@ -37,11 +37,11 @@ pub(crate) struct LoadArgs {
     /// the first eight files; all looks at everything first [default: 100,000]
     #[arg(long, value_name = "N|all", value_parser = values::sample, requires = "create")]
     sample: Option<usize>,
-    /// Leaves out columns of the files that the table does not have, or that a table to make has no
+    /// Leave out columns of the files that the table does not have, or that a table to make has no
     /// type for
     #[arg(long)]
     ignore_columns: bool,
-    /// Reads and checks everything, writes nothing
+    /// Read and check everything, write nothing
     #[arg(long, conflicts_with_all = ["resume", "durability", "on_existing", "memory", "rate"])]
     dry_run: bool,
 }

@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::output::say;
 use crate::values::{self, Durability};
 
-/// Stores single rows given as JSON objects (for many rows use load)
+/// Store single rows given as JSON objects (for many rows use load)
 #[derive(Args)]
 pub(crate) struct PutArgs {
     /// The table
@@ -21,7 +21,7 @@ pub(crate) struct PutArgs {
     /// Rows, each a JSON object: '{"maker": "Nokia", "price": 300}'
     #[arg(value_name = "JSON", required_unless_present = "file", conflicts_with = "file")]
     rows: Vec<String>,
-    /// Reads the rows from a file of JSON lines; - is standard input
+    /// Read the rows from a file of JSON lines; - is standard input
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::output::OutputArgs;
 use crate::values::Direction;
 use crate::verbs::unload::columns_of;
 
-/// Reads the rows of a table
+/// Read the rows of a table
 #[derive(Args)]
 pub(crate) struct ScanArgs {
     /// The table

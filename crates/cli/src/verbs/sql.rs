@@ -20,7 +20,7 @@ use crate::output::{LineOutput, OutputArgs};
 use crate::shell::{Shell, caret, describe};
 use crate::{interrupt, values};
 
-/// Carries out SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE; a shell at a terminal
+/// Run SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE; a shell at a terminal
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
@@ -30,10 +30,10 @@ pub(crate) struct SqlArgs {
     /// The statements as an option
     #[arg(long, short, value_name = "STATEMENTS", conflicts_with = "file")]
     command: Option<String>,
-    /// Reads the statements from a file
+    /// Read the statements from a file
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Makes the store when there is none
+    /// Make the store when there is none
     #[arg(long)]
     create: bool,
     /// The longest that each statement may take, such as 30s or 5m

@@ -10,7 +10,7 @@ use crate::args::Globals;
 use crate::exit::{Exit, Outcome};
 use crate::output::OutputArgs;
 
-/// Shows figures of the store: rows (estimated), bytes, files, work that is pending
+/// Show the state of the store: rows (estimated), bytes, files, pending work
 #[derive(Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::grouped;
 
-/// Writes all rows of a table to a file or to standard output
+/// Write all rows of a table to a file or to standard output
 #[derive(Args)]
 pub(crate) struct UnloadArgs {
     /// The table

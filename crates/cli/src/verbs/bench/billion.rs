@@ -25,7 +25,7 @@ Examples:
   tonnage bench billion --records 1G --memory 2G --dir /mnt/ssd
   tonnage bench billion --records 1M --api single --durability fsync --seconds-max 60";
 
-/// Puts and gets up to a billion small records: throughput against progress, with everything on
+/// Put and get up to a billion small records: throughput against progress, with everything on
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("seconds_max", |arg| arg.help("Ends each get and overlap phase after so long; all records are put in any case")))]

@@ -22,7 +22,7 @@ Examples:
   tonnage bench bulk --data phones --keys partial --children  rows by maker, with their pictures
   tonnage bench bulk --data pairs --records 10M --existing 50 --parallelism 1,2,4,8,16";
 
-/// Measures bulk put and bulk get against the loop of single calls, for pairs and for tables
+/// Measure bulk put and bulk get against the loop of single calls, for pairs and for tables
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("durability", |arg| arg.hide(true)))]

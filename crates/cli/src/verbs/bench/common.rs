@@ -25,7 +25,7 @@ pub(crate) struct CommonArgs {
     /// Memory of each target for its block cache and memtables together, enforced [default: the target's own]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     pub(crate) memory: Option<usize>,
-    /// Reads and writes data files past the operating system's cache, so that it does not hide the disk
+    /// Bypass the page cache of the operating system for data files (direct I/O)
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false)]
     pub(crate) direct_io: bool,
     /// What an acknowledged single write survives
@@ -37,13 +37,13 @@ pub(crate) struct CommonArgs {
     /// What is measured in the beginning counts only for the series
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = values::seconds)]
     pub(crate) warm_up: Duration,
-    /// Ends each measurement after so long, done or not, the warm-up not counted
+    /// End each measurement after so long, done or not, the warm-up not counted
     #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
     pub(crate) seconds_max: Option<Duration>,
     /// Directory of the report [default: ./tonnage-bench-reports/WORKLOAD-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
-    /// Goes on where there seems to be too little room, and replaces a report that is there
+    /// Skip the free-space check and overwrite an existing report
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]

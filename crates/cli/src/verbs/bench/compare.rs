@@ -19,7 +19,7 @@ Examples:
   tonnage bench compare tonnage-bench-reports/before tonnage-bench-reports/after
   tonnage bench compare before/report.json after/report.json --report comparison --format csv";
 
-/// Shows two reports side by side: ratios, and whether the difference is beyond the noise
+/// Show two reports side by side: ratios, and whether the difference is beyond the noise
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompareArgs {
@@ -27,7 +27,7 @@ pub(crate) struct CompareArgs {
     before: PathBuf,
     /// The report to be judged
     after: PathBuf,
-    /// Writes the comparison as a page to read, compare.html, into this directory too
+    /// Write the comparison as a page to read, compare.html, into this directory too
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     #[command(flatten)]

@@ -29,7 +29,7 @@ Examples:
   tonnage bench containers --containers 100 --rows 1000 --key id --repeats 9 --measure put,get
   tonnage bench containers --table-rows 10M --measure list,scan,index";
 
-/// Measures puts, gets and queries over many tables in one call against single ones
+/// Measure puts, gets and queries over many tables in one call against single ones
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("targets", |arg| arg.default_value("tonnage-rocksdb")))]

@@ -26,7 +26,7 @@ Examples:
   tonnage bench matrix --memory 8G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd --threads 4,16,64 --report ssd-or-hdd --resume
   tonnage bench matrix --memory 64M --cell-seconds 2 --warm-up 1 --repeats 1     a first look, a minute and a half";
 
-/// Measures YCSB's A, B, C x uniform, zipfian x data inside and beyond memory x disks, side by side
+/// Measure YCSB's A, B, C x uniform, zipfian x data inside and beyond memory x disks, side by side
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("memory", |arg| arg.default_value("1G").help("Memory of each target for its block cache and memtables together, enforced")))]
@@ -45,10 +45,10 @@ pub(crate) struct MatrixArgs {
     /// Sizes of the data, as multiples of --memory
     #[arg(long = "size", value_name = "TIMES", value_delimiter = ',', default_value = "0.33,1.3", value_parser = size)]
     sizes: Vec<f64>,
-    /// Counts of threads [default: the number of cores]
+    /// Number of threads [default: the number of cores]
     #[arg(long, value_name = "COUNT", value_delimiter = ',')]
     threads: Vec<usize>,
-    /// Goes on with the run whose report is in --report: its cells are kept, its data is made again
+    /// Go on with the run whose report is in --report: its cells are kept, its data is made again
     #[arg(long, requires = "report")]
     resume: bool,
     #[command(flatten)]

@@ -33,7 +33,7 @@ Examples:
   tonnage bench matrix --memory 1G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd
   tonnage bench compare tonnage-bench-reports/before tonnage-bench-reports/after";
 
-/// Measures this machine: the workloads of the white papers, against raw RocksDB, with reports
+/// Measure this machine: YCSB and other workloads, next to raw RocksDB, with reports
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {

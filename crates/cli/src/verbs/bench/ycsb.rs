@@ -27,7 +27,7 @@ Examples:
   tonnage bench ycsb -P workloads/workloada -P large.dat -p requestdistribution=uniform -p target=20000
   tonnage bench ycsb -P b --memory 1G --direct-io --warm-up 10 --seconds-max 60 --operations 1G --repeats 3";
 
-/// Runs YCSB's core workloads a to f, or its property files
+/// Run YCSB's core workloads a to f, or its property files
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct YcsbArgs {
@@ -43,13 +43,13 @@ pub(crate) struct YcsbArgs {
     /// Operations of a run, the same as -p operationcount
     #[arg(long, value_name = "COUNT", value_parser = values::count)]
     operations: Option<u64>,
-    /// Counts of threads, each a run of its own [default: the workload's threadcount, or 1]
+    /// Number of threads, each a run of its own [default: the workload's threadcount, or 1]
     #[arg(long, value_name = "COUNT", value_delimiter = ',')]
     threads: Vec<usize>,
     /// What is measured
     #[arg(long, value_enum, default_value_t)]
     phase: PhaseName,
-    /// Loads the records in bulk instead of one by one
+    /// Load the records in bulk instead of one by one
     #[arg(long)]
     bulk_load: bool,
     #[command(flatten)]

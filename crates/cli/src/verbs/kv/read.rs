@@ -66,7 +66,7 @@ impl RangeArgs {
     }
 }
 
-/// Writes the value of a key to standard output, byte for byte
+/// Write the value of a key to standard output, byte for byte
 #[derive(Args)]
 pub(crate) struct GetArgs {
     /// The key: /major/-/minor
@@ -105,7 +105,7 @@ struct PairOutputArgs {
     output: OutputArgs,
 }
 
-/// Reads the pairs at and below keys
+/// Read the pairs at and below keys
 #[derive(Args)]
 pub(crate) struct MultiGetArgs {
     /// The keys: /major/-/minor
@@ -136,7 +136,7 @@ impl MultiGetArgs {
     }
 }
 
-/// Reads all pairs
+/// Read all pairs
 #[derive(Args)]
 pub(crate) struct ScanArgs {
     /// At most this many pairs

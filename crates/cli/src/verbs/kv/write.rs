@@ -17,7 +17,7 @@ use crate::output::say;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, told};
 
-/// Stores a value under a key
+/// Store a value under a key
 #[derive(Args)]
 pub(crate) struct PutArgs {
     /// The key: /major/-/minor
@@ -25,7 +25,7 @@ pub(crate) struct PutArgs {
     /// The value [default: standard input]
     #[arg(conflicts_with = "file")]
     value: Option<String>,
-    /// Reads the value from a file
+    /// Read the value from a file
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ impl PutArgs {
     }
 }
 
-/// Deletes the pair of a key, or those below it
+/// Delete the pair of a key, or those below it
 #[derive(Args)]
 pub(crate) struct DeleteArgs {
     /// The key: /major/-/minor
@@ -91,7 +91,7 @@ impl DeleteArgs {
     }
 }
 
-/// Loads pairs from files with the columns key and value
+/// Load pairs from files with the columns key and value
 #[derive(Args)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]

@@ -8,14 +8,14 @@ use super::create::Key;
 /// What becomes of JSON documents.
 #[derive(Args)]
 pub(super) struct DocumentArgs {
-    /// Loads JSON objects as they are, each into this column; the other columns are taken out of them
+    /// Load JSON objects as they are, each into this column; the other columns are taken out of them
     #[arg(long = "document-column", value_name = "COLUMN")]
     column: Option<String>,
     /// Where in the documents a column stands: 'maker=vendor.name'; may be given more than once [default: the member of the column's
     /// name]
     #[arg(long = "from", value_name = "COLUMN=PLACE", value_parser = place, requires = "column")]
     places: Vec<(String, Vec<String>)>,
-    /// Makes keys for documents that have none: random ones in a UUID column, the number of the document in its file in a LONG column
+    /// Make keys for documents that have none: random ones in a UUID column, the number of the document in its file in a LONG column
     #[arg(long = "make-key", value_name = "COLUMN", requires = "column", conflicts_with = "resume")]
     made: Option<String>,
 }
