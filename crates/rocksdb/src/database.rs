@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rocksdb::{DB, Error, WriteBatch, WriteOptions};
+use rocksdb::{DB, Error, ErrorKind, WriteBatch, WriteOptions};
 
 use crate::synced::LogFollower;
 
@@ -75,7 +75,13 @@ impl Database {
         let counted = self.begin();
         let is_first = self.ended.load(Ordering::SeqCst) + 1 == counted.number;
         let before = self.log.look();
-        write()?;
+        if let Err(error) = write() {
+            // A write that RocksDB refused at once is in no log.
+            if error.kind() != ErrorKind::Incomplete {
+                self.log.failed();
+            }
+            return Err(error);
+        }
         self.log.synced(before, || is_first && self.begun.load(Ordering::SeqCst) == counted.number);
         Ok(())
     }

@@ -12,6 +12,9 @@
 //! a file that is older than the truth only says less. It is always of one length and within one sector, so that a
 //! power failure leaves it as it was before or after a change; one that cannot be read says nothing.
 //!
+//! A sync that failed leaves in doubt what it was to write: the kernel may drop those pages, and report the next sync as
+//! done. So nothing is noted after one, until the database is opened again.
+//!
 //! Once a store is closed it names all of the log.
 
 use std::fs::{self, File};
@@ -74,6 +77,8 @@ struct State {
     /// The newest log that is known.
     log: Option<Log>,
     noted: Synced,
+    /// Whether a sync failed.
+    in_doubt: bool,
     /// Nothing where the file could not be opened: what it says then gets old, which is safe.
     record: Option<File>,
 }
@@ -102,7 +107,7 @@ impl LogFollower {
     /// Follows the logs of a database that was just opened: what older logs held is in data files by now.
     pub(crate) fn new(directory: &Path, db: &Path) -> Self {
         let record = File::options().create(true).truncate(false).write(true).open(directory.join(NAME));
-        let state = State { log: newest_log(db), noted: Synced::default(), record: record.ok() };
+        let state = State { log: newest_log(db), noted: Synced::default(), in_doubt: false, record: record.ok() };
         let follower = Self { db: db.to_path_buf(), state: Mutex::new(state) };
         let mut state = follower.state();
         if let Some(log) = state.log.as_ref().map(|log| log.number) {
@@ -142,6 +147,11 @@ impl LogFollower {
         self.state().note(Synced { log: seen.log.number, bytes: seen.len });
     }
 
+    /// To be told after a sync has failed: nothing more is noted.
+    pub(crate) fn failed(&self) {
+        self.state().in_doubt = true;
+    }
+
     /// Says nothing any more.
     pub(crate) fn forget(&self) {
         let mut state = self.state();
@@ -159,7 +169,7 @@ impl LogFollower {
 
 impl State {
     fn note(&mut self, synced: Synced) {
-        if synced > self.noted {
+        if synced > self.noted && !self.in_doubt {
             self.noted = synced;
             if let Some(record) = &self.record {
                 // What cannot be written stays older.
@@ -209,6 +219,21 @@ mod tests {
         follower.synced(follower.look(), || true);
         assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 9, bytes: 10 }));
         assert!(!follower.is_behind());
+    }
+
+    /// The story of a bug: the pages of a failed sync were dropped, the next sync succeeded without them, and the log was
+    /// called damaged where they had been.
+    #[test]
+    fn nothing_is_noted_after_a_failed_sync() {
+        let place = tempfile::tempdir().unwrap();
+        let log = place.path().join("000004.log");
+        fs::write(&log, [7; 50]).unwrap();
+        let follower = LogFollower::new(place.path(), place.path());
+        follower.synced(follower.look(), || true);
+        fs::write(&log, [7; 90]).unwrap();
+        follower.failed();
+        follower.synced(follower.look(), || true);
+        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
     }
 
     #[test]
