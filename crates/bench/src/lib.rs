@@ -8,7 +8,8 @@
 //! | [`workload`] | what is done: one module each, all through [`target::Target`] |
 //! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs and HTML, and compared |
 //!
-//! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a [`report::Report`]. Nothing here prints.
+//! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a
+//! [`report::Report`]. Nothing here prints.
 
 pub mod generate;
 pub mod measure;

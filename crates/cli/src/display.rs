@@ -1,4 +1,5 @@
-//! What is shown while something long is under way: a bar on a terminal, else a line every few seconds.
+//! What is shown while something long is under way: a bar on a terminal, else a line every few
+//! seconds.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -90,7 +91,9 @@ fn show(bar: &ProgressBar, glimpse: &Glimpse) {
 
 fn line(glimpse: &Glimpse, elapsed: Duration) -> String {
     let share = glimpse.total.filter(|total| *total > 0);
-    let share = share.map(|total| format!("{:.0}%, ", 100.0 * glimpse.done as f64 / total as f64)).unwrap_or_default();
+    let share = share
+        .map(|total| format!("{:.0}%, ", 100.0 * glimpse.done as f64 / total as f64))
+        .unwrap_or_default();
     format!("{share}{}, {:.0} s", glimpse.text, elapsed.as_secs_f64())
 }
 

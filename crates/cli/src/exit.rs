@@ -70,8 +70,8 @@ impl Failure {
         Self::new(Exit::Interrupted, Error::cancelled("interrupted"))
     }
 
-    /// Prints the error with its causes, and tells the exit code. A reader of standard output that has seen enough
-    /// (`tonnage scan ... | head`) is no failure, and nothing is printed.
+    /// Prints the error with its causes, and tells the exit code. A reader of standard output that
+    /// has seen enough (`tonnage scan ... | head`) is no failure, and nothing is printed.
     pub(crate) fn report(&self) -> Exit {
         if self.is_broken_pipe() {
             return Exit::Well;
@@ -83,7 +83,10 @@ impl Failure {
     fn is_broken_pipe(&self) -> bool {
         let mut source = self.error.source();
         while let Some(error) = source {
-            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            if error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+            {
                 return true;
             }
             // Arrow and Parquet keep the text of the error, but not always the error.
@@ -125,7 +128,10 @@ impl From<Error> for Failure {
 /// Files that the program itself reads or writes, and standard output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::new(Exit::Stopped, Error::unavailable(format!("the output cannot be written: {error}")).with_source(error))
+        Self::new(
+            Exit::Stopped,
+            Error::unavailable(format!("the output cannot be written: {error}")).with_source(error),
+        )
     }
 }
 
@@ -135,9 +141,11 @@ mod tests {
 
     #[test]
     fn causes_are_told_once() {
-        let error = Error::unavailable("a.csv: cannot be opened").with_source(io::Error::other("no such luck"));
+        let error = Error::unavailable("a.csv: cannot be opened")
+            .with_source(io::Error::other("no such luck"));
         assert_eq!(with_causes(&error), "a.csv: cannot be opened: no such luck");
-        let error = Error::unavailable("a.csv: no such luck").with_source(io::Error::other("no such luck"));
+        let error =
+            Error::unavailable("a.csv: no such luck").with_source(io::Error::other("no such luck"));
         assert_eq!(with_causes(&error), "a.csv: no such luck");
     }
 
@@ -145,7 +153,10 @@ mod tests {
     fn what_was_called_off_or_met_a_limit_is_told_from_a_wrong_request() {
         let exit = |error| Failure::from(error).exit;
         assert_eq!(exit(Error::cancelled("the statement was cancelled")), Exit::Interrupted);
-        assert_eq!(exit(Error::timed_out("the statement took longer than its timeout")), Exit::Stopped);
+        assert_eq!(
+            exit(Error::timed_out("the statement took longer than its timeout")),
+            Exit::Stopped
+        );
         assert_eq!(exit(Error::exhausted("the sort takes more than its memory")), Exit::Stopped);
         assert_eq!(exit(Error::invalid("there is no such column")), Exit::SetUp);
     }

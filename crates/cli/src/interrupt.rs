@@ -1,8 +1,9 @@
 //! Ctrl-C.
 //!
-//! A verb that can stop in good order asks for [`cancel`] first and then looks at it; the signal only sets it. Without that,
-//! or at the second signal, the program ends at once with the exit code for interrupted runs. In a shell the signal stops the statement that
-//! runs ([`statement`]), and the shell goes on.
+//! A verb that can stop in good order asks for [`cancel`] first and then looks at it; the signal
+//! only sets it. Without that, or at the second signal, the program ends at once with the exit code
+//! for interrupted runs. In a shell the signal stops the statement that runs ([`statement`]), and
+//! the shell goes on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,7 +38,9 @@ const BELATED_MAX: Duration = Duration::from_secs(1);
 /// Listens to SIGINT, SIGTERM and SIGHUP from now on.
 pub(crate) fn install() {
     if let Err(error) = ctrlc::set_handler(|| listener().hear()) {
-        eprintln!("tonnage: signals cannot be caught ({error}): an interrupt ends the program without a report");
+        eprintln!(
+            "tonnage: signals cannot be caught ({error}): an interrupt ends the program without a report"
+        );
     }
 }
 
@@ -49,7 +52,9 @@ impl Listener {
     fn hear(&mut self) {
         match self {
             Listener::Verb(cancel) if !cancel.is_cancelled() => {
-                eprintln!("tonnage: interrupted: stopping in good order (once more to end at once)");
+                eprintln!(
+                    "tonnage: interrupted: stopping in good order (once more to end at once)"
+                );
                 cancel.cancel();
             }
             Listener::Statement { cancel, told } => match told {

@@ -7,9 +7,18 @@ use arrow::datatypes::Schema;
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 use tonnage_files::{ReadOptions, RecordReader, Source, Unmentioned};
 
-/// Reads keys given as arguments: the leading key columns of each, parted by commas, in double quotes where they hold commas.
-pub(crate) fn from_arguments(schema: &TableSchema, arguments: &[String]) -> Result<Vec<Vec<Value>>> {
-    arguments.iter().map(|argument| key(schema, argument).map_err(|error| error.at(format!("key '{argument}'")))).collect()
+/// Reads keys given as arguments: the leading key columns of each, parted by commas, in double
+/// quotes where they hold commas.
+pub(crate) fn from_arguments(
+    schema: &TableSchema,
+    arguments: &[String],
+) -> Result<Vec<Vec<Value>>> {
+    arguments
+        .iter()
+        .map(|argument| {
+            key(schema, argument).map_err(|error| error.at(format!("key '{argument}'")))
+        })
+        .collect()
 }
 
 fn key(schema: &TableSchema, argument: &str) -> Result<Vec<Value>> {
@@ -28,7 +37,8 @@ fn key(schema: &TableSchema, argument: &str) -> Result<Vec<Value>> {
     let values = texts.iter().zip(&columns);
     values
         .map(|(text, column)| {
-            Value::parse(text, column.column_type).map_err(|error| error.at(format!("key column {}", column.name)))
+            Value::parse(text, column.column_type)
+                .map_err(|error| error.at(format!("key column {}", column.name)))
         })
         .collect()
 }
@@ -67,11 +77,20 @@ pub(crate) fn source(keys: Vec<Vec<Value>>) -> KeySource {
     KeySource::keys(keys.into_iter().map(BulkKey::Values))
 }
 
-/// Keys in a file: its leading key columns by name, all other columns are passed over. The answer tells how many key columns
-/// the file has.
-pub(crate) fn from_file(schema: &TableSchema, file: &Source, options: &ReadOptions) -> Result<(KeySource, usize)> {
-    let wanted = Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
-    let options = ReadOptions { schema: Some(Arc::new(wanted.clone())), unmentioned: Unmentioned::Skip, ..options.clone() };
+/// Keys in a file: its leading key columns by name, all other columns are passed over. The answer
+/// tells how many key columns the file has.
+pub(crate) fn from_file(
+    schema: &TableSchema,
+    file: &Source,
+    options: &ReadOptions,
+) -> Result<(KeySource, usize)> {
+    let wanted =
+        Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
+    let options = ReadOptions {
+        schema: Some(Arc::new(wanted.clone())),
+        unmentioned: Unmentioned::Skip,
+        ..options.clone()
+    };
     let reader = RecordReader::open(file, &options)?;
     let found = reader.schema();
     for field in found.fields() {
@@ -86,7 +105,9 @@ pub(crate) fn from_file(schema: &TableSchema, file: &Source, options: &ReadOptio
             )));
         }
     }
-    let Some(first) = wanted.fields().first() else { return Err(Error::internal("a table without a key")) };
+    let Some(first) = wanted.fields().first() else {
+        return Err(Error::internal("a table without a key"));
+    };
     if found.column_with_name(first.name()).is_none() {
         return Err(Error::invalid(format!(
             "{}: it has no column {}, the first key column of {}: name the key columns in its header",
@@ -95,17 +116,26 @@ pub(crate) fn from_file(schema: &TableSchema, file: &Source, options: &ReadOptio
             schema.path
         )));
     }
-    let columns = wanted.fields().iter().take_while(|field| found.column_with_name(field.name()).is_some()).count();
+    let columns = wanted
+        .fields()
+        .iter()
+        .take_while(|field| found.column_with_name(field.name()).is_some())
+        .count();
     Ok((KeySource::batches(reader.map(|batch| batch.and_then(keys_of))), columns))
 }
 
-/// The keys of one batch; a record that cannot be read is an error, for nobody could tell which rows are missing.
+/// The keys of one batch; a record that cannot be read is an error, for nobody could tell which
+/// rows are missing.
 fn keys_of(read: tonnage_files::ReadBatch) -> Result<RecordBatch> {
     match read.rejected.first() {
         None => Ok(read.batch),
         Some(rejected) => {
             let line = rejected.line.map(|line| format!(", line {line}")).unwrap_or_default();
-            let column = rejected.column.as_ref().map(|column| format!(", column {column}")).unwrap_or_default();
+            let column = rejected
+                .column
+                .as_ref()
+                .map(|column| format!(", column {column}"))
+                .unwrap_or_default();
             Err(Error::invalid(format!("{}{line}{column}: {}", rejected.source, rejected.reason)))
         }
     }

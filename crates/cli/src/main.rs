@@ -1,12 +1,14 @@
 //! The `tonnage` program.
 //!
 //! - `verbs/` has one file for each verb: its options, and what it does with the library.
-//! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a resumable state.
+//! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a
+//!   resumable state.
 //! - `shell/` is what `tonnage sql` is at a terminal.
 //! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to
 //!   signals; `plain` keeps what a terminal would obey from it.
 //!
-//! Data goes to standard output, everything else to standard error. How a run ended is told by its exit code, see [`exit`].
+//! Data goes to standard output, everything else to standard error. How a run ended is told by its
+//! exit code, see [`exit`].
 
 mod args;
 mod display;
@@ -33,7 +35,8 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => {
-            // Help and version go to standard output and are no failure; that nobody reads them is none either.
+            // Help and version go to standard output and are no failure; that nobody reads them is
+            // none either.
             let _ = usage.print();
             return if usage.use_stderr() { Exit::SetUp.into() } else { Exit::Well.into() };
         }
@@ -43,7 +46,9 @@ fn main() -> ExitCode {
         Ok(Ok(exit)) => exit.into(),
         Ok(Err(failure)) => failure.report().into(),
         Err(_) => {
-            eprintln!("tonnage: internal error: this is a defect, please report it with the lines above");
+            eprintln!(
+                "tonnage: internal error: this is a defect, please report it with the lines above"
+            );
             Exit::Internal.into()
         }
     }

@@ -1,7 +1,7 @@
 //! Rows out: to standard output or a file, in every format.
 //!
-//! The formats of files are written by `tonnage-files`; a table for people and a JSON array are made here. A file appears
-//! under its name only when it is whole.
+//! The formats of files are written by `tonnage-files`; a table for people and a JSON array are
+//! made here. A file appears under its name only when it is whole.
 
 mod style;
 mod table;
@@ -24,10 +24,12 @@ use target::Target;
 /// `--format` and `--output`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OutputArgs {
-    /// How rows are written [default: by the name of the output file; a table on a terminal; else csv]
+    /// How rows are written [default: by the name of the output file; a table on a terminal; else
+    /// csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
-    /// Write to this file (compressed if it ends in .gz or .zst), which appears when it is whole; - is standard output
+    /// Write to this file (compressed if it ends in .gz or .zst), which appears when it is whole; -
+    /// is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -54,7 +56,10 @@ impl RowFormat {
     fn of_name(name: &str) -> Option<RowFormat> {
         match Format::of_name(name)? {
             Format::Csv => Some(RowFormat::Csv),
-            Format::JsonLines if name.to_ascii_lowercase().contains(".json.") || name.to_ascii_lowercase().ends_with(".json") => {
+            Format::JsonLines
+                if name.to_ascii_lowercase().contains(".json.")
+                    || name.to_ascii_lowercase().ends_with(".json") =>
+            {
                 Some(RowFormat::Json)
             }
             Format::JsonLines => Some(RowFormat::Jsonl),
@@ -115,7 +120,9 @@ impl OutputArgs {
                 if self.format.is_none() && Self::format_of(path).is_none() && !is_special {
                     let name = path.display().to_string();
                     let name = plain::lines(&name);
-                    eprintln!("tonnage: {name}: the name tells no format, so it is written as csv: --format names another");
+                    eprintln!(
+                        "tonnage: {name}: the name tells no format, so it is written as csv: --format names another"
+                    );
                 }
                 (Target::file(path)?, Compression::of_name(&path.to_string_lossy()))
             }
@@ -158,14 +165,24 @@ impl RowOutput {
         Self::open(format, Target::Screen(screen), Compression::None, schema, style)
     }
 
-    fn open(format: RowFormat, target: Target, compression: Compression, schema: SchemaRef, style: TableStyle) -> Outcome<Self> {
+    fn open(
+        format: RowFormat,
+        target: Target,
+        compression: Compression,
+        schema: SchemaRef,
+        style: TableStyle,
+    ) -> Outcome<Self> {
         let is_file = target.is_file();
         let arrow = if is_file { Format::ArrowFile } else { Format::ArrowStream };
-        let files = |format, target| RecordWriter::new(format, target, schema.clone(), compression).map(Box::new);
+        let files = |format, target| {
+            RecordWriter::new(format, target, schema.clone(), compression).map(Box::new)
+        };
         let body = match format {
             RowFormat::Table => Body::Table(TableWriter::new(schema.clone(), style), target),
             RowFormat::Json if compression != Compression::None => {
-                return Err(Failure::usage("a JSON array is not written compressed: use --format jsonl"));
+                return Err(Failure::usage(
+                    "a JSON array is not written compressed: use --format jsonl",
+                ));
             }
             RowFormat::Json => Body::JsonArray { target, rows: 0 },
             RowFormat::Jsonl => Body::Files(files(Format::JsonLines, target)?),
@@ -182,7 +199,9 @@ impl RowOutput {
             Body::Files(writer) => writer.write(batch).map_err(Failure::stopped),
             Body::Table(table, target) => table.write(batch, target),
             Body::JsonArray { target, rows } => {
-                for line in json_lines(batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                for line in
+                    json_lines(batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+                {
                     target.write_all(if *rows == 0 { b"[\n" } else { b",\n" })?;
                     target.write_all(line)?;
                     *rows += 1;
@@ -217,7 +236,8 @@ impl RowOutput {
 
 /// A batch as JSON lines.
 fn json_lines(batch: &RecordBatch) -> Outcome<Vec<u8>> {
-    let mut writer = RecordWriter::new(Format::JsonLines, Vec::new(), batch.schema(), Compression::None)?;
+    let mut writer =
+        RecordWriter::new(Format::JsonLines, Vec::new(), batch.schema(), Compression::None)?;
     writer.write(batch)?;
     Ok(writer.finish()?)
 }
@@ -256,7 +276,8 @@ mod tests {
 
     #[test]
     fn the_name_of_the_output_tells_the_format() {
-        let format = |name: &str| OutputArgs { format: None, output: Some(name.into()) }.row_format();
+        let format =
+            |name: &str| OutputArgs { format: None, output: Some(name.into()) }.row_format();
         assert_eq!(format("a.parquet"), RowFormat::Parquet);
         assert_eq!(format("a.csv.gz"), RowFormat::Csv);
         assert_eq!(format("a.json"), RowFormat::Json);

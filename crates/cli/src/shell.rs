@@ -1,7 +1,9 @@
 //! The shell of `tonnage sql`: statements typed at a terminal, answered one after another.
 //!
-//! - `assembly` puts lines together to statements, `command` knows the shell's own commands, `answers` carries statements out.
-//! - `editor` is the only place that knows of terminals; `complete`, `paint` and `words` help while one types.
+//! - `assembly` puts lines together to statements, `command` knows the shell's own commands,
+//!   `answers` carries statements out.
+//! - `editor` is the only place that knows of terminals; `complete`, `paint` and `words` help while
+//!   one types.
 //! - `caret` shows where an error is, for statements that come from elsewhere too.
 
 mod answers;
@@ -66,7 +68,8 @@ impl Shell {
 
     /// Answers what is typed, until its end.
     pub(crate) fn run(mut self, store: &str, quiet: bool) -> Outcome {
-        let mut lines = TerminalLines::new(Completer::new(self.sql.store().clone(), self.sql.functions()))?;
+        let mut lines =
+            TerminalLines::new(Completer::new(self.sql.store().clone(), self.sql.functions()))?;
         if !quiet {
             self.screen.tell(self.greeting(store));
         }
@@ -96,8 +99,12 @@ impl Shell {
             self.screen.width = lines.width();
             // What is pasted, and what comes out of the history, has many lines.
             for line in typed.split('\n') {
-                // Here the lines of each statement are counted by themselves, and not from the beginning of the session.
-                let Some(unit) = assembly.push(line).map(|unit| Unit { lines_before: 0, ..unit }) else { continue };
+                // Here the lines of each statement are counted by themselves, and not from the
+                // beginning of the session.
+                let Some(unit) = assembly.push(line).map(|unit| Unit { lines_before: 0, ..unit })
+                else {
+                    continue;
+                };
                 if let Err(error) = lines.remember(&unit.text)
                     && std::mem::take(&mut remembers)
                 {
@@ -128,7 +135,12 @@ impl Shell {
             Command::Help => Ok(settings::help()),
             Command::Syntax(word) => match words::syntax(word.as_deref()) {
                 Some(syntax) => Ok(syntax),
-                None => return self.failed(format!("no statement begins with '{}': \\h lists them", word.unwrap_or_default())),
+                None => {
+                    return self.failed(format!(
+                        "no statement begins with '{}': \\h lists them",
+                        word.unwrap_or_default()
+                    ));
+                }
             },
             Command::Tables => self.list_tables(),
             Command::Table(path) => self.list_columns(&path),

@@ -86,11 +86,19 @@ pub(crate) enum BytesAs {
 
 /// `1000` or `2%`.
 pub(crate) fn errors_max(text: &str) -> Result<ErrorsMax, String> {
-    let wrong = || format!("'{text}' is neither a number of entries, such as 1000, nor a share of them, such as 2%");
+    let wrong = || {
+        format!(
+            "'{text}' is neither a number of entries, such as 1000, nor a share of them, such as 2%"
+        )
+    };
     match text.strip_suffix('%') {
         Some(share) => {
             let percent = share.trim().parse().map_err(|_| wrong())?;
-            if (0.0..=100.0).contains(&percent) { Ok(ErrorsMax::Percent(percent)) } else { Err(wrong()) }
+            if (0.0..=100.0).contains(&percent) {
+                Ok(ErrorsMax::Percent(percent))
+            } else {
+                Err(wrong())
+            }
         }
         None => text.parse().map(ErrorsMax::Count).map_err(|_| wrong()),
     }
@@ -98,10 +106,19 @@ pub(crate) fn errors_max(text: &str) -> Result<ErrorsMax, String> {
 
 /// `512M`, `2G`, `64KiB` or a plain number of bytes; all units are powers of 1,024.
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
-    let wrong = || format!("'{text}' is no size: write a number of bytes, or one with K, M, G or T behind it, such as 512M");
+    let wrong = || {
+        format!(
+            "'{text}' is no size: write a number of bytes, or one with K, M, G or T behind it, such as 512M"
+        )
+    };
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let count: usize = text[..digits].parse().map_err(|_| wrong())?;
-    let shift = match text[digits..].trim().to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
+    let shift = match text[digits..]
+        .trim()
+        .to_ascii_lowercase()
+        .trim_end_matches('b')
+        .trim_end_matches('i')
+    {
         "" => 0,
         "k" => 10,
         "m" => 20,
@@ -114,7 +131,8 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
 
 /// `90s`, `15m`, `12h`, `30d` or a plain number of seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time: write a number with s, m, h or d behind it, such as 30d");
+    let wrong =
+        || format!("'{text}' is no time: write a number with s, m, h or d behind it, such as 30d");
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let count: u64 = text[..digits].parse().map_err(|_| wrong())?;
     let seconds = match text[digits..].trim() {
@@ -130,7 +148,11 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// `90s`, `2m`, `0.5` or a plain number of seconds, which may be nought.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time: write a number of seconds, or one with s, m or h behind it, such as 0.5 or 2m");
+    let wrong = || {
+        format!(
+            "'{text}' is no time: write a number of seconds, or one with s, m or h behind it, such as 0.5 or 2m"
+        )
+    };
     let unit = text.find(|character: char| character.is_ascii_alphabetic()).unwrap_or(text.len());
     let count: f64 = text[..unit].trim().parse().map_err(|_| wrong())?;
     let seconds = match &text[unit..] {
@@ -142,10 +164,13 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(count * seconds).map_err(|_| wrong())
 }
 
-/// A number that may have K, M, G (thousands, millions, thousands of millions) behind it: `10M`, `250k`, `1_000_000`.
+/// A number that may have K, M, G (thousands, millions, thousands of millions) behind it: `10M`,
+/// `250k`, `1_000_000`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let wrong = || format!("'{text}' is no number: write one such as 1000000, 1_000_000 or 1M");
-    let digits = text.find(|character: char| !character.is_ascii_digit() && character != '_').unwrap_or(text.len());
+    let digits = text
+        .find(|character: char| !character.is_ascii_digit() && character != '_')
+        .unwrap_or(text.len());
     let count: u64 = text[..digits].replace('_', "").parse().map_err(|_| wrong())?;
     let unit = match text[digits..].to_ascii_lowercase().as_str() {
         "" => 1,
@@ -163,7 +188,9 @@ pub(crate) fn sample(text: &str) -> Result<usize, String> {
         "all" => Ok(usize::MAX),
         _ => match count(text) {
             Ok(records @ 1..) => usize::try_from(records).map_err(|error| error.to_string()),
-            _ => Err(format!("'{text}' is neither a number of records, such as 100000 or 1M, nor all")),
+            _ => Err(format!(
+                "'{text}' is neither a number of records, such as 100000 or 1M, nor all"
+            )),
         },
     }
 }
@@ -252,6 +279,9 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        assert_eq!(["0", "999", "1,000", "12,345,678"], [0, 999, 1_000, 12_345_678].map(grouped).each_ref().map(String::as_str));
+        assert_eq!(
+            ["0", "999", "1,000", "12,345,678"],
+            [0, 999, 1_000, 12_345_678].map(grouped).each_ref().map(String::as_str)
+        );
     }
 }

@@ -1,18 +1,24 @@
-//! Ships on plausible tracks: each keeps near a port, turns little by little, and turns back when it is far out.
+//! Ships on plausible tracks: each keeps near a port, turns little by little, and turns back when
+//! it is far out.
 //!
-//! A stream gives the positions of its ships minute by minute, as a receiver would: in the order of time, not of ships. All is
-//! made from the seed while it is read; the same seed makes the same fleet.
+//! A stream gives the positions of its ships minute by minute, as a receiver would: in the order of
+//! time, not of ships. All is made from the seed while it is read; the same seed makes the same
+//! fleet.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Builder, Int32Builder, Int64Array, Int64Builder, RecordBatch, TimestampSecondBuilder};
+use arrow::array::{
+    ArrayRef, Float64Builder, Int32Builder, Int64Array, Int64Builder, RecordBatch,
+    TimestampSecondBuilder,
+};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use tonnage::{Error, Result};
 
 /// The table of positions.
-pub(crate) const TABLE: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, speed DOUBLE,
+pub(crate) const TABLE: &str =
+    "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, speed DOUBLE,
     course DOUBLE, heading INTEGER, status INTEGER, PRIMARY KEY (SHARD(ship), at))";
 /// 2022-01-03T00:00:00Z, in seconds since 1970.
 pub(crate) const START: i64 = 1_641_168_000;
@@ -79,8 +85,12 @@ impl Fleet {
 
     /// The positions of every `streams`-th ship.
     pub(crate) fn stream(&self, stream: usize, streams: usize) -> Positions {
-        let mut chance = SmallRng::seed_from_u64(self.seed.wrapping_mul(1_000_003).wrapping_add(stream as u64));
-        let ships = (stream as u32..self.ships).step_by(streams.max(1)).map(|index| Ship::new(index, &mut chance)).collect();
+        let mut chance =
+            SmallRng::seed_from_u64(self.seed.wrapping_mul(1_000_003).wrapping_add(stream as u64));
+        let ships = (stream as u32..self.ships)
+            .step_by(streams.max(1))
+            .map(|index| Ship::new(index, &mut chance))
+            .collect();
         Positions { fleet: *self, ships, chance, step: 0, next: 0 }
     }
 }
@@ -118,7 +128,8 @@ impl Ship {
         if self.is_moored {
             return;
         }
-        let (north, east) = (self.lat - self.port.0, (self.lon - self.port.1) * self.lat.to_radians().cos());
+        let (north, east) =
+            (self.lat - self.port.0, (self.lon - self.port.1) * self.lat.to_radians().cos());
         self.course = if north.hypot(east) > RANGE_DEGREES {
             (-east).atan2(-north)
         } else {
@@ -146,7 +157,10 @@ impl Iterator for Positions {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut columns = Columns::default();
-        while columns.rows < BATCH_ROWS && self.step < self.fleet.positions_per_ship && !self.ships.is_empty() {
+        while columns.rows < BATCH_ROWS
+            && self.step < self.fleet.positions_per_ship
+            && !self.ships.is_empty()
+        {
             let ship = &mut self.ships[self.next];
             columns.push(&self.fleet, ship, self.step);
             ship.sail(&mut self.chance);
@@ -209,7 +223,8 @@ fn rounded(value: f64, digits: f64) -> f64 {
 }
 
 pub(crate) fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
-    RecordBatch::try_from_iter(columns).map_err(|error| Error::internal("a batch cannot be put together").with_source(error))
+    RecordBatch::try_from_iter(columns)
+        .map_err(|error| Error::internal("a batch cannot be put together").with_source(error))
 }
 
 #[cfg(test)]
@@ -235,9 +250,13 @@ mod tests {
     fn no_ship_is_at_two_places_at_once() {
         let mut keys = std::collections::HashSet::new();
         for batch in all(&FLEET) {
-            let (ships, times) =
-                (batch.column(0).as_primitive::<Int64Type>(), batch.column(1).as_primitive::<TimestampSecondType>());
-            assert!((0..batch.num_rows()).all(|row| keys.insert((ships.value(row), times.value(row)))));
+            let (ships, times) = (
+                batch.column(0).as_primitive::<Int64Type>(),
+                batch.column(1).as_primitive::<TimestampSecondType>(),
+            );
+            assert!(
+                (0..batch.num_rows()).all(|row| keys.insert((ships.value(row), times.value(row))))
+            );
         }
         assert_eq!(keys.len() as u64, FLEET.positions());
     }
@@ -245,11 +264,16 @@ mod tests {
     #[test]
     fn ships_keep_near_their_ports() {
         for batch in all(&FLEET) {
-            let (lats, lons) = (batch.column(2).as_primitive::<Float64Type>(), batch.column(3).as_primitive::<Float64Type>());
+            let (lats, lons) = (
+                batch.column(2).as_primitive::<Float64Type>(),
+                batch.column(3).as_primitive::<Float64Type>(),
+            );
             for row in 0..batch.num_rows() {
                 let (lat, lon) = (lats.value(row), lons.value(row));
-                let is_near =
-                    |port: &(f64, f64)| (lat - port.0).hypot((lon - port.1) * lat.to_radians().cos()) < RANGE_DEGREES + 0.2;
+                let is_near = |port: &(f64, f64)| {
+                    (lat - port.0).hypot((lon - port.1) * lat.to_radians().cos())
+                        < RANGE_DEGREES + 0.2
+                };
                 assert!(PORTS.iter().any(is_near), "{lat}, {lon}");
             }
         }

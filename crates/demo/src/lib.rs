@@ -23,8 +23,8 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int64Type, TimestampSecondType};
 use arrow::util::pretty::pretty_format_batches;
 use tonnage::{
-    BulkGet, BulkGetOptions, BulkPutOptions, Cancel, Direction, Error, FieldRange, KeySource, Result, Row, Store, Table,
-    TableScanOptions, Value, record_batch_stream,
+    BulkGet, BulkGetOptions, BulkPutOptions, Cancel, Direction, Error, FieldRange, KeySource,
+    Result, Row, Store, Table, TableScanOptions, Value, record_batch_stream,
 };
 
 use fleet::Fleet;
@@ -51,7 +51,13 @@ pub struct DemoOptions {
 
 impl Default for DemoOptions {
     fn default() -> Self {
-        Self { directory: None, ships: 10_000, positions_per_ship: 220, seed: 1, cancel: Cancel::new() }
+        Self {
+            directory: None,
+            ships: 10_000,
+            positions_per_ship: 220,
+            seed: 1,
+            cancel: Cancel::new(),
+        }
     }
 }
 
@@ -98,10 +104,17 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
 }
 
 fn temporary_directory() -> Result<tempfile::TempDir> {
-    tempfile::tempdir().map_err(|error| Error::unavailable(format!("no temporary directory: {error}: give a directory")))
+    tempfile::tempdir().map_err(|error| {
+        Error::unavailable(format!("no temporary directory: {error}: give a directory"))
+    })
 }
 
-fn load(store: &Store, options: &DemoOptions, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<Table> {
+fn load(
+    store: &Store,
+    options: &DemoOptions,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<Table> {
     let fleet = options.fleet();
     narrator.say(format_args!(
         "{} ships report {} positions in {STREAMS} streams; one bulk put loads them all.",
@@ -113,7 +126,8 @@ fn load(store: &Store, options: &DemoOptions, rates: &mut Rates, narrator: &mut 
         let positions = fleet.stream(number, STREAMS);
         record_batch_stream(format!("stream {number}"), "positions", positions)
     };
-    let put_options = BulkPutOptions { cancel: options.cancel.clone(), ..BulkPutOptions::default() };
+    let put_options =
+        BulkPutOptions { cancel: options.cancel.clone(), ..BulkPutOptions::default() };
     let report = store.bulk_put((0..STREAMS).map(stream).collect(), &put_options)?;
     if report.total.inserted != fleet.positions() {
         let (stored, all) = (report.total.inserted, fleet.positions());
@@ -130,17 +144,31 @@ fn load(store: &Store, options: &DemoOptions, rates: &mut Rates, narrator: &mut 
 }
 
 /// The latest position of every ship, found in two ways that must agree.
-fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
-    narrator.say("\nWhere is every ship now? Its latest position, read from the end of its track:")?;
+fn latest(
+    positions: &Table,
+    fleet: &Fleet,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<()> {
+    narrator
+        .say("\nWhere is every ship now? Its latest position, read from the end of its track:")?;
     let backwards = Direction::Reverse;
-    let scan = TableScanOptions { direction: backwards, limit_per_shard_key: Some(1), ..TableScanOptions::default() };
+    let scan = TableScanOptions {
+        direction: backwards,
+        limit_per_shard_key: Some(1),
+        ..TableScanOptions::default()
+    };
     let (scanned, seconds) = gather(|| positions.scan(&scan))?;
     narrator.say(format_args!(
         "  by one scan of the table that jumps from ship to ship: {} ships in {seconds:.2} s",
         grouped(rows(&scanned))
     ))?;
 
-    let one_each = BulkGetOptions { direction: backwards, limit_per_key: Some(1), ..BulkGetOptions::default() };
+    let one_each = BulkGetOptions {
+        direction: backwards,
+        limit_per_key: Some(1),
+        ..BulkGetOptions::default()
+    };
     let keys = || KeySource::batches(fleet.ship_keys());
     let (got, seconds) = gather(|| positions.bulk_get(keys(), &one_each))?;
     narrator.say(format_args!(
@@ -208,5 +236,6 @@ pub(crate) fn rows(batches: &[RecordBatch]) -> u64 {
 /// The first rows as a table of text.
 fn first_rows(batch: &RecordBatch, count: usize) -> Result<impl std::fmt::Display> {
     let head = batch.slice(0, count.min(batch.num_rows()));
-    pretty_format_batches(&[head]).map_err(|error| Error::internal(format!("a table cannot be formatted: {error}")))
+    pretty_format_batches(&[head])
+        .map_err(|error| Error::internal(format!("a table cannot be formatted: {error}")))
 }

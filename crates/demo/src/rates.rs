@@ -43,19 +43,33 @@ impl Rates {
 
 impl fmt::Display for Rates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<30} {:>12} {:>14} {:>12} {:>16} {:>8}", "", "in bulk", "a second", "one by one", "a second", "faster")?;
+        writeln!(
+            f,
+            "{:<30} {:>12} {:>14} {:>12} {:>16} {:>8}",
+            "", "in bulk", "a second", "one by one", "a second", "faster"
+        )?;
         for (place, (work, bulk, single)) in self.0.iter().enumerate() {
             if place > 0 {
                 writeln!(f)?;
             }
-            let count = |rate: &Option<Rate>| rate.map(|rate| grouped(rate.count)).unwrap_or_default();
-            let pace = |rate: &Option<Rate>| rate.map(|rate| grouped(rate.per_second() as u64)).unwrap_or_default();
+            let count =
+                |rate: &Option<Rate>| rate.map(|rate| grouped(rate.count)).unwrap_or_default();
+            let pace = |rate: &Option<Rate>| {
+                rate.map(|rate| grouped(rate.per_second() as u64)).unwrap_or_default()
+            };
             let ratio = match (bulk, single) {
-                (Some(bulk), Some(single)) => format!("{:.1}x", bulk.per_second() / single.per_second()),
+                (Some(bulk), Some(single)) => {
+                    format!("{:.1}x", bulk.per_second() / single.per_second())
+                }
                 _ => String::new(),
             };
             let (bulk_count, single_count) = (count(bulk), count(single));
-            write!(f, "{work:<30} {bulk_count:>12} {:>14} {single_count:>12} {:>16} {ratio:>8}", pace(bulk), pace(single))?;
+            write!(
+                f,
+                "{work:<30} {bulk_count:>12} {:>14} {single_count:>12} {:>16} {ratio:>8}",
+                pace(bulk),
+                pace(single)
+            )?;
         }
         Ok(())
     }

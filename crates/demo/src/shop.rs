@@ -4,15 +4,20 @@ use std::time::Instant;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, RngCore, SeedableRng};
-use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Result, Row, Store, Value};
+use tonnage::{
+    BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Result, Row, Store, Value,
+};
 
 use crate::text::{Narrator, counted, grouped};
 
-const TABLES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, details JSON,
+const TABLES: &str =
+    "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, details JSON,
         PRIMARY KEY (SHARD(maker), price, id));
     CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
-const MAKERS: [&str; 12] =
-    ["Apple", "Asus", "Google", "HTC", "LG", "Motorola", "Nokia", "OnePlus", "Realme", "Samsung", "Sony", "Xiaomi"];
+const MAKERS: [&str; 12] = [
+    "Apple", "Asus", "Google", "HTC", "LG", "Motorola", "Nokia", "OnePlus", "Realme", "Samsung",
+    "Sony", "Xiaomi",
+];
 const WANTED: [&str; 4] = ["Apple", "Samsung", "Nokia", "Motorola"];
 const PHONES_PER_MAKER: i64 = 250;
 const PICTURE_BYTES: usize = 4_000;
@@ -22,7 +27,8 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
     store.execute(TABLES)?;
     let (phones, pictures) = stock(seed);
     let (phone_count, picture_count) = (phones.len() as u64, pictures.len() as u64);
-    let put = store.multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default())?;
+    let put = store
+        .multi_put([("phones", phones), ("phones.images", pictures)], &BulkPutOptions::default())?;
     narrator.say(format_args!(
         "\nA phone shop: {} phones and {} pictures in its child table, stored by one multi-put in {:.2} s.",
         grouped(phone_count),
@@ -44,7 +50,9 @@ pub(crate) fn run(store: &Store, seed: u64, narrator: &mut Narrator<'_>) -> Resu
         let related = related?;
         if &*related.table == "phones" {
             shelf.push((related.row, 0));
-        } else if let (Some((_, pictures)), Some(Value::Binary(bytes))) = (shelf.last_mut(), related.row.get("bytes")) {
+        } else if let (Some((_, pictures)), Some(Value::Binary(bytes))) =
+            (shelf.last_mut(), related.row.get("bytes"))
+        {
             *pictures += 1;
             picture_bytes += bytes.len();
         }
@@ -76,7 +84,10 @@ fn stock(seed: u64) -> (Vec<Row>, Vec<Row>) {
     let (mut phones, mut pictures) = (Vec::new(), Vec::new());
     for maker in MAKERS {
         for id in 0..PHONES_PER_MAKER {
-            let key = Row::new().with("maker", maker).with("price", chance.random_range(80..1_500)).with("id", id);
+            let key = Row::new()
+                .with("maker", maker)
+                .with("price", chance.random_range(80..1_500))
+                .with("id", id);
             for image in 0..chance.random_range(1..=3) {
                 let mut bytes = vec![0; PICTURE_BYTES];
                 chance.fill_bytes(&mut bytes);

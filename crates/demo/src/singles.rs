@@ -1,4 +1,5 @@
-//! The same work one record at a time, for comparison: on samples, since all of it would take too long.
+//! The same work one record at a time, for comparison: on samples, since all of it would take too
+//! long.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,7 +7,9 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, TimestampSecondArray};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use tonnage::{BulkGetOptions, Direction, Error, KeySource, Result, Row, Store, Table, Value, WriteOptions};
+use tonnage::{
+    BulkGetOptions, Direction, Error, KeySource, Result, Row, Store, Table, Value, WriteOptions,
+};
 
 use crate::fleet::{self, Fleet};
 use crate::rates::Rates;
@@ -21,20 +24,35 @@ const LATEST: u32 = 2_000;
 const BULK_GETS: usize = 500_000;
 const GETS: usize = 20_000;
 
-pub(crate) fn run(store: &Store, positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
+pub(crate) fn run(
+    store: &Store,
+    positions: &Table,
+    fleet: &Fleet,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<()> {
     narrator.say("\nThe same work one record at a time, on samples:")?;
     puts(store, fleet, rates, narrator)?;
     latest(positions, fleet, rates, narrator)?;
     gets(positions, fleet, rates, narrator)
 }
 
-fn puts(store: &Store, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
+fn puts(
+    store: &Store,
+    fleet: &Fleet,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<()> {
     store.execute(&fleet::TABLE.replace("positions", "sample"))?;
     let sample = store.table("sample")?;
     let mut sources = Vec::new();
     for batch in fleet.stream(0, STREAMS) {
         let batch = batch?;
-        sources.extend((0..batch.num_rows()).map(|row| Row::from_batch(&batch, row)).collect::<Result<Vec<_>>>()?);
+        sources.extend(
+            (0..batch.num_rows())
+                .map(|row| Row::from_batch(&batch, row))
+                .collect::<Result<Vec<_>>>()?,
+        );
         if sources.len() >= PUTS {
             sources.truncate(PUTS);
             break;
@@ -44,10 +62,22 @@ fn puts(store: &Store, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator
     for row in &sources {
         sample.put(row, &WriteOptions::default())?;
     }
-    report("store positions", "positions put, one write each", sources.len() as u64, started, rates, narrator)
+    report(
+        "store positions",
+        "positions put, one write each",
+        sources.len() as u64,
+        started,
+        rates,
+        narrator,
+    )
 }
 
-fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
+fn latest(
+    positions: &Table,
+    fleet: &Fleet,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<()> {
     let ships = LATEST.min(fleet.ships);
     let options = BulkGetOptions {
         direction: Direction::Reverse,
@@ -61,21 +91,37 @@ fn latest(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Na
         let (found, _) = gather(|| positions.bulk_get(KeySource::keys([key]), &options))?;
         expect(rows(&found), 1)?;
     }
-    report("latest position of each ship", "ships asked for, one bulk get each", ships.into(), started, rates, narrator)
+    report(
+        "latest position of each ship",
+        "ships asked for, one bulk get each",
+        ships.into(),
+        started,
+        rates,
+        narrator,
+    )
 }
 
-fn gets(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narrator<'_>) -> Result<()> {
+fn gets(
+    positions: &Table,
+    fleet: &Fleet,
+    rates: &mut Rates,
+    narrator: &mut Narrator<'_>,
+) -> Result<()> {
     let mut chance = SmallRng::seed_from_u64(fleet.seed);
     let mut random = |count: usize| -> Vec<(i64, i64)> {
         let one = |_| {
-            let (ship, step) = (chance.random_range(0..fleet.ships), chance.random_range(0..fleet.positions_per_ship));
+            let (ship, step) = (
+                chance.random_range(0..fleet.ships),
+                chance.random_range(0..fleet.positions_per_ship),
+            );
             (fleet.ship_number(ship), fleet.time(ship, step))
         };
         (0..count).map(one).collect()
     };
     let keys = random(BULK_GETS);
     let batches: Vec<Result<RecordBatch>> = keys.chunks(16_384).map(key_batch).collect();
-    let (found, seconds) = gather(|| positions.bulk_get(KeySource::batches(batches), &BulkGetOptions::default()))?;
+    let (found, seconds) =
+        gather(|| positions.bulk_get(KeySource::batches(batches), &BulkGetOptions::default()))?;
     drop(found);
     rates.bulk("get positions by whole key", keys.len() as u64, seconds);
 
@@ -86,7 +132,14 @@ fn gets(positions: &Table, fleet: &Fleet, rates: &mut Rates, narrator: &mut Narr
         let found = positions.get(&Row::new().with("ship", Value::Long(*ship)).with("at", at))?;
         expect(u64::from(found.is_some()), 1)?;
     }
-    report("get positions by whole key", "positions got, one read each", sample.len() as u64, started, rates, narrator)
+    report(
+        "get positions by whole key",
+        "positions got, one read each",
+        sample.len() as u64,
+        started,
+        rates,
+        narrator,
+    )
 }
 
 fn key_batch(keys: &[(i64, i64)]) -> Result<RecordBatch> {

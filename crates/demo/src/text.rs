@@ -15,9 +15,9 @@ impl<'a> Narrator<'a> {
 
     /// Write one line, and show it at once.
     pub(crate) fn say(&mut self, text: impl fmt::Display) -> Result<()> {
-        writeln!(self.0, "{text}")
-            .and_then(|()| self.0.flush())
-            .map_err(|error| Error::unavailable(format!("the output cannot be written: {error}")).with_source(error))
+        writeln!(self.0, "{text}").and_then(|()| self.0.flush()).map_err(|error| {
+            Error::unavailable(format!("the output cannot be written: {error}")).with_source(error)
+        })
     }
 }
 

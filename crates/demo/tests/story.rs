@@ -15,7 +15,14 @@ fn small() -> DemoOptions {
 #[test]
 fn the_story_has_all_its_chapters() {
     let story = told(&small()).unwrap();
-    let chapters = ["3,000 positions", "Both agree", "The track of ship", "A phone shop", "one by one", "All in"];
+    let chapters = [
+        "3,000 positions",
+        "Both agree",
+        "The track of ship",
+        "A phone shop",
+        "one by one",
+        "All in",
+    ];
     for chapter in chapters {
         assert!(story.contains(chapter), "'{chapter}' is missing in\n{story}");
     }

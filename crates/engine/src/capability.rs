@@ -1,6 +1,7 @@
 //! What an engine can and cannot do.
 
-/// What an engine offers beyond the plain contract, and its limits. What is missing here is answered with `Unsupported`.
+/// What an engine offers beyond the plain contract, and its limits. What is missing here is
+/// answered with `Unsupported`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
     /// The longest key, in bytes.
@@ -9,20 +10,21 @@ pub struct Capability {
     pub value_bytes_max: usize,
     /// The most bytes in one atomic batch.
     pub batch_bytes_max: usize,
-    /// Whether rows of different shard keys come in byte order too, so that ranges may span shard keys. Holds within a
-    /// shard; with more than one shard, scans give shard after shard.
+    /// Whether rows of different shard keys come in byte order too, so that ranges may span shard
+    /// keys. Holds within a shard; with more than one shard, scans give shard after shard.
     pub total_order: bool,
     /// Whether reads always see every write acknowledged before.
     pub absolute_consistency: bool,
-    /// Whether `Durability::Fsync` reaches a disk. Where it does not, `Fsync` is accepted all the same and means the most
-    /// durable thing that the engine has: a memory store has nothing to lose to.
+    /// Whether `Durability::Fsync` reaches a disk. Where it does not, `Fsync` is accepted all the
+    /// same and means the most durable thing that the engine has: a memory store has nothing to
+    /// lose to.
     pub fsync: bool,
     /// Whether the store is still there after it is closed.
     pub persistent: bool,
     /// Whether a consistent copy can be made.
     pub checkpoint: bool,
-    /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::placed`]), which may be written together with
-    /// rows of that shard.
+    /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::placed`]), which
+    /// may be written together with rows of that shard.
     pub placed_spaces: bool,
     /// How many shards there are.
     pub shards: u32,

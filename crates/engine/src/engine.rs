@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::{
-    Capability, Durability, KeyShape, LoadOptions, LoadSession, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions,
-    Scanner, Slices, SpaceId, SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Durability, KeyShape, LoadOptions, LoadSession, Projection, Ranges, ReadOptions,
+    Result, Rows, ScanOptions, Scanner, Slices, SpaceId, SpaceInfo, Statistics, VerifyReport,
+    WriteBatch, WriteOutcome,
 };
 
 /// The number of a shard, counted from 0.
@@ -13,16 +14,19 @@ pub struct ShardId(pub u32);
 
 /// What keeps the bytes.
 ///
-/// Every method may be called from several threads. A space that does not exist is `NotFound`; a key that does not hold the
-/// whole shard key of its space, or is longer than the capability says, is `Invalid`. Rows past their expiry do not exist.
+/// Every method may be called from several threads. A space that does not exist is `NotFound`; a
+/// key that does not hold the whole shard key of its space, or is longer than the capability says,
+/// is `Invalid`. Rows past their expiry do not exist.
 pub trait Engine: Send + Sync {
     /// What this engine offers, and its limits. Fixed while the engine is open.
     fn capability(&self) -> &Capability;
 
-    /// Makes a space. The number given to it was never used before in this store. Durable when it returns.
+    /// Makes a space. The number given to it was never used before in this store. Durable when it
+    /// returns.
     ///
     /// # Errors
-    /// `Conflict` when a space of that name exists; `Unsupported` for a placed one where the capability says so.
+    /// `Conflict` when a space of that name exists; `Unsupported` for a placed one where the
+    /// capability says so.
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId>;
 
     /// All spaces, by ascending number.
@@ -34,76 +38,104 @@ pub trait Engine: Send + Sync {
     /// The shard that holds the rows of a shard key. Never changes.
     fn shard_of(&self, shard_key: &[u8]) -> ShardId;
 
-    /// Looks up keys. `rows` is cleared, then holds the rows found in the order of `keys`, each with the index of its key as
-    /// origin; missing ones are left out, duplicates are answered each. Sorted keys are the fastest. Rows under one shard key
-    /// are seen at one moment, however many keys there are.
-    fn read(&self, space: SpaceId, keys: &Slices, projection: Projection, rows: &mut Rows) -> Result<()> {
+    /// Looks up keys. `rows` is cleared, then holds the rows found in the order of `keys`, each
+    /// with the index of its key as origin; missing ones are left out, duplicates are answered
+    /// each. Sorted keys are the fastest. Rows under one shard key are seen at one moment, however
+    /// many keys there are.
+    fn read(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        projection: Projection,
+        rows: &mut Rows,
+    ) -> Result<()> {
         let options = ReadOptions { projection, keys: 0..keys.len(), bytes_max: usize::MAX };
         self.read_some(space, keys, &options, rows).map(drop)
     }
 
-    /// The same for some of the keys, and for as many of them as their rows keep to a number of bytes. Answers how many keys
-    /// it took, at least one where any are asked for: the next read begins behind them, at a moment of its own. The engine's
-    /// own memory for the read keeps to such bounds too, as far as the rows before tell the size of the next. Origins count
-    /// from the first of all keys.
+    /// The same for some of the keys, and for as many of them as their rows keep to a number of
+    /// bytes. Answers how many keys it took, at least one where any are asked for: the next read
+    /// begins behind them, at a moment of its own. The engine's own memory for the read keeps to
+    /// such bounds too, as far as the rows before tell the size of the next. Origins count from the
+    /// first of all keys.
     ///
     /// # Panics
     /// If the range of the options goes beyond the keys.
-    fn read_some(&self, space: SpaceId, keys: &Slices, options: &ReadOptions, rows: &mut Rows) -> Result<usize>;
+    fn read_some(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize>;
 
-    /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was stored when it reached it
-    /// or later: read-committed, not one snapshot of all.
+    /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was
+    /// stored when it reached it or later: read-committed, not one snapshot of all.
     ///
     /// # Errors
-    /// `Unsupported` for a range across shard keys, short of a whole space, where there is no total order.
-    fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>>;
+    /// `Unsupported` for a range across shard keys, short of a whole space, where there is no total
+    /// order.
+    fn scan(
+        &self,
+        space: SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner + '_>>;
 
-    /// Cuts a space into ranges that several readers can share: together they hold every key once, in ascending order, each
-    /// with about as much data as the engine can tell without reading it. At most `parts` of them; a small space is one. Cuts
-    /// need not lie between shard keys. Every engine scans these ranges unordered, and in order under each shard key where
-    /// a cut lies between shard keys.
+    /// Cuts a space into ranges that several readers can share: together they hold every key once,
+    /// in ascending order, each with about as much data as the engine can tell without reading it.
+    /// At most `parts` of them; a small space is one. Cuts need not lie between shard keys. Every
+    /// engine scans these ranges unordered, and in order under each shard key where a cut lies
+    /// between shard keys.
     fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges>;
 
-    /// About how many rows some ranges of a space hold together, told by reading a few thousand of them at most. Few rows are counted; those that
-    /// expired or were replaced may be among many.
+    /// About how many rows some ranges of a space hold together, told by reading a few thousand of
+    /// them at most. Few rows are counted; those that expired or were replaced may be among many.
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64>;
 
-    /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or nothing. The version it
-    /// answers is greater than that of any earlier write of these rows.
+    /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or
+    /// nothing. The version it answers is greater than that of any earlier write of these rows.
     ///
     /// # Errors
-    /// `Invalid` when the keys are of more than one shard key, or, in placed spaces, name another shard. After an error the batch may or may not be stored
-    /// when the kind is `Unavailable`, and is not stored otherwise.
+    /// `Invalid` when the keys are of more than one shard key, or, in placed spaces, name another
+    /// shard. After an error the batch may or may not be stored when the kind is `Unavailable`, and
+    /// is not stored otherwise.
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome>;
 
-    /// Carries out many batches, each atomic by itself, as if written one after another: conditions are judged in the order
-    /// of the batches, and a later one sees what an earlier one left. The outcomes stand in that order. A batch that fails
-    /// leaves the others alone. The batches of a shard share a write to the log and, with [`Durability::Fsync`], a sync,
-    /// where the engine can do so.
+    /// Carries out many batches, each atomic by itself, as if written one after another: conditions
+    /// are judged in the order of the batches, and a later one sees what an earlier one left. The
+    /// outcomes stand in that order. A batch that fails leaves the others alone. The batches of a
+    /// shard share a write to the log and, with [`Durability::Fsync`], a sync, where the engine can
+    /// do so.
     ///
     /// # Errors
     /// Of each batch those of [`Engine::write`].
-    fn write_many(&self, batches: &[WriteBatch], durability: Durability) -> Vec<Result<WriteOutcome>> {
+    fn write_many(
+        &self,
+        batches: &[WriteBatch],
+        durability: Durability,
+    ) -> Vec<Result<WriteOutcome>> {
         batches.iter().map(|batch| self.write(batch, durability)).collect()
     }
 
     /// Opens a load session.
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>>;
 
-    /// Deletes all rows in the ranges, without reading them. Under one shard key it takes turns with writes: a write whose
-    /// condition held before the deletion is carried out before it. A range across shard keys may be durable earlier than
-    /// was asked for.
+    /// Deletes all rows in the ranges, without reading them. Under one shard key it takes turns
+    /// with writes: a write whose condition held before the deletion is carried out before it. A
+    /// range across shard keys may be durable earlier than was asked for.
     fn delete_range(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()>;
 
     /// Makes every write acknowledged so far durable, `Durability::None` included.
     fn sync(&self) -> Result<()>;
 
-    /// Waits until background work has nothing left to do: what is in memory alone is written to data files, and these are compacted.
+    /// Waits until background work has nothing left to do: what is in memory alone is written to
+    /// data files, and these are compacted.
     fn settle(&self) -> Result<()>;
 
-    /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store. The copy is of one moment
-    /// of the whole store, while writing goes on: everything acknowledged before the call is in it, and whatever is in it
-    /// comes with all that was acknowledged before.
+    /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store.
+    /// The copy is of one moment of the whole store, while writing goes on: everything acknowledged
+    /// before the call is in it, and whatever is in it comes with all that was acknowledged before.
     fn checkpoint(&self, directory: &Path) -> Result<()>;
 
     /// Reads everything and verifies every checksum. Damage is part of the report, not an error.

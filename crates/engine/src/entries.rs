@@ -28,10 +28,18 @@ impl Entries {
     ///
     /// # Panics
     /// If the columns differ in length.
-    pub fn from_parts(keys: Slices, values: Slices, positions: Vec<u64>, expiries_ms: Vec<u64>) -> Self {
+    pub fn from_parts(
+        keys: Slices,
+        values: Slices,
+        positions: Vec<u64>,
+        expiries_ms: Vec<u64>,
+    ) -> Self {
         assert_eq!(keys.len(), values.len(), "each key has a value");
         assert_eq!(keys.len(), positions.len(), "each key has a position");
-        assert!(expiries_ms.is_empty() || expiries_ms.len() == keys.len(), "all rows have an expiry, or none");
+        assert!(
+            expiries_ms.is_empty() || expiries_ms.len() == keys.len(),
+            "all rows have an expiry, or none"
+        );
         Self { keys, values, positions, expiries_ms }
     }
 

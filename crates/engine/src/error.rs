@@ -1,4 +1,5 @@
-//! The one public error of Tonnage: a kind that tells the caller what to do, a message for people, and a source.
+//! The one public error of Tonnage: a kind that tells the caller what to do, a message for people,
+//! and a source.
 
 use std::fmt;
 
@@ -20,7 +21,8 @@ pub enum ErrorKind {
     Cancelled,
     /// It took longer than the caller gives it: give it more time, or ask for less at once.
     TimedOut,
-    /// A limit of memory, of space for intermediate results or of numbers was reached: raise it, or ask for less at once.
+    /// A limit of memory, of space for intermediate results or of numbers was reached: raise it, or
+    /// ask for less at once.
     Exhausted,
     /// Stored data is damaged: restore it from a copy.
     Corruption,
@@ -112,7 +114,10 @@ impl Error {
     }
 
     /// The same error with what caused it.
-    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
         self.source = Some(source.into());
         self
     }
@@ -133,8 +138,8 @@ impl Error {
         &self.message
     }
 
-    /// Whether the same call may succeed later without any change. What the caller called off, and what met a limit of the
-    /// caller's, is not asked for again by itself.
+    /// Whether the same call may succeed later without any change. What the caller called off, and
+    /// what met a limit of the caller's, is not asked for again by itself.
     pub fn is_retryable(&self) -> bool {
         self.kind == ErrorKind::Unavailable
     }
@@ -166,11 +171,16 @@ impl std::error::Error for Error {
 mod tests {
     use super::*;
 
-    /// They were all `Unavailable`: who tries again what can be tried again started a cancelled load anew.
+    /// They were all `Unavailable`: who tries again what can be tried again started a cancelled
+    /// load anew.
     #[test]
     fn only_what_is_unavailable_may_be_tried_again() {
         assert!(Error::unavailable("the disk is full").is_retryable());
-        for ended in [Error::cancelled("by the caller"), Error::timed_out("after 3 s"), Error::exhausted("no memory")] {
+        for ended in [
+            Error::cancelled("by the caller"),
+            Error::timed_out("after 3 s"),
+            Error::exhausted("no memory"),
+        ] {
             assert!(!ended.is_retryable(), "{ended:?}");
         }
     }

@@ -56,7 +56,9 @@ impl Header {
             return Err(unknown_format(first & !EXPIRES));
         }
         let len = if first & EXPIRES == 0 { PLAIN_LEN } else { EXPIRING_LEN };
-        let Some((header, payload)) = value.split_at_checked(len) else { return Err(too_short(value)) };
+        let Some((header, payload)) = value.split_at_checked(len) else {
+            return Err(too_short(value));
+        };
         let version = u64::from_le_bytes(header[1..9].try_into().expect("eight bytes"));
         let expires_at_ms = match header.get(9..17) {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
@@ -87,7 +89,9 @@ fn unknown_format(format: u8) -> Error {
             "a stored value has format {format}, this Tonnage reads formats up to {FORMAT}: use a newer Tonnage"
         ))
     } else {
-        Error::corruption(format!("a stored value has the unknown format {format}: run `check`, then restore from a copy"))
+        Error::corruption(format!(
+            "a stored value has the unknown format {format}: run `check`, then restore from a copy"
+        ))
     }
 }
 

@@ -1,20 +1,22 @@
 //! The storage contract of Tonnage: batches of bytes in, batches of bytes out.
 //!
-//! Everything above this crate (tables, key/value pairs, bulk put, bulk get) speaks to storage through one trait, [`Engine`].
-//! Everything below it (memory, RocksDB, a cluster) implements that trait and knows nothing of types or schemas.
+//! Everything above this crate (tables, key/value pairs, bulk put, bulk get) speaks to storage
+//! through one trait, [`Engine`]. Everything below it (memory, RocksDB, a cluster) implements that
+//! trait and knows nothing of types or schemas.
 //!
 //! Three ideas carry the contract:
 //!
-//! - **Bulk is the primitive.** No method takes a single item: one is a batch of one. A batch is contiguous memory
-//!   ([`Slices`], [`Entries`], [`Rows`]), never a vector of small vectors.
-//! - **Items are grouped by shard key and ordered inside it.** A key is a run of bytes; the [`KeyShape`] of its space says
-//!   where the shard key ends. That is all an engine promises about placement and order; what it promises beyond, or cannot
-//!   do at all, stands in its [`Capability`].
-//! - **Nothing is silent.** Writes say what they did, loads report every entry, and what an engine cannot do is answered
-//!   with [`ErrorKind::Unsupported`].
+//! - **Bulk is the primitive.** No method takes a single item: one is a batch of one. A batch is
+//!   contiguous memory ([`Slices`], [`Entries`], [`Rows`]), never a vector of small vectors.
+//! - **Items are grouped by shard key and ordered inside it.** A key is a run of bytes; the
+//!   [`KeyShape`] of its space says where the shard key ends. That is all an engine promises about
+//!   placement and order; what it promises beyond, or cannot do at all, stands in its
+//!   [`Capability`].
+//! - **Nothing is silent.** Writes say what they did, loads report every entry, and what an engine
+//!   cannot do is answered with [`ErrorKind::Unsupported`].
 //!
-//! The [`memory`] engine is the strict model that all others are compared with. The behaviour suite (`conformance`, behind
-//! the feature of that name) runs against every engine.
+//! The [`memory`] engine is the strict model that all others are compared with. The behaviour suite
+//! (`conformance`, behind the feature of that name) runs against every engine.
 
 pub mod capability;
 pub mod clock;

@@ -8,13 +8,15 @@ use crate::{Durability, Entries, Result, SpaceId};
 /// What a load does with an entry whose key is stored already, or came earlier in the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnExisting {
-    /// The stored row stays; the entry is reported as existing. Of equal keys in one stream the first is stored.
+    /// The stored row stays; the entry is reported as existing. Of equal keys in one stream the
+    /// first is stored.
     #[default]
     Keep,
     /// The entry is stored over it. Of equal keys in one stream the last is stored.
     Replace,
-    /// Like `Replace`, without telling new rows from replaced ones: whoever need not know spares the engine the look at
-    /// what is stored, which in a large store takes longer than all the rest.
+    /// Like `Replace`, without telling new rows from replaced ones: whoever need not know spares
+    /// the engine the look at what is stored, which in a large store takes longer than all the
+    /// rest.
     Overwrite,
     /// The load stops with `Conflict`.
     Fail,
@@ -27,8 +29,8 @@ pub struct LoadOptions {
     pub on_existing: OnExisting,
     /// When entries count as stored.
     pub durability: Durability,
-    /// The memory that the session may use for its entries and buffers, whatever their number and size. A single entry
-    /// larger than that still passes.
+    /// The memory that the session may use for its entries and buffers, whatever their number and
+    /// size. A single entry larger than that still passes.
     pub memory_bytes_max: usize,
     /// How many threads sort and write for the session, in all.
     pub parallelism: usize,
@@ -38,25 +40,29 @@ pub struct LoadOptions {
     pub observer: Arc<dyn LoadObserver>,
 }
 
-/// A count of entries of one stream that are now stored, or that a later write of the same key has displaced.
+/// A count of entries of one stream that are now stored, or that a later write of the same key has
+/// displaced.
 ///
-/// With [`OnExisting::Replace`] and [`OnExisting::Overwrite`] every entry pushed is counted exactly once, so that
-/// `inserted + replaced + overtaken` over all runs is the number of entries pushed. With the others `replaced` and `overtaken` are
-/// 0 and the entries that are not counted here are reported as existing.
+/// With [`OnExisting::Replace`] and [`OnExisting::Overwrite`] every entry pushed is counted exactly
+/// once, so that `inserted + replaced + overtaken` over all runs is the number of entries pushed.
+/// With the others `replaced` and `overtaken` are 0 and the entries that are not counted here are
+/// reported as existing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     /// The stream they came from.
     pub stream: u32,
-    /// How many made a row whose key was absent before the load. Where several entries bring one such key, exactly one of
-    /// them counts here, of whichever stream. With [`OnExisting::Overwrite`] all that are not overtaken.
+    /// How many made a row whose key was absent before the load. Where several entries bring one
+    /// such key, exactly one of them counts here, of whichever stream. With
+    /// [`OnExisting::Overwrite`] all that are not overtaken.
     pub inserted: u64,
-    /// Those that took the place of a stored row, or were displaced themselves by another entry of the load
-    /// ([`OnExisting::Replace`] only).
+    /// Those that took the place of a stored row, or were displaced themselves by another entry of
+    /// the load ([`OnExisting::Replace`] only).
     pub replaced: u64,
-    /// Those that were not stored because someone else wrote the row after they were pushed: see [`LoadSession`]
-    /// ([`OnExisting::Replace`] and [`OnExisting::Overwrite`] only).
+    /// Those that were not stored because someone else wrote the row after they were pushed: see
+    /// [`LoadSession`] ([`OnExisting::Replace`] and [`OnExisting::Overwrite`] only).
     pub overtaken: u64,
-    /// The bytes of keys and values that were stored. Whether displaced entries are among them is up to the engine.
+    /// The bytes of keys and values that were stored. Whether displaced entries are among them is
+    /// up to the engine.
     pub bytes: u64,
 }
 
@@ -67,23 +73,26 @@ impl StoredRun {
         Self { stream, inserted: 0, replaced: 0, overtaken: 0, bytes: 0 }
     }
 
-    /// The same, with new rows and replaced ones told as one number: what [`OnExisting::Overwrite`] reports.
+    /// The same, with new rows and replaced ones told as one number: what [`OnExisting::Overwrite`]
+    /// reports.
     #[must_use]
     pub fn untold(self) -> Self {
         Self { inserted: self.inserted + self.replaced, replaced: 0, ..self }
     }
 }
 
-/// Is told what becomes of the entries of a load, from the session's own threads, several at a time.
+/// Is told what becomes of the entries of a load, from the session's own threads, several at a
+/// time.
 ///
-/// Every entry pushed is reported exactly once by the time [`LoadSession::flush`] or [`LoadSession::finish`] returns without
-/// an error: as part of a [`StoredRun`], or as existing.
+/// Every entry pushed is reported exactly once by the time [`LoadSession::flush`] or
+/// [`LoadSession::finish`] returns without an error: as part of a [`StoredRun`], or as existing.
 pub trait LoadObserver: Send + Sync {
     /// Entries are stored, as durable as was asked for, and can be read.
     fn stored(&self, run: StoredRun);
 
-    /// An entry was not stored because its key exists ([`OnExisting::Keep`] and [`OnExisting::Fail`]). An error stops the
-    /// load with that error. May read from the engine and write to it, also by a load of its own, but not use the session.
+    /// An entry was not stored because its key exists ([`OnExisting::Keep`] and
+    /// [`OnExisting::Fail`]). An error stops the load with that error. May read from the engine and
+    /// write to it, also by a load of its own, but not use the session.
     ///
     /// Calls for entries of one stream with one key come in the order of the stream.
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()>;
@@ -116,48 +125,56 @@ impl Default for LoadOptions {
 
 /// A load under way.
 ///
-/// Entries may be pushed from several threads; what each push brings is copied before it returns. Nothing need be visible
-/// or durable before the next [`LoadSession::flush`] or [`LoadSession::finish`] returns, though it may be. Dropping a session
-/// without finishing it abandons what was not flushed; what was flushed stays.
+/// Entries may be pushed from several threads; what each push brings is copied before it returns.
+/// Nothing need be visible or durable before the next [`LoadSession::flush`] or
+/// [`LoadSession::finish`] returns, though it may be. Dropping a session without finishing it
+/// abandons what was not flushed; what was flushed stays.
 ///
-/// Two entries with the same key from one stream are ordered by their positions, which therefore must ascend from push to push.
-/// Of two entries with the same key from different streams either may win; the other is reported.
+/// Two entries with the same key from one stream are ordered by their positions, which therefore
+/// must ascend from push to push. Of two entries with the same key from different streams either
+/// may win; the other is reported.
 ///
 /// # Beside the writes of others
 ///
 /// An entry takes its place among the writes of others when it is pushed, whenever it is stored.
 ///
-/// - To replace or overwrite, it is stored over what was written before it was pushed. It gives way to what was written after:
-///   as if it had come just before that write. Such an entry is *overtaken*, and counted so ([`StoredRun::overtaken`]).
-/// - A write on a [condition](crate::Condition) was judged without the entries that were not stored yet, and so was an entry to
-///   keep. So an entry that such a write overtook comes after it: it is stored over it, with a new version. An engine keeps in mind
-///   which writes those were as far as its memory allows. Past that such entries are overtaken, and counted so.
+/// - To replace or overwrite, it is stored over what was written before it was pushed. It gives way
+///   to what was written after: as if it had come just before that write. Such an entry is
+///   *overtaken*, and counted so ([`StoredRun::overtaken`]).
+/// - A write on a [condition](crate::Condition) was judged without the entries that were not stored
+///   yet, and so was an entry to keep. So an entry that such a write overtook comes after it: it is
+///   stored over it, with a new version. An engine keeps in mind which writes those were as far as
+///   its memory allows. Past that such entries are overtaken, and counted so.
 /// - To keep, an entry existed where there is a row when it is stored, whenever that was written.
-/// - A row that was written after the push and has expired since counts as written after, as long as the engine has it.
+/// - A row that was written after the push and has expired since counts as written after, as long
+///   as the engine has it.
 /// - A delete leaves nothing that an entry could give way to: the entry comes after it.
 ///
 /// # Placed spaces
 ///
-/// Entries of [placed spaces](crate::KeyShape::placed) follow from rows, and the session serves them so:
+/// Entries of [placed spaces](crate::KeyShape::placed) follow from rows, and the session serves
+/// them so:
 ///
-/// - One of them is stored no later than any entry of another space that was pushed after it, also as a crash sees it. So a
-///   caller who pushes what a row needs before the row itself never has the row without.
-/// - They are stored over whatever is there, whatever [`OnExisting`] says, and each is counted as inserted or replaced: as which
-///   is up to the engine.
+/// - One of them is stored no later than any entry of another space that was pushed after it, also
+///   as a crash sees it. So a caller who pushes what a row needs before the row itself never has
+///   the row without.
+/// - They are stored over whatever is there, whatever [`OnExisting`] says, and each is counted as
+///   inserted or replaced: as which is up to the engine.
 /// - Those of a space that is dropped meanwhile are left out, and the load goes on.
 pub trait LoadSession: Send + Sync {
     /// Takes entries of one stream. Waits while the session's memory is full.
     ///
     /// # Errors
-    /// `Invalid` for a key or value over the engine's limits, naming the entry, and for columns that differ in length (nothing of
-    /// the batch is taken);
-    /// `NotFound` when the space does not exist; otherwise what stopped the load: after that, every further call fails.
+    /// `Invalid` for a key or value over the engine's limits, naming the entry, and for columns
+    /// that differ in length (nothing of the batch is taken); `NotFound` when the space does not
+    /// exist; otherwise what stopped the load: after that, every further call fails.
     fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()>;
 
     /// The bytes pushed since the last flush.
     fn pending_bytes(&self) -> u64;
 
-    /// Stores everything whose push returned before this call. When it returns, those entries are durable and reported.
+    /// Stores everything whose push returned before this call. When it returns, those entries are
+    /// durable and reported.
     fn flush(&self) -> Result<()>;
 
     /// Flushes and ends the session.

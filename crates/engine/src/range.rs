@@ -2,10 +2,12 @@
 
 use crate::Slices;
 
-/// Half-open ranges of keys: each holds the keys from its start (included) to its end (excluded) in byte order.
+/// Half-open ranges of keys: each holds the keys from its start (included) to its end (excluded) in
+/// byte order.
 ///
-/// An empty end means "to the end of the space". A range either lies under one shard key, which every engine serves, or is
-/// [`Ranges::whole_space`], which every engine serves too; anything between needs [`crate::Capability::total_order`].
+/// An empty end means "to the end of the space". A range either lies under one shard key, which
+/// every engine serves, or is [`Ranges::whole_space`], which every engine serves too; anything
+/// between needs [`crate::Capability::total_order`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
     starts: Slices,
@@ -90,7 +92,8 @@ impl Ranges {
     }
 }
 
-/// Appends the least byte string that is greater than every string with this prefix; nothing when there is none.
+/// Appends the least byte string that is greater than every string with this prefix; nothing when
+/// there is none.
 pub fn append_successor(prefix: &[u8], buffer: &mut Vec<u8>) {
     let kept = prefix.iter().rposition(|byte| *byte != 0xFF);
     if let Some(last) = kept {

@@ -11,8 +11,8 @@ pub struct ReadOptions {
     pub projection: Projection,
     /// The keys to look up, by their numbers.
     pub keys: Range<usize>,
-    /// The bytes of keys and values at which the read ends: the row that would go beyond them is left for the next read. A
-    /// single larger row still comes.
+    /// The bytes of keys and values at which the read ends: the row that would go beyond them is
+    /// left for the next read. A single larger row still comes.
     pub bytes_max: usize,
 }
 

@@ -4,8 +4,8 @@ use crate::Slices;
 
 /// Rows that a read or a scan found.
 ///
-/// `origins` holds, for each row, the index of the key or range that asked for it: what the caller needs to tell rows of
-/// different requests apart.
+/// `origins` holds, for each row, the index of the key or range that asked for it: what the caller
+/// needs to tell rows of different requests apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     /// The whole key of each row.
@@ -43,7 +43,14 @@ impl Rows {
 
     /// Appends a row.
     #[inline]
-    pub fn push(&mut self, key: &[u8], value: &[u8], version: u64, expires_at_ms: u64, origin: u32) {
+    pub fn push(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        version: u64,
+        expires_at_ms: u64,
+        origin: u32,
+    ) {
         self.keys.push(key);
         self.values.push(value);
         self.versions.push(version);

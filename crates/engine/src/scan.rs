@@ -33,7 +33,8 @@ pub enum Verdict {
     Skip,
     /// The row is given and counts towards the limits per range and per shard key.
     Count,
-    /// The row is given but does not count towards these limits (a child row that comes along with its parent).
+    /// The row is given but does not count towards these limits (a child row that comes along with
+    /// its parent).
     Along,
 }
 
@@ -52,11 +53,12 @@ pub struct ScanOptions {
     pub projection: Projection,
     /// At most this many counted rows for each range.
     ///
-    /// A forward scan also gives the rows that come [`Verdict::Along`] after the last counted row, up to the next counted
-    /// one; a reverse scan gives those that come along before a counted row, and stops right after the last one.
+    /// A forward scan also gives the rows that come [`Verdict::Along`] after the last counted row,
+    /// up to the next counted one; a reverse scan gives those that come along before a counted row,
+    /// and stops right after the last one.
     pub limit_per_range: Option<u64>,
-    /// At most this many counted rows under each shard key within a range, likewise. The rest of a shard key is jumped
-    /// over, not read.
+    /// At most this many counted rows under each shard key within a range, likewise. The rest of a
+    /// shard key is jumped over, not read.
     pub limit_per_shard_key: Option<u64>,
     /// About how many rows one batch holds.
     pub batch_rows_max: usize,
@@ -64,7 +66,8 @@ pub struct ScanOptions {
     pub batch_bytes_max: usize,
     /// Which keys are wanted; all without it.
     pub filter: Option<Arc<dyn KeyFilter>>,
-    /// Whether what is read should stay in the cache. Off for reads that pass over a whole space once.
+    /// Whether what is read should stay in the cache. Off for reads that pass over a whole space
+    /// once.
     pub fill_cache: bool,
 }
 
@@ -85,7 +88,7 @@ impl Default for ScanOptions {
 
 /// A scan under way.
 pub trait Scanner: Send {
-    /// Clears `rows` and fills it with the next batch. The answer is false, and `rows` empty, when the scan is over; asking
-    /// again then gives the same answer. After an error the scan is over.
+    /// Clears `rows` and fills it with the next batch. The answer is false, and `rows` empty, when
+    /// the scan is over; asking again then gives the same answer. After an error the scan is over.
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool>;
 }

@@ -20,8 +20,8 @@ pub const SHARD_LEN: usize = 2;
 
 /// The parts of the shard key of every key in a space.
 ///
-/// Because each part delimits itself, no shard key is a prefix of another, and rows of one shard key lie side by side in
-/// byte order.
+/// Because each part delimits itself, no shard key is a prefix of another, and rows of one shard
+/// key lie side by side in byte order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyShape {
     parts: Vec<KeyPart>,
@@ -33,8 +33,9 @@ impl KeyShape {
         Self { parts: parts.into() }
     }
 
-    /// The shape of a *placed* space, whose keys say themselves which shard holds them: each begins with the number of its
-    /// shard, two bytes big-endian. An index is such a space, since its entries must lie in the shards of their rows.
+    /// The shape of a *placed* space, whose keys say themselves which shard holds them: each begins
+    /// with the number of its shard, two bytes big-endian. An index is such a space, since its
+    /// entries must lie in the shards of their rows.
     pub fn placed() -> Self {
         Self::new([KeyPart::Shard])
     }
@@ -65,7 +66,11 @@ impl KeyShape {
 
     #[cold]
     fn too_short(&self, key: &[u8]) -> Error {
-        Error::invalid(format!("a key of {} bytes does not hold the whole shard key of its space ({:?})", key.len(), self.parts))
+        Error::invalid(format!(
+            "a key of {} bytes does not hold the whole shard key of its space ({:?})",
+            key.len(),
+            self.parts
+        ))
     }
 
     /// The shape as bytes, for an engine to store beside a space.
@@ -124,7 +129,9 @@ pub fn placed_shard(key: &[u8], shards: u32) -> Result<ShardId> {
 #[cold]
 fn no_such_shard(number: Option<u32>, shards: u32) -> Error {
     match number {
-        Some(number) => Error::invalid(format!("a key names shard {number}, but the store has only {shards}, counted from 0")),
+        Some(number) => Error::invalid(format!(
+            "a key names shard {number}, but the store has only {shards}, counted from 0"
+        )),
         None => Error::invalid("a key of a placed space is too short for the number of its shard"),
     }
 }

@@ -2,7 +2,8 @@
 
 /// Byte strings laid end to end in one buffer, with the offset at which each ends.
 ///
-/// This is the currency of the contract: a batch of a million keys is two allocations, and clearing it keeps both.
+/// This is the currency of the contract: a batch of a million keys is two allocations, and clearing
+/// it keeps both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slices {
     data: Vec<u8>,
@@ -20,14 +21,18 @@ impl Slices {
         Self { data: Vec::with_capacity(bytes), ends: Vec::with_capacity(count) }
     }
 
-    /// Takes a finished buffer and the end offset of each byte string in it, in ascending order; the last one is the
-    /// length of the buffer.
+    /// Takes a finished buffer and the end offset of each byte string in it, in ascending order;
+    /// the last one is the length of the buffer.
     ///
     /// # Panics
     /// If the ends do not fit the buffer.
     pub fn from_parts(data: Vec<u8>, ends: Vec<usize>) -> Self {
         assert!(ends.is_sorted(), "ends must ascend");
-        assert_eq!(ends.last().copied().unwrap_or(0), data.len(), "the last end must be the length of the data");
+        assert_eq!(
+            ends.last().copied().unwrap_or(0),
+            data.len(),
+            "the last end must be the length of the data"
+        );
         Self { data, ends }
     }
 
@@ -84,8 +89,12 @@ impl Slices {
         self.ends.push(self.data.len());
     }
 
-    /// Appends one byte string that `write` appends to the buffer it is given. On an error nothing is appended.
-    pub fn push_with<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> std::result::Result<(), E>) -> std::result::Result<(), E> {
+    /// Appends one byte string that `write` appends to the buffer it is given. On an error nothing
+    /// is appended.
+    pub fn push_with<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let start = self.data.len();
         match write(&mut self.data) {
             Ok(()) => {

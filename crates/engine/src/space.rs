@@ -2,7 +2,8 @@
 
 use crate::KeyShape;
 
-/// The number of a space. An engine never uses a number twice, so what is left of a dropped space can never be read again.
+/// The number of a space. An engine never uses a number twice, so what is left of a dropped space
+/// can never be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 

@@ -33,7 +33,8 @@ pub struct ShardStatistics {
     pub shard: ShardId,
     /// Where it lives.
     pub place: String,
-    /// About how many rows it holds, deleted and replaced ones that are not yet cleaned away included.
+    /// About how many rows it holds, deleted and replaced ones that are not yet cleaned away
+    /// included.
     pub rows_estimate: u64,
     /// Bytes of data files.
     pub disk_bytes: u64,

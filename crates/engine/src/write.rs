@@ -17,7 +17,8 @@ pub enum Durability {
     Fsync,
 }
 
-/// What must hold of the stored row for an operation to be carried out. Expired rows count as absent.
+/// What must hold of the stored row for an operation to be carried out. Expired rows count as
+/// absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
     /// Nothing.
@@ -32,7 +33,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Whether the condition holds where the stored row has the version `current`, or there is none.
+    /// Whether the condition holds where the stored row has the version `current`, or there is
+    /// none.
     pub fn holds(self, current: Option<u64>) -> bool {
         match self {
             Condition::Always => true,
@@ -54,15 +56,17 @@ pub enum Operation {
 
 /// Operations on rows of one shard key, carried out together or not at all.
 ///
-/// The rows may be of several spaces. Rows of [placed spaces](crate::KeyShape::placed) have no shard key: they go along when they lie
-/// in the shard of the others, and a batch of nothing else keeps to one shard.
+/// The rows may be of several spaces. Rows of [placed spaces](crate::KeyShape::placed) have no
+/// shard key: they go along when they lie in the shard of the others, and a batch of nothing else
+/// keeps to one shard.
 ///
-/// Conditions are judged against what was stored before the batch. Of two operations on one key the later one decides
-/// what is stored.
+/// Conditions are judged against what was stored before the batch. Of two operations on one key the
+/// later one decides what is stored.
 #[derive(Clone, Debug)]
 pub struct WriteBatch {
     space: SpaceId,
-    /// From which operation on another space is written to. Empty for most batches, which then cost nothing for it.
+    /// From which operation on another space is written to. Empty for most batches, which then cost
+    /// nothing for it.
     switches: Vec<(usize, SpaceId)>,
     operations: Vec<(Operation, Condition, u64)>,
     keys: Slices,
@@ -72,7 +76,13 @@ pub struct WriteBatch {
 impl WriteBatch {
     /// An empty batch for a space.
     pub fn new(space: SpaceId) -> Self {
-        Self { space, switches: Vec::new(), operations: Vec::new(), keys: Slices::new(), values: Slices::new() }
+        Self {
+            space,
+            switches: Vec::new(),
+            operations: Vec::new(),
+            keys: Slices::new(),
+            values: Slices::new(),
+        }
     }
 
     /// Adds a row to store. `expires_at_ms` is 0 for a row that lives for ever.
@@ -105,8 +115,9 @@ impl WriteBatch {
         }
     }
 
-    /// The spaces that the batch writes to, each with a run of operations on it. A space may come more than once. A batch always has the space
-    /// that it was made with, if only with an empty run.
+    /// The spaces that the batch writes to, each with a run of operations on it. A space may come
+    /// more than once. A batch always has the space that it was made with, if only with an empty
+    /// run.
     pub fn runs(&self) -> impl Iterator<Item = (SpaceId, Range<usize>)> + '_ {
         let starts = std::iter::once((0, self.space)).chain(self.switches.iter().copied());
         let ends = self.switches.iter().map(|(first, _)| *first).chain([self.len()]);
@@ -148,7 +159,8 @@ impl WriteBatch {
         self.values.get(index)
     }
 
-    /// Forgets all operations but keeps the memory. What comes next is of the space that the batch was made with.
+    /// Forgets all operations but keeps the memory. What comes next is of the space that the batch
+    /// was made with.
     pub fn clear(&mut self) {
         self.switches.clear();
         self.operations.clear();
@@ -199,7 +211,10 @@ mod tests {
         batch.delete(b"c", Condition::Always);
         batch.switch_to(rows);
         batch.delete(b"d", Condition::Always);
-        assert_eq!((0..4).map(|operation| batch.space(operation)).collect::<Vec<_>>(), [rows, index, index, rows]);
+        assert_eq!(
+            (0..4).map(|operation| batch.space(operation)).collect::<Vec<_>>(),
+            [rows, index, index, rows]
+        );
         assert_eq!(batch.runs().collect::<Vec<_>>(), [(rows, 0..1), (index, 1..3), (rows, 3..4)]);
         batch.clear();
         assert_eq!(batch.runs().collect::<Vec<_>>(), [(rows, 0..0)]);

@@ -1,6 +1,7 @@
 //! The memory engine passes the behaviour suite.
 //!
-//! It also runs against itself as the model: a check of the model test, and of the memory engine's repeatability.
+//! It also runs against itself as the model: a check of the model test, and of the memory engine's
+//! repeatability.
 
 use std::sync::Arc;
 
@@ -14,7 +15,11 @@ impl Harness for Memory {
         Box::new(MemoryEngine::with_clock(clock))
     }
 
-    fn reopen(&mut self, _engine: Box<dyn Engine>, _clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+    fn reopen(
+        &mut self,
+        _engine: Box<dyn Engine>,
+        _clock: Arc<dyn Clock>,
+    ) -> Option<Box<dyn Engine>> {
         None
     }
 }

@@ -1,9 +1,10 @@
-//! How fast files are read: rows per second from each file named, or from 2 million generated records of 8 columns.
+//! How fast files are read: rows per second from each file named, or from 2 million generated
+//! records of 8 columns.
 //!
 //! `cargo run --release -p tonnage-files --example read_rate -- [--parallelism N] [FILE...]`
 //!
-//! The types are inferred first, so that what is measured is what a load does: text to typed columns. For CSV on one thread the
-//! same work by `arrow-csv` is measured as well.
+//! The types are inferred first, so that what is measured is what a load does: text to typed
+//! columns. For CSV on one thread the same work by `arrow-csv` is measured as well.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -22,7 +23,9 @@ fn main() -> Result<()> {
     if arguments.first().is_some_and(|first| first == "--parallelism") {
         arguments.remove(0);
         let count = (!arguments.is_empty()).then(|| arguments.remove(0));
-        parallelism = count.and_then(|count| count.parse().ok()).ok_or_else(|| Error::invalid("--parallelism wants a number"))?;
+        parallelism = count
+            .and_then(|count| count.parse().ok())
+            .ok_or_else(|| Error::invalid("--parallelism wants a number"))?;
     }
     let generated = tempfile::Builder::new().suffix(".csv").tempfile().map_err(io_error)?;
     if arguments.is_empty() {
@@ -37,7 +40,8 @@ fn main() -> Result<()> {
 
 fn measure(source: &Source, parallelism: usize) -> Result<()> {
     let schema = Arc::new(infer_schema(source, &ReadOptions::default(), 100_000)?);
-    let options = ReadOptions { schema: Some(Arc::clone(&schema)), parallelism, ..ReadOptions::default() };
+    let options =
+        ReadOptions { schema: Some(Arc::clone(&schema)), parallelism, ..ReadOptions::default() };
     let start = Instant::now();
     let mut reader = RecordReader::open(source, &options)?;
     let (mut rows, mut rejected) = (0, 0);
@@ -46,7 +50,12 @@ fn measure(source: &Source, parallelism: usize) -> Result<()> {
         rows += batch.batch.num_rows();
         rejected += batch.rejected.len();
     }
-    let what = format!("{} {:?} {} columns, {rejected} rejected", reader.format(), reader.compression(), schema.fields().len());
+    let what = format!(
+        "{} {:?} {} columns, {rejected} rejected",
+        reader.format(),
+        reader.compression(),
+        schema.fields().len()
+    );
     report(source.name(), &what, rows, reader.progress().bytes_read(), start);
     if (reader.format(), reader.compression(), parallelism) == (Format::Csv, Compression::None, 1) {
         measure_arrow_csv(source, schema)?;
@@ -58,9 +67,17 @@ fn measure_arrow_csv(source: &Source, schema: Arc<arrow::datatypes::Schema>) -> 
     let Some(path) = source.path() else { return Ok(()) };
     let start = Instant::now();
     let builder = arrow_csv::ReaderBuilder::new(schema).with_header(true).with_batch_size(16_384);
-    let reader = builder.build(File::open(path).map_err(io_error)?).map_err(|error| Error::invalid(error.to_string()))?;
+    let reader = builder
+        .build(File::open(path).map_err(io_error)?)
+        .map_err(|error| Error::invalid(error.to_string()))?;
     let rows = reader.map_while(|batch| batch.ok()).map(|batch| batch.num_rows()).sum();
-    report(source.name(), "the same with arrow-csv", rows, std::fs::metadata(path).map_err(io_error)?.len(), start);
+    report(
+        source.name(),
+        "the same with arrow-csv",
+        rows,
+        std::fs::metadata(path).map_err(io_error)?.len(),
+        start,
+    );
     Ok(())
 }
 

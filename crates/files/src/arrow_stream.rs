@@ -1,8 +1,9 @@
 //! Reads Arrow IPC front to back, as a stream or as a file.
 //!
-//! An Arrow file is a stream between two marks with a directory at its end. Reading it as the stream that it is needs no
-//! seeking, so it can come packed or through a pipe. The bytes are pushed into the decoder piece by piece: a damaged length
-//! in the file can thus never make it allocate more than the file has.
+//! An Arrow file is a stream between two marks with a directory at its end. Reading it as the
+//! stream that it is needs no seeking, so it can come packed or through a pipe. The bytes are
+//! pushed into the decoder piece by piece: a damaged length in the file can thus never make it
+//! allocate more than the file has.
 
 use std::io::{self, Cursor, Read};
 
@@ -34,12 +35,18 @@ pub(crate) struct ArrowBatches {
 
 impl ArrowBatches {
     /// Reads as far as the schema.
-    pub(crate) fn open(reader: Box<dyn Read + Send>, is_file: bool) -> Result<(Self, SchemaRef), ArrowError> {
+    pub(crate) fn open(
+        reader: Box<dyn Read + Send>,
+        is_file: bool,
+    ) -> Result<(Self, SchemaRef), ArrowError> {
         let reader = if is_file { skip_mark(reader)? } else { reader };
         let (decoder, chunk) = (StreamDecoder::new(), Buffer::from_vec(Vec::<u8>::new()));
         let mut batches = Self { reader, decoder, chunk, first: None, is_file, ended: false };
         batches.first = batches.next_batch(true)?;
-        let schema = batches.decoder.schema().ok_or_else(|| ArrowError::IpcError("it has no schema".into()))?;
+        let schema = batches
+            .decoder
+            .schema()
+            .ok_or_else(|| ArrowError::IpcError("it has no schema".into()))?;
         Ok((batches, schema))
     }
 
@@ -76,7 +83,8 @@ impl ArrowBatches {
         Ok(!self.chunk.is_empty())
     }
 
-    /// Checks what follows the end of the stream: in a file its directory and its mark, else nothing.
+    /// Checks what follows the end of the stream: in a file its directory and its mark, else
+    /// nothing.
     fn check_end(&mut self) -> Result<(), ArrowError> {
         if !self.is_file {
             return Err(ArrowError::IpcError(
@@ -92,8 +100,8 @@ impl ArrowBatches {
     }
 }
 
-/// Steps over the mark at the beginning of a file. Some writers pad it with zeros to 64 bytes, and no message begins with eight
-/// zeros.
+/// Steps over the mark at the beginning of a file. Some writers pad it with zeros to 64 bytes, and
+/// no message begins with eight zeros.
 fn skip_mark(mut reader: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let mut word = [0; 8];
     reader.read_exact(&mut word)?;

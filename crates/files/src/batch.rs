@@ -13,8 +13,9 @@ pub(crate) const ORIGINAL_BYTES_MAX: usize = 64 << 10;
 
 /// Rows that were read together, and the records among them that could not be read.
 ///
-/// Batches come in the order of the file and leave nothing out: each record from `first_record` on, `records` of them, is
-/// either a row or in `rejected`. The next record of the file after this batch is `first_record + records`.
+/// Batches come in the order of the file and leave nothing out: each record from `first_record` on,
+/// `records` of them, is either a row or in `rejected`. The next record of the file after this
+/// batch is `first_record + records`.
 #[derive(Debug)]
 pub struct ReadBatch {
     /// The rows.
@@ -41,8 +42,8 @@ pub struct RejectedRecord {
     pub column: Option<String>,
     /// What is wrong.
     pub reason: String,
-    /// The record as it stood in the file (its first 64 KiB), without its line end; a row of a Parquet or Arrow file as a
-    /// JSON line.
+    /// The record as it stood in the file (its first 64 KiB), without its line end; a row of a
+    /// Parquet or Arrow file as a JSON line.
     pub original: Vec<u8>,
 }
 
@@ -53,7 +54,8 @@ pub struct Original {
     pub record: u64,
     /// The line on which the record begins, from 1; none in formats without lines.
     pub line: Option<u64>,
-    /// The record as it stood in the file (its first 64 KiB); a row of a Parquet or Arrow file as a JSON line.
+    /// The record as it stood in the file (its first 64 KiB); a row of a Parquet or Arrow file as a
+    /// JSON line.
     pub text: Vec<u8>,
 }
 
@@ -63,16 +65,29 @@ impl ReadBatch {
         (row < self.batch.num_rows()).then(|| self.origin.record(row))
     }
 
-    /// Where row `row` of [`batch`](Self::batch) came from, with its original text; none when there is no such row.
+    /// Where row `row` of [`batch`](Self::batch) came from, with its original text; none when there
+    /// is no such row.
     pub fn original(&self, row: usize) -> Option<Original> {
         (row < self.batch.num_rows()).then(|| self.origin.original(row, &self.batch))
     }
 
     /// Row `row` as a rejected record, for callers that find out later that it cannot be used.
-    pub fn reject(&self, row: usize, column: Option<&str>, reason: impl Into<String>) -> Option<RejectedRecord> {
+    pub fn reject(
+        &self,
+        row: usize,
+        column: Option<&str>,
+        reason: impl Into<String>,
+    ) -> Option<RejectedRecord> {
         let Original { record, line, text } = self.original(row)?;
         let source = self.origin.source().to_owned();
-        Some(RejectedRecord { source, record, line, column: column.map(str::to_owned), reason: reason.into(), original: text })
+        Some(RejectedRecord {
+            source,
+            record,
+            line,
+            column: column.map(str::to_owned),
+            reason: reason.into(),
+            original: text,
+        })
     }
 }
 
@@ -80,7 +95,8 @@ impl ReadBatch {
 pub(crate) enum Origin {
     /// The block of text, and where in it each row lies.
     Text { source: Arc<str>, bytes: Vec<u8>, spans: Vec<Span>, first_record: u64, first_line: u64 },
-    /// The rows themselves. Rows that were rejected are gaps; `kept` has the place of each row that is left, if any is not.
+    /// The rows themselves. Rows that were rejected are gaps; `kept` has the place of each row that
+    /// is left, if any is not.
     Columns { source: Arc<str>, first_record: u64, kept: Option<Vec<u32>> },
 }
 
@@ -99,7 +115,9 @@ impl Origin {
     fn record(&self, row: usize) -> u64 {
         match self {
             Origin::Text { spans, first_record, .. } => first_record + u64::from(spans[row].record),
-            Origin::Columns { first_record, kept: Some(kept), .. } => first_record + u64::from(kept[row]),
+            Origin::Columns { first_record, kept: Some(kept), .. } => {
+                first_record + u64::from(kept[row])
+            }
             Origin::Columns { first_record, kept: None, .. } => first_record + row as u64,
         }
     }
@@ -112,7 +130,9 @@ impl Origin {
                 let text = bounded(&bytes[span.start as usize..span.end as usize]);
                 Original { record, line: Some(first_line + u64::from(span.line)), text }
             }
-            Origin::Columns { .. } => Original { record, line: None, text: bounded(&json_line(batch, row)) },
+            Origin::Columns { .. } => {
+                Original { record, line: None, text: bounded(&json_line(batch, row)) }
+            }
         }
     }
 }

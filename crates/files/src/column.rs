@@ -32,8 +32,12 @@ impl Column {
     pub(crate) fn merge(&mut self, name: &str, other: &Column) {
         match (&mut *self, other) {
             (Column::Seen(known), Column::Seen(other)) => known.merge(other),
-            (Column::Seen(guess), Column::Told(field)) if rounds(guess, field) => *self = Column::Told(text(name)),
-            (Column::Told(field), Column::Seen(guess)) if rounds(guess, field) => *self = Column::Told(text(name)),
+            (Column::Seen(guess), Column::Told(field)) if rounds(guess, field) => {
+                *self = Column::Told(text(name))
+            }
+            (Column::Told(field), Column::Seen(guess)) if rounds(guess, field) => {
+                *self = Column::Told(text(name))
+            }
             _ => *self = Column::Told(wider(&self.field(name), &other.field(name))),
         }
     }
@@ -51,13 +55,18 @@ fn text(name: &str) -> Field {
 /// The field that holds the values of both.
 fn wider(a: &Field, b: &Field) -> Field {
     use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, Timestamp, UInt8, UInt16, UInt32};
-    let is_whole = |data_type: &DataType| matches!(data_type, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32);
-    let is_number = |data_type: &DataType| is_whole(data_type) || matches!(data_type, Float32 | Float64);
+    let is_whole = |data_type: &DataType| {
+        matches!(data_type, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32)
+    };
+    let is_number =
+        |data_type: &DataType| is_whole(data_type) || matches!(data_type, Float32 | Float64);
     let data_type = match (a.data_type(), b.data_type()) {
         (one, other) if one == other && is_json_field(a) == is_json_field(b) => return a.clone(),
         (one, other) if is_whole(one) && is_whole(other) => Int64,
         (one, other) if is_number(one) && is_number(other) => Float64,
-        (Timestamp(one, _), Timestamp(other, _)) => Timestamp(if digits(*one) > digits(*other) { *one } else { *other }, None),
+        (Timestamp(one, _), Timestamp(other, _)) => {
+            Timestamp(if digits(*one) > digits(*other) { *one } else { *other }, None)
+        }
         _ => return text(a.name()),
     };
     Field::new(a.name(), data_type, true)

@@ -55,13 +55,19 @@ struct Opened {
 }
 
 impl ColumnarReader {
-    pub(crate) fn open(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<ColumnarReader> {
+    pub(crate) fn open(
+        source: &Source,
+        input: Input,
+        format: Format,
+        options: &ReadOptions,
+    ) -> Result<ColumnarReader> {
         let progress = input.progress.clone();
         let opened = match format {
             Format::Parquet => open_parquet(source, seekable(source, input)?, options)?,
             _ => open_arrow(source, input, format, options)?,
         };
-        // Arrow is counted as it is read; in a Parquet file the reader jumps to and fro, so its rows tell how far it is.
+        // Arrow is counted as it is read; in a Parquet file the reader jumps to and fro, so its
+        // rows tell how far it is.
         if opened.rows_total.is_some() {
             progress.set(0);
         }
@@ -88,7 +94,8 @@ impl ColumnarReader {
             let first_record = self.next_record;
             self.next_record += batch.num_rows() as u64;
             self.tell_progress();
-            let early = (self.start_record.saturating_sub(first_record)).min(batch.num_rows() as u64) as usize;
+            let early = (self.start_record.saturating_sub(first_record))
+                .min(batch.num_rows() as u64) as usize;
             let batch = batch.slice(early, batch.num_rows() - early);
             if batch.num_rows() > 0 {
                 return self.fit.fit(batch, first_record + early as u64).map(Some);
@@ -106,7 +113,8 @@ impl ColumnarReader {
                 Some(Ok(batch)) => batch,
                 Some(Err(error)) => {
                     self.failed = true;
-                    let place = format!("the file is damaged at record {} or behind it", self.next_record);
+                    let place =
+                        format!("the file is damaged at record {} or behind it", self.next_record);
                     return Err(damaged(&self.source, &place, error));
                 }
             },
@@ -125,12 +133,16 @@ impl ColumnarReader {
     }
 }
 
-fn damaged(source: &Source, what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+fn damaged(
+    source: &Source,
+    what: &str,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> Error {
     Error::corruption(format!("{}: {what}: {error}", source.name())).with_source(error)
 }
 
-/// A file that can be read from any place: the source itself if it is a plain file, else a copy in an unnamed file that
-/// vanishes with the reader. A Parquet file has its directory at the end.
+/// A file that can be read from any place: the source itself if it is a plain file, else a copy in
+/// an unnamed file that vanishes with the reader. A Parquet file has its directory at the end.
 fn seekable(source: &Source, mut input: Input) -> Result<File> {
     if let (Some(path), Compression::None) = (source.path(), input.compression) {
         let file = File::open(path).map_err(|error| source.io_error("cannot be opened", error))?;
@@ -138,11 +150,16 @@ fn seekable(source: &Source, mut input: Input) -> Result<File> {
             return Ok(file);
         }
     }
-    let no_copy = |error| Error::unavailable(format!("{}: no room for an unpacked copy: {error}", source.name()));
+    let no_copy = |error| {
+        Error::unavailable(format!("{}: no room for an unpacked copy: {error}", source.name()))
+    };
     let mut copy = tempfile::tempfile().map_err(no_copy)?;
     let mut chunk = vec![0; 256 << 10];
     loop {
-        let bytes = input.reader.read(&mut chunk).map_err(|error| source.io_error("cannot be read", error))?;
+        let bytes = input
+            .reader
+            .read(&mut chunk)
+            .map_err(|error| source.io_error("cannot be read", error))?;
         if bytes == 0 {
             break;
         }
@@ -154,15 +171,20 @@ fn seekable(source: &Source, mut input: Input) -> Result<File> {
 
 fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Opened> {
     let no_parquet = |error: ParquetError| damaged(source, "is no readable Parquet file", error);
-    let builder = unharmed(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new()))
-        .map_err(no_parquet)?;
+    let builder = unharmed(|| {
+        ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
+    })
+    .map_err(no_parquet)?;
     let schema = Arc::clone(builder.schema());
     let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
     let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
     let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
     let skipped = options.start_record.min(rows);
     let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
-    let builder = builder.with_projection(mask).with_batch_size(options.batch_rows.max(1)).with_offset(skipped as usize);
+    let builder = builder
+        .with_projection(mask)
+        .with_batch_size(options.batch_rows.max(1))
+        .with_offset(skipped as usize);
     let reader = unharmed(|| builder.build()).map_err(no_parquet)?;
     Ok(Opened {
         file_schema: project(&schema, &layout),
@@ -173,24 +195,44 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
     })
 }
 
-fn open_arrow(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<Opened> {
+fn open_arrow(
+    source: &Source,
+    input: Input,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Opened> {
     let opened = unharmed(|| ArrowBatches::open(input.reader, format == Format::ArrowFile));
-    let (batches, schema) = opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
-    let layout = Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
+    let (batches, schema) =
+        opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
+    let layout =
+        Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
     let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&places)));
-    Ok(Opened { file_schema: project(&schema, &layout), layout, batches: Box::new(batches), rows_total: None, first_record: 0 })
+    Ok(Opened {
+        file_schema: project(&schema, &layout),
+        layout,
+        batches: Box::new(batches),
+        rows_total: None,
+        first_record: 0,
+    })
 }
 
 /// Runs code of the decoders, which panic on some damaged files, and makes an error of a panic.
-fn unharmed<T, E: From<ArrowError>>(work: impl FnOnce() -> std::result::Result<T, E>) -> std::result::Result<T, E> {
+fn unharmed<T, E: From<ArrowError>>(
+    work: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
-        Err(ArrowError::ExternalError(text.unwrap_or_else(|| "the decoder gave up".into()).into()).into())
+        let text = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+        Err(ArrowError::ExternalError(text.unwrap_or_else(|| "the decoder gave up".into()).into())
+            .into())
     })
 }
 
 fn project(schema: &Schema, layout: &Layout) -> SchemaRef {
-    let fields: Vec<_> = layout.places.iter().map(|place| Arc::clone(&schema.fields()[*place])).collect();
+    let fields: Vec<_> =
+        layout.places.iter().map(|place| Arc::clone(&schema.fields()[*place])).collect();
     Arc::new(Schema::new(fields))
 }

@@ -28,14 +28,19 @@ pub enum Encoding {
 
 /// The characters of Windows-1252 from 0x80 to 0x9f; where it has none, those of Latin-1.
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”',
-    '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 impl Encoding {
     /// All encodings.
-    pub const ALL: [Encoding; 5] =
-        [Encoding::Utf8, Encoding::Latin1, Encoding::Windows1252, Encoding::Utf16Le, Encoding::Utf16Be];
+    pub const ALL: [Encoding; 5] = [
+        Encoding::Utf8,
+        Encoding::Latin1,
+        Encoding::Windows1252,
+        Encoding::Utf16Le,
+        Encoding::Utf16Be,
+    ];
 
     /// The name as options spell it.
     pub fn label(self) -> &'static str {
@@ -60,7 +65,9 @@ impl Encoding {
     /// Whether every second byte is nought, as in plain text of UTF-16.
     pub(crate) fn is_utf16_without_mark(head: &[u8]) -> bool {
         let pairs = head.as_chunks::<2>().0;
-        let noughts = |place: usize| pairs.iter().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count();
+        let noughts = |place: usize| {
+            pairs.iter().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count()
+        };
         pairs.len() >= 4 && noughts(0).max(noughts(1)) * 10 > pairs.len() * 9
     }
 
@@ -68,7 +75,13 @@ impl Encoding {
     pub(crate) fn decoded(self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         match self {
             Encoding::Utf8 => reader,
-            other => Box::new(Decoder { reader, encoding: other, raw: Vec::new(), text: Vec::new(), position: 0 }),
+            other => Box::new(Decoder {
+                reader,
+                encoding: other,
+                raw: Vec::new(),
+                text: Vec::new(),
+                position: 0,
+            }),
         }
     }
 }
@@ -91,7 +104,9 @@ impl FromStr for Encoding {
             "utf-16be" | "utf16be" => Ok(Encoding::Utf16Be),
             _ => {
                 let known = Encoding::ALL.map(Encoding::label).join(", ");
-                Err(Error::invalid(format!("{text}: unknown encoding; known are {known}; convert others with iconv")))
+                Err(Error::invalid(format!(
+                    "{text}: unknown encoding; known are {known}; convert others with iconv"
+                )))
             }
         }
     }
@@ -116,7 +131,11 @@ impl Read for Decoder {
             let read = self.reader.read(&mut self.raw[kept..]);
             self.raw.truncate(kept + *read.as_ref().unwrap_or(&0));
             if read? == 0 {
-                return if kept == 0 { Ok(0) } else { Err(broken("the text ends within a character")) };
+                return if kept == 0 {
+                    Ok(0)
+                } else {
+                    Err(broken("the text ends within a character"))
+                };
             }
             self.decode()?;
         }
@@ -133,7 +152,9 @@ impl Decoder {
     fn decode(&mut self) -> io::Result<()> {
         match self.encoding {
             Encoding::Utf8 => self.text.append(&mut self.raw),
-            Encoding::Latin1 => self.raw.drain(..).for_each(|byte| push(&mut self.text, char::from(byte))),
+            Encoding::Latin1 => {
+                self.raw.drain(..).for_each(|byte| push(&mut self.text, char::from(byte)))
+            }
             Encoding::Windows1252 => self.raw.drain(..).for_each(|byte| match byte {
                 0x80..=0x9f => push(&mut self.text, WINDOWS_1252[usize::from(byte - 0x80)]),
                 byte => push(&mut self.text, char::from(byte)),

@@ -1,9 +1,9 @@
 //! Turns the columns of a Parquet or Arrow file into the types that are wanted.
 //!
-//! A value is accepted only if nothing is lost: it is cast, cast back, and compared. The one exception is a double for a
-//! single-precision column, which is rounded as SQL rounds it. A moment is a moment whatever its
-//! zone: what is kept is its instant, in UTC. Columns that no cast leads to the wanted type stay as
-//! they are; the caller sees that in the schema.
+//! A value is accepted only if nothing is lost: it is cast, cast back, and compared. The one
+//! exception is a double for a single-precision column, which is rounded as SQL rounds it. A moment
+//! is a moment whatever its zone: what is kept is its instant, in UTC. Columns that no cast leads
+//! to the wanted type stay as they are; the caller sees that in the schema.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::kernels::cmp::not_distinct;
 use arrow::compute::{CastOptions, can_cast_types, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
-    DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
@@ -70,7 +70,9 @@ impl Fit {
         for (place, (step, column)) in self.steps.iter().zip(batch.columns()).enumerate() {
             columns.push(match step {
                 Step::Keep => Arc::clone(column),
-                Step::NestedToJson => Arc::new(nested_as_json(batch.schema().field(place), column)?),
+                Step::NestedToJson => {
+                    Arc::new(nested_as_json(batch.schema().field(place), column)?)
+                }
                 Step::Cast => {
                     let values = cast_column(column, self.schema.field(place).data_type())?;
                     faults.extend(lost_rows(column, &values)?.map(|row| (row, place)));
@@ -79,7 +81,8 @@ impl Fit {
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let fitted = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(internal)?;
+        let fitted = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+            .map_err(internal)?;
         let (fitted, kept, rejected) = match faults.is_empty() {
             true => (fitted, None, Vec::new()),
             false => self.reject(&batch, fitted, faults, first_record)?,
@@ -142,7 +145,11 @@ fn cast_column(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     match (column.data_type(), data_type) {
         // Arrow's cast between a zone and none would turn instants into what clocks show there.
         (DataType::Timestamp(..), DataType::Timestamp(unit, zone)) => {
-            let cast = cast_with_options(&in_zone(column, None), &DataType::Timestamp(*unit, None), &options);
+            let cast = cast_with_options(
+                &in_zone(column, None),
+                &DataType::Timestamp(*unit, None),
+                &options,
+            );
             Ok(in_zone(&cast.map_err(internal)?, zone.clone()))
         }
         _ => cast_with_options(column, data_type, &options).map_err(internal),
@@ -168,20 +175,29 @@ fn in_zone(column: &ArrayRef, zone: Option<Arc<str>>) -> ArrayRef {
 /// The rows whose value was not cast, or not without loss.
 fn lost_rows(before: &ArrayRef, after: &ArrayRef) -> Result<impl Iterator<Item = usize> + use<>> {
     let may_round = before.data_type().is_floating() && after.data_type().is_floating();
-    let from_text = matches!(before.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let same: BooleanBuffer = if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
-        (0..before.len()).map(|row| before.is_null(row) || after.is_valid(row) && !turned_infinite(before, after, row)).collect()
-    } else {
-        let back = cast_column(after, before.data_type())?;
-        not_distinct(before, &back).map_err(internal)?.values().clone()
-    };
+    let from_text =
+        matches!(before.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let same: BooleanBuffer =
+        if may_round || from_text || !can_cast_types(after.data_type(), before.data_type()) {
+            (0..before.len())
+                .map(|row| {
+                    before.is_null(row)
+                        || after.is_valid(row) && !turned_infinite(before, after, row)
+                })
+                .collect()
+        } else {
+            let back = cast_column(after, before.data_type())?;
+            not_distinct(before, &back).map_err(internal)?.values().clone()
+        };
     Ok((0..before.len()).filter(move |row| !same.value(*row)))
 }
 
 /// Whether a finite double is beyond the range of a float.
 fn turned_infinite(before: &ArrayRef, after: &ArrayRef, row: usize) -> bool {
     use arrow::datatypes::{Float32Type, Float64Type};
-    let (Some(before), Some(after)) = (before.as_primitive_opt::<Float64Type>(), after.as_primitive_opt::<Float32Type>()) else {
+    let (Some(before), Some(after)) =
+        (before.as_primitive_opt::<Float64Type>(), after.as_primitive_opt::<Float32Type>())
+    else {
         return false;
     };
     after.value(row).is_infinite() && before.value(row).is_finite()

@@ -14,7 +14,8 @@ pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// How records are written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Comma-separated values (or another delimiter, see [`CsvOptions`](crate::CsvOptions)), the first line naming the columns.
+    /// Comma-separated values (or another delimiter, see [`CsvOptions`](crate::CsvOptions)), the
+    /// first line naming the columns.
     Csv,
     /// One JSON object per line, or one array of JSON objects.
     JsonLines,
@@ -40,10 +41,12 @@ pub enum Compression {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
+    pub const ALL: [Format; 5] =
+        [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
 
-    /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two kinds of Arrow IPC share
-    /// their names and are told apart by content. A pipe keeps its bytes for who reads it.
+    /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two
+    /// kinds of Arrow IPC share their names and are told apart by content. A pipe keeps its bytes
+    /// for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
         Ok(Input::look(source)?.format(source, None))
     }
@@ -113,7 +116,9 @@ impl FromStr for Format {
             "parquet" => Ok(Format::Parquet),
             "arrow" | "feather" | "ipc" => Ok(Format::ArrowFile),
             "arrow-stream" | "arrows" => Ok(Format::ArrowStream),
-            _ => Err(Error::invalid(format!("{text}: unknown format; known are csv, jsonl, parquet, arrow, arrow-stream"))),
+            _ => Err(Error::invalid(format!(
+                "{text}: unknown format; known are csv, jsonl, parquet, arrow, arrow-stream"
+            ))),
         }
     }
 }

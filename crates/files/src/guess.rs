@@ -23,7 +23,8 @@ use crate::text::timestamp::{self, Instant};
 use crate::{TYPE_JSON, TYPE_KEY};
 
 /// Words that often stand where a value is missing.
-pub(crate) const NULL_WORDS: [&str; 10] = ["NA", "N/A", "n/a", "na", "NULL", "null", "None", "\\N", "-", "?"];
+pub(crate) const NULL_WORDS: [&str; 10] =
+    ["NA", "N/A", "n/a", "na", "NULL", "null", "None", "\\N", "-", "?"];
 
 /// What was seen of a column.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +69,8 @@ impl Guess {
             CellKind::Nested => self.nested = true,
             CellKind::String | CellKind::StringEscaped => {
                 self.string = true;
-                let may_be_time = cell.kind() == CellKind::String && text.first().is_some_and(u8::is_ascii_digit);
+                let may_be_time =
+                    cell.kind() == CellKind::String && text.first().is_some_and(u8::is_ascii_digit);
                 if may_be_time { self.see_time(text) } else { self.text = true }
             }
             CellKind::Plain => self.see_text(text.trim_ascii()),
@@ -86,7 +88,9 @@ impl Guess {
             [b'.', b'0'..=b'9', ..] if scalar::double(text).is_ok() => self.see_number(text),
             [b'0'..=b'9', ..] => self.see_time(text),
             b"NaN" | b"nan" | b"inf" => self.unusual = true,
-            _ if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") => self.boolean = true,
+            _ if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") => {
+                self.boolean = true
+            }
             _ => match NULL_WORDS.iter().position(|word| word.as_bytes() == text) {
                 Some(word) => self.null_words |= 1 << word,
                 None => self.text = true,
@@ -97,7 +101,9 @@ impl Guess {
     fn see_number(&mut self, text: &[u8]) {
         match scalar::whole::<i64>(text) {
             Ok(_) => self.whole = true,
-            Err(_) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => self.long = true,
+            Err(_) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
+                self.long = true
+            }
             Err(_) => self.fractional = true,
         }
         match Digits::of(text) {
@@ -135,7 +141,9 @@ impl Guess {
         self.time |= other.time;
         self.fraction_digits = self.fraction_digits.max(other.fraction_digits);
         self.seconds = match (self.seconds, other.seconds) {
-            (Some((first, last)), Some((other_first, other_last))) => Some((first.min(other_first), last.max(other_last))),
+            (Some((first, last)), Some((other_first, other_last))) => {
+                Some((first.min(other_first), last.max(other_last)))
+            }
             (one, other) => one.or(other),
         };
         self.nested |= other.nested;
@@ -164,7 +172,8 @@ impl Guess {
         if self.null_words == 0 || data_type == DataType::Utf8 {
             return None;
         }
-        let words = NULL_WORDS.iter().enumerate().filter(|(place, _)| self.null_words & 1 << place != 0);
+        let words =
+            NULL_WORDS.iter().enumerate().filter(|(place, _)| self.null_words & 1 << place != 0);
         Some((words.map(|(_, word)| *word).collect(), data_type))
     }
 
@@ -178,7 +187,10 @@ impl Guess {
     }
 
     fn kinds_of_json(&self) -> usize {
-        [self.is_number(), self.boolean, self.nested, self.string].iter().filter(|seen| **seen).count()
+        [self.is_number(), self.boolean, self.nested, self.string]
+            .iter()
+            .filter(|seen| **seen)
+            .count()
     }
 
     fn data_type(&self) -> DataType {
@@ -221,7 +233,11 @@ impl Guess {
             let instant = Instant { seconds, nanoseconds: 0, fraction_digits: 0, has_time: true };
             timestamp::to_ticks(instant, unit).is_ok()
         };
-        if reaches(first) && reaches(last.saturating_add(1)) { DataType::Timestamp(unit, None) } else { DataType::Utf8 }
+        if reaches(first) && reaches(last.saturating_add(1)) {
+            DataType::Timestamp(unit, None)
+        } else {
+            DataType::Utf8
+        }
     }
 }
 
@@ -234,5 +250,6 @@ fn is_number(digits: &[u8]) -> bool {
 }
 
 pub(crate) fn json_field(name: &str) -> Field {
-    Field::new(name, DataType::Utf8, true).with_metadata(HashMap::from([(TYPE_KEY.to_owned(), TYPE_JSON.to_owned())]))
+    Field::new(name, DataType::Utf8, true)
+        .with_metadata(HashMap::from([(TYPE_KEY.to_owned(), TYPE_JSON.to_owned())]))
 }

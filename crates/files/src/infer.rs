@@ -76,12 +76,18 @@ pub struct NullWords {
 /// The schema that the first `sample_records` records of a source suggest, of text at most the
 /// first 16 MiB of it.
 ///
-/// [`ReadOptions::schema`] is not consulted. Broken records are passed over. All columns may be NULL. A source that fails in the
-/// middle of the sample suggests what the records before suggest: who reads it comes to the
-/// failure. A source without records suggests nothing.
-pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usize) -> Result<Schema> {
+/// [`ReadOptions::schema`] is not consulted. Broken records are passed over. All columns may be
+/// NULL. A source that fails in the middle of the sample suggests what the records before suggest:
+/// who reads it comes to the failure. A source without records suggests nothing.
+pub fn infer_schema(
+    source: &Source,
+    options: &ReadOptions,
+    sample_records: usize,
+) -> Result<Schema> {
     let found = look_at(source, options, &Sample { records: sample_records, ..Sample::default() })?;
-    Ok(Schema::new(found.columns.iter().map(|(name, column)| column.field(name)).collect::<Vec<_>>()))
+    Ok(Schema::new(
+        found.columns.iter().map(|(name, column)| column.field(name)).collect::<Vec<_>>(),
+    ))
 }
 
 /// The schema that takes the records of all sources.
@@ -89,10 +95,15 @@ pub fn infer_schema(source: &Source, options: &ReadOptions, sample_records: usiz
 /// # Errors
 /// Those of [`infer_schema`], and [`Invalid`](tonnage_engine::ErrorKind::Invalid) if no source has
 /// a column, with the reason.
-pub fn infer_common_schema(sources: &[Source], options: &ReadOptions, sample: &Sample) -> Result<Inferred> {
+pub fn infer_common_schema(
+    sources: &[Source],
+    options: &ReadOptions,
+    sample: &Sample,
+) -> Result<Inferred> {
     let mut columns: Vec<(String, Column)> = Vec::new();
     let mut is_guessed = false;
-    let (mut records, mut is_whole, mut trouble, mut records_at) = (0, sources.len() <= sample.sources, None, None);
+    let (mut records, mut is_whole, mut trouble, mut records_at) =
+        (0, sources.len() <= sample.sources, None, None);
     for source in sources.iter().take(sample.sources) {
         let found = look_at(source, options, sample)?;
         records += found.records;
@@ -108,11 +119,20 @@ pub fn infer_common_schema(sources: &[Source], options: &ReadOptions, sample: &S
         }
     }
     if columns.is_empty() {
-        return Err(Error::invalid(trouble.unwrap_or_else(|| "there is no file to make columns from".to_owned())));
+        return Err(Error::invalid(
+            trouble.unwrap_or_else(|| "there is no file to make columns from".to_owned()),
+        ));
     }
     let fields: Vec<_> = columns.iter().map(|(name, column)| column.field(name)).collect();
     let null_words = columns.iter().filter_map(|(name, column)| column.null_words(name)).collect();
-    Ok(Inferred { schema: Schema::new(fields), records, is_whole, is_guessed, null_words, records_at })
+    Ok(Inferred {
+        schema: Schema::new(fields),
+        records,
+        is_whole,
+        is_guessed,
+        null_words,
+        records_at,
+    })
 }
 
 /// What one source suggests.
@@ -133,13 +153,19 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
     input.check(source)?;
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
     let mut found = match format {
-        format if format != Format::JsonLines && options.documents.is_some() => return Err(no_documents(source, format)),
+        format if format != Format::JsonLines && options.documents.is_some() => {
+            return Err(no_documents(source, format));
+        }
         Format::Csv => look_at_csv(source, input, &options, sample)?,
         Format::JsonLines => look_at_json(source, input, &options, sample)?,
         _ => {
             let schema = RecordReader::of(source, input, &options)?.schema();
             let told = |field: &FieldRef| (field.name().clone(), Column::Told(storable(field)));
-            Found { columns: schema.fields().iter().map(told).collect(), is_whole: true, ..Found::default() }
+            Found {
+                columns: schema.fields().iter().map(told).collect(),
+                is_whole: true,
+                ..Found::default()
+            }
         }
     };
     if is_empty {
@@ -153,7 +179,12 @@ fn storable(field: &FieldRef) -> Field {
     if field.data_type().is_nested() { json_field(field.name()) } else { field.as_ref().clone() }
 }
 
-fn look_at_csv(source: &Source, input: Input, options: &ReadOptions, sample: &Sample) -> Result<Found> {
+fn look_at_csv(
+    source: &Source,
+    input: Input,
+    options: &ReadOptions,
+    sample: &Sample,
+) -> Result<Found> {
     let mut blocks = Blocks::of(source, input, options)?;
     let (mut splitter, columns, layout) = open_csv(source, &mut blocks, options)?;
     let mut guesses = vec![Guess::default(); columns];
@@ -172,7 +203,8 @@ fn look_at_csv(source: &Source, input: Input, options: &ReadOptions, sample: &Sa
         for cells in block.cells.chunks(columns).take(rows) {
             for (guess, cell) in guesses.iter_mut().zip(cells) {
                 let text = cell.bytes(&block.bytes);
-                let is_null = cell.kind() == CellKind::Plain && options.csv.nulls.iter().any(|null| null.as_bytes() == text);
+                let is_null = cell.kind() == CellKind::Plain
+                    && options.csv.nulls.iter().any(|null| null.as_bytes() == text);
                 if !is_null && !text.is_empty() {
                     guess.see(*cell, text);
                 }
@@ -182,11 +214,18 @@ fn look_at_csv(source: &Source, input: Input, options: &ReadOptions, sample: &Sa
         bytes += block.bytes.len();
     }
     let fields = layout.schema.fields().iter().zip(guesses);
-    let columns = fields.map(|(field, guess)| (field.name().clone(), Column::Seen(Box::new(guess)))).collect();
+    let columns = fields
+        .map(|(field, guess)| (field.name().clone(), Column::Seen(Box::new(guess))))
+        .collect();
     Ok(Found { columns, records: records as u64, is_whole, is_guessed: true, ..Found::default() })
 }
 
-fn look_at_json(source: &Source, input: Input, options: &ReadOptions, sample: &Sample) -> Result<Found> {
+fn look_at_json(
+    source: &Source,
+    input: Input,
+    options: &ReadOptions,
+    sample: &Sample,
+) -> Result<Found> {
     let head = input.head.clone();
     let mut blocks = Blocks::of(source, input, options)?;
     let mut members = JsonColumns::of(options);
@@ -198,5 +237,12 @@ fn look_at_json(source: &Source, input: Input, options: &ReadOptions, sample: &S
         return Err(error);
     }
     let trouble = columns.is_empty().then(|| kind::without_objects(&head));
-    Ok(Found { columns, records: seen.records, is_whole: seen.is_whole, is_guessed: true, trouble, records_at: seen.records_at })
+    Ok(Found {
+        columns,
+        records: seen.records,
+        is_whole: seen.is_whole,
+        is_guessed: true,
+        trouble,
+        records_at: seen.records_at,
+    })
 }

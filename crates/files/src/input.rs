@@ -42,7 +42,10 @@ impl Input {
         Self::of(source, source.look()?)
     }
 
-    fn of(source: &Source, (raw, bytes_total): (Box<dyn Read + Send>, Option<u64>)) -> Result<Input> {
+    fn of(
+        source: &Source,
+        (raw, bytes_total): (Box<dyn Read + Send>, Option<u64>),
+    ) -> Result<Input> {
         let progress = Progress::new(bytes_total);
         let mut raw = Counted::new(raw, progress.clone());
         let (magic, error) = peek(&mut raw, 4);
@@ -51,7 +54,8 @@ impl Input {
         }
         let compression = Compression::of_magic(&magic);
         let raw = Cursor::new(magic).chain(raw);
-        let mut reader = decompress(raw, compression).map_err(|error| source.io_error("cannot be decompressed", error))?;
+        let mut reader = decompress(raw, compression)
+            .map_err(|error| source.io_error("cannot be decompressed", error))?;
         let (head, error) = peek(&mut reader, HEAD_BYTES);
         let reader: Box<dyn Read + Send> = match error {
             None => Box::new(Cursor::new(head.clone()).chain(reader)),
@@ -62,14 +66,17 @@ impl Input {
 
     /// Refuses what is known to be neither text nor any other format that is read.
     pub(crate) fn check(&self, source: &Source) -> Result<()> {
-        kind::foreign(&self.head).map_or(Ok(()), |what| Err(Error::invalid(format!("{}: {what}", source.name()))))
+        kind::foreign(&self.head)
+            .map_or(Ok(()), |what| Err(Error::invalid(format!("{}: {what}", source.name()))))
     }
 
-    /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are always told apart by content,
-    /// because they share their names.
+    /// The format: as told, or by name, or by the first bytes. The two kinds of Arrow IPC are
+    /// always told apart by content, because they share their names.
     pub(crate) fn format(&self, source: &Source, told: Option<Format>) -> Format {
         match told.or_else(|| Format::of_name(source.name())) {
-            Some(Format::ArrowFile | Format::ArrowStream) if !self.head.starts_with(b"ARROW1") => Format::ArrowStream,
+            Some(Format::ArrowFile | Format::ArrowStream) if !self.head.starts_with(b"ARROW1") => {
+                Format::ArrowStream
+            }
             Some(Format::ArrowFile | Format::ArrowStream) => Format::ArrowFile,
             Some(format) => format,
             None => Format::of_content(&self.head),
@@ -84,12 +91,17 @@ fn peek(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>
     (head, error)
 }
 
-fn decompress(raw: impl Read + Send + 'static, compression: Compression) -> io::Result<Box<dyn Read + Send>> {
+fn decompress(
+    raw: impl Read + Send + 'static,
+    compression: Compression,
+) -> io::Result<Box<dyn Read + Send>> {
     let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, raw);
     Ok(match compression {
         Compression::None => Box::new(buffered),
         Compression::Gzip => Box::new(ReadAhead::start(GzipMembers::new(buffered))?),
-        Compression::Zstd => Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?),
+        Compression::Zstd => {
+            Box::new(ReadAhead::start(zstd::stream::read::Decoder::with_buffer(buffered)?)?)
+        }
     })
 }
 

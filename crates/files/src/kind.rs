@@ -5,15 +5,33 @@ const QUOTED_BYTES_MAX: usize = 40;
 
 /// What begins so is no text, and no other format that is read.
 const MAGIC: [(&[u8], &str); 9] = [
-    (b"\xfd7zXZ\0", "is packed with xz, which is not read: unpack it first, for instance with xz -dc"),
-    (b"BZh", "is packed with bzip2, which is not read: unpack it first, for instance with bzip2 -dc"),
-    (b"PK\x03\x04", "is a zip archive (or a spreadsheet, which is one), which is not read: take its files out first"),
+    (
+        b"\xfd7zXZ\0",
+        "is packed with xz, which is not read: unpack it first, for instance with xz -dc",
+    ),
+    (
+        b"BZh",
+        "is packed with bzip2, which is not read: unpack it first, for instance with bzip2 -dc",
+    ),
+    (
+        b"PK\x03\x04",
+        "is a zip archive (or a spreadsheet, which is one), which is not read: take its files out first",
+    ),
     (b"7z\xbc\xaf\x27\x1c", "is a 7z archive, which is not read: take its files out first"),
-    (b"\x04\x22\x4d\x18", "is packed with lz4, which is not read: unpack it first, for instance with lz4 -dc"),
+    (
+        b"\x04\x22\x4d\x18",
+        "is packed with lz4, which is not read: unpack it first, for instance with lz4 -dc",
+    ),
     (b"%PDF-", "is a PDF document, not a file of records"),
-    (b"SQLite format 3\0", "is an SQLite database, which is not read: have sqlite3 write its tables as CSV"),
+    (
+        b"SQLite format 3\0",
+        "is an SQLite database, which is not read: have sqlite3 write its tables as CSV",
+    ),
     (b"Obj\x01", "is an Avro file, which is not read: convert it to Parquet or JSON lines"),
-    (b"\xff\xfe\0\0", "is UTF-32, which is not read: convert it, for instance with iconv -f UTF-32 -t UTF-8"),
+    (
+        b"\xff\xfe\0\0",
+        "is UTF-32, which is not read: convert it, for instance with iconv -f UTF-32 -t UTF-8",
+    ),
 ];
 
 /// What a file is that is not read, and what to do.
@@ -26,7 +44,9 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
         return Some("is a tar archive, which is not read: take its files out first");
     }
     let text = head.trim_ascii_start();
-    let begins_with = |word: &str| text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()));
+    let begins_with = |word: &str| {
+        text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
+    };
     if begins_with("<!doctype html") || begins_with("<html") {
         return Some("is an HTML page, not a file of records: see whether the download failed");
     }
@@ -39,10 +59,19 @@ pub(crate) fn without_objects(head: &[u8]) -> String {
     let rest = text.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
     match (text.first(), rest) {
         (None, _) => "it is empty: there is nothing to make columns from".to_owned(),
-        (_, Some([b']', ..])) => "its array is empty: there is nothing to make columns from".to_owned(),
-        (_, Some(rest)) => format!("its array holds no objects but `{}`: a record is an object", quoted(rest)),
-        (Some(b'{'), _) => format!("there is no whole object in it; it begins with `{}`", quoted(text)),
-        _ => format!("it is not JSON: it begins with `{}`; if it is CSV, give that as its format", quoted(text)),
+        (_, Some([b']', ..])) => {
+            "its array is empty: there is nothing to make columns from".to_owned()
+        }
+        (_, Some(rest)) => {
+            format!("its array holds no objects but `{}`: a record is an object", quoted(rest))
+        }
+        (Some(b'{'), _) => {
+            format!("there is no whole object in it; it begins with `{}`", quoted(text))
+        }
+        _ => format!(
+            "it is not JSON: it begins with `{}`; if it is CSV, give that as its format",
+            quoted(text)
+        ),
     }
 }
 

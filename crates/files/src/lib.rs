@@ -1,24 +1,29 @@
-//! Files in and out: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed, as Arrow record batches.
+//! Files in and out: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed, as Arrow record
+//! batches.
 //!
 //! Reading:
 //!
 //! 1. [`Source::expand`] turns names, globs and `-` into [`Source`]s. A pipe is opened once: who
 //!    looks at it before it is read ([`infer_schema`]) leaves its bytes in place.
-//! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the format by name and then by
-//!    content) and matches its columns with those the caller wants ([`ReadOptions::schema`]).
-//! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a [`RejectedRecord`] with its
-//!    place, its reason and its original text; the records around it are delivered. Only what ends the file (a truncated
-//!    archive, an unreadable disk) is an error, and it comes after everything that stood before it.
+//! 2. [`RecordReader::open`] finds out what a source holds (compression by its magic bytes, the
+//!    format by name and then by content) and matches its columns with those the caller wants
+//!    ([`ReadOptions::schema`]).
+//! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a
+//!    [`RejectedRecord`] with its place, its reason and its original text; the records around it
+//!    are delivered. Only what ends the file (a truncated archive, an unreadable disk) is an error,
+//!    and it comes after everything that stood before it.
 //! 4. JSON is one object per line, objects over several lines one after another, one array of
 //!    objects, or a document with such an array in it ([`ReadOptions::records`]). Its members
-//!    become columns, or, with [`ReadOptions::documents`], each object stays
-//!    whole in one column, beside columns that are taken out of it.
-//! 5. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where the row came from.
+//!    become columns, or, with [`ReadOptions::documents`], each object stays whole in one column,
+//!    beside columns that are taken out of it.
+//! 5. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where
+//!    the row came from.
 //!
-//! Writing: [`RecordWriter`] takes batches and writes them in any of the formats; what it wrote reads back as the same rows.
+//! Writing: [`RecordWriter`] takes batches and writes them in any of the formats; what it wrote
+//! reads back as the same rows.
 //!
-//! Inside, both text formats go one way: a splitter cuts blocks of bytes into records and cells without copying them, and a
-//! converter turns one column of cells at a time into an Arrow array.
+//! Inside, both text formats go one way: a splitter cuts blocks of bytes into records and cells
+//! without copying them, and a converter turns one column of cells at a time into an Arrow array.
 //!
 //! ```
 //! use tonnage_files::{Compression, Format, ReadOptions, RecordReader, RecordWriter, Source, infer_schema};
@@ -73,8 +78,8 @@ pub use source::Source;
 pub use stop::Stop;
 pub use writer::RecordWriter;
 
-/// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for extension types, so that
-/// the schemas of tables say the same.
+/// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for
+/// extension types, so that the schemas of tables say the same.
 pub const TYPE_KEY: &str = "ARROW:extension:name";
 
 /// The value of [`TYPE_KEY`] for a text column that holds JSON.

@@ -11,8 +11,9 @@ use crate::stop::Stop;
 pub struct ReadOptions {
     /// The format, when the name and the content are not to decide.
     pub format: Option<Format>,
-    /// The columns the caller wants, matched by name without regard to case. A column of the file that is found here takes
-    /// this spelling, this type and this metadata; a value that cannot be turned into the type rejects its record.
+    /// The columns the caller wants, matched by name without regard to case. A column of the file
+    /// that is found here takes this spelling, this type and this metadata; a value that cannot be
+    /// turned into the type rejects its record.
     pub schema: Option<SchemaRef>,
     /// What becomes of columns of the file that `schema` does not mention.
     pub unmentioned: Unmentioned,
@@ -26,7 +27,8 @@ pub struct ReadOptions {
     pub parallelism: usize,
     /// What only CSV needs to know.
     pub csv: CsvOptions,
-    /// Whether each JSON object is to be one document in one column, rather than a row of its members.
+    /// Whether each JSON object is to be one document in one column, rather than a row of its
+    /// members.
     pub documents: Option<DocumentOptions>,
     /// The names that lead to the array of records in a file that is one JSON object; none: the
     /// file is the records.
@@ -37,23 +39,26 @@ pub struct ReadOptions {
     pub stop: Stop,
 }
 
-/// How JSON documents become rows: each as it stands in one column, beside columns that are taken out of it.
+/// How JSON documents become rows: each as it stands in one column, beside columns that are taken
+/// out of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentOptions {
     /// The column that takes the documents.
     pub column: String,
-    /// The places of other columns in the documents: the names that lead there. A column of [`ReadOptions::schema`] that is not
-    /// mentioned here is the member of its own name, without regard to case.
+    /// The places of other columns in the documents: the names that lead there. A column of
+    /// [`ReadOptions::schema`] that is not mentioned here is the member of its own name, without
+    /// regard to case.
     pub places: Vec<(String, Vec<String>)>,
-    /// A column that keys are made for, because the documents have none of their own: random UUIDs, or in a column of whole numbers
-    /// the number of each record in its file.
+    /// A column that keys are made for, because the documents have none of their own: random UUIDs,
+    /// or in a column of whole numbers the number of each record in its file.
     pub made: Option<String>,
 }
 
 /// What becomes of columns that the wanted schema does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Unmentioned {
-    /// They are delivered too: text from CSV, inferred from JSON, as they are from Parquet and Arrow.
+    /// They are delivered too: text from CSV, inferred from JSON, as they are from Parquet and
+    /// Arrow.
     #[default]
     Keep,
     /// They are left out, and Parquet does not even read them.
@@ -67,7 +72,8 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// Whether the first record names the columns.
     pub has_header: bool,
-    /// The names of the columns where no header does; unset: those of `schema`, else `column_1`, `column_2` and so on.
+    /// The names of the columns where no header does; unset: those of `schema`, else `column_1`,
+    /// `column_2` and so on.
     pub columns: Option<Vec<String>>,
     /// The unquoted texts that mean NULL.
     pub nulls: Vec<String>,

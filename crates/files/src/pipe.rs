@@ -54,7 +54,15 @@ impl Pipe {
 
     fn new(end: End) -> Self {
         let kept = SpooledTempFile::new(KEPT_IN_MEMORY_BYTES);
-        Self { end, stream: Arc::new(Mutex::new(Stream { reader: None, kept, kept_bytes: 0, taken: false })) }
+        Self {
+            end,
+            stream: Arc::new(Mutex::new(Stream {
+                reader: None,
+                kept,
+                kept_bytes: 0,
+                taken: false,
+            })),
+        }
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
@@ -77,7 +85,10 @@ impl Pipe {
     fn open(&self) -> io::Result<MutexGuard<'_, Stream>> {
         let mut stream = lock(&self.stream);
         if stream.taken {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "it is a pipe, which can be read only once"));
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "it is a pipe, which can be read only once",
+            ));
         }
         if stream.reader.is_none() {
             stream.reader = Some(match &self.end {

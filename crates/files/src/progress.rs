@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A handle on the progress of one reader. It counts bytes of the source as it lies on the disk, compressed or not.
+/// A handle on the progress of one reader. It counts bytes of the source as it lies on the disk,
+/// compressed or not.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     bytes_read: Arc<AtomicU64>,

@@ -10,7 +10,8 @@ use crate::stop::Stop;
 /// What the thread reads at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// How many chunks may lie ready; with the one being filled and the one being read, the memory is six times [`CHUNK_BYTES`].
+/// How many chunks may lie ready; with the one being filled and the one being read, the memory is
+/// six times [`CHUNK_BYTES`].
 const CHUNKS_AHEAD: usize = 4;
 
 /// How often whoever waits for a chunk looks whether to stop.
@@ -18,7 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A reader whose bytes another thread has read already.
 ///
-/// The thread ends by itself: at the end of the input, after an error, or when it finds that nobody waits for its chunks.
+/// The thread ends by itself: at the end of the input, after an error, or when it finds that nobody
+/// waits for its chunks.
 pub(crate) struct ReadAhead {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
@@ -36,18 +38,24 @@ impl ReadAhead {
     /// The same for a reader that may wait for ever: chunks are handed on as they come, and the
     /// wait for them can be stopped. The thread of a reader that never answers stays until the
     /// process ends.
-    pub(crate) fn start_stoppable(reader: impl Read + Send + 'static, stop: Stop) -> io::Result<Self> {
+    pub(crate) fn start_stoppable(
+        reader: impl Read + Send + 'static,
+        stop: Stop,
+    ) -> io::Result<Self> {
         Self::spawn(stop, move |sender| read_as_it_comes(reader, sender))
     }
 
-    fn spawn(stop: Stop, work: impl FnOnce(&SyncSender<io::Result<Vec<u8>>>) + Send + 'static) -> io::Result<Self> {
+    fn spawn(
+        stop: Stop,
+        work: impl FnOnce(&SyncSender<io::Result<Vec<u8>>>) + Send + 'static,
+    ) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
         thread::Builder::new().name("tonnage-read-ahead".into()).spawn(move || work(&sender))?;
         Ok(Self { chunks, chunk: Vec::new(), position: 0, ended: false, stop })
     }
 
-    /// Waits for the next chunk. An empty one marks the end; a thread that stops without it has panicked, which must not
-    /// look like the end of the file.
+    /// Waits for the next chunk. An empty one marks the end; a thread that stops without it has
+    /// panicked, which must not look like the end of the file.
     fn refill(&mut self) -> io::Result<()> {
         let chunk = self.wait();
         self.ended = !matches!(&chunk, Ok(chunk) if !chunk.is_empty());
@@ -60,7 +68,9 @@ impl ReadAhead {
         loop {
             match self.chunks.recv_timeout(LOOK_EVERY) {
                 Ok(chunk) => return chunk,
-                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the reading thread stopped unexpectedly")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the reading thread stopped unexpectedly"));
+                }
                 Err(RecvTimeoutError::Timeout) if self.stop.is_asked() => {
                     return Err(io::Error::other("the wait for more was stopped"));
                 }

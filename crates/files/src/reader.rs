@@ -14,7 +14,8 @@ use crate::text::reader::{TextReader, no_documents};
 
 /// An iterator of the batches of one source.
 ///
-/// After an error it gives nothing more; everything that stood before the damage has been given then.
+/// After an error it gives nothing more; everything that stood before the damage has been given
+/// then.
 pub struct RecordReader {
     body: Body,
     format: Format,
@@ -29,7 +30,8 @@ enum Body {
 }
 
 impl RecordReader {
-    /// Opens a source, detects what it holds, and reads as much of it as is needed to know its columns.
+    /// Opens a source, detects what it holds, and reads as much of it as is needed to know its
+    /// columns.
     pub fn open(source: &Source, options: &ReadOptions) -> Result<RecordReader> {
         Self::of(source, Input::open(source, &options.stop)?, options)
     }
@@ -42,14 +44,17 @@ impl RecordReader {
         let body = match format.is_text() {
             true => Body::Text(Box::new(TextReader::open(source, input, format, options)?)),
             false if options.documents.is_some() => return Err(no_documents(source, format)),
-            false => Body::Columnar(Box::new(ColumnarReader::open(source, input, format, options)?)),
+            false => {
+                Body::Columnar(Box::new(ColumnarReader::open(source, input, format, options)?))
+            }
         };
         Ok(RecordReader { body, format, compression, progress, ended: false })
     }
 
-    /// The schema of all batches: the columns of the file in its order, those that were wanted with the wanted name, type and
-    /// metadata. A wanted column that the file lacks is not in it, except with JSON lines, where every record may have every
-    /// member, and with an empty CSV file. All columns may be NULL.
+    /// The schema of all batches: the columns of the file in its order, those that were wanted with
+    /// the wanted name, type and metadata. A wanted column that the file lacks is not in it, except
+    /// with JSON lines, where every record may have every member, and with an empty CSV file. All
+    /// columns may be NULL.
     pub fn schema(&self) -> SchemaRef {
         match &self.body {
             Body::Text(reader) => reader.schema(),

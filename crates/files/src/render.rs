@@ -6,8 +6,9 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_json::EncoderOptions;
 use arrow_json::writer::make_encoder;
@@ -45,17 +46,28 @@ impl Column {
     fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
         let (array, style) = match field.data_type() {
             _ if is_json_field(field) => (Arc::clone(array), Style::Json),
-            DataType::Utf8 | DataType::Timestamp(..) | DataType::Binary | DataType::FixedSizeBinary(16) => {
-                (Arc::clone(array), Style::Text)
-            }
-            number if number.is_integer() || matches!(number, DataType::Float32 | DataType::Float64 | DataType::Boolean) => {
+            DataType::Utf8
+            | DataType::Timestamp(..)
+            | DataType::Binary
+            | DataType::FixedSizeBinary(16) => (Arc::clone(array), Style::Text),
+            number
+                if number.is_integer()
+                    || matches!(
+                        number,
+                        DataType::Float32 | DataType::Float64 | DataType::Boolean
+                    ) =>
+            {
                 (Arc::clone(array), Style::Bare)
             }
-            DataType::Decimal128(..) | DataType::Decimal256(..) => (cast_to(array, &DataType::Utf8, field)?, Style::Bare),
+            DataType::Decimal128(..) | DataType::Decimal256(..) => {
+                (cast_to(array, &DataType::Utf8, field)?, Style::Bare)
+            }
             DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
                 (cast_to(array, &DataType::Binary, field)?, Style::Text)
             }
-            nested if nested.is_nested() => (Arc::new(nested_as_json(field, array)?) as ArrayRef, Style::Json),
+            nested if nested.is_nested() => {
+                (Arc::new(nested_as_json(field, array)?) as ArrayRef, Style::Json)
+            }
             _ => (cast_to(array, &DataType::Utf8, field)?, Style::Text),
         };
         Ok(Column { name: field.name().clone(), array, style })
@@ -78,7 +90,8 @@ impl Column {
                 drop(write!(out, "{}", array.as_primitive::<$type>().value(row)))
             };
         }
-        // The debug form of a float is the shortest text that reads back as the same number, with an exponent where that is short.
+        // The debug form of a float is the shortest text that reads back as the same number, with
+        // an exponent where that is short.
         macro_rules! float {
             ($type:ty) => {
                 drop(write!(out, "{:?}", array.as_primitive::<$type>().value(row)))
@@ -100,18 +113,31 @@ impl Column {
             DataType::UInt64 => number!(UInt64Type),
             DataType::Float32 => float!(Float32Type),
             DataType::Float64 => float!(Float64Type),
-            DataType::Boolean => out.extend_from_slice(if array.as_boolean().value(row) { b"true" } else { b"false" }),
+            DataType::Boolean => out.extend_from_slice(if array.as_boolean().value(row) {
+                b"true"
+            } else {
+                b"false"
+            }),
             DataType::Timestamp(unit @ TimeUnit::Second, _) => time!(TimestampSecondType, *unit),
-            DataType::Timestamp(unit @ TimeUnit::Millisecond, _) => time!(TimestampMillisecondType, *unit),
-            DataType::Timestamp(unit @ TimeUnit::Microsecond, _) => time!(TimestampMicrosecondType, *unit),
-            DataType::Timestamp(unit @ TimeUnit::Nanosecond, _) => time!(TimestampNanosecondType, *unit),
+            DataType::Timestamp(unit @ TimeUnit::Millisecond, _) => {
+                time!(TimestampMillisecondType, *unit)
+            }
+            DataType::Timestamp(unit @ TimeUnit::Microsecond, _) => {
+                time!(TimestampMicrosecondType, *unit)
+            }
+            DataType::Timestamp(unit @ TimeUnit::Nanosecond, _) => {
+                time!(TimestampNanosecondType, *unit)
+            }
             DataType::Binary => scalar::write_bytes(out, array.as_binary::<i32>().value(row)),
-            DataType::FixedSizeBinary(_) => scalar::write_uuid(out, array.as_fixed_size_binary().value(row)),
+            DataType::FixedSizeBinary(_) => {
+                scalar::write_uuid(out, array.as_fixed_size_binary().value(row))
+            }
             _ => out.extend_from_slice(array.as_string::<i32>().value(row).as_bytes()),
         }
     }
 
-    /// Appends a value as JSON, NULL as `null`. Numbers that JSON does not know (`NaN`, `inf`) become strings.
+    /// Appends a value as JSON, NULL as `null`. Numbers that JSON does not know (`NaN`, `inf`)
+    /// become strings.
     pub(crate) fn write_json(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
             return out.extend_from_slice(b"null");
@@ -144,7 +170,8 @@ impl Column {
 
 /// Whether a text column holds JSON.
 pub(crate) fn is_json_field(field: &Field) -> bool {
-    field.data_type() == &DataType::Utf8 && field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_JSON)
+    field.data_type() == &DataType::Utf8
+        && field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_JSON)
 }
 
 /// Appends one row as a JSON object, every column with its name.
@@ -174,7 +201,8 @@ pub(crate) fn json_line(batch: &RecordBatch, row: usize) -> Vec<u8> {
 pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<arrow::array::StringArray> {
     let field = Arc::new(field.clone());
     let options = EncoderOptions::default();
-    let mut encoder = make_encoder(&field, array.as_ref(), &options).map_err(|error| cannot_write(&field, error))?;
+    let mut encoder = make_encoder(&field, array.as_ref(), &options)
+        .map_err(|error| cannot_write(&field, error))?;
     let mut texts = StringBuilder::new();
     let mut text = Vec::new();
     for row in 0..array.len() {
@@ -194,8 +222,12 @@ fn cast_to(array: &ArrayRef, data_type: &DataType, field: &Field) -> Result<Arra
 }
 
 fn cannot_write(field: &Field, error: arrow::error::ArrowError) -> Error {
-    Error::unsupported(format!("the column {} of type {} cannot be written as text", field.name(), field.data_type()))
-        .with_source(error)
+    Error::unsupported(format!(
+        "the column {} of type {} cannot be written as text",
+        field.name(),
+        field.data_type()
+    ))
+    .with_source(error)
 }
 
 fn write_json_string(text: &str, out: &mut Vec<u8>) {
@@ -203,8 +235,8 @@ fn write_json_string(text: &str, out: &mut Vec<u8>) {
     drop(serde_json::to_writer(out, text));
 }
 
-/// Makes sure that what stands behind `start` is JSON on one line. Line ends in JSON text are only ever space between its
-/// tokens; text that is no JSON at all becomes a string.
+/// Makes sure that what stands behind `start` is JSON on one line. Line ends in JSON text are only
+/// ever space between its tokens; text that is no JSON at all becomes a string.
 fn make_one_line_of_json(out: &mut Vec<u8>, start: usize) {
     if !is_json(&out[start..]) {
         let text = String::from_utf8_lossy(&out[start..]).into_owned();

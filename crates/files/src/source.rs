@@ -29,7 +29,8 @@ impl Source {
     /// One file. Something that is no plain file, such as a FIFO or `/dev/stdin`, can be read once.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        let is_pipe = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+        let is_pipe =
+            path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
         let place = match is_pipe {
             // Another handle on standard input would share its bytes with the first.
             true if path == Path::new("/dev/stdin") => Place::Pipe(Pipe::stdin()),
@@ -49,11 +50,14 @@ impl Source {
         Self { name: name.into(), place: Place::Memory(bytes.into()) }
     }
 
-    /// The sources that the patterns stand for, in the order of the patterns, the files of one pattern sorted by name.
+    /// The sources that the patterns stand for, in the order of the patterns, the files of one
+    /// pattern sorted by name.
     ///
-    /// `-` is standard input. A pattern that names an existing file is that file, whatever characters are in it.
-    /// A pattern that matches nothing is [`NotFound`](tonnage_engine::ErrorKind::NotFound); one that names a directory is
-    /// [`Invalid`](tonnage_engine::ErrorKind::Invalid). Directories that a glob happens to match are passed over.
+    /// `-` is standard input. A pattern that names an existing file is that file, whatever
+    /// characters are in it. A pattern that matches nothing is
+    /// [`NotFound`](tonnage_engine::ErrorKind::NotFound); one that names a directory is
+    /// [`Invalid`](tonnage_engine::ErrorKind::Invalid). Directories that a glob happens to match
+    /// are passed over.
     pub fn expand(patterns: &[String]) -> Result<Vec<Source>> {
         let mut sources = Vec::new();
         for pattern in patterns {
@@ -91,7 +95,8 @@ impl Source {
     pub(crate) fn open(&self, stop: &Stop) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
         match &self.place {
             Place::Pipe(pipe) => {
-                let taken = pipe.take(stop).map_err(|error| self.io_error("cannot be opened", error))?;
+                let taken =
+                    pipe.take(stop).map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok((Box::new(taken), None))
             }
             _ => self.look(),
@@ -102,14 +107,18 @@ impl Source {
     pub(crate) fn look(&self) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
         match &self.place {
             Place::File(path) => {
-                let (file, bytes) = open_file(path).map_err(|error| self.io_error("cannot be opened", error))?;
+                let (file, bytes) =
+                    open_file(path).map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok((Box::new(file), bytes))
             }
             Place::Pipe(pipe) => {
-                let looked = pipe.look().map_err(|error| self.io_error("cannot be opened", error))?;
+                let looked =
+                    pipe.look().map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok((Box::new(looked), None))
             }
-            Place::Memory(bytes) => Ok((Box::new(Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64))),
+            Place::Memory(bytes) => {
+                Ok((Box::new(Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64)))
+            }
         }
     }
 
@@ -122,20 +131,28 @@ impl Source {
         let message = format!("{}: {what}: {error}{remedy}", self.name);
         match error.kind() {
             io::ErrorKind::NotFound => Error::not_found(message),
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => Error::corruption(message),
-            io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory | io::ErrorKind::Unsupported => Error::invalid(message),
+            io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::UnexpectedEof => Error::corruption(message),
+            io::ErrorKind::PermissionDenied
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::Unsupported => Error::invalid(message),
             _ => Error::unavailable(message),
         }
         .with_source(error)
     }
 }
 
-/// Opens a plain file; a directory is refused here, because reading it would fail only later and less clearly.
+/// Opens a plain file; a directory is refused here, because reading it would fail only later and
+/// less clearly.
 fn open_file(path: &Path) -> io::Result<(File, Option<u64>)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory; name its files, for instance with DIR/*"));
+        return Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            "it is a directory; name its files, for instance with DIR/*",
+        ));
     }
     Ok((file, metadata.is_file().then_some(metadata.len())))
 }
@@ -147,17 +164,22 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
     }
     let path = Path::new(pattern);
     if path.is_dir() {
-        return Err(Error::invalid(format!("{pattern}: is a directory; name its files, for instance {pattern}/*")));
+        return Err(Error::invalid(format!(
+            "{pattern}: is a directory; name its files, for instance {pattern}/*"
+        )));
     }
     if path.exists() {
         sources.push(Source::file(path));
         return Ok(());
     }
     let before = sources.len();
-    let paths = glob::glob(pattern)
-        .map_err(|error| Error::invalid(format!("{pattern}: not a file, and not a pattern: {error}")).with_source(error))?;
+    let paths = glob::glob(pattern).map_err(|error| {
+        Error::invalid(format!("{pattern}: not a file, and not a pattern: {error}"))
+            .with_source(error)
+    })?;
     for entry in paths {
-        let path = entry.map_err(|error| Error::invalid(format!("{pattern}: {error}")).with_source(error))?;
+        let path = entry
+            .map_err(|error| Error::invalid(format!("{pattern}: {error}")).with_source(error))?;
         if !path.is_dir() {
             sources.push(Source::file(path));
         }

@@ -11,9 +11,9 @@ type Verdict = (Vec<String>, Vec<(u64, u64, Option<String>, String)>);
 
 fn verdict(text: impl AsRef<[u8]>) -> Verdict {
     let (batch, rejected) = read(&csv(text), &wanting(small_schema()));
-    let rejected = rejected
-        .into_iter()
-        .map(|rejected| (rejected.record, rejected.line.expect("CSV has lines"), rejected.column, rejected.reason));
+    let rejected = rejected.into_iter().map(|rejected| {
+        (rejected.record, rejected.line.expect("CSV has lines"), rejected.column, rejected.reason)
+    });
     (lines(&batch), rejected.collect())
 }
 
@@ -23,7 +23,9 @@ fn verdict(text: impl AsRef<[u8]>) -> Verdict {
 #[case::byte_order_mark("\u{feff}id,name,at\n1,a,2022-01-03 00:00:00\n2,,\n")]
 #[case::no_last_line_end("id,name,at\n1,a,2022-01-03 00:00:00\n2,,")]
 #[case::blank_lines("\nid,name,at\n\n1,a,2022-01-03 00:00:00\n\n\r\n2,,\n\n")]
-#[case::quotes_everywhere("\"id\",\"name\",\"at\"\n\"1\",\"a\",\"2022-01-03 00:00:00\"\n\"2\",,\"\"\n")]
+#[case::quotes_everywhere(
+    "\"id\",\"name\",\"at\"\n\"1\",\"a\",\"2022-01-03 00:00:00\"\n\"2\",,\"\"\n"
+)]
 #[case::other_case("ID,Name,AT\n1,a,2022-01-03 00:00:00\n2,,\n")]
 fn the_same_records_however_they_are_written(#[case] text: &str) {
     assert_eq!(verdict(text), (vec!["1,a,2022-01-03T00:00:00".into(), "2,,".into()], vec![]));
@@ -31,7 +33,8 @@ fn the_same_records_however_they_are_written(#[case] text: &str) {
 
 #[test]
 fn quoted_fields_keep_delimiters_line_ends_and_doubled_quotes() {
-    let (batch, rejected) = read(&csv("id,name,at\n1,\"a,\"\"b\"\"\r\nc\",\n2,x\"y,\n"), &wanting(small_schema()));
+    let (batch, rejected) =
+        read(&csv("id,name,at\n1,\"a,\"\"b\"\"\r\nc\",\n2,x\"y,\n"), &wanting(small_schema()));
     assert_eq!(rejected, vec![]);
     let names = batch.column_by_name("name").unwrap();
     let names: Vec<_> = arrow::array::AsArray::as_string::<i32>(names).iter().flatten().collect();
@@ -47,15 +50,31 @@ fn an_empty_text_in_quotes_is_not_null() {
 #[case::too_few_fields("2,b", None, "the record has 2 fields instead of 3")]
 #[case::too_many_fields("2,b,,", None, "the record has 4 fields instead of 3")]
 #[case::wrong_type("two,b,", Some("id"), "`two` is not a whole number")]
-#[case::out_of_range("3000000000,b,", Some("id"), "`3000000000` is out of the range of a 32-bit integer")]
-#[case::no_time("2,b,yesterday", Some("at"), "`yesterday` is not a point in time such as 2022-01-03T00:00:00")]
+#[case::out_of_range(
+    "3000000000,b,",
+    Some("id"),
+    "`3000000000` is out of the range of a 32-bit integer"
+)]
+#[case::no_time(
+    "2,b,yesterday",
+    Some("at"),
+    "`yesterday` is not a point in time such as 2022-01-03T00:00:00"
+)]
 #[case::finer_than_the_column(
     "2,b,2022-01-03T00:00:00.0001",
     Some("at"),
     "`2022-01-03T00:00:00.0001` has a finer fraction of a second than the column keeps"
 )]
-#[case::text_behind_a_quote("2,\"b\"c,", None, "text follows a closing quote; a quote inside a quoted field has to be doubled")]
-fn only_the_bad_record_is_rejected_and_named_in_full(#[case] bad: &str, #[case] column: Option<&str>, #[case] reason: &str) {
+#[case::text_behind_a_quote(
+    "2,\"b\"c,",
+    None,
+    "text follows a closing quote; a quote inside a quoted field has to be doubled"
+)]
+fn only_the_bad_record_is_rejected_and_named_in_full(
+    #[case] bad: &str,
+    #[case] column: Option<&str>,
+    #[case] reason: &str,
+) {
     let text = format!("id,name,at\n1,\"two\nlines\",\n{bad}\n3,c,\n");
     let (batch, rejected) = read(&csv(text), &wanting(small_schema()));
     assert_eq!(batch.num_rows(), 2);
@@ -69,11 +88,19 @@ fn only_the_bad_record_is_rejected_and_named_in_full(#[case] bad: &str, #[case] 
 
 #[test]
 fn a_record_that_is_not_utf8_is_rejected_with_its_bytes() {
-    let (batch, rejected) = read(&csv(b"id,name,at\n1,a,\n2,\xff\xfe,\n3,c,\n"), &wanting(small_schema()));
+    let (batch, rejected) =
+        read(&csv(b"id,name,at\n1,a,\n2,\xff\xfe,\n3,c,\n"), &wanting(small_schema()));
     assert_eq!(lines(&batch), ["1,a,", "3,c,"]);
     assert_eq!(rejected.len(), 1);
-    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].column.as_deref()), (1, Some(3), Some("name")));
-    assert!(rejected[0].reason.starts_with("invalid UTF-8 at byte 2 of the record: if the file is Latin-1"));
+    assert_eq!(
+        (rejected[0].record, rejected[0].line, rejected[0].column.as_deref()),
+        (1, Some(3), Some("name"))
+    );
+    assert!(
+        rejected[0]
+            .reason
+            .starts_with("invalid UTF-8 at byte 2 of the record: if the file is Latin-1")
+    );
     assert_eq!(rejected[0].original, b"2,\xff\xfe,");
 }
 
@@ -91,14 +118,18 @@ fn a_record_beyond_the_limit_costs_one_line_and_no_memory() {
     let (batch, rejected) = read(&csv(format!("id,name,at\n1,a,\n2,{long},\n3,c,\n")), &options);
     assert_eq!(lines(&batch), ["1,a,", "3,c,"]);
     assert_eq!(rejected.len(), 1);
-    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].original.len()), (1, Some(3), 64 << 10));
+    assert_eq!(
+        (rejected[0].record, rejected[0].line, rejected[0].original.len()),
+        (1, Some(3), 64 << 10)
+    );
     assert!(rejected[0].reason.contains("longer than 1048576 bytes"), "{}", rejected[0].reason);
 }
 
 #[test]
 fn records_longer_than_a_block_are_read_whole() {
     let long = "y".repeat(3 << 20);
-    let (batch, rejected) = read(&csv(format!("id,name,at\n1,\"{long}\n\",\n2,b,\n")), &wanting(small_schema()));
+    let (batch, rejected) =
+        read(&csv(format!("id,name,at\n1,\"{long}\n\",\n2,b,\n")), &wanting(small_schema()));
     assert_eq!((batch.num_rows(), rejected.len()), (2, 0));
 }
 
@@ -114,7 +145,8 @@ fn a_file_without_records_is_no_error(#[case] text: &str) {
 
 #[test]
 fn a_column_that_appears_twice_is_an_error() {
-    let error = RecordReader::open(&csv("id,name,ID\n"), &ReadOptions::default()).err().expect("an error");
+    let error =
+        RecordReader::open(&csv("id,name,ID\n"), &ReadOptions::default()).err().expect("an error");
     assert_eq!(error.message(), "test.csv: the column ID appears twice; rename one of them");
 }
 
@@ -122,21 +154,36 @@ fn a_column_that_appears_twice_is_an_error() {
 fn without_a_header_the_columns_take_the_names_they_are_given() {
     let names = vec!["at".to_owned(), "id".to_owned()];
     let options = ReadOptions {
-        csv: CsvOptions { has_header: false, columns: Some(names), delimiter: Some(b';'), nulls: vec!["NULL".into()] },
+        csv: CsvOptions {
+            has_header: false,
+            columns: Some(names),
+            delimiter: Some(b';'),
+            nulls: vec!["NULL".into()],
+        },
         ..wanting(small_schema())
     };
     let (batch, rejected) = read(&csv("2022-01-03;1\nNULL;NULL\n"), &options);
-    assert_eq!((lines(&batch), rejected), (vec!["2022-01-03T00:00:00,1".into(), ",".into()], vec![]));
+    assert_eq!(
+        (lines(&batch), rejected),
+        (vec!["2022-01-03T00:00:00,1".into(), ",".into()], vec![])
+    );
 }
 
 #[test]
 fn rows_of_a_batch_know_where_they_came_from() {
-    let mut reader = RecordReader::open(&csv("id,name,at\nx,a,\n1,\"two\nlines\",\n2,b,\n"), &wanting(small_schema())).unwrap();
+    let mut reader = RecordReader::open(
+        &csv("id,name,at\nx,a,\n1,\"two\nlines\",\n2,b,\n"),
+        &wanting(small_schema()),
+    )
+    .unwrap();
     let batch = reader.next().unwrap().unwrap();
     let original = batch.original(1).unwrap();
     assert_eq!((original.record, original.line, original.text), (2, Some(5), b"2,b,".to_vec()));
     let rejected = batch.reject(0, Some("id"), "the store does not want it").unwrap();
-    assert_eq!((rejected.record, rejected.line, rejected.original), (1, Some(3), b"1,\"two\nlines\",".to_vec()));
+    assert_eq!(
+        (rejected.record, rejected.line, rejected.original),
+        (1, Some(3), b"1,\"two\nlines\",".to_vec())
+    );
     assert_eq!(batch.original(2), None);
 }
 
@@ -145,12 +192,16 @@ fn rows_of_a_batch_know_where_they_came_from() {
 #[case(7, 1)]
 #[case(16_384, 3)]
 fn reading_can_be_taken_up_at_any_record(#[case] batch_rows: usize, #[case] parallelism: usize) {
-    let text: String = (0..1000).map(|id| if id % 10 == 3 { "bad\n".to_owned() } else { format!("{id},n,\n") }).collect();
+    let text: String = (0..1000)
+        .map(|id| if id % 10 == 3 { "bad\n".to_owned() } else { format!("{id},n,\n") })
+        .collect();
     let source = csv(format!("id,name,at\n{text}"));
     for start_record in [0, 1, 3, 4, 500, 999, 1000, 2000] {
-        let options = ReadOptions { start_record, batch_rows, parallelism, ..wanting(small_schema()) };
+        let options =
+            ReadOptions { start_record, batch_rows, parallelism, ..wanting(small_schema()) };
         let (batch, rejected) = read(&source, &options);
-        let expected: Vec<String> = (start_record..1000).filter(|id| id % 10 != 3).map(|id| format!("{id},n,")).collect();
+        let expected: Vec<String> =
+            (start_record..1000).filter(|id| id % 10 != 3).map(|id| format!("{id},n,")).collect();
         assert_eq!(lines(&batch), expected);
         let bad: Vec<u64> = (start_record..1000).filter(|id| id % 10 == 3).collect();
         assert_eq!(rejected.iter().map(|rejected| rejected.record).collect::<Vec<_>>(), bad);

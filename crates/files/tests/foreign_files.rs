@@ -16,7 +16,10 @@ use tonnage_files::{Encoding, ReadOptions, RecordReader, Source};
 #[case(b"i\0d\0\n\0\x31\0\n\0".as_slice(), "is UTF-16 without a mark")]
 #[case(b"id,name\r1,a\r2,b\r".as_slice(), "its lines end in carriage returns alone")]
 fn a_kind_that_is_not_read_is_named(#[case] bytes: &[u8], #[case] says: &str) {
-    let error = RecordReader::open(&Source::memory("x.csv", bytes.to_vec()), &ReadOptions::default()).err().unwrap();
+    let error =
+        RecordReader::open(&Source::memory("x.csv", bytes.to_vec()), &ReadOptions::default())
+            .err()
+            .unwrap();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().starts_with("x.csv: ") && error.message().contains(says), "{error}");
 }
@@ -47,17 +50,27 @@ fn utf16_is_read(#[case] unit: fn(u16) -> [u8; 2], #[case] encoding: Encoding) {
 #[rstest]
 #[case("latin1", b"id,name\n1,caf\xe9\n".as_slice(), "1,café,")]
 #[case("windows-1252", b"id,name\n1,\x93x\x94 \x80\n".as_slice(), "1,“x” €,")]
-fn encodings_of_one_byte_are_read(#[case] name: &str, #[case] bytes: &[u8], #[case] expected: &str) {
+fn encodings_of_one_byte_are_read(
+    #[case] name: &str,
+    #[case] bytes: &[u8],
+    #[case] expected: &str,
+) {
     let options = ReadOptions { encoding: Some(name.parse().unwrap()), ..wanting(small_schema()) };
     let (batch, rejected) = read(&Source::memory("x.csv", bytes.to_vec()), &options);
-    assert_eq!((lines(&batch), rejected), (vec![expected.trim_end_matches(',').to_owned()], vec![]));
+    assert_eq!(
+        (lines(&batch), rejected),
+        (vec![expected.trim_end_matches(',').to_owned()], vec![])
+    );
 }
 
 #[test]
 fn utf16_that_ends_within_a_character_is_an_error_behind_its_records() {
     let mut bytes = utf16("\u{feff}id\n1\n2\n", u16::to_le_bytes);
     bytes.push(b'3');
-    let outcome: Vec<_> = RecordReader::open(&Source::memory("x.csv", bytes), &ReadOptions::default()).unwrap().collect();
+    let outcome: Vec<_> =
+        RecordReader::open(&Source::memory("x.csv", bytes), &ReadOptions::default())
+            .unwrap()
+            .collect();
     assert_eq!(outcome[0].as_ref().unwrap().records, 2);
     assert_eq!(outcome[1].as_ref().unwrap_err().kind(), ErrorKind::Corruption);
 }
@@ -65,22 +78,33 @@ fn utf16_that_ends_within_a_character_is_an_error_behind_its_records() {
 #[test]
 fn zeros_behind_gzip_are_padding() {
     let bytes = [gzip(b"id\n1\n2\n"), vec![0; 1000]].concat();
-    assert_eq!(lines(&read(&Source::memory("x.csv", bytes), &ReadOptions::default()).0), ["1", "2"]);
+    assert_eq!(
+        lines(&read(&Source::memory("x.csv", bytes), &ReadOptions::default()).0),
+        ["1", "2"]
+    );
 }
 
 /// It was called cut short, though every record had come.
 #[test]
 fn anything_else_behind_gzip_is_told_behind_all_records() {
     let bytes = [gzip(b"id\n1\n2\n"), b"more".to_vec()].concat();
-    let outcome: Vec<_> = RecordReader::open(&Source::memory("x.csv", bytes), &ReadOptions::default()).unwrap().collect();
+    let outcome: Vec<_> =
+        RecordReader::open(&Source::memory("x.csv", bytes), &ReadOptions::default())
+            .unwrap()
+            .collect();
     assert_eq!(outcome[0].as_ref().unwrap().records, 2);
     let error = outcome[1].as_ref().unwrap_err();
-    assert!(error.message().contains("something that is no gzip follows") && !error.message().contains("cut short"), "{error}");
+    assert!(
+        error.message().contains("something that is no gzip follows")
+            && !error.message().contains("cut short"),
+        "{error}"
+    );
 }
 
 #[test]
 fn blanks_around_values_are_no_part_of_them() {
-    let (batch, rejected) = read(&csv("id,name,at\n 1 , x ,\t2022-01-03\n"), &wanting(small_schema()));
+    let (batch, rejected) =
+        read(&csv("id,name,at\n 1 , x ,\t2022-01-03\n"), &wanting(small_schema()));
     assert_eq!((lines(&batch), rejected), (vec!["1, x ,2022-01-03T00:00:00".to_owned()], vec![]));
     let (_, rejected) = read(&csv("id\n\" 1\"\n  \n"), &wanting(small_schema()));
     assert_eq!(rejected.len(), 2, "quotes keep their blanks, and blanks alone are no number");

@@ -7,7 +7,10 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use rstest::rstest;
 use support::{jsonl, lines, read, schema, small_schema, wanting};
 use tonnage_engine::ErrorKind;
-use tonnage_files::{ReadOptions, RecordReader, Sample, TYPE_JSON, TYPE_KEY, Unmentioned, infer_common_schema, infer_schema};
+use tonnage_files::{
+    ReadOptions, RecordReader, Sample, TYPE_JSON, TYPE_KEY, Unmentioned, infer_common_schema,
+    infer_schema,
+};
 
 #[test]
 fn members_come_in_any_order_and_may_be_missing() {
@@ -23,14 +26,26 @@ fn members_come_in_any_order_and_may_be_missing() {
 #[case::broken("{\"id\":2,", None, "a member name in quotes is missing")]
 #[case::no_object("[1]", None, "the record is not a JSON object")]
 #[case::wrong_type("{\"id\":\"two\"}", Some("id"), "`two` is not a whole number")]
-#[case::out_of_range("{\"id\":3000000000}", Some("id"), "`3000000000` is out of the range of a 32-bit integer")]
+#[case::out_of_range(
+    "{\"id\":3000000000}",
+    Some("id"),
+    "`3000000000` is out of the range of a 32-bit integer"
+)]
 #[case::nested("{\"id\":{\"a\":1}}", Some("id"), "`{\"a\":1}` is a nested value")]
 #[case::twice("{\"id\":1,\"ID\":2}", Some("id"), "the member appears twice")]
-fn only_the_bad_line_is_rejected(#[case] bad: &str, #[case] column: Option<&str>, #[case] reason: &str) {
-    let (batch, rejected) = read(&jsonl(&format!("{{\"id\":1}}\n{bad}\n{{\"id\":3}}\n")), &wanting(small_schema()));
+fn only_the_bad_line_is_rejected(
+    #[case] bad: &str,
+    #[case] column: Option<&str>,
+    #[case] reason: &str,
+) {
+    let (batch, rejected) =
+        read(&jsonl(&format!("{{\"id\":1}}\n{bad}\n{{\"id\":3}}\n")), &wanting(small_schema()));
     assert_eq!(lines(&batch), ["1,,", "3,,"]);
     assert_eq!(rejected.len(), 1);
-    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].column.as_deref()), (1, Some(2), column));
+    assert_eq!(
+        (rejected[0].record, rejected[0].line, rejected[0].column.as_deref()),
+        (1, Some(2), column)
+    );
     assert_eq!(rejected[0].reason, reason);
     assert_eq!(rejected[0].original, bad.as_bytes());
 }
@@ -51,7 +66,10 @@ fn unmentioned_members_are_kept_or_passed_over() {
     let source = jsonl("{\"id\":1,\"extra\":\"x\"}\n");
     let (kept, _) = read(&source, &wanting(schema(&[("id", DataType::Int64)])));
     assert_eq!(kept.num_columns(), 2);
-    let options = ReadOptions { unmentioned: Unmentioned::Skip, ..wanting(schema(&[("id", DataType::Int64)])) };
+    let options = ReadOptions {
+        unmentioned: Unmentioned::Skip,
+        ..wanting(schema(&[("id", DataType::Int64)]))
+    };
     let (passed_over, rejected) = read(&source, &options);
     assert_eq!((passed_over.num_columns(), rejected.len()), (1, 0));
 }
@@ -59,7 +77,8 @@ fn unmentioned_members_are_kept_or_passed_over() {
 #[test]
 fn a_member_that_turns_up_late_rejects_its_record_rather_than_being_lost() {
     let early = format!("{{\"id\":1,\"pad\":\"{}\"}}\n", "x".repeat(100)).repeat(20_000);
-    let (batch, rejected) = read(&jsonl(&format!("{early}{{\"id\":2,\"late\":true}}\n")), &ReadOptions::default());
+    let (batch, rejected) =
+        read(&jsonl(&format!("{early}{{\"id\":2,\"late\":true}}\n")), &ReadOptions::default());
     assert_eq!(batch.num_rows(), 20_000);
     assert_eq!(rejected.len(), 1);
     assert_eq!((rejected[0].record, rejected[0].column.as_deref()), (20_000, Some("late")));
@@ -72,7 +91,10 @@ fn the_elements_of_an_array_are_records_too() {
     assert_eq!(rejected, vec![]);
     assert_eq!(lines(&batch), ["1,a],", "2,b,", "3,,"]);
     let (inferred, _) = read(&jsonl(text), &ReadOptions::default());
-    assert_eq!(inferred.column_by_name("id").unwrap().as_primitive::<Int64Type>().values(), &[1, 2, 3]);
+    assert_eq!(
+        inferred.column_by_name("id").unwrap().as_primitive::<Int64Type>().values(),
+        &[1, 2, 3]
+    );
 }
 
 #[rstest]
@@ -84,7 +106,10 @@ fn only_the_bad_element_is_rejected(#[case] bad: &str, #[case] line: u64, #[case
     let (batch, rejected) = read(&jsonl(&text), &wanting(small_schema()));
     assert_eq!(lines(&batch), ["1,,", "3,,"]);
     assert_eq!(rejected.len(), 1);
-    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].reason.as_str()), (1, Some(line), reason));
+    assert_eq!(
+        (rejected[0].record, rejected[0].line, rejected[0].reason.as_str()),
+        (1, Some(line), reason)
+    );
     assert_eq!(rejected[0].original, bad.as_bytes());
 }
 
@@ -92,13 +117,23 @@ fn only_the_bad_element_is_rejected(#[case] bad: &str, #[case] line: u64, #[case
 /// archive is an error.
 #[test]
 fn an_array_that_is_cut_short_is_an_error_behind_its_records() {
-    for (text, line) in [("[{\"id\": 1},\n{\"id\"", 2), ("[{\"id\": 1},\n", 2), ("[{\"id\": 1}", 1)] {
+    for (text, line) in [("[{\"id\": 1},\n{\"id\"", 2), ("[{\"id\": 1},\n", 2), ("[{\"id\": 1}", 1)]
+    {
         let mut reader = RecordReader::open(&jsonl(text), &wanting(small_schema())).unwrap();
         assert_eq!(lines(&reader.next().unwrap().unwrap().batch), ["1,,"], "{text}");
         let error = reader.next().unwrap().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corruption);
-        assert!(error.message().starts_with(&format!("test.jsonl: record 1 (line {line}) cannot be read")), "{error}");
-        assert!(error.message().ends_with("the file is cut short: get it again") && reader.next().is_none(), "{error}");
+        assert!(
+            error
+                .message()
+                .starts_with(&format!("test.jsonl: record 1 (line {line}) cannot be read")),
+            "{error}"
+        );
+        assert!(
+            error.message().ends_with("the file is cut short: get it again")
+                && reader.next().is_none(),
+            "{error}"
+        );
     }
 }
 
@@ -120,8 +155,14 @@ fn a_broken_line_does_not_make_one_record_of_many() {
 }
 
 #[rstest]
-#[case("{\"kind\": \"x\", \"bbox\": [1, 2], \"features\": [{\"id\": 1},\n {\"id\": 2}], \"more\": {\"a\": [3]}}\n", "features")]
-#[case("{\"n\": -1.5e3, \"data\": {\"s\": \"]}\\\"\", \"items\": [ {\"id\": 1},{\"id\": 2} ]}}", "data.items")]
+#[case(
+    "{\"kind\": \"x\", \"bbox\": [1, 2], \"features\": [{\"id\": 1},\n {\"id\": 2}], \"more\": {\"a\": [3]}}\n",
+    "features"
+)]
+#[case(
+    "{\"n\": -1.5e3, \"data\": {\"s\": \"]}\\\"\", \"items\": [ {\"id\": 1},{\"id\": 2} ]}}",
+    "data.items"
+)]
 fn the_array_of_records_may_stand_in_a_document(#[case] text: &str, #[case] path: &str) {
     let records = path.split('.').map(str::to_owned).collect();
     let options = ReadOptions { records, ..wanting(small_schema()) };
@@ -132,10 +173,18 @@ fn the_array_of_records_may_stand_in_a_document(#[case] text: &str, #[case] path
 
 #[test]
 fn a_path_that_leads_to_no_array_is_told() {
-    for (path, says) in [("more", "no such member"), ("kind", "is no array"), ("kind.x", "no object"), ("open", "ends before")] {
+    for (path, says) in [
+        ("more", "no such member"),
+        ("kind", "is no array"),
+        ("kind.x", "no object"),
+        ("open", "ends before"),
+    ] {
         let records = path.split('.').map(str::to_owned).collect();
         let text = if path == "open" { "{\"kind\": \"x\", \"op" } else { "{\"kind\": \"x\"}" };
-        let error = RecordReader::open(&jsonl(text), &ReadOptions { records, ..wanting(small_schema()) }).err().unwrap();
+        let error =
+            RecordReader::open(&jsonl(text), &ReadOptions { records, ..wanting(small_schema()) })
+                .err()
+                .unwrap();
         assert!(error.message().starts_with(&format!("test.jsonl: --records {path}: ")), "{error}");
         assert!(error.message().contains(says), "{error}");
     }
@@ -144,7 +193,8 @@ fn a_path_that_leads_to_no_array_is_told() {
 #[test]
 fn a_document_that_holds_its_records_says_where() {
     let text = "{\n\"type\": \"x\",\n\"features\": [{\"id\": 1}]\n}\n";
-    let found = infer_common_schema(&[jsonl(text)], &ReadOptions::default(), &Sample::default()).unwrap();
+    let found =
+        infer_common_schema(&[jsonl(text)], &ReadOptions::default(), &Sample::default()).unwrap();
     assert_eq!((found.records, found.records_at.as_deref()), (1, Some("features")));
 }
 
@@ -156,7 +206,9 @@ fn an_element_without_end_is_an_error_with_a_remedy() {
     assert_eq!(reader.next().unwrap().unwrap().batch.num_rows(), 1);
     let error = reader.next().unwrap().unwrap_err();
     assert!(
-        error.message().starts_with("test.jsonl: record 1 (line 2 or later) of the array is longer than 100 bytes"),
+        error.message().starts_with(
+            "test.jsonl: record 1 (line 2 or later) of the array is longer than 100 bytes"
+        ),
         "{error}"
     );
     assert!(error.message().contains("one object per line") && reader.next().is_none());
@@ -164,9 +216,16 @@ fn an_element_without_end_is_an_error_with_a_remedy() {
 
 #[test]
 fn many_elements_come_in_order_from_whatever_thread_reads_them() {
-    let elements: Vec<_> = (0..50_000).map(|id| format!("{{\"id\": {id},\n \"name\": \"number {id}\"}}")).collect();
+    let elements: Vec<_> =
+        (0..50_000).map(|id| format!("{{\"id\": {id},\n \"name\": \"number {id}\"}}")).collect();
     let text = format!("[{}]", elements.join(" ,\n"));
-    let (batch, rejected) = read(&jsonl(&text), &ReadOptions { parallelism: 3, ..wanting(schema(&[("id", DataType::Int64)])) });
+    let (batch, rejected) = read(
+        &jsonl(&text),
+        &ReadOptions { parallelism: 3, ..wanting(schema(&[("id", DataType::Int64)])) },
+    );
     assert_eq!(rejected.len(), 0);
-    assert_eq!(batch.column(0).as_primitive::<Int64Type>().values().to_vec(), (0..50_000).collect::<Vec<i64>>());
+    assert_eq!(
+        batch.column(0).as_primitive::<Int64Type>().values().to_vec(),
+        (0..50_000).collect::<Vec<i64>>()
+    );
 }

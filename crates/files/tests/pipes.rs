@@ -52,7 +52,10 @@ fn ids(source: &Source, options: &ReadOptions) -> Vec<i64> {
 #[case(Format::JsonLines, Compression::Zstd)]
 #[case(Format::Parquet, Compression::None)]
 #[case(Format::ArrowStream, Compression::None)]
-fn a_pipe_that_was_looked_at_gives_every_record(#[case] format: Format, #[case] compression: Compression) {
+fn a_pipe_that_was_looked_at_gives_every_record(
+    #[case] format: Format,
+    #[case] compression: Compression,
+) {
     let wanted = schema(&[("id", DataType::Int64), ("name", DataType::Utf8)]);
     let (batch, _) = read(&csv(text()), &wanting(wanted));
     let (_folder, path) = fifo(written(format, compression, &batch));
@@ -76,7 +79,8 @@ fn a_pipe_is_read_once() {
     let source = Source::file(path);
     assert!(source.reads_once() && !source.is_stdin());
     let reader = RecordReader::open(&source, &ReadOptions::default()).unwrap();
-    let error = RecordReader::open(&source, &ReadOptions::default()).err().expect("the pipe is taken");
+    let error =
+        RecordReader::open(&source, &ReadOptions::default()).err().expect("the pipe is taken");
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("can be read only once"), "{error}");
     assert!(reader.map(|batch| batch.unwrap().records).sum::<u64>() == ROWS as u64);
@@ -92,7 +96,11 @@ fn a_reader_that_is_told_to_stop_gives_what_came_and_waits_no_longer() {
     let done = stopped.clone();
     let silent = thread::spawn(move || {
         let mut pipe = std::fs::File::options().write(true).open(writer).unwrap();
-        std::io::Write::write_all(&mut pipe, format!("id,name\n{}", "1,a\n".repeat(2_000)).as_bytes()).unwrap();
+        std::io::Write::write_all(
+            &mut pipe,
+            format!("id,name\n{}", "1,a\n".repeat(2_000)).as_bytes(),
+        )
+        .unwrap();
         // The pipe stays open, and gives nothing more.
         while !done.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(20));
@@ -107,7 +115,8 @@ fn a_reader_that_is_told_to_stop_gives_what_came_and_waits_no_longer() {
         thread::sleep(Duration::from_millis(300));
         stopped.store(true, Ordering::Relaxed);
     });
-    let outcome: Vec<_> = RecordReader::open(&Source::file(Path::new(&path)), &options).unwrap().collect();
+    let outcome: Vec<_> =
+        RecordReader::open(&Source::file(Path::new(&path)), &options).unwrap().collect();
     assert!(begun.elapsed() < PATIENCE);
     assert_eq!(outcome[0].as_ref().unwrap().records, 2_000);
     assert!(outcome[1].as_ref().unwrap_err().message().contains("stopped"));

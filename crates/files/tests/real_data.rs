@@ -1,5 +1,5 @@
-//! Real files, if they are at hand: in the folder that `TONNAGE_TEST_DATA` names, else in `../shared/data` beside the
-//! repository.
+//! Real files, if they are at hand: in the folder that `TONNAGE_TEST_DATA` names, else in
+//! `../shared/data` beside the repository.
 
 mod support;
 
@@ -9,7 +9,9 @@ use std::sync::Arc;
 use arrow::array::AsArray;
 use arrow::datatypes::{DataType, TimeUnit};
 use support::{read, wanting, written};
-use tonnage_files::{Compression, CsvOptions, Format, ReadOptions, Source, TYPE_JSON, TYPE_KEY, infer_schema};
+use tonnage_files::{
+    Compression, CsvOptions, Format, ReadOptions, Source, TYPE_JSON, TYPE_KEY, infer_schema,
+};
 
 /// A file of the folder; none, with a message, if it is missing.
 fn real(name: &str) -> Option<Source> {
@@ -25,16 +27,26 @@ fn real(name: &str) -> Option<Source> {
 
 #[test]
 fn ship_positions_are_the_same_in_csv_and_parquet() {
-    let (Some(csv), Some(parquet)) = (real("ais_us_20220103.csv.gz"), real("ais_us_20220103.parquet")) else { return };
+    let (Some(csv), Some(parquet)) =
+        (real("ais_us_20220103.csv.gz"), real("ais_us_20220103.parquet"))
+    else {
+        return;
+    };
     let schema = Arc::new(infer_schema(&csv, &ReadOptions::default(), 100_000).unwrap());
-    assert_eq!(schema.field_with_name("BaseDateTime").unwrap().data_type(), &DataType::Timestamp(TimeUnit::Second, None));
+    assert_eq!(
+        schema.field_with_name("BaseDateTime").unwrap().data_type(),
+        &DataType::Timestamp(TimeUnit::Second, None)
+    );
     // Whoever made the Parquet file took the 32 call signs `N/A` for NULL.
     let nulls = CsvOptions { nulls: vec![String::new(), "N/A".into()], ..CsvOptions::default() };
-    let (from_csv, rejected) = read(&csv, &ReadOptions { csv: nulls, ..wanting(Arc::clone(&schema)) });
+    let (from_csv, rejected) =
+        read(&csv, &ReadOptions { csv: nulls, ..wanting(Arc::clone(&schema)) });
     assert_eq!((from_csv.num_rows(), from_csv.num_columns(), rejected.len()), (99_999, 17, 0));
     let (from_parquet, rejected) = read(&parquet, &wanting(schema));
     assert_eq!(rejected.len(), 0);
-    for (field, (left, right)) in from_csv.schema().fields().iter().zip(from_csv.columns().iter().zip(from_parquet.columns())) {
+    for (field, (left, right)) in
+        from_csv.schema().fields().iter().zip(from_csv.columns().iter().zip(from_parquet.columns()))
+    {
         assert!(left == right, "{} differs", field.name());
     }
 }
@@ -56,7 +68,10 @@ fn sensor_series_are_read_whole() {
     let Some(source) = real("iot_nab.csv.gz") else { return };
     let schema = infer_schema(&source, &ReadOptions::default(), 100_000).unwrap();
     let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();
-    assert_eq!(types, [DataType::Utf8, DataType::Timestamp(TimeUnit::Second, None), DataType::Float64]);
+    assert_eq!(
+        types,
+        [DataType::Utf8, DataType::Timestamp(TimeUnit::Second, None), DataType::Float64]
+    );
     let (batch, rejected) = read(&source, &wanting(Arc::new(schema)));
     assert_eq!((batch.num_rows(), rejected.len()), (162_575, 0));
 }
@@ -80,10 +95,7 @@ fn nested_phones_keep_their_json() {
     let (batch, rejected) = read(&source, &wanting(Arc::new(schema)));
     assert_eq!((batch.num_rows(), rejected.len()), (442, 0));
     let displays = batch.column_by_name("display").unwrap().as_string::<i32>();
-    assert!(
-        displays
-            .iter()
-            .flatten()
-            .all(|text| serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value.is_object()))
-    );
+    assert!(displays.iter().flatten().all(|text| {
+        serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value.is_object())
+    }));
 }

@@ -7,8 +7,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampSecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampSecondArray,
 };
 use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -16,7 +17,9 @@ use parquet::basic::LogicalType;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use support::{read, wanting, written};
-use tonnage_files::{Compression, Format, ReadOptions, RecordWriter, Source, TYPE_JSON, TYPE_KEY, infer_schema};
+use tonnage_files::{
+    Compression, Format, ReadOptions, RecordWriter, Source, TYPE_JSON, TYPE_KEY, infer_schema,
+};
 
 #[derive(Clone, Debug)]
 struct Row {
@@ -35,13 +38,32 @@ struct Row {
 }
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
-    let awkward_text =
-        prop_oneof![any::<String>(), "[a-c,\"'\\\\\r\n\t {}\\[\\]:\u{feff}]{0,8}", Just("null".to_owned()), Just("-".to_owned())];
-    let json = prop::sample::select(vec!["{}", "[1, 2.50]", "\"a\\nb,\\\"c\\\"\"", "true", "-0.0", "{\"a\": {\"b\": null}}"]);
-    let numbers =
-        (weighted(0.8, any::<i32>()), weighted(0.8, any::<i64>()), weighted(0.8, any::<f32>()), weighted(0.8, any::<f64>()));
-    let others =
-        (weighted(0.8, any::<bool>()), weighted(0.8, awkward_text), weighted(0.8, any::<Vec<u8>>()), weighted(0.8, any::<i64>()));
+    let awkward_text = prop_oneof![
+        any::<String>(),
+        "[a-c,\"'\\\\\r\n\t {}\\[\\]:\u{feff}]{0,8}",
+        Just("null".to_owned()),
+        Just("-".to_owned())
+    ];
+    let json = prop::sample::select(vec![
+        "{}",
+        "[1, 2.50]",
+        "\"a\\nb,\\\"c\\\"\"",
+        "true",
+        "-0.0",
+        "{\"a\": {\"b\": null}}",
+    ]);
+    let numbers = (
+        weighted(0.8, any::<i32>()),
+        weighted(0.8, any::<i64>()),
+        weighted(0.8, any::<f32>()),
+        weighted(0.8, any::<f64>()),
+    );
+    let others = (
+        weighted(0.8, any::<bool>()),
+        weighted(0.8, awkward_text),
+        weighted(0.8, any::<Vec<u8>>()),
+        weighted(0.8, any::<i64>()),
+    );
     let rest = (
         weighted(0.8, any::<[u8; 16]>()),
         weighted(0.8, json.prop_map(str::to_owned)),
@@ -49,7 +71,11 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         weighted(0.8, -700_000..2_000_000_i32),
     );
     let row = (numbers, others, rest).prop_map(
-        |((small, large, float, double), (truth, text, bytes, time), (uuid, json, decimal, day))| Row {
+        |(
+            (small, large, float, double),
+            (truth, text, bytes, time),
+            (uuid, json, decimal, day),
+        )| Row {
             small,
             large,
             float,
@@ -71,7 +97,9 @@ fn batch(rows: &[Row]) -> RecordBatch {
     fn column<T>(rows: &[Row], value: impl Fn(&Row) -> Option<T>) -> Vec<Option<T>> {
         rows.iter().map(value).collect()
     }
-    let uuids = FixedSizeBinaryArray::try_from_sparse_iter_with_size(rows.iter().map(|row| row.uuid), 16).unwrap();
+    let uuids =
+        FixedSizeBinaryArray::try_from_sparse_iter_with_size(rows.iter().map(|row| row.uuid), 16)
+            .unwrap();
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("small", Arc::new(Int32Array::from(column(rows, |row| row.small)))),
         ("large", Arc::new(Int64Array::from(column(rows, |row| row.large)))),
@@ -87,13 +115,20 @@ fn batch(rows: &[Row]) -> RecordBatch {
         (
             "decimal",
             Arc::new(
-                Decimal128Array::from(column(rows, |row| row.decimal.map(i128::from))).with_precision_and_scale(38, 4).unwrap(),
+                Decimal128Array::from(column(rows, |row| row.decimal.map(i128::from)))
+                    .with_precision_and_scale(38, 4)
+                    .unwrap(),
             ),
         ),
         ("day", Arc::new(Date32Array::from(column(rows, |row| row.day)))),
     ];
-    let fields: Vec<Field> = columns.iter().map(|(name, column)| field(name, column.data_type().clone())).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, column)| column).collect()).unwrap()
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, column)| field(name, column.data_type().clone())).collect();
+    RecordBatch::try_new(
+        Arc::new(Schema::new(fields)),
+        columns.into_iter().map(|(_, column)| column).collect(),
+    )
+    .unwrap()
 }
 
 fn field(name: &str, data_type: DataType) -> Field {
@@ -134,13 +169,22 @@ fn json_columns_stand_in_json_lines_as_json() {
 #[test]
 fn text_formats_are_written_plainly() {
     let columns: Vec<(&str, ArrayRef)> = vec![
-        ("time", Arc::new(TimestampMicrosecondArray::from(vec![1_641_168_000_000_000, 1_641_168_000_250_000]))),
+        (
+            "time",
+            Arc::new(TimestampMicrosecondArray::from(vec![
+                1_641_168_000_000_000,
+                1_641_168_000_250_000,
+            ])),
+        ),
         ("double", Arc::new(Float64Array::from(vec![0.1, f64::NAN]))),
         ("bytes", Arc::new(BinaryArray::from_iter_values([b"ab".as_slice(), b""]))),
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let text = |format| String::from_utf8(written(format, Compression::None, &batch)).unwrap();
-    assert_eq!(text(Format::Csv), "time,double,bytes\n2022-01-03T00:00:00,0.1,YWI=\n2022-01-03T00:00:00.25,NaN,\"\"\n");
+    assert_eq!(
+        text(Format::Csv),
+        "time,double,bytes\n2022-01-03T00:00:00,0.1,YWI=\n2022-01-03T00:00:00.25,NaN,\"\"\n"
+    );
     let lines = "{\"time\":\"2022-01-03T00:00:00\",\"double\":0.1,\"bytes\":\"YWI=\"}\n{\"time\":\"2022-01-03T00:00:00.25\",\"double\":\"NaN\",\"bytes\":\"\"}\n";
     assert_eq!(text(Format::JsonLines), lines);
 }
@@ -153,11 +197,18 @@ fn a_written_file_suggests_the_types_it_was_written_from() {
         ("at", Arc::new(TimestampMillisecondArray::from(vec![1, 2]))),
         ("second", Arc::new(TimestampSecondArray::from(vec![1_641_168_004, -1]))),
     ];
-    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, column)| (name, column, true)),
+    )
+    .unwrap();
     for format in Format::ALL {
         let source = Source::memory("x", written(format, Compression::None, &batch));
         let schema = infer_schema(&source, &ReadOptions::default(), 10).unwrap();
-        assert_eq!(schema.field(2).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, None), "{format}");
+        assert_eq!(
+            schema.field(2).data_type(),
+            &DataType::Timestamp(TimeUnit::Millisecond, None),
+            "{format}"
+        );
         assert_eq!(&schema, batch.schema().as_ref(), "{format}");
     }
 }
@@ -171,7 +222,12 @@ fn seconds_are_moments_in_parquet_for_every_reader() {
     let bytes = written(Format::Parquet, Compression::None, &batch);
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&bytes).unwrap();
-    let told = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().parquet_schema().column(0).logical_type_ref().cloned();
+    let told = ParquetRecordBatchReaderBuilder::try_new(file)
+        .unwrap()
+        .parquet_schema()
+        .column(0)
+        .logical_type_ref()
+        .cloned();
     assert_eq!(told, Some(LogicalType::timestamp(false, parquet::basic::TimeUnit::MILLIS)));
     let (again, _) = read(&Source::memory("x.parquet", bytes), &ReadOptions::default());
     assert_eq!(again, batch);
@@ -181,6 +237,9 @@ fn seconds_are_moments_in_parquet_for_every_reader() {
 fn a_moment_that_parquet_cannot_count_is_an_error_that_names_its_column() {
     let at: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX / 10]));
     let batch = RecordBatch::try_from_iter([("at", at)]).unwrap();
-    let mut writer = RecordWriter::new(Format::Parquet, Vec::new(), batch.schema(), Compression::None).unwrap();
-    assert!(writer.write(&batch).unwrap_err().message().starts_with("the column at holds a moment"));
+    let mut writer =
+        RecordWriter::new(Format::Parquet, Vec::new(), batch.schema(), Compression::None).unwrap();
+    assert!(
+        writer.write(&batch).unwrap_err().message().starts_with("the column at holds a moment")
+    );
 }

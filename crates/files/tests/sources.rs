@@ -25,8 +25,11 @@ fn patterns_become_files_in_order() {
     }
     fs::create_dir(folder.path().join("d.csv")).unwrap();
     let pattern = |name: &str| folder.path().join(name).display().to_string();
-    let sources = Source::expand(&[pattern("c.txt"), pattern("?.csv"), pattern("[x].csv"), "-".into()]).unwrap();
-    let names: Vec<_> = sources.iter().map(|source| source.name().rsplit('/').next().unwrap().to_owned()).collect();
+    let sources =
+        Source::expand(&[pattern("c.txt"), pattern("?.csv"), pattern("[x].csv"), "-".into()])
+            .unwrap();
+    let names: Vec<_> =
+        sources.iter().map(|source| source.name().rsplit('/').next().unwrap().to_owned()).collect();
     assert_eq!(names, ["c.txt", "a.csv", "b.csv", "[x].csv", "-"]);
 }
 
@@ -83,8 +86,11 @@ fn a_gzip_file_of_several_members_is_read_to_its_end() {
 #[rstest]
 #[case(Compression::Gzip)]
 #[case(Compression::Zstd)]
-fn a_packed_file_that_is_cut_short_gives_what_it_has_and_then_an_error(#[case] compression: Compression) {
-    let text: String = (0..100_000_u32).map(|id| format!("{id},{},\n", id.wrapping_mul(2_654_435_761))).collect();
+fn a_packed_file_that_is_cut_short_gives_what_it_has_and_then_an_error(
+    #[case] compression: Compression,
+) {
+    let text: String =
+        (0..100_000_u32).map(|id| format!("{id},{},\n", id.wrapping_mul(2_654_435_761))).collect();
     let (batch, _) = read(&csv(format!("id,name,at\n{text}")), &wanting(small_schema()));
     let whole = written(Format::Csv, compression, &batch);
     let source = Source::memory("cut.csv", whole[..whole.len() / 2].to_vec());
@@ -93,7 +99,11 @@ fn a_packed_file_that_is_cut_short_gives_what_it_has_and_then_an_error(#[case] c
     for part in RecordReader::open(&source, &wanting(small_schema())).unwrap() {
         match part {
             Ok(part) => {
-                assert_eq!(part.batch, batch.slice(rows, part.batch.num_rows()), "half a record is no record");
+                assert_eq!(
+                    part.batch,
+                    batch.slice(rows, part.batch.num_rows()),
+                    "half a record is no record"
+                );
                 rows += part.batch.num_rows();
             }
             Err(met) => error = Some(met),
@@ -102,7 +112,12 @@ fn a_packed_file_that_is_cut_short_gives_what_it_has_and_then_an_error(#[case] c
     let error = error.expect("an error at the end");
     assert!((10_000..90_000).contains(&rows), "{rows} rows");
     assert_eq!(error.kind(), ErrorKind::Corruption);
-    assert!(error.message().starts_with(&format!("cut.csv: record {rows} (line {}) or later", rows + 2)), "{error}");
+    assert!(
+        error
+            .message()
+            .starts_with(&format!("cut.csv: record {rows} (line {}) or later", rows + 2)),
+        "{error}"
+    );
     assert!(error.message().ends_with("the file is cut short: get it again"), "{error}");
 }
 
@@ -129,10 +144,16 @@ fn damage_inside_a_parquet_file_is_an_error_and_no_panic() {
     let whole = written(Format::Parquet, Compression::None, &batch);
     let mut damaged = whole.clone();
     damaged[4..60].fill(0xff);
-    let outcome: Vec<_> = RecordReader::open(&Source::memory("x.parquet", damaged), &ReadOptions::default()).unwrap().collect();
+    let outcome: Vec<_> =
+        RecordReader::open(&Source::memory("x.parquet", damaged), &ReadOptions::default())
+            .unwrap()
+            .collect();
     let error = outcome.last().unwrap().as_ref().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
-    assert!(error.message().starts_with("x.parquet: the file is damaged at record 0 or behind it"), "{error}");
+    assert!(
+        error.message().starts_with("x.parquet: the file is damaged at record 0 or behind it"),
+        "{error}"
+    );
 }
 
 #[rstest]
@@ -143,8 +164,8 @@ fn an_arrow_file_that_is_cut_short_is_an_error(#[case] format: Format) {
     let whole = written(format, Compression::None, &batch);
     for bytes in [whole.len() - 9, whole.len() / 2] {
         let source = Source::memory("x.arrow", whole[..bytes].to_vec());
-        let outcome =
-            RecordReader::open(&source, &ReadOptions::default()).and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
+        let outcome = RecordReader::open(&source, &ReadOptions::default())
+            .and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
         let error = outcome.expect_err("an error");
         assert_eq!(error.kind(), ErrorKind::Corruption);
         assert!(error.message().starts_with("x.arrow: "), "{error}");
@@ -158,7 +179,13 @@ fn streams_that_were_put_together_are_an_error_rather_than_half_read() {
     let source = Source::memory("x.arrows", [stream.clone(), stream].concat());
     let outcome: Vec<_> = RecordReader::open(&source, &ReadOptions::default()).unwrap().collect();
     assert_eq!(outcome[0].as_ref().unwrap().batch, batch);
-    assert!(outcome[1].as_ref().unwrap_err().message().contains("something follows the end of the stream"));
+    assert!(
+        outcome[1]
+            .as_ref()
+            .unwrap_err()
+            .message()
+            .contains("something follows the end of the stream")
+    );
 }
 
 #[test]
@@ -171,7 +198,8 @@ fn a_missing_file_is_not_found_and_a_folder_is_no_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_opens_but_cannot_be_read_is_an_error_that_names_it() {
-    // The memory of a process has nothing at address zero: reading there fails even for the superuser.
+    // The memory of a process has nothing at address zero: reading there fails even for the
+    // superuser.
     let error = open_error(&Source::file("/proc/self/mem"));
     assert!(error.message().starts_with("/proc/self/mem: cannot be read"), "{error}");
 }
@@ -179,10 +207,15 @@ fn a_file_that_opens_but_cannot_be_read_is_an_error_that_names_it() {
 #[test]
 fn progress_comes_to_the_size_of_the_packed_source() {
     let packed = gzip(TEXT.as_bytes());
-    let mut reader = RecordReader::open(&Source::memory("x.csv.gz", packed.clone()), &ReadOptions::default()).unwrap();
+    let mut reader =
+        RecordReader::open(&Source::memory("x.csv.gz", packed.clone()), &ReadOptions::default())
+            .unwrap();
     let progress = reader.progress();
     assert!(reader.by_ref().all(|batch| batch.is_ok()));
-    assert_eq!((progress.bytes_read(), progress.bytes_total()), (packed.len() as u64, Some(packed.len() as u64)));
+    assert_eq!(
+        (progress.bytes_read(), progress.bytes_total()),
+        (packed.len() as u64, Some(packed.len() as u64))
+    );
 }
 
 /// Set in the child process that reads its standard input.

@@ -4,11 +4,16 @@ mod support;
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMicrosecondArray};
+use arrow::array::{
+    ArrayRef, AsArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
+};
 use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use rstest::rstest;
 use support::{lines, read, schema, wanting, written};
-use tonnage_files::{Compression, Format, ReadOptions, RecordReader, Source, Unmentioned, infer_schema};
+use tonnage_files::{
+    Compression, Format, ReadOptions, RecordReader, Source, Unmentioned, infer_schema,
+};
 
 fn sample() -> RecordBatch {
     let columns: [(&str, ArrayRef); 3] = [
@@ -16,7 +21,8 @@ fn sample() -> RecordBatch {
         ("value", Arc::new(Float64Array::from(vec![Some(1.0), Some(2.5), None]))),
         ("at", Arc::new(StringArray::from(vec!["2022-01-03T00:00:00", "2022-01-04", "never"]))),
     ];
-    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap()
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)))
+        .unwrap()
 }
 
 #[rstest]
@@ -25,18 +31,23 @@ fn sample() -> RecordBatch {
 #[case(Format::ArrowStream)]
 fn values_that_would_be_changed_by_a_cast_reject_their_row(#[case] format: Format) {
     let source = Source::memory("x", written(format, Compression::None, &sample()));
-    let (batch, rejected) = read(&source, &wanting(schema(&[("id", DataType::Int32), ("value", DataType::Int64)])));
+    let (batch, rejected) =
+        read(&source, &wanting(schema(&[("id", DataType::Int32), ("value", DataType::Int64)])));
     assert_eq!(batch.schema().field(0).name(), "id");
     assert_eq!(batch.column(0).as_primitive::<Int32Type>().values(), &[1, 3]);
     assert_eq!(rejected.len(), 1);
-    assert_eq!((rejected[0].record, rejected[0].line, rejected[0].column.as_deref()), (1, None, Some("id")));
+    assert_eq!(
+        (rejected[0].record, rejected[0].line, rejected[0].column.as_deref()),
+        (1, None, Some("id"))
+    );
     assert_eq!(rejected[0].original, br#"{"ID":5000000000,"value":2.5,"at":"2022-01-04"}"#);
 }
 
 #[test]
 fn text_in_a_parquet_file_is_parsed_for_the_wanted_type() {
     let source = Source::memory("x", written(Format::Parquet, Compression::None, &sample()));
-    let (batch, rejected) = read(&source, &wanting(schema(&[("at", DataType::Timestamp(TimeUnit::Second, None))])));
+    let (batch, rejected) =
+        read(&source, &wanting(schema(&[("at", DataType::Timestamp(TimeUnit::Second, None))])));
     assert_eq!(lines(&batch), ["1,1.0,2022-01-03T00:00:00", "5000000000,2.5,2022-01-04T00:00:00"]);
     assert_eq!(rejected[0].reason, "the value does not fit Timestamp(s) without loss");
 }
@@ -48,22 +59,28 @@ fn text_in_a_parquet_file_is_parsed_for_the_wanted_type() {
 #[case(Format::ArrowStream)]
 fn columns_that_nobody_mentioned_can_be_left_out(#[case] format: Format) {
     let source = Source::memory("x", written(format, Compression::None, &sample()));
-    let options = ReadOptions { unmentioned: Unmentioned::Skip, ..wanting(schema(&[("value", DataType::Float64)])) };
+    let options = ReadOptions {
+        unmentioned: Unmentioned::Skip,
+        ..wanting(schema(&[("value", DataType::Float64)]))
+    };
     assert_eq!(lines(&read(&source, &options).0), ["1.0", "2.5", "\"\""]);
 }
 
 #[test]
 fn a_column_that_no_cast_leads_to_keeps_its_type_for_the_caller_to_see() {
-    let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])]));
+    let list: ArrayRef =
+        Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])]));
     let batch = RecordBatch::try_from_iter([("list", list)]).unwrap();
     let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
-    let reader = RecordReader::open(&source, &wanting(schema(&[("list", DataType::Int32)]))).unwrap();
+    let reader =
+        RecordReader::open(&source, &wanting(schema(&[("list", DataType::Int32)]))).unwrap();
     assert!(reader.schema().field(0).data_type().is_nested());
 }
 
 #[test]
 fn nested_columns_become_json_where_a_table_is_made_for_them() {
-    let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])]));
+    let list: ArrayRef =
+        Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])]));
     let batch = RecordBatch::try_from_iter([("list", list)]).unwrap();
     let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
     let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
@@ -88,7 +105,8 @@ fn reading_can_be_taken_up_at_any_row(#[case] format: Format) {
 #[test]
 fn a_row_knows_its_record_and_its_text() {
     let source = Source::memory("x", written(Format::Parquet, Compression::None, &sample()));
-    let batch = RecordReader::open(&source, &ReadOptions::default()).unwrap().next().unwrap().unwrap();
+    let batch =
+        RecordReader::open(&source, &ReadOptions::default()).unwrap().next().unwrap().unwrap();
     let original = batch.original(2).unwrap();
     assert_eq!((original.record, original.line), (2, None));
     assert_eq!(original.text, br#"{"ID":3,"value":null,"at":"never"}"#);
@@ -102,12 +120,14 @@ fn a_row_knows_its_record_and_its_text() {
 #[case("UTC")]
 fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
     let instant = 1_706_713_200_000_000_i64;
-    let at: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(instant), None]).with_timezone(zone));
+    let at: ArrayRef =
+        Arc::new(TimestampMicrosecondArray::from(vec![Some(instant), None]).with_timezone(zone));
     let batch = RecordBatch::try_from_iter_with_nullable([("at", at, true)]).unwrap();
     for format in [Format::Parquet, Format::ArrowFile, Format::ArrowStream] {
         let source = Source::memory("x", written(format, Compression::None, &batch));
         for unit in [TimeUnit::Second, TimeUnit::Microsecond] {
-            let (read, rejected) = read(&source, &wanting(schema(&[("at", DataType::Timestamp(unit, None))])));
+            let (read, rejected) =
+                read(&source, &wanting(schema(&[("at", DataType::Timestamp(unit, None))])));
             assert_eq!(rejected, [], "{format}");
             assert_eq!(lines(&read), ["2024-01-31T15:00:00", "\"\""], "{format} {zone}");
         }

@@ -1,9 +1,11 @@
-//! How fast a load is: pairs pushed from several threads, until they are stored, and until compaction has settled.
+//! How fast a load is: pairs pushed from several threads, until they are stored, and until
+//! compaction has settled.
 //!
 //! `cargo bench -p tonnage-rocksdb --bench load -- --rows 20000000 --memory-mib 4096 --raw-rows 5000000`
 //!
-//! Keys have 16 bytes, values 100, half compressible like those of RocksDB's `db_bench`. The yardstick is RocksDB itself with
-//! write batches of 1,000 rows from as many threads. Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
+//! Keys have 16 bytes, values 100, half compressible like those of RocksDB's `db_bench`. The
+//! yardstick is RocksDB itself with write batches of 1,000 rows from as many threads. Files go to
+//! `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
 
 use std::env;
 use std::error::Error;
@@ -15,7 +17,10 @@ use std::thread;
 use std::time::Instant;
 
 use rocksdb::{DB, DBCompressionType, Options, WaitForCompactOptions, WriteBatch};
-use tonnage_engine::{Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, SpaceId, StoredRun};
+use tonnage_engine::{
+    Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, SpaceId,
+    StoredRun,
+};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -49,8 +54,13 @@ impl Plan {
         };
         let mut arguments = env::args().skip(1);
         while let Some(argument) = arguments.next() {
-            let mut number =
-                || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
+            let mut number = || {
+                arguments
+                    .next()
+                    .ok_or("a number is missing")?
+                    .parse::<u64>()
+                    .map_err(Box::<dyn Error + Send + Sync>::from)
+            };
             match argument.as_str() {
                 "--rows" => plan.rows = number()?,
                 "--raw-rows" => plan.raw_rows = number()?,
@@ -78,7 +88,9 @@ impl Plan {
     /// The rows that a thread brings, batch by batch.
     fn batches(&self, thread: u64, rows: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
         let (start, end) = (rows * thread / self.threads, rows * (thread + 1) / self.threads);
-        (start..end).step_by(BATCH_ROWS as usize).map(move |batch| batch..end.min(batch + BATCH_ROWS))
+        (start..end)
+            .step_by(BATCH_ROWS as usize)
+            .map(move |batch| batch..end.min(batch + BATCH_ROWS))
     }
 }
 
@@ -125,7 +137,13 @@ impl LoadObserver for Counts {
         self.replaced.fetch_add(run.replaced, Ordering::Relaxed);
     }
 
-    fn existed(&self, _stream: u32, _position: u64, _space: SpaceId, _key: &[u8]) -> tonnage_engine::Result<()> {
+    fn existed(
+        &self,
+        _stream: u32,
+        _position: u64,
+        _space: SpaceId,
+        _key: &[u8],
+    ) -> tonnage_engine::Result<()> {
         self.existed.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -153,7 +171,8 @@ fn run(plan: &Plan, root: &Path) -> Outcome<()> {
     );
     let data = compressible();
     let store = root.join("store");
-    let engine = RocksEngine::open(&store, Settings { cache_bytes: 64 << 20, ..Settings::default() })?;
+    let engine =
+        RocksEngine::open(&store, Settings { cache_bytes: 64 << 20, ..Settings::default() })?;
     let space = engine.create_space("bench", &KeyShape::new([KeyPart::Fixed(KEY_LEN as u16)]))?;
     load(plan, &engine, space, &data, "load")?;
     if plan.again {
@@ -186,7 +205,8 @@ fn load(plan: &Plan, engine: &RocksEngine, space: SpaceId, data: &[u8], name: &s
                     let mut entries = Entries::new();
                     for batch in plan.batches(thread, plan.rows) {
                         entries.clear();
-                        batch.for_each(|row| entries.push(&plan.key(row), value(data, row), row, 0));
+                        batch
+                            .for_each(|row| entries.push(&plan.key(row), value(data, row), row, 0));
                         session_ref.push(space, thread as u32, &entries)?;
                     }
                     Ok(())
@@ -207,9 +227,13 @@ fn load(plan: &Plan, engine: &RocksEngine, space: SpaceId, data: &[u8], name: &s
     println!("  finished         {finished:8.2} s  {:6.3} M rows/s", rate(finished));
     println!("  settled          {settled:8.2} s  {:6.3} M rows/s", rate(settled));
     println!("  written          {:8} MB", (written_bytes() - written_before) / 1_000_000);
-    println!("  peak memory      {:8} MiB, {} MiB before", status_kib("VmHWM:") >> 10, memory_before >> 10);
-    let [inserted, replaced, existed] =
-        [&counts.inserted, &counts.replaced, &counts.existed].map(|count| count.load(Ordering::Relaxed));
+    println!(
+        "  peak memory      {:8} MiB, {} MiB before",
+        status_kib("VmHWM:") >> 10,
+        memory_before >> 10
+    );
+    let [inserted, replaced, existed] = [&counts.inserted, &counts.replaced, &counts.existed]
+        .map(|count| count.load(Ordering::Relaxed));
     println!("  inserted {inserted}, replaced {replaced}, existed {existed}");
     assert_eq!(inserted + replaced + existed, plan.rows, "every entry is reported once");
     Ok(())
@@ -280,5 +304,7 @@ fn written_bytes() -> u64 {
 fn field(file: &str, name: &str) -> u64 {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|rest| rest.split_whitespace().next()).and_then(|number| number.parse().ok()).unwrap_or_default()
+    line.and_then(|rest| rest.split_whitespace().next())
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_default()
 }

@@ -1,11 +1,12 @@
-//! Small writes while compaction has fallen behind: how fast they are let in, and how long one waits, with RocksDB by itself,
-//! which delays its writers, as the yardstick.
+//! Small writes while compaction has fallen behind: how fast they are let in, and how long one
+//! waits, with RocksDB by itself, which delays its writers, as the yardstick.
 //!
 //! `cargo bench -p tonnage-rocksdb --bench pressure -- --seconds 5 --rounds 3`
 //!
-//! Both databases have as many files at level 0 that writers are slowed down but not stopped, and compaction is held, by what it
-//! asks about each row, so that they stay as they are. Rounds take turns; the medians of their rates are told, and of the time that
-//! a writer waited. Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
+//! Both databases have as many files at level 0 that writers are slowed down but not stopped, and
+//! compaction is held, by what it asks about each row, so that they stay as they are. Rounds take
+//! turns; the medians of their rates are told, and of the time that a writer waited. Files go to
+//! `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
 
 use std::cell::Cell;
 use std::env;
@@ -17,7 +18,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rocksdb::{CompactionDecision, DB, Options};
-use tonnage_engine::{Clock, Condition, Durability, Engine, KeyPart, KeyShape, SpaceId, SystemClock, WriteBatch};
+use tonnage_engine::{
+    Clock, Condition, Durability, Engine, KeyPart, KeyShape, SpaceId, SystemClock, WriteBatch,
+};
 use tonnage_rocksdb::{Compression, RocksEngine, Settings};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -123,7 +126,8 @@ fn tonnage(place: &Path, hold: &Arc<Hold>) -> Outcome<Tonnage> {
         background_threads: 2,
         ..Settings::default()
     };
-    let engine = RocksEngine::open_with_clock(place, settings, Arc::new(HeldClock(Arc::clone(hold))))?;
+    let engine =
+        RocksEngine::open_with_clock(place, settings, Arc::new(HeldClock(Arc::clone(hold))))?;
     let space = engine.create_space("pressure", &KeyShape::new([KeyPart::Fixed(8)]))?;
     let target = Tonnage(engine, space);
     pile_up(&target, |_| {
@@ -168,7 +172,8 @@ struct Reading {
     wait: Duration,
 }
 
-/// Lets writers write until the time is over; a batch under way then counts for the part that lay within.
+/// Lets writers write until the time is over; a batch under way then counts for the part that lay
+/// within.
 fn measure(target: &dyn Target, writers: usize, bytes: usize, time: Duration) -> Outcome<Reading> {
     let (begin, over, value) = (Instant::now(), AtomicBool::new(false), vec![7; bytes]);
     let waits = thread::scope(|scope| {
@@ -189,7 +194,10 @@ fn measure(target: &dyn Target, writers: usize, bytes: usize, time: Duration) ->
             .collect();
         thread::sleep(time);
         over.store(true, Ordering::Relaxed);
-        threads.into_iter().map(|thread| thread.join().expect("a writer panicked")).collect::<Outcome<Vec<_>>>()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a writer panicked"))
+            .collect::<Outcome<Vec<_>>>()
     })?;
     let mut waits: Vec<Duration> = waits.into_iter().flatten().collect();
     waits.sort_unstable();
@@ -207,8 +215,13 @@ fn main() -> Outcome<()> {
     let (mut seconds, mut rounds) = (5, 3);
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number =
-            || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
+        let mut number = || {
+            arguments
+                .next()
+                .ok_or("a number is missing")?
+                .parse::<u64>()
+                .map_err(Box::<dyn Error + Send + Sync>::from)
+        };
         match argument.as_str() {
             "--seconds" => seconds = number()?,
             "--rounds" => rounds = number()?,
@@ -217,9 +230,14 @@ fn main() -> Outcome<()> {
             other => return Err(format!("unknown argument {other}").into()),
         }
     }
-    let place = tempfile::tempdir_in(env::var_os("TONNAGE_BENCH_DIR").map_or_else(env::temp_dir, PathBuf::from))?;
+    let place = tempfile::tempdir_in(
+        env::var_os("TONNAGE_BENCH_DIR").map_or_else(env::temp_dir, PathBuf::from),
+    )?;
     let hold = Arc::new(Hold::default());
-    let (tonnage, plain) = (tonnage(&place.path().join("tonnage"), &hold)?, plain(&place.path().join("plain"), &hold)?);
+    let (tonnage, plain) = (
+        tonnage(&place.path().join("tonnage"), &hold)?,
+        plain(&place.path().join("plain"), &hold)?,
+    );
     let _end = EndOfHold(Arc::clone(&hold));
     println!("{} and {} files at level 0", tonnage.files()?, plain.files()?);
     for (writers, bytes) in LOADS {
@@ -230,7 +248,10 @@ fn main() -> Outcome<()> {
         }
         let [ours, theirs] = readings.map(|readings| {
             let rate = median(readings.iter().map(|reading| reading.rate / 1e6).collect());
-            (rate, median(readings.iter().map(|reading| reading.wait.as_secs_f64() * 1e3).collect()))
+            (
+                rate,
+                median(readings.iter().map(|reading| reading.wait.as_secs_f64() * 1e3).collect()),
+            )
         });
         println!(
             "{writers} writers, {} KiB: {:.1} MB/s, median wait {:.1} ms; plain RocksDB {:.1} MB/s, {:.1} ms; ratio {:.2}",

@@ -1,10 +1,11 @@
-//! How fast keys are looked up: sorted batches of random keys from one and two threads, single gets, single puts, many puts
-//! in one call.
+//! How fast keys are looked up: sorted batches of random keys from one and two threads, single
+//! gets, single puts, many puts in one call.
 //!
 //! `cargo bench -p tonnage-rocksdb --bench read -- --rows 20000000 --keys 1000000 --batch 131072`
 //!
-//! Keys have 16 bytes, values 100, half compressible. The yardstick (`--raw`) is RocksDB with its default options, over the
-//! same rows, asked by batched multi-get. Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
+//! Keys have 16 bytes, values 100, half compressible. The yardstick (`--raw`) is RocksDB with its
+//! default options, over the same rows, asked by batched multi-get. Files go to
+//! `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
 
 use std::env;
 use std::error::Error;
@@ -14,8 +15,8 @@ use std::time::Instant;
 
 use rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows, ScanOptions, Slices,
-    SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges,
+    Rows, ScanOptions, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -33,11 +34,17 @@ struct Plan {
 
 impl Plan {
     fn from_arguments() -> Outcome<Self> {
-        let mut plan = Self { rows: 1_000_000, keys: 1_000_000, batch: 131_072, cache_mib: 4_096, raw: false };
+        let mut plan =
+            Self { rows: 1_000_000, keys: 1_000_000, batch: 131_072, cache_mib: 4_096, raw: false };
         let mut arguments = env::args().skip(1);
         while let Some(argument) = arguments.next() {
-            let mut number =
-                || arguments.next().ok_or("a number is missing")?.parse::<u64>().map_err(Box::<dyn Error + Send + Sync>::from);
+            let mut number = || {
+                arguments
+                    .next()
+                    .ok_or("a number is missing")?
+                    .parse::<u64>()
+                    .map_err(Box::<dyn Error + Send + Sync>::from)
+            };
             match argument.as_str() {
                 "--rows" => plan.rows = number()?,
                 "--keys" => plan.keys = number()?,
@@ -54,7 +61,8 @@ impl Plan {
 
     /// Sorted batches of random keys of stored rows; another `seed`, other keys.
     fn batches(&self, seed: u64) -> Vec<Slices> {
-        let rows: Vec<u64> = (0..self.keys).map(|index| mix(index ^ seed << 32) % self.rows).collect();
+        let rows: Vec<u64> =
+            (0..self.keys).map(|index| mix(index ^ seed << 32) % self.rows).collect();
         rows.chunks(self.batch)
             .map(|rows| {
                 let mut keys: Vec<[u8; 16]> = rows.iter().map(|row| key(*row)).collect();
@@ -90,7 +98,9 @@ fn fill_value(row: u64, value: &mut [u8; VALUE_LEN]) {
 
 fn main() -> Outcome<()> {
     let plan = Plan::from_arguments()?;
-    let place = tempfile::tempdir_in(env::var_os("TONNAGE_BENCH_DIR").map_or_else(env::temp_dir, PathBuf::from))?;
+    let place = tempfile::tempdir_in(
+        env::var_os("TONNAGE_BENCH_DIR").map_or_else(env::temp_dir, PathBuf::from),
+    )?;
     let settings = Settings { cache_bytes: plan.cache_mib << 20, ..Settings::default() };
     let engine = RocksEngine::open(place.path().join("store"), settings)?;
     let space = engine.create_space("bench", &KeyShape::new([KeyPart::Fixed(16)]))?;
@@ -98,7 +108,9 @@ fn main() -> Outcome<()> {
     engine.settle()?;
     for (pass, threads) in [("cold", 2), ("warm", 2), ("warm", 2), ("warm", 1)] {
         let batches = plan.batches(threads as u64 + u64::from(pass == "warm"));
-        rate(&format!("{pass}, {threads} threads"), plan.keys, || read(&engine, space, &batches, threads))?;
+        rate(&format!("{pass}, {threads} threads"), plan.keys, || {
+            read(&engine, space, &batches, threads)
+        })?;
     }
     rate("scan of all rows", plan.rows, || scan(&engine, space))?;
     single_gets(&plan, &engine, space)?;
@@ -138,7 +150,8 @@ fn processor_seconds() -> f64 {
 
 fn load(plan: &Plan, engine: &RocksEngine, space: SpaceId) -> Outcome<()> {
     let start = Instant::now();
-    let session = engine.load(LoadOptions { memory_bytes_max: 2 << 30, ..LoadOptions::default() })?;
+    let session =
+        engine.load(LoadOptions { memory_bytes_max: 2 << 30, ..LoadOptions::default() })?;
     let (mut entries, mut value) = (Entries::new(), [0; VALUE_LEN]);
     for row in 0..plan.rows {
         fill_value(row, &mut value);
@@ -194,7 +207,12 @@ fn single_gets(plan: &Plan, engine: &RocksEngine, space: SpaceId) -> Outcome<()>
     Ok(())
 }
 
-fn single_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Durability) -> Outcome<()> {
+fn single_puts(
+    plan: &Plan,
+    engine: &RocksEngine,
+    space: SpaceId,
+    durability: Durability,
+) -> Outcome<()> {
     let mut nanos = Vec::new();
     let (mut batch, mut value) = (WriteBatch::new(space), [0; VALUE_LEN]);
     for index in 0..100_000 {
@@ -211,7 +229,12 @@ fn single_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Du
 }
 
 /// Puts of rows one after another, and as many in one call, in turn.
-fn many_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Durability) -> Outcome<()> {
+fn many_puts(
+    plan: &Plan,
+    engine: &RocksEngine,
+    space: SpaceId,
+    durability: Durability,
+) -> Outcome<()> {
     const PUTS: u64 = 32;
     let (mut singles, mut together) = (Vec::new(), Vec::new());
     let mut value = [0; VALUE_LEN];
@@ -229,7 +252,10 @@ fn many_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Dura
         first.iter().try_for_each(|batch| engine.write(batch, durability).map(drop))?;
         singles.push(start.elapsed().as_nanos());
         let start = Instant::now();
-        engine.write_many(second, durability).into_iter().try_for_each(|outcome| outcome.map(drop))?;
+        engine
+            .write_many(second, durability)
+            .into_iter()
+            .try_for_each(|outcome| outcome.map(drop))?;
         together.push(start.elapsed().as_nanos());
     }
     report(&format!("{PUTS} single puts, durability {durability:?}"), singles);
@@ -240,7 +266,12 @@ fn many_puts(plan: &Plan, engine: &RocksEngine, space: SpaceId, durability: Dura
 fn report(what: &str, mut nanos: Vec<u128>) {
     nanos.sort_unstable();
     let at = |part: f64| nanos[(nanos.len() as f64 * part) as usize] as f64 / 1e3;
-    println!("{what}: median {:.1} us, 99 % {:.1} us, 99.9 % {:.1} us", at(0.5), at(0.99), at(0.999));
+    println!(
+        "{what}: median {:.1} us, 99 % {:.1} us, 99.9 % {:.1} us",
+        at(0.5),
+        at(0.99),
+        at(0.999)
+    );
 }
 
 /// The same rows and lookups in RocksDB as it comes.
@@ -268,7 +299,9 @@ fn raw(plan: &Plan, place: &std::path::Path) -> Outcome<()> {
     db.ingest_external_file_opts(&move_files, files)?;
     for (pass, threads) in [("cold", 2), ("warm", 2), ("warm", 2), ("warm", 1)] {
         let batches = plan.batches(threads as u64 + u64::from(pass == "warm"));
-        rate(&format!("raw RocksDB: {pass}, {threads} threads"), plan.keys, || raw_read(&db, &batches, threads))?;
+        rate(&format!("raw RocksDB: {pass}, {threads} threads"), plan.keys, || {
+            raw_read(&db, &batches, threads)
+        })?;
     }
     Ok(())
 }
@@ -284,7 +317,13 @@ fn raw_read(db: &DB, batches: &[Slices], threads: usize) -> Outcome<()> {
                         rows.clear();
                         let found = db.batched_multi_get_cf(family, batch.iter(), true);
                         for (index, value) in found.into_iter().enumerate() {
-                            rows.push(batch.get(index), &value?.ok_or("a row is missing")?, 0, 0, index as u32);
+                            rows.push(
+                                batch.get(index),
+                                &value?.ok_or("a row is missing")?,
+                                0,
+                                0,
+                                index as u32,
+                            );
                         }
                     }
                     Ok(())

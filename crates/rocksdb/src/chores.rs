@@ -1,5 +1,5 @@
-//! Work in the background that nobody waits for: giving back the space of what was removed, and removing what the disk did
-//! not let remove before.
+//! Work in the background that nobody waits for: giving back the space of what was removed, and
+//! removing what the disk did not let remove before.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -66,7 +66,8 @@ impl Worker {
     /// Nothing when the system has no thread to give.
     fn start() -> Option<Self> {
         let (chores, waiting) = crossbeam_channel::bounded(WAITING_MAX);
-        let thread = Builder::new().name("tonnage-chores".to_owned()).spawn(move || work(&waiting)).ok()?;
+        let thread =
+            Builder::new().name("tonnage-chores".to_owned()).spawn(move || work(&waiting)).ok()?;
         Some(Self { chores, thread })
     }
 }

@@ -1,12 +1,14 @@
 //! Copies of a store that is in use.
 //!
-//! A copy is of one moment, over all shards: a row that is there came after everything that was acknowledged before it, in
-//! whatever shard.
+//! A copy is of one moment, over all shards: a row that is there came after everything that was
+//! acknowledged before it, in whatever shard.
 //!
 //! 1. Memtables are flushed, while writing goes on, so that little is left in the logs.
-//! 2. The gates of all shards are held exclusively. Of each shard the data files are linked, and what is left of the log is
-//!    copied, into a directory for it below the shard's own: on the same disk, so that nobody waits for data to be copied.
-//! 3. The gates are given up, and these directories moved to where the copy is wanted; to another disk their files are copied.
+//! 2. The gates of all shards are held exclusively. Of each shard the data files are linked, and
+//!    what is left of the log is copied, into a directory for it below the shard's own: on the same
+//!    disk, so that nobody waits for data to be copied.
+//! 3. The gates are given up, and these directories moved to where the copy is wanted; to another
+//!    disk their files are copied.
 //! 4. The manifest is written, and the copy gets its name.
 //!
 //! The list of spaces stands still meanwhile, so no space is made or begins to go.
@@ -26,17 +28,25 @@ use crate::manifest::{sync_directory, unavailable};
 use crate::places::{COPIED_SHARD, begin_copy, make_directory, write_copy};
 use crate::shard::Shard;
 
-/// The directory of a copy in the making, in that for files of loads, which the next opening empties.
+/// The directory of a copy in the making, in that for files of loads, which the next opening
+/// empties.
 const STAGE: &str = "copy";
 
 impl RocksEngine {
-    /// Copies into a directory beside the one asked for, which gets its name only when the copy is whole.
+    /// Copies into a directory beside the one asked for, which gets its name only when the copy is
+    /// whole.
     pub(crate) fn copy_to(&self, directory: &Path) -> Result<()> {
         if directory.exists() {
-            return Err(Error::invalid(format!("{}: it exists: a copy needs a directory of its own", directory.display())));
+            return Err(Error::invalid(format!(
+                "{}: it exists: a copy needs a directory of its own",
+                directory.display()
+            )));
         }
         let partial = with_suffix(directory, ".partial");
-        let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = directory
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         make_directory(parent)?;
         let _copying = begin_copy(&partial)?;
         let copied = self.copy_shards(&partial).and_then(|()| {
@@ -69,7 +79,9 @@ impl RocksEngine {
     /// The one moment.
     fn link_all(&self, staged: &[Stage<'_>]) -> Result<()> {
         let shards = self.shards().iter();
-        let _alone: Vec<_> = shards.map(|shard| shard.gate.write().unwrap_or_else(PoisonError::into_inner)).collect();
+        let _alone: Vec<_> = shards
+            .map(|shard| shard.gate.write().unwrap_or_else(PoisonError::into_inner))
+            .collect();
         staged.iter().try_for_each(Stage::link)
     }
 }
@@ -91,21 +103,26 @@ impl<'a> Stage<'a> {
     fn make(shard: &'a Shard) -> Result<Self> {
         let directory = shard.load_directory().join(STAGE);
         match fs::remove_dir_all(&directory) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unavailable(&directory, error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(unavailable(&directory, error))
+            }
             _ => Ok(Self { shard, directory }),
         }
     }
 
     /// Links data files and copies the log as it is, however large.
     fn link(&self) -> Result<()> {
-        let linked = Checkpoint::new(self.shard.db())
-            .and_then(|checkpoint| checkpoint.create_checkpoint_with_log_size(&self.directory, u64::MAX));
+        let linked = Checkpoint::new(self.shard.db()).and_then(|checkpoint| {
+            checkpoint.create_checkpoint_with_log_size(&self.directory, u64::MAX)
+        });
         linked.map_err(|error| translate(self.directory.display(), error))
     }
 
     fn move_to(&self, target: &Path) -> Result<()> {
         let moved = match fs::rename(&self.directory, target) {
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy_files(&self.directory, target),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                copy_files(&self.directory, target)
+            }
             moved => moved,
         };
         moved.map_err(|error| unavailable(target, error))

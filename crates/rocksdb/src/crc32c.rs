@@ -30,11 +30,15 @@ impl Crc32c {
 
     /// The checksum of more bytes.
     pub(crate) fn update(self, bytes: &[u8]) -> Self {
-        Self(bytes.iter().fold(self.0, |crc, byte| (crc >> 8) ^ TABLE[usize::from(crc as u8 ^ byte)]))
+        Self(
+            bytes
+                .iter()
+                .fold(self.0, |crc, byte| (crc >> 8) ^ TABLE[usize::from(crc as u8 ^ byte)]),
+        )
     }
 
-    /// The checksum as RocksDB stores it: rotated, and moved by a constant, so that a checksum of bytes that hold checksums
-    /// stays strong.
+    /// The checksum as RocksDB stores it: rotated, and moved by a constant, so that a checksum of
+    /// bytes that hold checksums stays strong.
     pub(crate) fn masked(self) -> u32 {
         (!self.0).rotate_right(15).wrapping_add(0xa282_ead8)
     }

@@ -9,8 +9,8 @@ use rocksdb::{DB, Error, ErrorKind, WriteBatch, WriteOptions};
 
 use crate::synced::LogFollower;
 
-/// An open database. Everything that goes into its log passes here, and is counted: a sync during which nobody else wrote
-/// is known to cover all of the log.
+/// An open database. Everything that goes into its log passes here, and is counted: a sync during
+/// which nobody else wrote is known to cover all of the log.
 pub(crate) struct Database {
     db: Arc<DB>,
     begun: AtomicU64,
@@ -39,8 +39,17 @@ impl Database {
     }
 
     /// Writes a batch; the options ask for a sync if `sync` does.
-    pub(crate) fn write(&self, batch: WriteBatch, options: &WriteOptions, sync: bool) -> Result<(), Error> {
-        if sync { self.synced(|| self.db.write_opt(batch, options)) } else { self.write_opt(batch, options) }
+    pub(crate) fn write(
+        &self,
+        batch: WriteBatch,
+        options: &WriteOptions,
+        sync: bool,
+    ) -> Result<(), Error> {
+        if sync {
+            self.synced(|| self.db.write_opt(batch, options))
+        } else {
+            self.write_opt(batch, options)
+        }
     }
 
     /// Writes a batch; that it was synced, if it was, is not noted.
@@ -54,8 +63,8 @@ impl Database {
         if sync { self.synced(|| self.db.flush_wal(true)) } else { self.db.flush_wal(false) }
     }
 
-    /// Has all of the log on the disk, and notes that, so that whatever is missing later is known to be damage. What fails
-    /// here is left as a crash would leave it.
+    /// Has all of the log on the disk, and notes that, so that whatever is missing later is known
+    /// to be damage. What fails here is left as a crash would leave it.
     pub(crate) fn close_log(&self) {
         if self.log.is_behind() {
             let _ = self.flush_wal(true);

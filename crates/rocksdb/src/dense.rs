@@ -1,15 +1,18 @@
 //! Looking up keys that lie close together.
 //!
-//! 1. RocksDB tells from its indexes how many bytes of files lie between the first and the last of the sorted keys. Few for each
-//!    key mean that most blocks hold several of them.
-//! 2. Then one iterator walks from key to key: a few steps, and a seek when they do not suffice. It looks at each block once, and reads the
-//!    disk in order.
-//! 3. Keys that lie farther apart, about one in a block, are better looked up where their blocks are in the cache, and better
-//!    walked to where they are not. The first few are looked up, and the hits counted.
+//! 1. RocksDB tells from its indexes how many bytes of files lie between the first and the last of
+//!    the sorted keys. Few for each key mean that most blocks hold several of them.
+//! 2. Then one iterator walks from key to key: a few steps, and a seek when they do not suffice. It
+//!    looks at each block once, and reads the disk in order.
+//! 3. Keys that lie farther apart, about one in a block, are better looked up where their blocks
+//!    are in the cache, and better walked to where they are not. The first few are looked up, and
+//!    the hits counted.
 //!
-//! Measured with `benches/read.rs`, 4 M rows of 16-byte keys and 100-byte values, two threads, M keys/s: of every 10th row 1.3 by either
-//! way while blocks are not in the cache; of every 40th 0.36 by look-ups and 0.66 by walking while the files are not in memory either,
-//! and 1.1 and 0.7 with all blocks in the cache. Four steps before a seek are as good as any number for near keys, and better than more for others.
+//! Measured with `benches/read.rs`, 4 M rows of 16-byte keys and 100-byte values, two threads, M
+//! keys/s: of every 10th row 1.3 by either way while blocks are not in the cache; of every 40th
+//! 0.36 by look-ups and 0.66 by walking while the files are not in memory either, and 1.1 and 0.7
+//! with all blocks in the cache. Four steps before a seek are as good as any number for near keys,
+//! and better than more for others.
 
 use rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 use rocksdb::{DBRawIterator, Range};
@@ -21,7 +24,8 @@ use crate::shard::{physical_key, space_end};
 
 /// For fewer keys an iterator is not worth making.
 const KEYS_MIN: usize = 256;
-/// Bytes of files for each key, compressed, up to which walking is never dearer than finding: about a dozen rows of a hundred bytes.
+/// Bytes of files for each key, compressed, up to which walking is never dearer than finding: about
+/// a dozen rows of a hundred bytes.
 const NEAR_BYTES_MAX: u64 = 768;
 /// And up to which it is cheaper where blocks are not in the cache: a block, or a little more.
 const SPARSE_BYTES_MAX: u64 = 6 << 10;
@@ -55,7 +59,9 @@ impl Lookup<'_> {
             Distance::Near
         } else if bytes_per_key <= SPARSE_BYTES_MAX {
             let unpacked_bytes = bytes.saturating_mul(2);
-            Distance::Sparse { fits_cache: unpacked_bytes <= self.engine.settings().cache_bytes as u64 }
+            Distance::Sparse {
+                fits_cache: unpacked_bytes <= self.engine.settings().cache_bytes as u64,
+            }
         } else {
             Distance::Far
         }
@@ -67,14 +73,17 @@ impl Lookup<'_> {
         let (mut start, mut end) = (Vec::new(), Vec::new());
         physical_key(self.space.id, first, &mut start);
         physical_key(self.space.id, last, &mut end);
-        let sizes = shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &[Range::new(&start, &end)]);
+        let sizes =
+            shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &[Range::new(&start, &end)]);
         sizes.first().copied().unwrap_or(u64::MAX).saturating_mul(shards.len() as u64)
     }
 
-    /// Looks the keys from `first` on up, one after another, by walking. Answers the number of the first key that it left.
+    /// Looks the keys from `first` on up, one after another, by walking. Answers the number of the
+    /// first key that it left.
     ///
-    /// Near keys leave the cache alone: everything between them passes by as well, and must not displace what others use. Sparse ones
-    /// fill it as look-ups would, which costs a third and serves the next, unless it could not hold what they bring.
+    /// Near keys leave the cache alone: everything between them passes by as well, and must not
+    /// displace what others use. Sparse ones fill it as look-ups would, which costs a third and
+    /// serves the next, unless it could not hold what they bring.
     pub(crate) fn walk(
         &self,
         keys: &Slices,
@@ -99,7 +108,10 @@ impl Lookup<'_> {
                 }
             } else {
                 // An iterator also ends where something cannot be read.
-                walker.iterator.status().map_err(|error| translate(shards[shard].place(), error))?;
+                walker
+                    .iterator
+                    .status()
+                    .map_err(|error| translate(shards[shard].place(), error))?;
             }
         }
         Ok(self.options.keys.end)

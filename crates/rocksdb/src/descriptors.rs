@@ -1,17 +1,20 @@
 //! How many files a store may keep open.
 //!
-//! RocksDB keeps its data files open if it may: a look-up then asks no table of open files. But systems start programs with
-//! as few as 1,024 descriptors, and a store of some 60 GiB has more files than that. So the limit of the process is
-//! raised as far as it goes without rights, and RocksDB is told how many files it may keep open. Beyond that it closes the
-//! ones that were used least.
+//! RocksDB keeps its data files open if it may: a look-up then asks no table of open files. But
+//! systems start programs with as few as 1,024 descriptors, and a store of some 60 GiB has more
+//! files than that. So the limit of the process is raised as far as it goes without rights, and
+//! RocksDB is told how many files it may keep open. Beyond that it closes the ones that were used
+//! least.
 
 use std::path::Path;
 
-/// Descriptors that are left to everything else: logs, files of loads, what the program around the store opens.
+/// Descriptors that are left to everything else: logs, files of loads, what the program around the
+/// store opens.
 const RESERVE: u64 = 64;
 /// RocksDB keeps at least so many.
 const LEAST: u64 = 20;
-/// With so many for a shard, some terabytes, RocksDB may keep all files open, unless a good part of them is there already.
+/// With so many for a shard, some terabytes, RocksDB may keep all files open, unless a good part of
+/// them is there already.
 const PLENTY: u64 = 50_000;
 
 /// How many files the database of a shard may keep open, of so many shards; -1 for all.
@@ -23,11 +26,15 @@ pub(crate) fn max_open_files(db: &Path, shards: usize) -> i32 {
 /// A quarter stays free for loads: their spill files are many.
 fn share(limit: u64, shards: u64, files: u64) -> i32 {
     let share = (limit - limit / 4).saturating_sub(RESERVE) / shards.max(1);
-    if share >= PLENTY && files < share / 4 { -1 } else { share.clamp(LEAST, i32::MAX as u64) as i32 }
+    if share >= PLENTY && files < share / 4 {
+        -1
+    } else {
+        share.clamp(LEAST, i32::MAX as u64) as i32
+    }
 }
 
-/// Into how many parts the table of open files is cut, as a power of two. Each part keeps one file at least, so that of few files
-/// many parts would keep too many.
+/// Into how many parts the table of open files is cut, as a power of two. Each part keeps one file
+/// at least, so that of few files many parts would keep too many.
 pub(crate) fn table_parts_log2(max_open_files: i32) -> i32 {
     match u32::try_from(max_open_files) {
         Ok(files) => (files / 16).max(1).ilog2().min(6) as i32,
@@ -38,7 +45,8 @@ pub(crate) fn table_parts_log2(max_open_files: i32) -> i32 {
 /// Raises the soft limit of open files of this process to the hard one; tells what it is then.
 fn raise_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: both calls read or fill the one struct that they are given, which lives on this stack frame.
+    // SAFETY: both calls read or fill the one struct that they are given, which lives on this stack
+    // frame.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
             return 1_024;

@@ -1,17 +1,21 @@
 //! Removing many rows at once: ranges, and whole spaces.
 //!
-//! A range is removed by one tombstone that covers it. Where a range spans shard keys, files that lie wholly inside are
-//! dropped at once too. That is only right while nobody writes, since a file may hold rows that are newer than the
-//! tombstone: so it happens with the gate held exclusively. RocksDB notes durably that a file is gone, whatever the caller
-//! asked for, so the tombstone is synced first: without it a power failure would bring back older rows of other files.
+//! A range is removed by one tombstone that covers it. Where a range spans shard keys, files that
+//! lie wholly inside are dropped at once too. That is only right while nobody writes, since a file
+//! may hold rows that are newer than the tombstone: so it happens with the gate held exclusively.
+//! RocksDB notes durably that a file is gone, whatever the caller asked for, so the tombstone is
+//! synced first: without it a power failure would bring back older rows of other files.
 //!
-//! What is removed is what is stored: entries of a load under way that are not stored yet come after it.
+//! What is removed is what is stored: entries of a load under way that are not stored yet come
+//! after it.
 //!
-//! A space is dropped in these steps; the next opening takes up where a crash cut in. Where the disk refuses step 2 or 3 they are
-//! tried again in the background: the space is gone all the same.
+//! A space is dropped in these steps; the next opening takes up where a crash cut in. Where the
+//! disk refuses step 2 or 3 they are tried again in the background: the space is gone all the same.
 //!
-//! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is told that it is gone.
-//! 2. On each shard its range is removed. The gate makes sure that whoever found the space before step 1 is done.
+//! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is
+//!    told that it is gone.
+//! 2. On each shard its range is removed. The gate makes sure that whoever found the space before
+//!    step 1 is done.
 //! 3. The note is removed.
 
 use std::sync::PoisonError;
@@ -29,7 +33,8 @@ use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// The range lies under one shard key, in this shard. The shard key is so many bytes of the start.
+    /// The range lies under one shard key, in this shard. The shard key is so many bytes of the
+    /// start.
     One {
         /// The index of the shard.
         shard: usize,
@@ -41,21 +46,31 @@ pub(crate) enum Span {
 }
 
 impl RocksEngine {
-    /// A range lies under one shard key when its start holds a whole one and its end is not past the last key under it.
+    /// A range lies under one shard key when its start holds a whole one and its end is not past
+    /// the last key under it.
     pub(crate) fn span(&self, space: SpaceId, start: &[u8], end: &[u8]) -> Result<Span> {
         let space = self.space(space)?;
         let Ok(len) = space.shape.shard_key_len(start) else { return Ok(Span::All) };
         let shard_key = &start[..len];
         let mut successor = Vec::with_capacity(len);
         tonnage_engine::range::append_successor(shard_key, &mut successor);
-        let within = if end.is_empty() { successor.is_empty() } else { successor.is_empty() || end <= &successor[..] };
+        let within = if end.is_empty() {
+            successor.is_empty()
+        } else {
+            successor.is_empty() || end <= &successor[..]
+        };
         if !within {
             return Ok(Span::All);
         }
         Ok(Span::One { shard: self.shard_index_in(&space, shard_key)?, shard_key_len: len })
     }
 
-    pub(crate) fn delete_ranges(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()> {
+    pub(crate) fn delete_ranges(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        durability: Durability,
+    ) -> Result<()> {
         self.space(space)?;
         let (mut start, mut end) = (Vec::new(), Vec::new());
         for index in 0..ranges.len() {
@@ -67,8 +82,20 @@ impl RocksEngine {
             match self.span(space, ranges.start(index), ranges.end(index))? {
                 Span::One { shard, shard_key_len } => {
                     let shard_key = &ranges.start(index)[..shard_key_len];
-                    let delete = || self.delete_narrow(&self.shards()[shard], space, shard_key, [&start, &end], durability);
-                    self.shards()[shard].pace.write(start.len() + end.len(), patience::deadline(), delete)?;
+                    let delete = || {
+                        self.delete_narrow(
+                            &self.shards()[shard],
+                            space,
+                            shard_key,
+                            [&start, &end],
+                            durability,
+                        )
+                    };
+                    self.shards()[shard].pace.write(
+                        start.len() + end.len(),
+                        patience::deadline(),
+                        delete,
+                    )?;
                 }
                 Span::All => {
                     for shard in self.shards() {
@@ -96,7 +123,13 @@ impl RocksEngine {
     }
 
     /// `check` is asked once nobody else writes.
-    fn delete_wide(&self, shard: &Shard, start: &[u8], end: &[u8], check: impl Fn() -> Result<()>) -> Result<()> {
+    fn delete_wide(
+        &self,
+        shard: &Shard,
+        start: &[u8],
+        end: &[u8],
+        check: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         remove_range(shard, start, end, self.limits().key_bytes_max, check)?;
         self.chores().compact(shard, start, end);
         Ok(())
@@ -132,7 +165,13 @@ impl RocksEngine {
 }
 
 /// `check` is asked once nobody else writes.
-fn remove_range(shard: &Shard, start: &[u8], end: &[u8], key_bytes_max: usize, check: impl Fn() -> Result<()>) -> Result<()> {
+fn remove_range(
+    shard: &Shard,
+    start: &[u8],
+    end: &[u8],
+    key_bytes_max: usize,
+    check: impl Fn() -> Result<()>,
+) -> Result<()> {
     let last = last_before(end, SPACE_LEN + key_bytes_max);
     shard.pace.write(start.len() + end.len(), patience::deadline(), || {
         let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
@@ -159,13 +198,19 @@ fn space_start(space: SpaceId) -> [u8; SPACE_LEN] {
     space.0.to_be_bytes()
 }
 
-fn write_tombstone(shard: &Shard, start: &[u8], end: &[u8], durability: Durability) -> Result<Attempt<()>> {
+fn write_tombstone(
+    shard: &Shard,
+    start: &[u8],
+    end: &[u8],
+    durability: Durability,
+) -> Result<Attempt<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
     pace::attempt(shard, durability == Durability::Fsync, batch)
 }
 
-/// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes the last one before it.
+/// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes
+/// the last one before it.
 fn last_before(end: &[u8], len_max: usize) -> Vec<u8> {
     let mut last = end.to_vec();
     match last.pop() {
@@ -193,7 +238,8 @@ mod tests {
         assert_eq!(last_before(&[0], 4), [0_u8; 0]);
     }
 
-    /// The story of a bug: a drop that a full disk had refused midway was taken up by the next opening only.
+    /// The story of a bug: a drop that a full disk had refused midway was taken up by the next
+    /// opening only.
     #[test]
     fn a_drop_that_could_not_be_completed_is_completed_in_the_background() {
         let place = tempfile::tempdir().unwrap();
@@ -218,11 +264,18 @@ mod tests {
     fn syncs(shard: &Shard) -> u64 {
         let text = shard.db().property_value("rocksdb.dbstats").unwrap().unwrap();
         let line = text.lines().find(|line| line.starts_with("Cumulative WAL:")).unwrap();
-        line.split(", ").nth(1).and_then(|syncs| syncs.strip_suffix(" syncs")).unwrap().trim().parse().unwrap()
+        line.split(", ")
+            .nth(1)
+            .and_then(|syncs| syncs.strip_suffix(" syncs"))
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap()
     }
 
-    /// The tombstone of a wide range stood in the log unsynced, while the files that it covers were gone for good: after a
-    /// power failure neither was there, and older rows of other files came back.
+    /// The tombstone of a wide range stood in the log unsynced, while the files that it covers were
+    /// gone for good: after a power failure neither was there, and older rows of other files came
+    /// back.
     #[test]
     fn a_wide_deletion_is_in_the_synced_log_whatever_durability_was_asked_for() {
         let place = tempfile::tempdir().unwrap();

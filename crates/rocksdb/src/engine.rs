@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rocksdb::Cache;
 use tonnage_engine::{
-    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges, ReadOptions, Result, Rows,
-    ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
-    placed_shard,
+    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges,
+    ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo,
+    Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome, placed_shard,
 };
 
 use crate::chores::Chores;
@@ -49,17 +49,22 @@ impl RocksEngine {
     ///
     /// # Errors
     /// - `NotFound` when there is no store and none may be made;
-    /// - `Invalid` for a directory that holds something else, for other data directories than the store was made with, and for
-    ///   data directories that were mixed up;
+    /// - `Invalid` for a directory that holds something else, for other data directories than the
+    ///   store was made with, and for data directories that were mixed up;
     /// - `Unsupported` for a store of a newer format;
-    /// - `Unavailable` when the store is open already, a disk is missing, or a directory cannot be written;
+    /// - `Unavailable` when the store is open already, a disk is missing, or a directory cannot be
+    ///   written;
     /// - `Corruption` when what is stored is damaged.
     pub fn open(path: impl Into<PathBuf>, settings: Settings) -> Result<RocksEngine> {
         Self::open_with_clock(path, settings, Arc::new(SystemClock))
     }
 
     /// The same on a clock of the caller's, which decides what has expired.
-    pub fn open_with_clock(path: impl Into<PathBuf>, settings: Settings, clock: Arc<dyn Clock>) -> Result<RocksEngine> {
+    pub fn open_with_clock(
+        path: impl Into<PathBuf>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<RocksEngine> {
         let mut places = Places::open(&path.into(), &settings)?;
         let cache = Cache::new_hyper_clock_cache(settings.cache_bytes, 0);
         let memtables = memtable_bound(&settings, places.directories().len());
@@ -72,12 +77,22 @@ impl RocksEngine {
             memtables: &memtables,
         };
         let shards = places.directories().enumerate();
-        let shards = shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
+        let shards =
+            shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
         let shards: Arc<[Shard]> = shards.collect::<Result<Vec<_>>>()?.into();
         let (spaces, dropping) = Spaces::open(shards[0].db())?;
         places.finish()?;
         let capability = capability(shards.len() as u32);
-        let engine = Self { shards, chores: Chores::default(), spaces, settings, clock, capability, cache, _places: places };
+        let engine = Self {
+            shards,
+            chores: Chores::default(),
+            spaces,
+            settings,
+            clock,
+            capability,
+            cache,
+            _places: places,
+        };
         // What the disk does not let remove now keeps no store closed.
         dropping.into_iter().for_each(|space| engine.complete_drop_soon(space));
         Ok(engine)
@@ -88,7 +103,8 @@ impl RocksEngine {
         &self.shards
     }
 
-    /// The shards, for a thread that may outlive a borrow of the engine, though not the engine: it is ended before.
+    /// The shards, for a thread that may outlive a borrow of the engine, though not the engine: it
+    /// is ended before.
     pub(crate) fn share_shards(&self) -> Arc<[Shard]> {
         Arc::clone(&self.shards)
     }
@@ -102,8 +118,8 @@ impl RocksEngine {
         }
     }
 
-    /// The index of the shard that holds the rows of a shard key of a space. `Invalid` when the key of a placed space names a shard that
-    /// there is not.
+    /// The index of the shard that holds the rows of a shard key of a space. `Invalid` when the key
+    /// of a placed space names a shard that there is not.
     #[inline]
     pub(crate) fn shard_index_in(&self, space: &SpaceInfo, shard_key: &[u8]) -> Result<usize> {
         match space.shape.is_placed() {
@@ -176,7 +192,9 @@ impl Engine for RocksEngine {
 
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         if shape.is_placed() && !self.capability.placed_spaces {
-            return Err(Error::unsupported("a store of more than 65,536 data directories has no indexes: use fewer directories"));
+            return Err(Error::unsupported(
+                "a store of more than 65,536 data directories has no indexes: use fewer directories",
+            ));
         }
         self.spaces.create(self.shards[0].db(), name, shape)
     }
@@ -193,11 +211,22 @@ impl Engine for RocksEngine {
         ShardId(self.shard_index(shard_key) as u32)
     }
 
-    fn read_some(&self, space: SpaceId, keys: &Slices, options: &ReadOptions, rows: &mut Rows) -> Result<usize> {
+    fn read_some(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
         self.read_keys(space, keys, options, rows)
     }
 
-    fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+    fn scan(
+        &self,
+        space: SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner + '_>> {
         Ok(Box::new(self.scan_ranges(space, ranges, options)?))
     }
 
@@ -213,7 +242,11 @@ impl Engine for RocksEngine {
         self.write_batch(batch, durability)
     }
 
-    fn write_many(&self, batches: &[WriteBatch], durability: Durability) -> Vec<Result<WriteOutcome>> {
+    fn write_many(
+        &self,
+        batches: &[WriteBatch],
+        durability: Durability,
+    ) -> Vec<Result<WriteOutcome>> {
         self.write_batches(batches, durability)
     }
 

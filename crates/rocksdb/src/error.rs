@@ -10,8 +10,14 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
     let text = error.to_string();
     let lower = text.to_ascii_lowercase();
     let (kind, remedy) = if lower.contains("no space left") || lower.contains("space limit") {
-        (ErrorKind::Unavailable, "the disk is full: free some space, writes then work again within seconds")
-    } else if lower.contains("lock hold by") || lower.contains("resource temporarily unavailable") || lower.contains("/lock:") {
+        (
+            ErrorKind::Unavailable,
+            "the disk is full: free some space, writes then work again within seconds",
+        )
+    } else if lower.contains("lock hold by")
+        || lower.contains("resource temporarily unavailable")
+        || lower.contains("/lock:")
+    {
         (ErrorKind::Unavailable, "the store is open in another process: close it there")
     } else if lower.contains("too many open files") {
         (ErrorKind::Unavailable, "raise the limit of open files (ulimit -n)")
@@ -23,18 +29,27 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
                 (ErrorKind::Corruption, "run `check`, then restore the store from a copy")
             }
             Kind::NotFound => (ErrorKind::NotFound, "it does not exist"),
-            Kind::NotSupported => (ErrorKind::Unsupported, "this build of RocksDB does not offer it"),
+            Kind::NotSupported => {
+                (ErrorKind::Unsupported, "this build of RocksDB does not offer it")
+            }
             Kind::InvalidArgument => (ErrorKind::Internal, "report it"),
-            Kind::IOError if lower.contains("no such file") => {
-                (ErrorKind::Corruption, "a file of the store is missing: restore the store from a copy")
-            }
-            Kind::IOError => (ErrorKind::Unavailable, "the disk failed: writes stop until the store is opened again"),
-            Kind::Incomplete => {
-                (ErrorKind::Unavailable, "writes have stalled for a minute: the disk is full, or slower than what is written")
-            }
-            Kind::ShutdownInProgress | Kind::TimedOut | Kind::Aborted | Kind::Busy | Kind::TryAgain => {
-                (ErrorKind::Unavailable, "try again later")
-            }
+            Kind::IOError if lower.contains("no such file") => (
+                ErrorKind::Corruption,
+                "a file of the store is missing: restore the store from a copy",
+            ),
+            Kind::IOError => (
+                ErrorKind::Unavailable,
+                "the disk failed: writes stop until the store is opened again",
+            ),
+            Kind::Incomplete => (
+                ErrorKind::Unavailable,
+                "writes have stalled for a minute: the disk is full, or slower than what is written",
+            ),
+            Kind::ShutdownInProgress
+            | Kind::TimedOut
+            | Kind::Aborted
+            | Kind::Busy
+            | Kind::TryAgain => (ErrorKind::Unavailable, "try again later"),
             _ => (ErrorKind::Internal, "report it"),
         }
     };

@@ -1,8 +1,10 @@
 //! About how many rows ranges hold.
 //!
 //! 1. The first keys of a range are counted. Most ranges have no more, and are known exactly.
-//! 2. RocksDB tells from its indexes how many bytes of files these keys take, and how many the whole range: the rest is in proportion.
-//! 3. What is only in memory is not weighed there. It is counted in with every large range, wherever it belongs.
+//! 2. RocksDB tells from its indexes how many bytes of files these keys take, and how many the
+//!    whole range: the rest is in proportion.
+//! 3. What is only in memory is not weighed there. It is counted in with every large range,
+//!    wherever it belongs.
 
 use rocksdb::Range;
 use tonnage_engine::{Ranges, Result, SpaceId};
@@ -55,8 +57,14 @@ fn rows_of_shard(shard: &Shard, start: &[u8], end: &[u8], most: usize) -> Result
     }
     iterator.status().map_err(|error| translate(shard.place(), error))?;
     let Some(reached) = iterator.key() else { return Ok(counted as u64) };
-    let bytes =
-        |end: &[u8]| shard.db().get_approximate_sizes_cf(&shard.rows(), &[Range::new(start, end)]).first().copied().unwrap_or(0);
+    let bytes = |end: &[u8]| {
+        shard
+            .db()
+            .get_approximate_sizes_cf(&shard.rows(), &[Range::new(start, end)])
+            .first()
+            .copied()
+            .unwrap_or(0)
+    };
     let in_files = match bytes(reached) {
         0 => counted as u64,
         counted_bytes => (counted as f64 * bytes(end) as f64 / counted_bytes as f64) as u64,
@@ -67,8 +75,12 @@ fn rows_of_shard(shard: &Shard, start: &[u8], end: &[u8], most: usize) -> Result
 /// Rows of all spaces that are not in files yet.
 fn rows_in_memory(shard: &Shard) -> Result<u64> {
     let property = |name: &str| -> Result<u64> {
-        let value = shard.db().property_int_value_cf(shard.rows(), name).map_err(|error| translate(shard.place(), error))?;
+        let value = shard
+            .db()
+            .property_int_value_cf(shard.rows(), name)
+            .map_err(|error| translate(shard.place(), error))?;
         Ok(value.unwrap_or(0))
     };
-    Ok(property("rocksdb.num-entries-active-mem-table")? + property("rocksdb.num-entries-imm-mem-tables")?)
+    Ok(property("rocksdb.num-entries-active-mem-table")?
+        + property("rocksdb.num-entries-imm-mem-tables")?)
 }

@@ -1,14 +1,15 @@
 //! Files that RocksDB took in, or began to.
 //!
-//! RocksDB links a file under a number of its own, notes it in its MANIFEST, and syncs that. When the sync fails it removes
-//! its link, but the note is in the MANIFEST already, and stays: the next opening would ask for a file that is gone
-//! (docs/rocksdb-ingestion-fsync.md). So:
+//! RocksDB links a file under a number of its own, notes it in its MANIFEST, and syncs that. When
+//! the sync fails it removes its link, but the note is in the MANIFEST already, and stays: the next
+//! opening would ask for a file that is gone (docs/rocksdb-ingestion-fsync.md). So:
 //!
-//! 1. The link under which a load wrote the file is made durable before RocksDB takes the file in. RocksDB removes that
-//!    link after it has succeeded, never before.
+//! 1. The link under which a load wrote the file is made durable before RocksDB takes the file in.
+//!    RocksDB removes that link after it has succeeded, never before.
 //! 2. After a failure the link stays as long as the MANIFEST names the file.
-//! 3. Before RocksDB opens, each file that the MANIFEST names and that is missing gets its link back. A file is known
-//!    again by its size and by the id of the session that wrote it, which both MANIFEST and file hold.
+//! 3. Before RocksDB opens, each file that the MANIFEST names and that is missing gets its link
+//!    back. A file is known again by its size and by the id of the session that wrote it, which
+//!    both MANIFEST and file hold.
 //!
 //! A process that is killed at any moment in between leaves the link of step 1, too.
 
@@ -21,7 +22,8 @@ use tonnage_engine::Result;
 use crate::manifest::{sync_directory, unavailable};
 use crate::version_edits::LiveState;
 
-/// How much of the end of a data file is searched for the id of its session: the properties stand just before the footer.
+/// How much of the end of a data file is searched for the id of its session: the properties stand
+/// just before the footer.
 const TAIL_BYTES: u64 = 1 << 20;
 
 /// What stands before the id of the session in the properties of a data file: the end of its name.
@@ -41,7 +43,9 @@ pub(crate) fn restore_missing_files(db: &Path, load: &Path) -> Result<()> {
         if place.exists() {
             continue;
         }
-        if let Some(kept) = kept.iter().find(|kept| kept.bytes == file.bytes && kept.session == file.session) {
+        if let Some(kept) =
+            kept.iter().find(|kept| kept.bytes == file.bytes && kept.session == file.session)
+        {
             link(&kept.path, &place).map_err(|error| unavailable(&place, error))?;
             restored = true;
         }
@@ -92,10 +96,11 @@ fn files_of_loads(load: &Path) -> io::Result<Vec<KeptFile>> {
     Ok(files)
 }
 
-/// The lower half of the id of the session that wrote a data file: of 20 digits to the base of 36 the last twelve, and two
-/// bits of those before.
+/// The lower half of the id of the session that wrote a data file: of 20 digits to the base of 36
+/// the last twelve, and two bits of those before.
 fn session_in(tail: &[u8]) -> Option<u64> {
-    let at = tail.windows(SESSION_NAME.len()).rposition(|window| window == SESSION_NAME)? + SESSION_NAME.len();
+    let at = tail.windows(SESSION_NAME.len()).rposition(|window| window == SESSION_NAME)?
+        + SESSION_NAME.len();
     let digits = std::str::from_utf8(tail.get(at..at + SESSION_LEN)?).ok()?;
     let (high, low) = digits.split_at_checked(SESSION_LEN - 12)?;
     let (high, low) = (u64::from_str_radix(high, 36).ok()?, u64::from_str_radix(low, 36).ok()?);

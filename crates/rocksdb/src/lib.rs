@@ -1,14 +1,17 @@
 //! The embedded engine of Tonnage: rows in RocksDB.
 //!
-//! - A store is a directory with a `TONNAGE` file ([`manifest`](self)) that names its data directories. Each of them is a
-//!   shard: one RocksDB with two column families, `default` for what the engine notes (spaces, versions) and `rows`.
-//! - The shard of a row is a hash of its shard key modulo the number of shards, fixed when the store is made.
-//! - A row stands under its space as four big-endian bytes, then its key; its value is the header of
-//!   [`tonnage_engine::header`] and the payload.
-//! - Small writes go through the write-ahead log in one batch ([`write`]); bulk loads are merged into files that are ingested
-//!   ([`load`]). A [gate](shard) and [windows](window) keep the two from overwriting each other.
-//! - Nothing damaged is ever returned as data: blocks are verified when read, and the write-ahead log is audited before
-//!   RocksDB recovers from it ([`wal_audit`]).
+//! - A store is a directory with a `TONNAGE` file ([`manifest`](self)) that names its data
+//!   directories. Each of them is a shard: one RocksDB with two column families, `default` for what
+//!   the engine notes (spaces, versions) and `rows`.
+//! - The shard of a row is a hash of its shard key modulo the number of shards, fixed when the
+//!   store is made.
+//! - A row stands under its space as four big-endian bytes, then its key; its value is the header
+//!   of [`tonnage_engine::header`] and the payload.
+//! - Small writes go through the write-ahead log in one batch ([`write`]); bulk loads are merged
+//!   into files that are ingested ([`load`]). A [gate](shard) and [windows](window) keep the two
+//!   from overwriting each other.
+//! - Nothing damaged is ever returned as data: blocks are verified when read, and the write-ahead
+//!   log is audited before RocksDB recovers from it ([`wal_audit`]).
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod chores;

@@ -1,8 +1,10 @@
-//! The format of RocksDB's logs: the write-ahead log, and the MANIFEST, which is a log of changes to the list of files.
+//! The format of RocksDB's logs: the write-ahead log, and the MANIFEST, which is a log of changes
+//! to the list of files.
 //!
-//! A log is a run of 32 KiB blocks; a block is a run of fragments; a fragment is a masked CRC-32C of type and payload (4
-//! bytes), the length of the payload (2), a type (1), and the payload. What is left at the end of a block is filled with
-//! zeros when no header fits in. A record is one fragment, or a first, middle ones and a last.
+//! A log is a run of 32 KiB blocks; a block is a run of fragments; a fragment is a masked CRC-32C
+//! of type and payload (4 bytes), the length of the payload (2), a type (1), and the payload. What
+//! is left at the end of a block is filled with zeros when no header fits in. A record is one
+//! fragment, or a first, middle ones and a last.
 
 use crate::crc32c::Crc32c;
 
@@ -14,9 +16,9 @@ const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
 
-/// Types that this store's logs hold: the four of plain records, and RocksDB's notes on compression, timestamps and
-/// predecessors. Logs are never recycled, so that the other half of the types, which RocksDB skips as stale, can only be
-/// damage.
+/// Types that this store's logs hold: the four of plain records, and RocksDB's notes on
+/// compression, timestamps and predecessors. Logs are never recycled, so that the other half of the
+/// types, which RocksDB skips as stale, can only be damage.
 pub(crate) const TYPES: [u8; 7] = [WHOLE, FIRST, MIDDLE, LAST, 9, 10, 130];
 
 /// The header of a fragment.
@@ -30,7 +32,11 @@ pub(crate) struct Header {
 impl Header {
     pub(crate) fn at(log: &[u8], offset: usize) -> Option<Self> {
         let &[a, b, c, d, low, high, kind] = log.get(offset..)?.first_chunk::<HEADER>()?;
-        Some(Self { crc: u32::from_le_bytes([a, b, c, d]), len: usize::from(u16::from_le_bytes([low, high])), kind })
+        Some(Self {
+            crc: u32::from_le_bytes([a, b, c, d]),
+            len: usize::from(u16::from_le_bytes([low, high])),
+            kind,
+        })
     }
 }
 
@@ -74,7 +80,11 @@ fn look(log: &[u8], offset: usize) -> Found {
     if block_end - offset < HEADER {
         let trailer = &log[offset.min(log.len())..block_end.min(log.len())];
         let is_blank = trailer.iter().all(|byte| *byte == 0);
-        return if is_blank { Found::BlockEnd(block_end) } else { broken("the end of a block is not blank") };
+        return if is_blank {
+            Found::BlockEnd(block_end)
+        } else {
+            broken("the end of a block is not blank")
+        };
     }
     if offset >= log.len() {
         return Found::End;
@@ -82,7 +92,11 @@ fn look(log: &[u8], offset: usize) -> Found {
     let Some(header) = Header::at(log, offset) else { return Found::Stopped(Stop::Torn) };
     if header.crc == 0 && header.len == 0 && header.kind == 0 {
         let is_blank = log[offset..].iter().all(|byte| *byte == 0);
-        return if is_blank { Found::Stopped(Stop::Blank) } else { broken("a record is blank, but more follows") };
+        return if is_blank {
+            Found::Stopped(Stop::Blank)
+        } else {
+            broken("a record is blank, but more follows")
+        };
     }
     let payload = offset + HEADER;
     let end = payload + header.len;
@@ -169,7 +183,12 @@ mod tests {
     use super::*;
 
     fn fragment(kind: u8, payload: &[u8]) -> Vec<u8> {
-        let header = [&checksum(kind, payload).to_le_bytes()[..], &(payload.len() as u16).to_le_bytes(), &[kind]].concat();
+        let header = [
+            &checksum(kind, payload).to_le_bytes()[..],
+            &(payload.len() as u16).to_le_bytes(),
+            &[kind],
+        ]
+        .concat();
         [&header[..], payload].concat()
     }
 
@@ -183,7 +202,13 @@ mod tests {
 
     #[test]
     fn fragments_are_put_together() {
-        let log = [fragment(WHOLE, b"a"), fragment(FIRST, b"b"), fragment(MIDDLE, b"c"), fragment(LAST, b"d")].concat();
+        let log = [
+            fragment(WHOLE, b"a"),
+            fragment(FIRST, b"b"),
+            fragment(MIDDLE, b"c"),
+            fragment(LAST, b"d"),
+        ]
+        .concat();
         assert_eq!(read(&log), (vec![b"a".to_vec(), b"bcd".to_vec()], log.len(), None));
     }
 

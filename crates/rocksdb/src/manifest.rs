@@ -11,7 +11,8 @@
 //! shard /mnt/second/data
 //! ```
 //!
-//! `SHARD` in each data directory, so that a directory of another store, or in the wrong place, is refused:
+//! `SHARD` in each data directory, so that a directory of another store, or in the wrong place, is
+//! refused:
 //!
 //! ```text
 //! tonnage shard
@@ -19,9 +20,10 @@
 //! shard 1 of 2
 //! ```
 //!
-//! A store is made in this order: the manifest in state `making`, then the data directories with their databases, then the
-//! manifest in state `ready`. Whoever opens a store in state `making` finishes the work. Once it is `ready`, nothing missing is
-//! ever made anew: a disk that is not mounted must not look like an empty shard.
+//! A store is made in this order: the manifest in state `making`, then the data directories with
+//! their databases, then the manifest in state `ready`. Whoever opens a store in state `making`
+//! finishes the work. Once it is `ready`, nothing missing is ever made anew: a disk that is not
+//! mounted must not look like an empty shard.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -67,7 +69,9 @@ impl Manifest {
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text).map(Some).map_err(|error| error.at(path.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(damaged("it is not text").at(path.display())),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(damaged("it is not text").at(path.display()))
+            }
             Err(error) => Err(unavailable(&path, error)),
         }
     }
@@ -90,7 +94,9 @@ impl Manifest {
             "ready" => State::Ready,
             _ => return Err(damaged("its state is unknown")),
         };
-        let shards: Vec<PathBuf> = lines.map(|line| field(Some(line), "shard").map(PathBuf::from)).collect::<Result<_>>()?;
+        let shards: Vec<PathBuf> = lines
+            .map(|line| field(Some(line), "shard").map(PathBuf::from))
+            .collect::<Result<_>>()?;
         if shards.is_empty() {
             return Err(damaged("it names no shard"));
         }
@@ -162,22 +168,29 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
 }
 
 fn field<'t>(line: Option<&'t str>, name: &str) -> Result<&'t str> {
-    line.and_then(|line| line.strip_prefix(name)?.strip_prefix(' ')).ok_or_else(|| damaged(&format!("it lacks '{name}'")))
+    line.and_then(|line| line.strip_prefix(name)?.strip_prefix(' '))
+        .ok_or_else(|| damaged(&format!("it lacks '{name}'")))
 }
 
 fn plain(path: &Path) -> Result<&str> {
     let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
-    text.ok_or_else(|| Error::invalid(format!("{}: a data directory must have a plain UTF-8 name", path.display())))
+    text.ok_or_else(|| {
+        Error::invalid(format!("{}: a data directory must have a plain UTF-8 name", path.display()))
+    })
 }
 
 fn damaged(what: &str) -> Error {
-    Error::corruption(format!("the manifest of the store is damaged, {what}: restore it from a copy"))
+    Error::corruption(format!(
+        "the manifest of the store is damaged, {what}: restore it from a copy"
+    ))
 }
 
 /// The error of a file or directory that cannot be used now.
 pub(crate) fn unavailable(path: &Path, error: io::Error) -> Error {
     let remedy = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "give this user the right to write there",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "give this user the right to write there"
+        }
         io::ErrorKind::StorageFull => "free some space",
         _ => "check the path and the disk",
     };
@@ -202,12 +215,20 @@ mod tests {
     fn a_newer_format_is_unsupported_and_says_both_numbers() {
         let error = Manifest::parse("tonnage store\nformat 7\nwhatever\n").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.message().contains("format 7") && error.message().contains("up to 1"), "{error}");
+        assert!(
+            error.message().contains("format 7") && error.message().contains("up to 1"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_damaged_manifest_is_corruption() {
-        for text in ["", "tonnage", "tonnage store\nformat x\n", "tonnage store\nformat 1\nid 5\nstate ready\n"] {
+        for text in [
+            "",
+            "tonnage",
+            "tonnage store\nformat x\n",
+            "tonnage store\nformat 1\nid 5\nstate ready\n",
+        ] {
             assert_eq!(Manifest::parse(text).unwrap_err().kind(), ErrorKind::Corruption, "{text}");
         }
     }

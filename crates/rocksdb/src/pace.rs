@@ -1,17 +1,20 @@
 //! How fast small writes may come while compaction falls behind, and the door where they wait.
 //!
-//! RocksDB can slow writers down by itself, but only while they wait inside, which none may ([`patience`](crate::patience)).
-//! Those that it refuses instead are charged as if they had been let in: a batch of a mebibyte never got through, and many
-//! small ones went at a thirteenth of the rate. So its own delays are off ([`Limits::options`]), and writers are slowed down
-//! here, before they take any lock:
+//! RocksDB can slow writers down by itself, but only while they wait inside, which none may
+//! ([`patience`](crate::patience)). Those that it refuses instead are charged as if they had been
+//! let in: a batch of a mebibyte never got through, and many small ones went at a thirteenth of the
+//! rate. So its own delays are off ([`Limits::options`]), and writers are slowed down here, before
+//! they take any lock:
 //!
-//! 1. Every [`LOOK`] one of those who pass looks at the files at level 0, at the bytes that wait for compaction, and whether
-//!    RocksDB has stopped writes.
+//! 1. Every [`LOOK`] one of those who pass looks at the files at level 0, at the bytes that wait
+//!    for compaction, and whether RocksDB has stopped writes.
 //! 2. **Open.** Within the limits everybody passes.
-//! 3. **Slow.** Past them writers are given slots, one after another in the order in which they came, at a rate. It falls from
-//!    [`RATE_MAX`] to [`RATE_MIN`] on the way from where slowing down begins to where writes are stopped, by the same part for
-//!    each step, so that it settles where compaction keeps up.
-//! 4. **Stopped.** Everybody waits until RocksDB takes writes again, or the deadline of the call has come.
+//! 3. **Slow.** Past them writers are given slots, one after another in the order in which they
+//!    came, at a rate. It falls from [`RATE_MAX`] to [`RATE_MIN`] on the way from where slowing
+//!    down begins to where writes are stopped, by the same part for each step, so that it settles
+//!    where compaction keeps up.
+//! 4. **Stopped.** Everybody waits until RocksDB takes writes again, or the deadline of the call
+//!    has come.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +31,8 @@ use crate::shard::{ROWS, Shard};
 const LOOK: Duration = Duration::from_millis(100);
 /// How often while writes are stopped: stops are often short.
 const LOOK_STOPPED: Duration = Duration::from_millis(5);
-/// Bytes a second with which slowing down begins, and those next to the stop. Somewhere between them compaction keeps up.
+/// Bytes a second with which slowing down begins, and those next to the stop. Somewhere between
+/// them compaction keeps up.
 const RATE_MAX: f64 = (128 << 20) as f64;
 const RATE_MIN: f64 = (1 << 20) as f64;
 /// A writer that slept too long may make up for so much.
@@ -49,10 +53,12 @@ pub(crate) struct Limits {
 }
 
 /// RocksDB's own defaults.
-pub(crate) const STEADY: Limits = Limits { slow_files: 20, stop_files: 36, slow_bytes: 64 << 30, stop_bytes: 256 << 30 };
+pub(crate) const STEADY: Limits =
+    Limits { slow_files: 20, stop_files: 36, slow_bytes: 64 << 30, stop_bytes: 256 << 30 };
 
 impl Limits {
-    /// As options for a database that is open. Where slowing down would begin writers are stopped already.
+    /// As options for a database that is open. Where slowing down would begin writers are stopped
+    /// already.
     pub(crate) fn options(self) -> [(&'static str, String); 4] {
         [
             ("level0_slowdown_writes_trigger", self.stop_files.to_string()),
@@ -82,7 +88,10 @@ impl Backlog {
     pub(crate) fn of(db: &DB) -> Self {
         let Some(rows) = db.cf_handle(ROWS) else { return Self::default() };
         let number = |name: &str| db.property_int_value_cf(rows, name).ok().flatten().unwrap_or(0);
-        Self { files: number("rocksdb.num-files-at-level0"), bytes: number("rocksdb.estimate-pending-compaction-bytes") }
+        Self {
+            files: number("rocksdb.num-files-at-level0"),
+            bytes: number("rocksdb.estimate-pending-compaction-bytes"),
+        }
     }
 }
 
@@ -126,7 +135,13 @@ impl Pace {
     /// The door of a database that was just opened with the steady limits.
     pub(crate) fn new(db: Arc<DB>) -> Self {
         let slots = Mutex::new(Slots::new(Instant::now()));
-        Self { db, door: AtomicU8::new(Door::Open as u8), began: Instant::now(), next_look_us: AtomicU64::new(0), slots }
+        Self {
+            db,
+            door: AtomicU8::new(Door::Open as u8),
+            began: Instant::now(),
+            next_look_us: AtomicU64::new(0),
+            slots,
+        }
     }
 
     /// Waits until so many bytes may be written. The caller holds no lock.
@@ -142,12 +157,17 @@ impl Pace {
         }
     }
 
-    /// Lets `attempt` write so many bytes, again whenever it meets writes stopped. It takes its locks itself and gives them up
-    /// before it answers: whoever waits, waits at the door.
+    /// Lets `attempt` write so many bytes, again whenever it meets writes stopped. It takes its
+    /// locks itself and gives them up before it answers: whoever waits, waits at the door.
     ///
     /// # Errors
     /// Those of `attempt`, and `Unavailable` when it could not write before `deadline`.
-    pub(crate) fn write<T>(&self, bytes: usize, deadline: Instant, mut attempt: impl FnMut() -> Result<Attempt<T>>) -> Result<T> {
+    pub(crate) fn write<T>(
+        &self,
+        bytes: usize,
+        deadline: Instant,
+        mut attempt: impl FnMut() -> Result<Attempt<T>>,
+    ) -> Result<T> {
         self.admit(bytes, deadline)?;
         loop {
             match attempt()? {
@@ -187,7 +207,8 @@ impl Pace {
     fn wait_out(&self, refusal: &rocksdb::Error, deadline: Instant) -> Result<()> {
         self.slots().refusal = Some(refusal.to_string());
         self.door.store(Door::Stopped as u8, Ordering::SeqCst);
-        self.next_look_us.fetch_min(self.micros() + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
+        self.next_look_us
+            .fetch_min(self.micros() + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
         self.wait(0, deadline)?;
         if Instant::now() < deadline { Ok(()) } else { Err(self.stopped_for_long()) }
     }
@@ -217,14 +238,19 @@ impl Pace {
         let (now, due) = (self.micros(), self.next_look_us.load(Ordering::Relaxed));
         if now >= due {
             let next = now + LOOK.as_micros() as u64;
-            if self.next_look_us.compare_exchange(due, next, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+            if self
+                .next_look_us
+                .compare_exchange(due, next, Ordering::SeqCst, Ordering::Relaxed)
+                .is_ok()
+            {
                 self.look(now);
             }
         }
     }
 
     fn look(&self, now_us: u64) {
-        let is_stopped = self.db.property_int_value("rocksdb.is-write-stopped").ok().flatten() == Some(1);
+        let is_stopped =
+            self.db.property_int_value("rocksdb.is-write-stopped").ok().flatten() == Some(1);
         let backlog = Backlog::of(&self.db);
         let mut slots = self.slots();
         let is_slow = slots.judge(backlog, Instant::now());
@@ -284,7 +310,9 @@ impl Slots {
 
     /// Whether writers are to be slowed down, and how much.
     fn judge(&mut self, backlog: Backlog, now: Instant) -> bool {
-        let part = |at: u64, slow: u64, stop: u64| (at >= slow).then(|| (at - slow) as f64 / (stop - slow) as f64);
+        let part = |at: u64, slow: u64, stop: u64| {
+            (at >= slow).then(|| (at - slow) as f64 / (stop - slow) as f64)
+        };
         let way_to_stop = self.limits.and_then(|limits| {
             let files = part(backlog.files, limits.slow_files, limits.stop_files);
             let bytes = part(backlog.bytes, limits.slow_bytes, limits.stop_bytes);
@@ -298,9 +326,12 @@ impl Slots {
         way_to_stop.is_some()
     }
 
-    /// When so many bytes may be written; nothing when that is after `deadline`, and then no slot is taken.
+    /// When so many bytes may be written; nothing when that is after `deadline`, and then no slot
+    /// is taken.
     fn take(&mut self, bytes: usize, now: Instant, deadline: Instant) -> Option<Instant> {
-        let slot = now.checked_sub(CREDIT).map_or(self.taken_until, |earliest| self.taken_until.max(earliest));
+        let slot = now
+            .checked_sub(CREDIT)
+            .map_or(self.taken_until, |earliest| self.taken_until.max(earliest));
         if slot > deadline {
             return None;
         }

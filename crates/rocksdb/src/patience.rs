@@ -1,12 +1,15 @@
 //! Writes to RocksDB that wait out a stall without blocking it.
 //!
-//! RocksDB stops writers while its memtables are full, and a stopped writer waits inside RocksDB, at the head of the queue of
-//! writers. When the memtables are full because the disk was, nothing can be flushed before RocksDB has recovered from that
-//! error, and its recovery has to pass the same queue: writer and recovery then wait for each other for ever. So no write waits
-//! inside: RocksDB is told to refuse a write rather than stall it (`no_slowdown`), and the waiting is done out here.
+//! RocksDB stops writers while its memtables are full, and a stopped writer waits inside RocksDB,
+//! at the head of the queue of writers. When the memtables are full because the disk was, nothing
+//! can be flushed before RocksDB has recovered from that error, and its recovery has to pass the
+//! same queue: writer and recovery then wait for each other for ever. So no write waits inside:
+//! RocksDB is told to refuse a write rather than stall it (`no_slowdown`), and the waiting is done
+//! out here.
 //!
-//! A refusal means that writes are stopped, never that they are slowed down: [`pace`](crate::pace) sees to that.
-//! Small writes wait at its door, where they hold no lock; what is written here without passing it waits on the spot.
+//! A refusal means that writes are stopped, never that they are slowed down: [`pace`](crate::pace)
+//! sees to that. Small writes wait at its door, where they hold no lock; what is written here
+//! without passing it waits on the spot.
 
 use std::time::{Duration, Instant};
 
@@ -60,7 +63,12 @@ pub(crate) fn write_batch(db: &Database, sync: bool, batch: &WriteBatch) -> Resu
 }
 
 /// The same until `deadline`.
-pub(crate) fn write_batch_until(db: &Database, sync: bool, batch: &WriteBatch, deadline: Instant) -> Result<(), Error> {
+pub(crate) fn write_batch_until(
+    db: &Database,
+    sync: bool,
+    batch: &WriteBatch,
+    deadline: Instant,
+) -> Result<(), Error> {
     let mut naps = Naps::new();
     loop {
         match attempt(db, sync, WriteBatch::from_data(batch.data())) {

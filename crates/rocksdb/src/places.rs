@@ -22,15 +22,16 @@ pub(crate) struct Places {
 }
 
 impl Drop for Places {
-    /// Closing the file is not enough: a process that this one is just forking holds it too, up to its exec.
+    /// Closing the file is not enough: a process that this one is just forking holds it too, up to
+    /// its exec.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
 }
 
 impl Places {
-    /// Finds the store in `root`, or begins to make it. [`Places::is_fresh`] then says whether databases may be made;
-    /// [`Places::finish`] must follow once they are.
+    /// Finds the store in `root`, or begins to make it. [`Places::is_fresh`] then says whether
+    /// databases may be made; [`Places::finish`] must follow once they are.
     pub(crate) fn open(root: &Path, settings: &Settings) -> Result<Self> {
         if !root.join(manifest::NAME).exists() {
             if !settings.create_if_missing {
@@ -94,20 +95,28 @@ impl Places {
     fn check_directories(&self) -> Result<()> {
         let count = self.manifest.shards.len();
         let mut directories = self.directories().enumerate();
-        directories.try_for_each(|(index, directory)| manifest::check_marker(&directory, &self.manifest.id, index, count))
+        directories.try_for_each(|(index, directory)| {
+            manifest::check_marker(&directory, &self.manifest.id, index, count)
+        })
     }
 
-    /// The list of directories is fixed when the store is made; an empty list asks for whatever it is.
+    /// The list of directories is fixed when the store is made; an empty list asks for whatever it
+    /// is.
     fn check_list(&self, settings: &Settings) -> Result<()> {
-        let given: Vec<PathBuf> = settings.data_directories.iter().map(|given| absolute(given)).collect::<Result<_>>()?;
-        let has: Vec<PathBuf> = self.directories().map(|directory| absolute(&directory)).collect::<Result<_>>()?;
+        let given: Vec<PathBuf> =
+            settings.data_directories.iter().map(|given| absolute(given)).collect::<Result<_>>()?;
+        let has: Vec<PathBuf> =
+            self.directories().map(|directory| absolute(&directory)).collect::<Result<_>>()?;
         if given.is_empty() || given == has {
             return Ok(());
         }
         Err(Error::invalid(format!(
             "{}: the store was made with the data directories {}: give the same or none",
             self.root.display(),
-            has.iter().map(|directory| directory.display().to_string()).collect::<Vec<_>>().join(", ")
+            has.iter()
+                .map(|directory| directory.display().to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
         )))
     }
 }
@@ -117,11 +126,15 @@ fn begin(root: &Path, settings: &Settings) -> Result<Manifest> {
     let mut shards = Vec::new();
     for directory in &settings.data_directories {
         make_directory(directory)?;
-        let directory = fs::canonicalize(directory).map_err(|error| unavailable(directory, error))?;
+        let directory =
+            fs::canonicalize(directory).map_err(|error| unavailable(directory, error))?;
         check_empty(&directory, &[LOCK_NAME, manifest::NAME_NEW])?;
         let shard = relative(root, &directory);
         if shards.contains(&shard) {
-            return Err(Error::invalid(format!("{}: the data directory is given twice", directory.display())));
+            return Err(Error::invalid(format!(
+                "{}: the data directory is given twice",
+                directory.display()
+            )));
         }
         shards.push(shard);
     }
@@ -133,8 +146,8 @@ fn begin(root: &Path, settings: &Settings) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Makes the directory of a copy under way, in place of what a copy that was cut short has left there: its links would keep old
-/// data files on the disk. Who holds the answer is at it.
+/// Makes the directory of a copy under way, in place of what a copy that was cut short has left
+/// there: its links would keep old data files on the disk. Who holds the answer is at it.
 pub(crate) fn begin_copy(partial: &Path) -> Result<File> {
     if partial.exists() {
         remove_leftover(partial)?;
@@ -147,7 +160,8 @@ fn remove_leftover(partial: &Path) -> Result<()> {
     let failed = |error| unavailable(partial, error);
     for entry in fs::read_dir(partial).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        let is_ours = [LOCK_NAME, manifest::NAME, manifest::NAME_NEW].iter().any(|ours| name == **ours);
+        let is_ours =
+            [LOCK_NAME, manifest::NAME, manifest::NAME_NEW].iter().any(|ours| name == **ours);
         if !is_ours && !name.to_string_lossy().starts_with(COPIED_SHARD) {
             return Err(Error::invalid(format!(
                 "{}: a copy would be made here first, but there is '{}': remove it",
@@ -163,7 +177,8 @@ fn remove_leftover(partial: &Path) -> Result<()> {
 /// What the names of the data directories of a copy begin with.
 pub(crate) const COPIED_SHARD: &str = "shard-";
 
-/// Writes a manifest and markers for a copy of a store, whose shards lie in directories below its root.
+/// Writes a manifest and markers for a copy of a store, whose shards lie in directories below its
+/// root.
 pub(crate) fn write_copy(root: &Path, shards: Vec<PathBuf>) -> Result<()> {
     let id = random_id();
     for (index, shard) in shards.iter().enumerate() {
@@ -172,8 +187,9 @@ pub(crate) fn write_copy(root: &Path, shards: Vec<PathBuf>) -> Result<()> {
     Manifest { id, state: State::Ready, shards }.write(root)
 }
 
-/// Makes a directory and those above it that are missing, and has all of them on the disk. Those that are there already may
-/// have been made by a process that was cut short, so they are synced as well.
+/// Makes a directory and those above it that are missing, and has all of them on the disk. Those
+/// that are there already may have been made by a process that was cut short, so they are synced as
+/// well.
 pub(crate) fn make_directory(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).map_err(|error| unavailable(directory, error))?;
     let directory = fs::canonicalize(directory).map_err(|error| unavailable(directory, error))?;
@@ -222,10 +238,16 @@ fn check_empty(directory: &Path, allowed: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The lock belongs to the open file, so it also keeps out a second opening in this process, and ends with the process.
+/// The lock belongs to the open file, so it also keeps out a second opening in this process, and
+/// ends with the process.
 fn lock(root: &Path) -> Result<File> {
     let path = root.join(LOCK_NAME);
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(|error| unavailable(&path, error))?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|error| unavailable(&path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::unavailable(format!(

@@ -1,7 +1,8 @@
 //! Locks on ranges of keys.
 //!
-//! Whoever holds one keeps others out of every range that overlaps it. Among those who wait whoever asked first comes first, so two
-//! large loads of the same keys take turns range by range, and neither waits for the whole of the other.
+//! Whoever holds one keeps others out of every range that overlaps it. Among those who wait whoever
+//! asked first comes first, so two large loads of the same keys take turns range by range, and
+//! neither waits for the whole of the other.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -44,12 +45,17 @@ pub(crate) struct LockedRange<'a> {
 }
 
 impl RangeLocks {
-    /// Locks the keys from `lower` on and before `upper`, as soon as nobody who asked before holds or wants one of them.
+    /// Locks the keys from `lower` on and before `upper`, as soon as nobody who asked before holds
+    /// or wants one of them.
     pub(crate) fn lock(&self, lower: Option<&[u8]>, upper: Option<&[u8]>) -> LockedRange<'_> {
         let mut claims = self.claims();
         let number = claims.next;
         claims.next += 1;
-        claims.list.push(Claim { number, lower: lower.map(<[u8]>::to_vec), upper: upper.map(<[u8]>::to_vec) });
+        claims.list.push(Claim {
+            number,
+            lower: lower.map(<[u8]>::to_vec),
+            upper: upper.map(<[u8]>::to_vec),
+        });
         while claims.is_blocked(number) {
             claims = self.changed.wait(claims).unwrap_or_else(PoisonError::into_inner);
         }
@@ -119,7 +125,9 @@ mod tests {
         let turns = Mutex::new(Vec::new());
         thread::scope(|threads| {
             let held = locks.lock(Some(b"b"), Some(b"d"));
-            for (place, (lower, upper)) in [(None, None), (Some(&b"x"[..]), None)].into_iter().enumerate() {
+            for (place, (lower, upper)) in
+                [(None, None), (Some(&b"x"[..]), None)].into_iter().enumerate()
+            {
                 let (locks, turns) = (&locks, &turns);
                 threads.spawn(move || {
                     let _mine = locks.lock(lower, upper);

@@ -1,12 +1,15 @@
 //! Looking up keys.
 //!
-//! 0. Sorted keys that lie close together may be walked to ([`dense`](crate::dense)); all others are looked up:
-//! 1. Keys are taken in chunks, smaller ones where rows are large; each chunk's physical keys are laid end to end in one buffer.
-//! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by shard and each shard gets one.
-//! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the order of the keys, as far as
-//!    they keep to the bytes asked for.
-//! 4. What takes more than one look at a shard takes them all at one [moment](View), so that it sees all of an atomic batch or
-//!    nothing of it.
+//! 0. Sorted keys that lie close together may be walked to ([`dense`](crate::dense)); all others
+//!    are looked up:
+//! 1. Keys are taken in chunks, smaller ones where rows are large; each chunk's physical keys are
+//!    laid end to end in one buffer.
+//! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by
+//!    shard and each shard gets one.
+//! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the
+//!    order of the keys, as far as they keep to the bytes asked for.
+//! 4. What takes more than one look at a shard takes them all at one [moment](View), so that it
+//!    sees all of an atomic batch or nothing of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -23,8 +26,8 @@ use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
 
-/// The most keys that one multi-get takes: enough to share the work on blocks (RocksDB itself takes 32 at a time), few enough
-/// that rows which are suddenly large do not fill the memory.
+/// The most keys that one multi-get takes: enough to share the work on blocks (RocksDB itself takes
+/// 32 at a time), few enough that rows which are suddenly large do not fill the memory.
 const CHUNK_KEYS_MAX: usize = 64;
 /// How many times as many keys the next chunk takes at most.
 const CHUNK_GROWTH: usize = 4;
@@ -34,7 +37,8 @@ const PINNED_BYTES: usize = 8 << 20;
 const WEIGHED_KEYS: usize = 256;
 
 thread_local! {
-    /// Making read options costs as much as the lookup of a cached row, so each thread keeps its own.
+    /// Making read options costs as much as the lookup of a cached row, so each thread keeps its
+    /// own.
     static READ: RefCell<(ReadOptions, Vec<u8>)> = RefCell::new((read_options(), Vec::new()));
     /// The space that the thread read last, and how many keys the next chunk may take.
     static CHUNK: Cell<(SpaceId, usize)> = const { Cell::new((SpaceId(u32::MAX), 1)) };
@@ -45,7 +49,8 @@ pub(crate) struct Lookup<'a> {
     pub(crate) engine: &'a RocksEngine,
     pub(crate) space: &'a SpaceInfo,
     pub(crate) options: &'a tonnage_engine::ReadOptions,
-    /// Asked for by the first row that may have expired: most never do, and the clock costs as much as a cached block.
+    /// Asked for by the first row that may have expired: most never do, and the clock costs as much
+    /// as a cached block.
     now_ms: OnceCell<u64>,
 }
 
@@ -101,14 +106,17 @@ impl Lookup<'_> {
             return self.look_up(keys, distance, &View::newest(), &mut chunk, rows);
         }
         let drops = self.file_drops();
-        let end = self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)?;
+        let end =
+            self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)?;
         if self.file_drops() == drops {
             return Ok(end);
         }
-        // Files were dropped meanwhile: an older view may have shown what lay below them. None are while the gates are held.
+        // Files were dropped meanwhile: an older view may have shown what lay below them. None are
+        // while the gates are held.
         rows.clear();
         let shards = self.engine.shards().iter();
-        let _gates: Vec<_> = shards.map(|shard| shard.gate.read().unwrap_or_else(PoisonError::into_inner)).collect();
+        let _gates: Vec<_> =
+            shards.map(|shard| shard.gate.read().unwrap_or_else(PoisonError::into_inner)).collect();
         self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)
     }
 
@@ -131,7 +139,10 @@ impl Lookup<'_> {
         let (mut first, hits, mut is_weighed) = (wanted.start, CacheHits::since_now(), false);
         while first < wanted.end {
             let looked_up = first - wanted.start;
-            if matches!(distance, Distance::Sparse { .. }) && !is_weighed && looked_up >= WEIGHED_KEYS * shards {
+            if matches!(distance, Distance::Sparse { .. })
+                && !is_weighed
+                && looked_up >= WEIGHED_KEYS * shards
+            {
                 is_weighed = true;
                 if hits.are_few_for(looked_up) {
                     return self.walk(keys, first, distance, view, rows);
@@ -143,7 +154,13 @@ impl Lookup<'_> {
             for (index, slot) in (first..end).zip(&chunk.slots) {
                 let group = &mut chunk.groups[slot.shard];
                 if let Some(value) = group.values[slot.place].take()
-                    && !self.give(&self.engine.shards()[slot.shard], keys.get(index), &value, index as u32, rows)?
+                    && !self.give(
+                        &self.engine.shards()[slot.shard],
+                        keys.get(index),
+                        &value,
+                        index as u32,
+                        rows,
+                    )?
                 {
                     return Ok(index);
                 }
@@ -161,9 +178,18 @@ impl Lookup<'_> {
     }
 
     /// Takes a row into the answer unless it expired. False when it does not fit any more.
-    pub(crate) fn give(&self, shard: &Shard, key: &[u8], value: &[u8], origin: u32, rows: &mut Rows) -> Result<bool> {
+    pub(crate) fn give(
+        &self,
+        shard: &Shard,
+        key: &[u8],
+        value: &[u8],
+        origin: u32,
+        rows: &mut Rows,
+    ) -> Result<bool> {
         let (header, payload) = Header::split(value).map_err(|error| error.at(shard.place()))?;
-        if header.expires_at_ms != NEVER_MS && !header.is_live(*self.now_ms.get_or_init(|| self.engine.clock().now_ms())) {
+        if header.expires_at_ms != NEVER_MS
+            && !header.is_live(*self.now_ms.get_or_init(|| self.engine.clock().now_ms()))
+        {
             return Ok(true);
         }
         let payload = if self.options.projection == Projection::KeysOnly { &[] } else { payload };
@@ -175,7 +201,8 @@ impl Lookup<'_> {
     }
 }
 
-/// What a read sees: the newest rows at each look, or those of one moment in each shard. A batch is of one shard.
+/// What a read sees: the newest rows at each look, or those of one moment in each shard. A batch is
+/// of one shard.
 pub(crate) struct View<'a> {
     /// One for each shard, or none.
     snapshots: Vec<Snapshot<'a>>,
@@ -202,9 +229,9 @@ impl<'a> View<'a> {
 
 /// The keys of one round, by shard.
 ///
-/// What a multi-get finds is pinned in memory until it is copied, and RocksDB knows the size of a row only when it has it. So
-/// a thread's first chunk in a space is a single key, and the largest row of each chunk sets the size of the next. Rows that
-/// are not there say nothing.
+/// What a multi-get finds is pinned in memory until it is copied, and RocksDB knows the size of a
+/// row only when it has it. So a thread's first chunk in a space is a single key, and the largest
+/// row of each chunk sets the size of the next. Rows that are not there say nothing.
 struct Chunk<'a> {
     space: SpaceId,
     /// How many keys the next round takes.
@@ -229,7 +256,12 @@ impl<'a> Chunk<'a> {
     fn new(space: SpaceId, shards: usize) -> Self {
         let (last_space, keys) = CHUNK.get();
         let keys = if space == last_space { keys } else { 1 };
-        Self { space, keys, groups: (0..shards).map(|_| Group::default()).collect(), slots: Vec::with_capacity(CHUNK_KEYS_MAX) }
+        Self {
+            space,
+            keys,
+            groups: (0..shards).map(|_| Group::default()).collect(),
+            slots: Vec::with_capacity(CHUNK_KEYS_MAX),
+        }
     }
 
     fn deal(&mut self, lookup: &Lookup<'_>, keys: &Slices, first: usize, end: usize) -> Result<()> {
@@ -248,12 +280,19 @@ impl<'a> Chunk<'a> {
 
     fn get(&mut self, lookup: &Lookup<'a>, options: &[ReadOptions]) -> Result<()> {
         let mut largest = None;
-        for ((shard, group), options) in lookup.engine.shards().iter().zip(&mut self.groups).zip(options) {
+        for ((shard, group), options) in
+            lookup.engine.shards().iter().zip(&mut self.groups).zip(options)
+        {
             if group.physical.is_empty() {
                 continue;
             }
             let sorted = group.physical.iter().is_sorted();
-            let found = shard.db().batched_multi_get_cf_opt(shard.rows(), group.physical.iter(), sorted, options);
+            let found = shard.db().batched_multi_get_cf_opt(
+                shard.rows(),
+                group.physical.iter(),
+                sorted,
+                options,
+            );
             for value in found {
                 let value = value.map_err(|error| translate(shard.place(), error))?;
                 largest = largest.max(value.as_ref().map(|value| value.len()));
@@ -261,7 +300,9 @@ impl<'a> Chunk<'a> {
             }
         }
         if let Some(largest) = largest {
-            self.keys = (self.keys * CHUNK_GROWTH).min(PINNED_BYTES / largest.max(1)).clamp(1, CHUNK_KEYS_MAX);
+            self.keys = (self.keys * CHUNK_GROWTH)
+                .min(PINNED_BYTES / largest.max(1))
+                .clamp(1, CHUNK_KEYS_MAX);
             CHUNK.set((self.space, self.keys));
         }
         Ok(())

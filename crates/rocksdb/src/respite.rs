@@ -1,14 +1,17 @@
 //! Compaction that waits while loads come one after another.
 //!
-//! A load over keys that are stored already leaves files at level 0, above what they overlap, and compaction then rewrites
-//! everything below them. After the next load it does so again. Measured, 20 M rows in ten loads: 35 s with it, 31 s without; most of the
-//! rest were look-ups of stored keys ([`crate::load`]). So:
+//! A load over keys that are stored already leaves files at level 0, above what they overlap, and
+//! compaction then rewrites everything below them. After the next load it does so again. Measured,
+//! 20 M rows in ten loads: 35 s with it, 31 s without; most of the rest were look-ups of stored
+//! keys ([`crate::load`]). So:
 //!
-//! 1. **Resting.** While a load merges, and for two seconds after, compaction is off. At most [`OVERLAPPING_MAX`] loads may leave files at
-//!    level 0 meanwhile, and small writes and loads together [`FILES_MAX`]: so many places a lookup has to look into at worst.
-//! 2. **Catching up.** Then compaction is on again and rewrites everything once. Level 0 is long by then, and much waits for
-//!    compaction. The usual limits would hold small writes up until it is through, for hours after large loads. So what is there
-//!    already does not count: only what small writes add to it does.
+//! 1. **Resting.** While a load merges, and for two seconds after, compaction is off. At most
+//!    [`OVERLAPPING_MAX`] loads may leave files at level 0 meanwhile, and small writes and loads
+//!    together [`FILES_MAX`]: so many places a lookup has to look into at worst.
+//! 2. **Catching up.** Then compaction is on again and rewrites everything once. Level 0 is long by
+//!    then, and much waits for compaction. The usual limits would hold small writes up until it is
+//!    through, for hours after large loads. So what is there already does not count: only what
+//!    small writes add to it does.
 //! 3. **Steady.** As ever.
 //!
 //! A store that was closed in between is opened catching up.
@@ -29,7 +32,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 const OVERLAPPING_MAX: usize = 16;
 /// Files at level 0 with which compaction goes on all the same.
 const FILES_MAX: u64 = 64;
-/// Files at level 0 and bytes that wait for compaction with which the usual limits hold again: well below the slowdown.
+/// Files at level 0 and bytes that wait for compaction with which the usual limits hold again: well
+/// below the slowdown.
 const USUAL: Backlog = Backlog { files: 8, bytes: STEADY.slow_bytes / 2 };
 /// How often the keeper looks.
 const TICK: Duration = Duration::from_millis(250);
@@ -49,9 +53,9 @@ fn limits_above(backlog: Backlog) -> Limits {
 
 /// Whether RocksDB takes no writes after a failure.
 ///
-/// Its options stay as they are then. A file that the MANIFEST may name after a failed write of it is
-/// in quarantine, until RocksDB has written a MANIFEST. It takes a change of options for that, and
-/// would delete the file as it closes: the store would never open again.
+/// Its options stay as they are then. A file that the MANIFEST may name after a failed write of it
+/// is in quarantine, until RocksDB has written a MANIFEST. It takes a change of options for that,
+/// and would delete the file as it closes: the store would never open again.
 fn has_stopped(db: &DB) -> bool {
     if db.property_int_value("rocksdb.background-errors").ok().flatten() == Some(0) {
         return false;
@@ -103,8 +107,17 @@ struct Keeper {
 impl Respite {
     /// For a database that was just opened.
     pub(crate) fn new(db: Arc<DB>, pace: Arc<Pace>) -> Self {
-        let state = State { phase: Phase::Steady, merging: 0, overlapping: 0, last_load: Instant::now(), kept: false };
-        let respite = Self { shared: Arc::new(Shared { db, pace, state: Mutex::new(state) }), keeper: Mutex::new(None) };
+        let state = State {
+            phase: Phase::Steady,
+            merging: 0,
+            overlapping: 0,
+            last_load: Instant::now(),
+            kept: false,
+        };
+        let respite = Self {
+            shared: Arc::new(Shared { db, pace, state: Mutex::new(state) }),
+            keeper: Mutex::new(None),
+        };
         if !respite.shared.is_usual() {
             respite.keep(&mut respite.shared.state(), Phase::CatchingUp);
         }
@@ -116,7 +129,10 @@ impl Respite {
         let mut state = self.shared.state();
         state.merging += 1;
         let files_before = self.shared.files_at_top();
-        if state.phase != Phase::Resting && state.overlapping < OVERLAPPING_MAX && files_before <= FILES_MAX {
+        if state.phase != Phase::Resting
+            && state.overlapping < OVERLAPPING_MAX
+            && files_before <= FILES_MAX
+        {
             self.keep(&mut state, Phase::Resting);
         }
         Merging { shared: &self.shared, files_before }
@@ -130,7 +146,8 @@ impl Respite {
         }
     }
 
-    /// Enters a phase that a keeper has to end. Where no thread can be had for one, everything stays as it is.
+    /// Enters a phase that a keeper has to end. Where no thread can be had for one, everything
+    /// stays as it is.
     fn keep(&self, state: &mut State, phase: Phase) {
         if !state.kept {
             let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +174,9 @@ impl Keeper {
     fn start(shared: &Arc<Shared>) -> Option<Self> {
         let (stop, stopped) = bounded::<()>(0);
         let shared = Arc::clone(shared);
-        let work = move || while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) && !shared.go_on() {};
+        let work = move || {
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) && !shared.go_on() {}
+        };
         let thread = Builder::new().name("tonnage-respite".to_owned()).spawn(work).ok()?;
         Some(Self { stop, thread })
     }
@@ -168,12 +187,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes to the next phase if it is time. Tells whether that leaves nothing to look after; then the keeper ends.
+    /// Goes to the next phase if it is time. Tells whether that leaves nothing to look after; then
+    /// the keeper ends.
     fn go_on(&self) -> bool {
         let mut state = self.state();
         let is_over = state.merging == 0 && state.last_load.elapsed() >= PAUSE;
         match state.phase {
-            Phase::Resting if is_over || state.overlapping >= OVERLAPPING_MAX || self.files_at_top() > FILES_MAX => {
+            Phase::Resting
+                if is_over
+                    || state.overlapping >= OVERLAPPING_MAX
+                    || self.files_at_top() > FILES_MAX =>
+            {
                 self.enter(&mut state, Phase::CatchingUp);
             }
             Phase::CatchingUp if self.is_usual() => self.enter(&mut state, Phase::Steady),
@@ -196,7 +220,10 @@ impl Shared {
             Phase::Steady => Some(STEADY),
         };
         let triggers = limits.map(Limits::options);
-        let mut options = vec![("disable_auto_compactions", if phase == Phase::Resting { "true" } else { "false" })];
+        let mut options = vec![(
+            "disable_auto_compactions",
+            if phase == Phase::Resting { "true" } else { "false" },
+        )];
         options.extend(triggers.iter().flatten().map(|(name, value)| (*name, value.as_str())));
         if self.db.set_options_cf(rows, &options).is_ok() {
             state.phase = phase;

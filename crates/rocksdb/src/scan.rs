@@ -1,18 +1,21 @@
 //! Scans over ranges.
 //!
 //! 1. A range lies in one shard or in all of them; its shards are scanned one after another.
-//! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges do not pay for many
-//!    iterators, and each range sees what is stored when the scan reaches it. It is bounded by the space; the ends of ranges
-//!    are checked here.
-//! 3. The iterator stands on the next row between batches. Limits either end the range or jump over the rest of a shard key:
-//!    first by a few steps, since shard keys often hold few rows, then by a seek.
+//! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges
+//!    do not pay for many iterators, and each range sees what is stored when the scan reaches it.
+//!    It is bounded by the space; the ends of ranges are checked here.
+//! 3. The iterator stands on the next row between batches. Limits either end the range or jump over
+//!    the rest of a shard key: first by a few steps, since shard keys often hold few rows, then by
+//!    a seek.
 
 use std::sync::Arc;
 
 use rocksdb::DBRawIterator;
 use tonnage_engine::header::Header;
 use tonnage_engine::range::append_successor;
-use tonnage_engine::{Direction, Projection, Ranges, Result, Rows, ScanOptions, Scanner, SpaceInfo, Verdict};
+use tonnage_engine::{
+    Direction, Projection, Ranges, Result, Rows, ScanOptions, Scanner, SpaceInfo, Verdict,
+};
 
 use crate::RocksEngine;
 use crate::drops::Span;
@@ -124,7 +127,8 @@ impl<'a> RocksScanner<'a> {
     }
 
     fn is_full(&self, rows: &Rows) -> bool {
-        rows.len() >= self.options.batch_rows_max.max(1) || rows.bytes() >= self.options.batch_bytes_max.max(1)
+        rows.len() >= self.options.batch_rows_max.max(1)
+            || rows.bytes() >= self.options.batch_bytes_max.max(1)
     }
 
     fn enter_range(&mut self) -> Result<(usize, usize)> {
@@ -159,8 +163,17 @@ impl<'a> RocksScanner<'a> {
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
         let place = &self.engine.shards()[shard];
         match &mut self.iterators[shard] {
-            Some(iterator) => iterator.refresh().map_err(|error| translate(place.place(), error))?,
-            none => *none = Some(open_iterator(place, &self.space, &self.options, self.ranges.is_whole_space(self.range))),
+            Some(iterator) => {
+                iterator.refresh().map_err(|error| translate(place.place(), error))?
+            }
+            none => {
+                *none = Some(open_iterator(
+                    place,
+                    &self.space,
+                    &self.options,
+                    self.ranges.is_whole_space(self.range),
+                ))
+            }
         }
         let iterator = self.iterators[shard].as_mut().expect("just made");
         if self.options.direction == Direction::Reverse {
@@ -177,12 +190,19 @@ impl<'a> RocksScanner<'a> {
     /// Gives rows until the batch is full or the shard has no more rows of the range.
     fn walk(&mut self, shard: usize, now_ms: u64, rows: &mut Rows) -> Result<Walk> {
         let mut iterator = self.iterators[shard].take().expect("positioned");
-        let outcome = self.walk_on(&mut iterator, now_ms, rows).map_err(|error| error.at(self.engine.shards()[shard].place()));
+        let outcome = self
+            .walk_on(&mut iterator, now_ms, rows)
+            .map_err(|error| error.at(self.engine.shards()[shard].place()));
         self.iterators[shard] = Some(iterator);
         outcome
     }
 
-    fn walk_on(&mut self, iterator: &mut DBRawIterator<'a>, now_ms: u64, rows: &mut Rows) -> Result<Walk> {
+    fn walk_on(
+        &mut self,
+        iterator: &mut DBRawIterator<'a>,
+        now_ms: u64,
+        rows: &mut Rows,
+    ) -> Result<Walk> {
         let reverse = self.options.direction == Direction::Reverse;
         loop {
             if self.is_full(rows) {
@@ -193,7 +213,8 @@ impl<'a> RocksScanner<'a> {
                 iterator.status().map_err(|error| translate("a scan", error))?;
                 return Ok(Walk::ShardIsDone);
             };
-            let is_outside = if reverse { physical < &self.start[..] } else { physical >= &self.end[..] };
+            let is_outside =
+                if reverse { physical < &self.start[..] } else { physical >= &self.end[..] };
             if is_outside {
                 return Ok(Walk::ShardIsDone);
             }
@@ -205,8 +226,15 @@ impl<'a> RocksScanner<'a> {
         }
     }
 
-    /// Gives one row or passes it over. Only rows that exist are judged: an expired one must neither count nor end a range.
-    fn judge(&mut self, physical: &[u8], value: &[u8], now_ms: u64, rows: &mut Rows) -> Result<Step> {
+    /// Gives one row or passes it over. Only rows that exist are judged: an expired one must
+    /// neither count nor end a range.
+    fn judge(
+        &mut self,
+        physical: &[u8],
+        value: &[u8],
+        now_ms: u64,
+        rows: &mut Rows,
+    ) -> Result<Step> {
         let (header, payload) = Header::split(value)?;
         if !header.is_live(now_ms) {
             return Ok(Step::Next);
@@ -231,8 +259,9 @@ impl<'a> RocksScanner<'a> {
         Ok(self.after_giving())
     }
 
-    /// Going forward, rows that come along with the last counted one may follow, so that only the next counted row ends
-    /// anything, unless there is no filter to let rows come along. In reverse they came before.
+    /// Going forward, rows that come along with the last counted one may follow, so that only the
+    /// next counted row ends anything, unless there is no filter to let rows come along. In reverse
+    /// they came before.
     fn after_giving(&self) -> Step {
         if self.options.direction != Direction::Reverse && self.options.filter.is_some() {
             return Step::Next;
@@ -243,14 +272,19 @@ impl<'a> RocksScanner<'a> {
     fn limit_reached(&self) -> Option<Step> {
         if self.options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
             Some(Step::EndRange)
-        } else if self.options.limit_per_shard_key.is_some_and(|limit| self.counted_in_shard_key >= limit) {
+        } else if self
+            .options
+            .limit_per_shard_key
+            .is_some_and(|limit| self.counted_in_shard_key >= limit)
+        {
             Some(Step::JumpShardKey)
         } else {
             None
         }
     }
 
-    /// No shard key is a prefix of another, so a key that begins with the last shard key lies under it.
+    /// No shard key is a prefix of another, so a key that begins with the last shard key lies under
+    /// it.
     fn enter_shard_key(&mut self, physical: &[u8], key: &[u8]) -> Result<()> {
         if self.shard_key.is_empty() || !physical.starts_with(&self.shard_key) {
             let len = SPACE_LEN + self.space.shape.shard_key_len(key)?;
@@ -270,7 +304,12 @@ enum Walk {
     RangeIsDone,
 }
 
-fn open_iterator<'a>(shard: &'a Shard, space: &SpaceInfo, options: &ScanOptions, whole_space: bool) -> DBRawIterator<'a> {
+fn open_iterator<'a>(
+    shard: &'a Shard,
+    space: &SpaceInfo,
+    options: &ScanOptions,
+    whole_space: bool,
+) -> DBRawIterator<'a> {
     let mut read = read_options();
     read.set_iterate_lower_bound(space.id.0.to_be_bytes());
     read.set_iterate_upper_bound(space_end(space.id));

@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLevel, Options, ReadOptions, WriteBufferManager};
+use rocksdb::{
+    BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLevel, Options, ReadOptions,
+    WriteBufferManager,
+};
 use tonnage_engine::Clock;
 
 use crate::descriptors::table_parts_log2;
 
-/// How many memtables a shard has at most: one that is written to, and others that are being stored.
+/// How many memtables a shard has at most: one that is written to, and others that are being
+/// stored.
 const MEMTABLES: usize = 3;
 
 /// How blocks of rows are compressed.
@@ -26,15 +30,16 @@ pub enum Compression {
 /// How to open a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the rows live: one shard a directory, best one a disk. Empty for the store's own directory. Fixed when the
-    /// store is made; opening an existing store with an empty list takes the directories that it remembers.
+    /// Where the rows live: one shard a directory, best one a disk. Empty for the store's own
+    /// directory. Fixed when the store is made; opening an existing store with an empty list takes
+    /// the directories that it remembers.
     pub data_directories: Vec<PathBuf>,
-    /// Memory that keeps blocks of rows, in all shards together. By default a quarter of the machine's memory, at least
-    /// 64 MiB and at most 32 GiB.
+    /// Memory that keeps blocks of rows, in all shards together. By default a quarter of the
+    /// machine's memory, at least 64 MiB and at most 32 GiB.
     pub cache_bytes: usize,
-    /// Memory that gathers small writes before they go to a data file, for each shard. Up to three of these are in use while
-    /// writes come faster than they are stored. All shards together keep to an eighth of the machine's memory, or to what one
-    /// shard may use if that is more.
+    /// Memory that gathers small writes before they go to a data file, for each shard. Up to three
+    /// of these are in use while writes come faster than they are stored. All shards together keep
+    /// to an eighth of the machine's memory, or to what one shard may use if that is more.
     pub memtable_bytes: usize,
     /// How blocks of rows are compressed.
     pub compression: Compression,
@@ -42,9 +47,10 @@ pub struct Settings {
     pub background_threads: usize,
     /// Whether to make the store when there is none.
     pub create_if_missing: bool,
-    /// Whether a store with a damaged write-ahead log is opened with what lies before the damage. What lies behind is
-    /// given up: acknowledged writes among it are lost, and the statistics say how many bytes of which log went. Without
-    /// it, which is the default, such a store does not open. A log that only a crash cut short always opens.
+    /// Whether a store with a damaged write-ahead log is opened with what lies before the damage.
+    /// What lies behind is given up: acknowledged writes among it are lost, and the statistics say
+    /// how many bytes of which log went. Without it, which is the default, such a store does not
+    /// open. A log that only a crash cut short always opens.
     pub recover_log_to_damage: bool,
     /// Whether data files are read and written past the operating system's cache.
     pub direct_io: bool,
@@ -74,26 +80,33 @@ fn memory_bytes() -> usize {
     kibibytes.map_or(1 << 30, |kibibytes| kibibytes << 10)
 }
 
-/// The options of the column family of rows without what only a database has (cache, filter): what `SstFileWriter` takes.
+/// The options of the column family of rows without what only a database has (cache, filter): what
+/// `SstFileWriter` takes.
 pub(crate) fn row_options(settings: &Settings) -> Options {
     rows(settings, None, true)
 }
 
-/// The same for files of placed spaces. Those are scanned, or asked for what they hold: a filter would save nothing.
+/// The same for files of placed spaces. Those are scanned, or asked for what they hold: a filter
+/// would save nothing.
 pub(crate) fn placed_options(settings: &Settings) -> Options {
     rows(settings, None, false)
 }
 
 /// The options of the column family of rows in a database.
-pub(crate) fn row_options_cached(settings: &Settings, cache: &Cache, clock: Arc<dyn Clock>) -> Options {
+pub(crate) fn row_options_cached(
+    settings: &Settings,
+    cache: &Cache,
+    clock: Arc<dyn Clock>,
+) -> Options {
     let mut options = rows(settings, Some(cache), true);
     crate::filter::drop_expired(&mut options, clock);
     options
 }
 
-/// Measured on 20 M rows of 16-byte keys and 100-byte values (`benches/read.rs`): twice as many restarts in a block as usual take
-/// an eighth off a lookup and a few per cent on disk; a hash index inside blocks saves no more than it costs in cache misses;
-/// blocks of 4 KiB make lookups no faster and scans a third slower.
+/// Measured on 20 M rows of 16-byte keys and 100-byte values (`benches/read.rs`): twice as many
+/// restarts in a block as usual take an eighth off a lookup and a few per cent on disk; a hash
+/// index inside blocks saves no more than it costs in cache misses; blocks of 4 KiB make lookups no
+/// faster and scans a third slower.
 fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_size(8 << 10);
@@ -124,7 +137,8 @@ fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
 
 /// What bounds the databases of a store together.
 pub(crate) fn memtable_bound(settings: &Settings, shards: usize) -> WriteBufferManager {
-    // One shard may fill all of its memtables. Of many few are full at a time; beyond the bound they are flushed earlier.
+    // One shard may fill all of its memtables. Of many few are full at a time; beyond the bound
+    // they are flushed earlier.
     let own = MEMTABLES * settings.memtable_bytes;
     let all = shards.saturating_mul(own).min((memory_bytes() / 8).max(own));
     // Nobody is stalled by it: see `patience`.

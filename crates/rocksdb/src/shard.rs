@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch, WriteBufferManager};
+use rocksdb::{
+    Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch, WriteBufferManager,
+};
 use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 
 use crate::database::Database;
@@ -34,22 +36,27 @@ const STRIPES: usize = 256;
 
 /// One RocksDB with its directory and its locks.
 ///
-/// Locks are taken in this order: ranges of loads, stripes, gate; of several stripes or gates those of lower numbers first.
+/// Locks are taken in this order: ranges of loads, stripes, gate; of several stripes or gates those
+/// of lower numbers first.
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
     db: Arc<Database>,
-    /// The data directory: RocksDB in `db`, files of loads in `load` (emptied once RocksDB is open).
+    /// The data directory: RocksDB in `db`, files of loads in `load` (emptied once RocksDB is
+    /// open).
     pub(crate) directory: PathBuf,
-    /// Held shared by a small write from before it records its keys in the windows until it is committed, exclusively by
-    /// an ingestion and by the removal of a wide range. Whoever holds it asks first whether the space still exists.
+    /// Held shared by a small write from before it records its keys in the windows until it is
+    /// committed, exclusively by an ingestion and by the removal of a wide range. Whoever holds it
+    /// asks first whether the space still exists.
     pub(crate) gate: RwLock<()>,
     /// Open load windows.
     pub(crate) windows: LoadWindows,
     /// The versions of this shard's rows.
     pub(crate) versions: VersionCounter,
-    /// A load holds the range of a file from its first look at what is stored there until the file is ingested.
+    /// A load holds the range of a file from its first look at what is stored there until the file
+    /// is ingested.
     pub(crate) loading: RangeLocks,
-    /// How often files of rows were ingested, those of placed spaces left aside. Counted before, under the gate.
+    /// How often files of rows were ingested, those of placed spaces left aside. Counted before,
+    /// under the gate.
     pub(crate) landings: AtomicU64,
     /// Up to which sequence number the log is known to be on the disk.
     synced: AtomicU64,
@@ -63,8 +70,8 @@ pub(crate) struct Shard {
     pub(crate) cuts: Vec<Cut>,
     /// When compaction may work.
     pub(crate) respite: Respite,
-    /// Each small write holds the stripe of its shard key while it reads, decides and commits: the order of versions is then
-    /// the order of commits, and conditions hold when the batch lands.
+    /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
+    /// order of versions is then the order of commits, and conditions hold when the batch lands.
     stripes: Box<[Mutex<()>]>,
 }
 
@@ -91,7 +98,10 @@ impl Shard {
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
         pace::STEADY.set(&mut metadata);
-        let families = [ColumnFamilyDescriptor::new("default", metadata), ColumnFamilyDescriptor::new(ROWS, rows)];
+        let families = [
+            ColumnFamilyDescriptor::new("default", metadata),
+            ColumnFamilyDescriptor::new(ROWS, rows),
+        ];
         let share = Share {
             create: with.create,
             max_open_files: descriptors::max_open_files(&place, with.shards),
@@ -103,7 +113,8 @@ impl Shard {
         let pace = Arc::new(Pace::new(db.share()));
         let shard = Self {
             id,
-            versions: VersionCounter::open(Arc::clone(&db)).map_err(|error| error.at(place.display()))?,
+            versions: VersionCounter::open(Arc::clone(&db))
+                .map_err(|error| error.at(place.display()))?,
             directory: directory.to_path_buf(),
             gate: RwLock::new(()),
             windows: LoadWindows::default(),
@@ -122,8 +133,8 @@ impl Shard {
         Ok(shard)
     }
 
-    /// What an earlier process was loading when it ended is of no use to anyone once the database is open. The directory and
-    /// that of the database are on the disk before anything in them is.
+    /// What an earlier process was loading when it ended is of no use to anyone once the database
+    /// is open. The directory and that of the database are on the disk before anything in them is.
     fn empty_load_directory(&self) -> Result<()> {
         let directory = self.load_directory();
         let failed = |error| unavailable(&directory, error);
@@ -132,7 +143,11 @@ impl Shard {
         for entry in fs::read_dir(&directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let is_directory = entry.file_type().map_err(failed)?.is_dir();
-            let removed = if is_directory { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+            let removed = if is_directory {
+                fs::remove_dir_all(entry.path())
+            } else {
+                fs::remove_file(entry.path())
+            };
             removed.map_err(failed)?;
         }
         Ok(())
@@ -174,8 +189,8 @@ impl Shard {
         self.directory.join(LOAD)
     }
 
-    /// Leaves a note in the log of the sequence numbers that an ingestion took since `before`. The caller holds the gate
-    /// exclusively: what is written later stands behind the note.
+    /// Leaves a note in the log of the sequence numbers that an ingestion took since `before`. The
+    /// caller holds the gate exclusively: what is written later stands behind the note.
     pub(crate) fn note_taken_sequences(&self, before: u64) {
         let last = self.db.latest_sequence_number();
         if last > before {
@@ -196,10 +211,13 @@ impl Shard {
         keep
     }
 
-    /// An ingestion succeeded. After a failed one RocksDB begins a new MANIFEST, so none names the files kept since.
+    /// An ingestion succeeded. After a failed one RocksDB begins a new MANIFEST, so none names the
+    /// files kept since.
     pub(crate) fn remove_kept_files(&self) {
         let mut kept = self.kept_files.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|path| ingestion::may_be_named(self.db.path(), path) || fs::remove_file(path).is_err());
+        kept.retain(|path| {
+            ingestion::may_be_named(self.db.path(), path) || fs::remove_file(path).is_err()
+        });
     }
 
     /// The shard as errors name it.
@@ -226,7 +244,8 @@ impl Shard {
 /// How many bytes of a physical key name its space.
 pub(crate) const SPACE_LEN: usize = size_of::<u32>();
 
-/// Writes the key under which RocksDB keeps a row: the space as four big-endian bytes, then the key.
+/// Writes the key under which RocksDB keeps a row: the space as four big-endian bytes, then the
+/// key.
 #[inline]
 pub(crate) fn physical_key(space: SpaceId, key: &[u8], out: &mut Vec<u8>) {
     out.clear();

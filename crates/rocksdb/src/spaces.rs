@@ -50,7 +50,12 @@ impl Spaces {
 
     /// A space that exists.
     pub(crate) fn get(&self, id: SpaceId) -> Result<Arc<SpaceInfo>> {
-        self.live.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned().ok_or_else(|| no_such_space(id))
+        self.live
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned()
+            .ok_or_else(|| no_such_space(id))
     }
 
     /// All of them, by ascending number.
@@ -67,14 +72,22 @@ impl Spaces {
     /// Makes a space, durably.
     pub(crate) fn create(&self, db: &Database, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let _held = self.hold();
-        let is_taken = self.live.read().unwrap_or_else(PoisonError::into_inner).values().any(|space| space.name == name);
+        let is_taken = self
+            .live
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .any(|space| space.name == name);
         if is_taken {
-            return Err(Error::conflict(format!("a space named '{name}' exists: drop it first or choose another name")));
+            return Err(Error::conflict(format!(
+                "a space named '{name}' exists: drop it first or choose another name"
+            )));
         }
         let id = next_id(db)?;
         // The end of a space is the number after it, so the last number stays unused.
         let next = id.0.checked_add(1).filter(|next| *next < u32::MAX);
-        let next = next.ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
+        let next =
+            next.ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
         let info = SpaceInfo { id, name: name.to_owned(), shape: shape.clone() };
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(LIVE, &info));
@@ -84,7 +97,8 @@ impl Spaces {
         Ok(id)
     }
 
-    /// Takes a space off the list, durably. Its rows are still there; [`Spaces::forget`] follows once they are gone.
+    /// Takes a space off the list, durably. Its rows are still there; [`Spaces::forget`] follows
+    /// once they are gone.
     pub(crate) fn begin_drop(&self, db: &Database, id: SpaceId) -> Result<()> {
         let _held = self.hold();
         let info = self.get(id)?;
@@ -139,7 +153,10 @@ fn parse(id: SpaceId, value: &[u8]) -> Result<(u8, SpaceInfo)> {
 
 #[cold]
 fn no_such_space(id: SpaceId) -> Error {
-    Error::not_found(format!("there is no space with the number {}: it was dropped, or is of another store", id.0))
+    Error::not_found(format!(
+        "there is no space with the number {}: it was dropped, or is of another store",
+        id.0
+    ))
 }
 
 fn damaged() -> Error {

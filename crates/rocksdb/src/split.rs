@@ -1,13 +1,13 @@
 //! Cutting a space into parts for several readers.
 //!
-//! 1. The first and the last key of the space are looked up, and what they have in common is set aside. The sixteen bytes
-//!    behind that are taken for a number.
-//! 2. RocksDB tells from its indexes about how many bytes of files lie before a key. For each cut, bisection between the two
-//!    numbers finds where its share of the bytes ends.
+//! 1. The first and the last key of the space are looked up, and what they have in common is set
+//!    aside. The sixteen bytes behind that are taken for a number.
+//! 2. RocksDB tells from its indexes about how many bytes of files lie before a key. For each cut,
+//!    bisection between the two numbers finds where its share of the bytes ends.
 //! 3. A cut is the next key that is stored there, so that callers may find its shard key.
 //!
-//! Shards hold rows by a hash, so what cuts the first shard evenly cuts all of them evenly. Rows that are only in memory are
-//! not weighed.
+//! Shards hold rows by a hash, so what cuts the first shard evenly cuts all of them evenly. Rows
+//! that are only in memory are not weighed.
 
 use rocksdb::{DBRawIterator, Range};
 use tonnage_engine::{Ranges, Result, Slices, SpaceId};
@@ -84,7 +84,8 @@ impl<'a> Weighed<'a> {
             self.iterator.seek(&place);
             let Some(key) = self.iterator.key() else { break };
             let key = &key[SPACE_LEN..];
-            // Cuts fall together where keys differ only far behind. The first key of all cuts nothing off.
+            // Cuts fall together where keys differ only far behind. The first key of all cuts
+            // nothing off.
             let last = cuts.len().checked_sub(1).map(|last| cuts.get(last));
             if last.is_none_or(|last| last < key) && !key.is_empty() {
                 cuts.push(key);
@@ -114,7 +115,12 @@ impl<'a> Weighed<'a> {
     fn bytes_before(&self, end: &[u8]) -> u64 {
         let start = self.space.0.to_be_bytes();
         let range = Range::new(&start, end);
-        self.shard.db().get_approximate_sizes_cf(&self.shard.rows(), &[range]).first().copied().unwrap_or(0)
+        self.shard
+            .db()
+            .get_approximate_sizes_cf(&self.shard.rows(), &[range])
+            .first()
+            .copied()
+            .unwrap_or(0)
     }
 }
 

@@ -7,13 +7,14 @@
 //! check 5f0c1a2b
 //! ```
 //!
-//! The first so many bytes of that log are on the disk, and all of the logs with smaller numbers. The file is written in
-//! place after each sync, never synced itself: it costs no wait. What it says is true of the disk before it is written, so
-//! a file that is older than the truth only says less. It is always of one length and within one sector, so that a
-//! power failure leaves it as it was before or after a change; one that cannot be read says nothing.
+//! The first so many bytes of that log are on the disk, and all of the logs with smaller numbers.
+//! The file is written in place after each sync, never synced itself: it costs no wait. What it
+//! says is true of the disk before it is written, so a file that is older than the truth only says
+//! less. It is always of one length and within one sector, so that a power failure leaves it as it
+//! was before or after a change; one that cannot be read says nothing.
 //!
-//! A sync that failed leaves in doubt what it was to write: the kernel may drop those pages, and report the next sync as
-//! done. So nothing is noted after one, until the database is opened again.
+//! A sync that failed leaves in doubt what it was to write: the kernel may drop those pages, and
+//! report the next sync as done. So nothing is noted after one, until the database is opened again.
 //!
 //! Once a store is closed it names all of the log.
 
@@ -38,7 +39,8 @@ pub(crate) struct Synced {
 }
 
 impl Synced {
-    /// What the file in a data directory says; nothing when there is none or it cannot be understood.
+    /// What the file in a data directory says; nothing when there is none or it cannot be
+    /// understood.
     pub(crate) fn read(directory: &Path) -> Result<Option<Self>> {
         let path = directory.join(NAME);
         match fs::read(&path) {
@@ -83,7 +85,8 @@ struct State {
     record: Option<File>,
 }
 
-/// A log, known by its name: one that is held open would keep its space on the disk when RocksDB removes it.
+/// A log, known by its name: one that is held open would keep its space on the disk when RocksDB
+/// removes it.
 #[derive(Clone)]
 struct Log {
     number: u64,
@@ -104,10 +107,17 @@ pub(crate) struct Seen {
 }
 
 impl LogFollower {
-    /// Follows the logs of a database that was just opened: what older logs held is in data files by now.
+    /// Follows the logs of a database that was just opened: what older logs held is in data files
+    /// by now.
     pub(crate) fn new(directory: &Path, db: &Path) -> Self {
-        let record = File::options().create(true).truncate(false).write(true).open(directory.join(NAME));
-        let state = State { log: newest_log(db), noted: Synced::default(), in_doubt: false, record: record.ok() };
+        let record =
+            File::options().create(true).truncate(false).write(true).open(directory.join(NAME));
+        let state = State {
+            log: newest_log(db),
+            noted: Synced::default(),
+            in_doubt: false,
+            record: record.ok(),
+        };
         let follower = Self { db: db.to_path_buf(), state: Mutex::new(state) };
         let mut state = follower.state();
         if let Some(log) = state.log.as_ref().map(|log| log.number) {
@@ -134,8 +144,9 @@ impl LogFollower {
         log.len().map(|len| Seen { len, log })
     }
 
-    /// To be told after a sync has succeeded: what was there before it is on the disk. Where `is_alone` says so afterwards,
-    /// nobody else has written meanwhile, and so is what is there now.
+    /// To be told after a sync has succeeded: what was there before it is on the disk. Where
+    /// `is_alone` says so afterwards, nobody else has written meanwhile, and so is what is there
+    /// now.
     pub(crate) fn synced(&self, before: Option<Seen>, is_alone: impl FnOnce() -> bool) {
         let Some(before) = before else { return };
         let after = match before.log.len() {
@@ -221,8 +232,8 @@ mod tests {
         assert!(!follower.is_behind());
     }
 
-    /// The story of a bug: the pages of a failed sync were dropped, the next sync succeeded without them, and the log was
-    /// called damaged where they had been.
+    /// The story of a bug: the pages of a failed sync were dropped, the next sync succeeded without
+    /// them, and the log was called damaged where they had been.
     #[test]
     fn nothing_is_noted_after_a_failed_sync() {
         let place = tempfile::tempdir().unwrap();

@@ -7,8 +7,9 @@ use crate::RocksEngine;
 use crate::error::translate;
 use crate::shard::{ROWS, Shard};
 
-/// Properties of RocksDB that are told by their own names. Writes are held up while `is_write_stopped` is 1. They are slowed down to
-/// so many bytes a second while `actual_delayed_write_rate` is not 0; that is told by the shard, see [`crate::pace`].
+/// Properties of RocksDB that are told by their own names. Writes are held up while
+/// `is_write_stopped` is 1. They are slowed down to so many bytes a second while
+/// `actual_delayed_write_rate` is not 0; that is told by the shard, see [`crate::pace`].
 const DETAILS: [&str; 5] = [
     "num-running-compactions",
     "num-running-flushes",
@@ -19,7 +20,9 @@ const DETAILS: [&str; 5] = [
 
 impl RocksEngine {
     pub(crate) fn sync_all(&self) -> Result<()> {
-        self.shards().iter().try_for_each(|shard| shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error)))
+        self.shards().iter().try_for_each(|shard| {
+            shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error))
+        })
     }
 
     /// Memtables are flushed first: what is in them would be rewritten later.
@@ -35,26 +38,39 @@ impl RocksEngine {
     }
 
     pub(crate) fn read_statistics(&self) -> Result<Statistics> {
-        let shards = self.shards().iter().map(|shard| self.shard_statistics(shard)).collect::<Result<_>>()?;
+        let shards = self
+            .shards()
+            .iter()
+            .map(|shard| self.shard_statistics(shard))
+            .collect::<Result<_>>()?;
         Ok(Statistics { shards })
     }
 
     fn shard_statistics(&self, shard: &Shard) -> Result<ShardStatistics> {
         let property = |name: &str| -> Result<u64> {
-            let value = shard.db().property_int_value_cf(shard.rows(), name).map_err(|error| translate(shard.place(), error))?;
+            let value = shard
+                .db()
+                .property_int_value_cf(shard.rows(), name)
+                .map_err(|error| translate(shard.place(), error))?;
             Ok(value.unwrap_or(0))
         };
         let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
         let files: Vec<_> = files.iter().filter(|file| file.column_family_name == ROWS).collect();
         let levels = files.iter().map(|file| file.level).max().map_or(0, |level| level + 1);
         let mut details: Vec<(String, u64)> = (0..levels)
-            .map(|level| (format!("files_at_level_{level}"), files.iter().filter(|file| file.level == level).count() as u64))
+            .map(|level| {
+                (
+                    format!("files_at_level_{level}"),
+                    files.iter().filter(|file| file.level == level).count() as u64,
+                )
+            })
             .collect();
         for name in DETAILS {
             details.push((name.replace('-', "_"), property(&format!("rocksdb.{name}"))?));
         }
         details.push(("actual_delayed_write_rate".to_owned(), shard.pace.rate()));
-        let cuts = shard.cuts.iter().map(|cut| (format!("log_{:06}_bytes_given_up", cut.log), cut.lost));
+        let cuts =
+            shard.cuts.iter().map(|cut| (format!("log_{:06}_bytes_given_up", cut.log), cut.lost));
         details.extend(cuts);
         Ok(ShardStatistics {
             shard: shard.id,

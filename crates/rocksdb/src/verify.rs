@@ -1,8 +1,9 @@
 //! Reading everything to see whether it can be read.
 //!
-//! 1. Each shard is read from its first key to its last, past the cache, with every checksum verified.
-//! 2. Where a file is damaged the scan ends. The damage is noted; the scan goes on behind the last key of the file that
-//!    RocksDB's message names, or of the nearest file when it names none.
+//! 1. Each shard is read from its first key to its last, past the cache, with every checksum
+//!    verified.
+//! 2. Where a file is damaged the scan ends. The damage is noted; the scan goes on behind the last
+//!    key of the file that RocksDB's message names, or of the nearest file when it names none.
 //! 3. Each value's header is read too.
 
 use rocksdb::{DBRawIterator, LiveFile};
@@ -66,7 +67,13 @@ fn verify_rows(shard: &Shard, now_ms: u64, report: &mut VerifyReport) -> Result<
     }
 }
 
-fn read_on(iterator: &mut DBRawIterator<'_>, shard: &Shard, now_ms: u64, reached: &mut Vec<u8>, report: &mut VerifyReport) {
+fn read_on(
+    iterator: &mut DBRawIterator<'_>,
+    shard: &Shard,
+    now_ms: u64,
+    reached: &mut Vec<u8>,
+    report: &mut VerifyReport,
+) {
     while let Some((key, value)) = iterator.item() {
         match Header::split(value) {
             Ok((header, payload)) if header.is_live(now_ms) => {
@@ -74,7 +81,11 @@ fn read_on(iterator: &mut DBRawIterator<'_>, shard: &Shard, now_ms: u64, reached
                 report.bytes += (key.len().saturating_sub(SPACE_LEN) + payload.len()) as u64;
             }
             Ok(_) => {}
-            Err(error) => note(report, format!("{}, key {}", shard.place(), key.escape_ascii()), error.to_string()),
+            Err(error) => note(
+                report,
+                format!("{}, key {}", shard.place(), key.escape_ascii()),
+                error.to_string(),
+            ),
         }
         reached.clear();
         reached.extend_from_slice(key);
@@ -82,7 +93,8 @@ fn read_on(iterator: &mut DBRawIterator<'_>, shard: &Shard, now_ms: u64, reached
     }
 }
 
-/// The first key behind the damaged file, which lies past `reached`; nothing when there is no such file.
+/// The first key behind the damaged file, which lies past `reached`; nothing when there is no such
+/// file.
 fn behind_damage(files: &[LiveFile], message: &str, reached: &[u8]) -> Option<Vec<u8>> {
     let ends_behind = |file: &&LiveFile| file.end_key.as_deref().is_some_and(|end| end >= reached);
     let mut rows = files.iter().filter(|file| file.column_family_name == ROWS).filter(ends_behind);
@@ -100,7 +112,9 @@ fn behind_damage(files: &[LiveFile], message: &str, reached: &[u8]) -> Option<Ve
 fn note(report: &mut VerifyReport, place: String, what: String) {
     match report.damages.len() {
         count if count < DAMAGES_MAX => report.damages.push(Damage { place, what }),
-        DAMAGES_MAX => report.damages.push(Damage { place, what: "and more, which are not listed".to_owned() }),
+        DAMAGES_MAX => {
+            report.damages.push(Damage { place, what: "and more, which are not listed".to_owned() })
+        }
         _ => {}
     }
 }

@@ -1,8 +1,8 @@
 //! The numbers given to writes: they only ever grow, over reopens and power loss too.
 //!
 //! 1. The database holds a high-water mark; every number handed out is below it.
-//! 2. When the numbers below the mark are used up, the mark is raised by [`BLOCK`] with a synced write, and only then
-//!    are numbers handed out again.
+//! 2. When the numbers below the mark are used up, the mark is raised by [`BLOCK`] with a synced
+//!    write, and only then are numbers handed out again.
 //! 3. At open, counting goes on at the mark: what was left of the last block is skipped.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,12 @@ impl VersionCounter {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().map_err(|_| damaged())?),
             None => 1,
         };
-        Ok(Self { db, next: AtomicU64::new(mark), reserved_end: AtomicU64::new(mark), reserving: Mutex::new(()) })
+        Ok(Self {
+            db,
+            next: AtomicU64::new(mark),
+            reserved_end: AtomicU64::new(mark),
+            reserving: Mutex::new(()),
+        })
     }
 
     /// A number greater than all handed out before.
@@ -46,7 +51,8 @@ impl VersionCounter {
         self.next_until(patience::deadline())
     }
 
-    /// The same; where numbers have to be paid for, writes may be stopped until `deadline` at the latest.
+    /// The same; where numbers have to be paid for, writes may be stopped until `deadline` at the
+    /// latest.
     #[inline]
     pub(crate) fn next_until(&self, deadline: Instant) -> Result<u64> {
         let version = self.next.fetch_add(1, Ordering::SeqCst);

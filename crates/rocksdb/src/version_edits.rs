@@ -1,7 +1,7 @@
 //! What RocksDB's MANIFEST says: which data files are live, and from which log on recovery reads.
 //!
-//! Read before RocksDB opens, to know what it will ask for. Each record of the MANIFEST is a version edit: a run of fields,
-//! each a tag and what belongs to it (RocksDB wiki, "MANIFEST").
+//! Read before RocksDB opens, to know what it will ask for. Each record of the MANIFEST is a
+//! version edit: a run of fields, each a tag and what belongs to it (RocksDB wiki, "MANIFEST").
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,8 @@ use crate::log_format::Records;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LiveFile {
     pub(crate) bytes: u64,
-    /// The lower half of the id of the session that wrote it. Each file that was written to be ingested has its own.
+    /// The lower half of the id of the session that wrote it. Each file that was written to be
+    /// ingested has its own.
     pub(crate) session: Option<u64>,
 }
 
@@ -30,12 +31,16 @@ pub(crate) struct LiveState {
 }
 
 impl LiveState {
-    /// Reads the MANIFEST of the database in a directory. Nothing when there is no database, or when its MANIFEST has
-    /// fields that are not known here.
+    /// Reads the MANIFEST of the database in a directory. Nothing when there is no database, or
+    /// when its MANIFEST has fields that are not known here.
     pub(crate) fn read(directory: &Path) -> io::Result<Option<Self>> {
         let current = match fs::read_to_string(directory.join("CURRENT")) {
             Ok(current) => current,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => return Ok(None),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) =>
+            {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
         let manifest = match fs::read(directory.join(current.trim_end())) {
@@ -67,7 +72,10 @@ impl LiveState {
             match input.varint()? {
                 tag::COMPARATOR => drop(input.bytes()?),
                 tag::LOG_NUMBER => log = Some(input.varint()?),
-                tag::NEXT_FILE_NUMBER | tag::LAST_SEQUENCE | tag::PREV_LOG_NUMBER | tag::MAX_COLUMN_FAMILY => {
+                tag::NEXT_FILE_NUMBER
+                | tag::LAST_SEQUENCE
+                | tag::PREV_LOG_NUMBER
+                | tag::MAX_COLUMN_FAMILY => {
                     input.varint()?;
                 }
                 tag::MIN_LOG_NUMBER_TO_KEEP => self.keep_logs_from(input.varint()?),
@@ -111,7 +119,9 @@ impl LiveState {
         loop {
             match input.varint()? {
                 file_tag::END => break,
-                file_tag::UNIQUE_ID => session = Some(u64::from_le_bytes(*input.bytes()?.first_chunk()?)),
+                file_tag::UNIQUE_ID => {
+                    session = Some(u64::from_le_bytes(*input.bytes()?.first_chunk()?))
+                }
                 file_tag::MIN_LOG_NUMBER_TO_KEEP => {
                     self.keep_logs_from(u64::from_le_bytes(*input.bytes()?.first_chunk()?));
                 }

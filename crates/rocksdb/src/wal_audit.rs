@@ -1,22 +1,25 @@
 //! An audit of the write-ahead logs before RocksDB recovers from them.
 //!
-//! RocksDB takes whatever it cannot make sense of at the end of a log for the trace of a crash, and goes on without it, and
-//! with the next log: a flipped bit would make acknowledged rows disappear without a word, and a later write might
-//! survive an earlier one that is lost. In the middle of a log it refuses what a power failure may well leave there. So this
-//! audit reads the logs first, and tells a *torn* log (a crash left it so: it is cut there) from *damage* (everything
-//! else: the store stays closed, unless its opener asks for what is before the damage).
+//! RocksDB takes whatever it cannot make sense of at the end of a log for the trace of a crash, and
+//! goes on without it, and with the next log: a flipped bit would make acknowledged rows disappear
+//! without a word, and a later write might survive an earlier one that is lost. In the middle of a
+//! log it refuses what a power failure may well leave there. So this audit reads the logs first,
+//! and tells a *torn* log (a crash left it so: it is cut there) from *damage* (everything else: the
+//! store stays closed, unless its opener asks for what is before the damage).
 //!
 //! 1. Logs that RocksDB needs no more, as its MANIFEST says, are passed over.
 //! 2. Records are read in turn while they are sound.
 //! 3. What [`Synced`] says is on the disk must be sound: where it is not, that is damage.
-//! 4. What lies behind that a power failure may have taken, in whole or in part. A log whose end was never written ends
-//!    early or in zeros; a page that was lost while later ones were written is zero from some place on to its end. A
-//!    record that is broken where there are such zeros, or by the end of the file, is torn. It is damage after all if it
-//!    was whole once: its checksum fits the bytes that are there under another length or type, or sound records follow.
+//! 4. What lies behind that a power failure may have taken, in whole or in part. A log whose end
+//!    was never written ends early or in zeros; a page that was lost while later ones were written
+//!    is zero from some place on to its end. A record that is broken where there are such zeros, or
+//!    by the end of the file, is torn. It is damage after all if it was whole once: its checksum
+//!    fits the bytes that are there under another length or type, or sound records follow.
 //! 5. Anything else is damage: bits flip, but writes that are lost do not leave other bytes behind.
-//! 6. Behind a log that is torn no log counts: what is there was written later than what is lost. The same goes for a log
-//!    that begins later than the one before it ends. Sequence numbers tell: each record has as many as it has rows. An
-//!    ingestion takes some, too; it leaves a note of them in the log ([`sequence_note`]).
+//! 6. Behind a log that is torn no log counts: what is there was written later than what is lost.
+//!    The same goes for a log that begins later than the one before it ends. Sequence numbers tell:
+//!    each record has as many as it has rows. An ingestion takes some, too; it leaves a note of
+//!    them in the log ([`sequence_note`]).
 
 use std::fs::{self, File};
 use std::io;
@@ -41,8 +44,8 @@ pub(crate) struct Cut {
     pub(crate) lost: u64,
 }
 
-/// Audits the logs of the database `db` of a data directory, and cuts off what a crash has torn. With `to_damage` a damaged
-/// log is cut before the damage.
+/// Audits the logs of the database `db` of a data directory, and cuts off what a crash has torn.
+/// With `to_damage` a damaged log is cut before the damage.
 pub(crate) fn audit(directory: &Path, db: &Path, to_damage: bool) -> Result<Vec<Cut>> {
     let synced = Synced::read(directory)?;
     let live = LiveState::read(db).map_err(|error| unavailable(db, error))?;
@@ -63,7 +66,9 @@ pub(crate) fn audit(directory: &Path, db: &Path, to_damage: bool) -> Result<Vec<
         // It speaks of bytes that are given up.
         let record = directory.join(synced::NAME);
         return match fs::remove_file(&record) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unavailable(&record, error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(unavailable(&record, error))
+            }
             _ => Ok(verdict.cuts),
         };
     }
@@ -140,7 +145,8 @@ struct Scan {
     /// Where its last whole record ends.
     sound_end: usize,
     broken: Option<Place>,
-    /// The sequence numbers from that of the first record to that behind the last one; nothing for a log without records.
+    /// The sequence numbers from that of the first record to that behind the last one; nothing for
+    /// a log without records.
     sequences: Option<Range<u64>>,
     /// Sequence numbers that ingestions took.
     taken: Vec<Range<u64>>,
@@ -195,7 +201,9 @@ impl Scan {
         let Some(own) = &self.sequences else { return false };
         let mut reached = own.end;
         while reached < later.start {
-            let Some(range) = taken.iter().find(|range| range.contains(&reached)) else { return false };
+            let Some(range) = taken.iter().find(|range| range.contains(&reached)) else {
+                return false;
+            };
             reached = range.end;
         }
         true
@@ -209,7 +217,9 @@ fn judge(logs: &[Scan], synced: Option<Synced>, needed: Option<u64>) -> Verdict 
     let mut is_over = false;
     for (index, log) in logs.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &logs[before]);
-        if let Some(needed) = needed.filter(|needed| *needed < log.number && before.is_none_or(|log| log.number < *needed)) {
+        if let Some(needed) = needed
+            .filter(|needed| *needed < log.number && before.is_none_or(|log| log.number < *needed))
+        {
             verdict.damage.get_or_insert(Damage { log: needed, offset: 0, what: MISSING });
             is_over = true;
         }
@@ -224,11 +234,13 @@ fn judge(logs: &[Scan], synced: Option<Synced>, needed: Option<u64>) -> Verdict 
             verdict.cuts.push(log.cut_at(log.sound_end));
             is_over = true;
             if !place.is_torn {
-                verdict.damage = Some(Damage { log: log.number, offset: place.offset, what: place.what });
+                verdict.damage =
+                    Some(Damage { log: log.number, offset: place.offset, what: place.what });
             }
         }
     }
-    if let Some(needed) = needed.filter(|needed| logs.last().is_none_or(|log| log.number < *needed)) {
+    if let Some(needed) = needed.filter(|needed| logs.last().is_none_or(|log| log.number < *needed))
+    {
         verdict.damage.get_or_insert(Damage { log: needed, offset: 0, what: MISSING });
     }
     verdict.cuts.retain(|cut| cut.lost > 0);
@@ -240,8 +252,18 @@ const MISSING: &str = "it is not there, though some of it was synced";
 impl Place {
     fn of(log: &[u8], offset: usize, stop: Stop) -> Self {
         match stop {
-            Stop::Blank => Self { offset, end: offset + 1, what: "there are zeros where records were synced", is_torn: true },
-            Stop::Unfinished => Self { offset, end: log.len() + 1, what: "its last record has no end", is_torn: true },
+            Stop::Blank => Self {
+                offset,
+                end: offset + 1,
+                what: "there are zeros where records were synced",
+                is_torn: true,
+            },
+            Stop::Unfinished => Self {
+                offset,
+                end: log.len() + 1,
+                what: "its last record has no end",
+                is_torn: true,
+            },
             Stop::Torn => {
                 let what = "the header of a record that was whole once is damaged";
                 Self { offset, end: log.len() + 1, what, is_torn: !was_whole(log, offset) }
@@ -260,18 +282,21 @@ const PAGE: usize = 4096;
 /// So many zeros at the end of a sector that is not the end of a page are no coincidence.
 const ZEROS: usize = 8;
 
-/// Whether a page or sector of these bytes of a log seems never to have been written: it is zero from some place on.
+/// Whether a page or sector of these bytes of a log seems never to have been written: it is zero
+/// from some place on.
 fn lacks_a_page(log: &[u8], range: Range<usize>) -> bool {
     let sectors = (range.start / SECTOR)..=((range.end.min(log.len()).max(1) - 1) / SECTOR);
     sectors.into_iter().any(|sector| {
-        let (start, end) = ((sector * SECTOR).max(range.start), ((sector + 1) * SECTOR).min(log.len()));
+        let (start, end) =
+            ((sector * SECTOR).max(range.start), ((sector + 1) * SECTOR).min(log.len()));
         let zeros = log[start.min(end)..end].iter().rev().take_while(|byte| **byte == 0).count();
         let is_end = end.is_multiple_of(PAGE) || end == log.len();
         zeros >= ZEROS || (is_end && zeros > 0)
     })
 }
 
-/// Whether the fragment at `offset`, which reaches past the end of the file, did not do so when it was written.
+/// Whether the fragment at `offset`, which reaches past the end of the file, did not do so when it
+/// was written.
 fn was_whole(log: &[u8], offset: usize) -> bool {
     let Some(header) = Header::at(log, offset) else { return false };
     fits_otherwise(header.crc, &log[offset + HEADER..]) || sound_fragment_follows(log, offset + 1)
@@ -291,8 +316,8 @@ fn fits_otherwise(crc: u32, payload: &[u8]) -> bool {
     })
 }
 
-/// Whether a sound fragment begins anywhere from here on. A torn one is the last thing in its file, so it lies in the last
-/// block, and so does all that is looked at here.
+/// Whether a sound fragment begins anywhere from here on. A torn one is the last thing in its file,
+/// so it lies in the last block, and so does all that is looked at here.
 fn sound_fragment_follows(log: &[u8], from: usize) -> bool {
     (from..log.len()).any(|offset| {
         let Some(header) = Header::at(log, offset) else { return false };
@@ -304,14 +329,16 @@ fn sound_fragment_follows(log: &[u8], from: usize) -> bool {
     })
 }
 
-/// What a batch begins with: the sequence number of its first row (8 bytes) and the count of its rows (4).
+/// What a batch begins with: the sequence number of its first row (8 bytes) and the count of its
+/// rows (4).
 const BATCH_HEAD: usize = 12;
 /// A note in a batch: its tag, its length, and what it says.
 const NOTE_BYTES: usize = 2 + NOTE.len() + 16;
 const NOTE: &[u8] = b"tonnage took ";
 const NOTE_TAG: u8 = 3;
 
-/// What to leave in the log, as a note of RocksDB's, when sequence numbers were taken that no record there has.
+/// What to leave in the log, as a note of RocksDB's, when sequence numbers were taken that no
+/// record there has.
 pub(crate) fn sequence_note(taken: Range<u64>) -> Vec<u8> {
     [NOTE, &taken.start.to_le_bytes(), &taken.end.to_le_bytes()].concat()
 }
@@ -323,7 +350,10 @@ fn batch_sequences(batch: &[u8]) -> Option<Range<u64>> {
 }
 
 fn parse_note(batch: &[u8]) -> Option<Range<u64>> {
-    let note = batch.get(BATCH_HEAD..)?.strip_prefix(&[NOTE_TAG, (NOTE_BYTES - 2) as u8])?.strip_prefix(NOTE)?;
+    let note = batch
+        .get(BATCH_HEAD..)?
+        .strip_prefix(&[NOTE_TAG, (NOTE_BYTES - 2) as u8])?
+        .strip_prefix(NOTE)?;
     let (&start, end) = note.split_first_chunk()?;
     Some(u64::from_le_bytes(start)..u64::from_le_bytes(*end.first_chunk()?))
 }

@@ -1,22 +1,27 @@
 //! Load windows: what small writes touch while a load is under way.
 //!
-//! A load gathers its rows long before it stores them. What others write in between must not be lost to the load, so the load
-//! opens a *window* on each shard and asks at the end which of its keys were touched meanwhile.
+//! A load gathers its rows long before it stores them. What others write in between must not be
+//! lost to the load, so the load opens a *window* on each shard and asks at the end which of its
+//! keys were touched meanwhile.
 //!
-//! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open, and then commits.
-//! 2. A window opened with the gate held exclusively ([`OpenWindow::open`]) finds every write committed, or will be told of it.
-//!    One opened without ([`OpenWindow::open_early`]) will be told of every write whose version is greater than one that is drawn
-//!    afterwards: that is enough for a load whose entries lose to greater versions only.
+//! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open,
+//!    and then commits.
+//! 2. A window opened with the gate held exclusively ([`OpenWindow::open`]) finds every write
+//!    committed, or will be told of it. One opened without ([`OpenWindow::open_early`]) will be
+//!    told of every write whose version is greater than one that is drawn afterwards: that is
+//!    enough for a load whose entries lose to greater versions only.
 //! 3. The load takes the gate exclusively before it ingests: what it asks for then is complete.
 //!
-//! All windows of a shard share one book: the hash of each key touched, with the count of its last note. A window has seen the
-//! notes above the count at which it was opened. So a write pays once, however many windows are open. The book forgets what no
-//! window can ask for; what it forgets beyond that, when it would grow past [`KEYS_MAX`], counts as touched for all windows that
-//! were open then. Two keys with the same hash make a key count as touched that was not, which costs the load a look at the
-//! stored row, never a wrong answer.
+//! All windows of a shard share one book: the hash of each key touched, with the count of its last
+//! note. A window has seen the notes above the count at which it was opened. So a write pays once,
+//! however many windows are open. The book forgets what no window can ask for; what it forgets
+//! beyond that, when it would grow past [`KEYS_MAX`], counts as touched for all windows that were
+//! open then. Two keys with the same hash make a key count as touched that was not, which costs the
+//! load a look at the stored row, never a wrong answer.
 //!
-//! The book also tells which writes were *judged*: carried out on a condition, and so without what loads had not stored yet. Such
-//! a write is noted a second time under its key and its version, that of a load which keeps existing rows under its version.
+//! The book also tells which writes were *judged*: carried out on a condition, and so without what
+//! loads had not stored yet. Such a write is noted a second time under its key and its version,
+//! that of a load which keeps existing rows under its version.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -64,7 +69,8 @@ impl<'a> OpenWindow<'a> {
         self.count() > count.unwrap_or(self.start)
     }
 
-    /// Whether any key may have been written since that count whose hash is one that `is_ours` knows.
+    /// Whether any key may have been written since that count whose hash is one that `is_ours`
+    /// knows.
     pub(crate) fn is_touched_by(&self, count: u64, is_ours: impl Fn(u64) -> bool) -> bool {
         self.is_touched_since(Some(count)) && self.shard.windows.touched_any(count, is_ours)
     }
@@ -123,7 +129,8 @@ impl LoadWindows {
         }
     }
 
-    /// Notes that a row is about to be stored with this version on a condition that was judged by what is stored.
+    /// Notes that a row is about to be stored with this version on a condition that was judged by
+    /// what is stored.
     #[inline]
     pub(crate) fn record_judged(&self, physical_key: &[u8], version: u64) {
         if self.open.load(Ordering::SeqCst) != 0 {
@@ -200,7 +207,8 @@ impl LoadWindows {
     fn touched_any(&self, start: u64, is_ours: impl Fn(u64) -> bool) -> bool {
         self.parts.iter().any(|part| {
             let part = part.lock().unwrap_or_else(PoisonError::into_inner);
-            part.forgotten > start || part.notes.iter().any(|(hash, count)| *count > start && is_ours(*hash))
+            part.forgotten > start
+                || part.notes.iter().any(|(hash, count)| *count > start && is_ours(*hash))
         })
     }
 
@@ -235,8 +243,8 @@ fn judged_key(key_hash: u64, version: u64) -> u64 {
     key_hash.rotate_left(17) ^ judged_version(version)
 }
 
-/// Under what the book notes that all rows of a version were. Every bit of a version moves every bit of this (the finaliser of
-/// splitmix64), so that it is as good as a hash.
+/// Under what the book notes that all rows of a version were. Every bit of a version moves every
+/// bit of this (the finaliser of splitmix64), so that it is as good as a hash.
 fn judged_version(version: u64) -> u64 {
     let mixed = version.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -298,11 +306,15 @@ mod tests {
     fn only_what_was_judged_is_known_as_judged() {
         let windows = LoadWindows::default();
         let start = windows.open();
-        let judged = |key: &[u8], version| windows.knows(start, judged_key(LoadWindows::key_hash(key), version));
+        let judged = |key: &[u8], version| {
+            windows.knows(start, judged_key(LoadWindows::key_hash(key), version))
+        };
         windows.record_judged(b"key", 7);
         assert!(judged(b"key", 7) && !judged(b"key", 8) && !judged(b"other", 7));
         windows.record_judged_version(9);
-        assert!(windows.knows(start, judged_version(9)) && !windows.knows(start, judged_version(7)));
+        assert!(
+            windows.knows(start, judged_version(9)) && !windows.knows(start, judged_version(7))
+        );
     }
 
     #[test]
@@ -317,7 +329,10 @@ mod tests {
         assert!(windows.touched_any(start, |_| false));
         assert!(!windows.knows(start, judged_version(1)));
         let next = windows.open();
-        assert!(!touched(&windows, next, b"never written"), "a window opened since knows what it needs");
+        assert!(
+            !touched(&windows, next, b"never written"),
+            "a window opened since knows what it needs"
+        );
     }
 
     #[test]

@@ -1,24 +1,32 @@
 //! Small atomic writes.
 //!
-//! 1. The batch is checked, and waits at the [door](crate::pace) while compaction is far behind or writes are stopped.
+//! 1. The batch is checked, and waits at the [door](crate::pace) while compaction is far behind or
+//!    writes are stopped.
 //! 2. The stripe of its shard key is taken: from here on nobody else writes these rows.
-//! 3. The gate is held shared; the spaces are looked up again, since one may have been dropped meanwhile.
+//! 3. The gate is held shared; the spaces are looked up again, since one may have been dropped
+//!    meanwhile.
 //! 4. Conditions are judged against the rows that are stored now.
-//! 5. A version is drawn, the keys are recorded in open load windows, and everything is committed as one RocksDB batch. Where
-//!    RocksDB takes no writes at this moment, all locks are given up, and the batch goes back to the door.
+//! 5. A version is drawn, the keys are recorded in open load windows, and everything is committed
+//!    as one RocksDB batch. Where RocksDB takes no writes at this moment, all locks are given up,
+//!    and the batch goes back to the door.
 //!
-//! There is one deadline for all of that, so that nobody waits for the patience of those before him.
+//! There is one deadline for all of that, so that nobody waits for the patience of those before
+//! him.
 //!
-//! RocksDB applies a batch to memory only after it is in the log, and with `Durability::Fsync` only after the log is synced;
-//! threads that write at the same time share one sync. After a failed log write RocksDB refuses every further write: for a full
-//! disk until there is space again, which it looks for every few seconds; for any other failure until it is opened again.
+//! RocksDB applies a batch to memory only after it is in the log, and with `Durability::Fsync` only
+//! after the log is synced; threads that write at the same time share one sync. After a failed log
+//! write RocksDB refuses every further write: for a full disk until there is space again, which it
+//! looks for every few seconds; for any other failure until it is opened again.
 
 use std::sync::PoisonError;
 use std::time::Instant;
 
 use rocksdb::ReadOptions;
 use tonnage_engine::header::Header;
-use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome, placed_shard};
+use tonnage_engine::{
+    Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome,
+    placed_shard,
+};
 
 use crate::RocksEngine;
 use crate::error::translate;
@@ -32,7 +40,8 @@ use crate::write_many::Left;
 pub(crate) struct Destination<'b> {
     /// The index of the shard.
     pub(crate) shard: usize,
-    /// The shard key whose stripe is taken; for a batch of placed rows alone, the number of the shard.
+    /// The shard key whose stripe is taken; for a batch of placed rows alone, the number of the
+    /// shard.
     pub(crate) shard_key: &'b [u8],
     /// About how many bytes it is in the log.
     pub(crate) bytes: usize,
@@ -42,7 +51,11 @@ pub(crate) struct Destination<'b> {
 const OPERATION_BYTES: usize = 32;
 
 impl RocksEngine {
-    pub(crate) fn write_batch(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
+    pub(crate) fn write_batch(
+        &self,
+        batch: &WriteBatch,
+        durability: Durability,
+    ) -> Result<WriteOutcome> {
         self.write_batch_until(batch, durability, patience::deadline())
     }
 
@@ -71,9 +84,14 @@ impl RocksEngine {
         })
     }
 
-    /// The first condition that does not hold of what is stored, or `left` by batches that will be committed before this one.
-    /// The caller holds stripe and gate.
-    pub(crate) fn judge(&self, shard: &Shard, batch: &WriteBatch, left: &Left<'_>) -> Result<Option<WriteOutcome>> {
+    /// The first condition that does not hold of what is stored, or `left` by batches that will be
+    /// committed before this one. The caller holds stripe and gate.
+    pub(crate) fn judge(
+        &self,
+        shard: &Shard,
+        batch: &WriteBatch,
+        left: &Left<'_>,
+    ) -> Result<Option<WriteOutcome>> {
         batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
         if (0..batch.len()).all(|index| batch.condition(index) == Condition::Always) {
             return Ok(None);
@@ -91,7 +109,8 @@ impl RocksEngine {
                     Some(left) => left,
                     None => stored_header(shard, &physical, &options)?,
                 };
-                let current = header.filter(|header| header.is_live(now_ms)).map(|header| header.version);
+                let current =
+                    header.filter(|header| header.is_live(now_ms)).map(|header| header.version);
                 if !condition.holds(current) {
                     return Ok(Some(WriteOutcome::Refused { operation, current }));
                 }
@@ -100,7 +119,8 @@ impl RocksEngine {
         Ok(None)
     }
 
-    /// Checks keys, values and sizes, and that everything belongs together; the answer is where it belongs.
+    /// Checks keys, values and sizes, and that everything belongs together; the answer is where it
+    /// belongs.
     pub(crate) fn check_batch<'b>(&self, batch: &'b WriteBatch) -> Result<Destination<'b>> {
         let mut shard_key: Option<&[u8]> = None;
         let mut placed: Option<(usize, &[u8])> = None;
@@ -109,8 +129,11 @@ impl RocksEngine {
             let space = self.space(space)?;
             for index in run {
                 let (key, value) = (batch.key(index), batch.value(index));
-                let len = self.check_key(&space, key).map_err(|error| error.at(format_args!("operation {index}")))?;
-                self.check_value(&space, value).map_err(|error| error.at(format_args!("operation {index}")))?;
+                let len = self
+                    .check_key(&space, key)
+                    .map_err(|error| error.at(format_args!("operation {index}")))?;
+                self.check_value(&space, value)
+                    .map_err(|error| error.at(format_args!("operation {index}")))?;
                 bytes += key.len() + value.len();
                 let own = &key[..len];
                 let first = if space.shape.is_placed() {
@@ -125,7 +148,9 @@ impl RocksEngine {
         }
         let bytes_max = self.limits().batch_bytes_max;
         if bytes > bytes_max {
-            return Err(Error::invalid(format!("a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load")));
+            return Err(Error::invalid(format!(
+                "a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load"
+            )));
         }
         self.destination(batch, shard_key, placed, bytes + batch.len() * OPERATION_BYTES)
     }
@@ -144,7 +169,9 @@ impl RocksEngine {
         let space = self.space(batch.space(index))?;
         let shard = self.shard_index_in(&space, number)?;
         match shard_key {
-            Some(shard_key) if self.shard_index(shard_key) != shard => Err(not_together(&space, index)),
+            Some(shard_key) if self.shard_index(shard_key) != shard => {
+                Err(not_together(&space, index))
+            }
             shard_key => Ok(Destination { shard, shard_key: shard_key.unwrap_or(number), bytes }),
         }
     }
@@ -181,7 +208,12 @@ fn stored_header(shard: &Shard, physical: &[u8], options: &ReadOptions) -> Resul
 }
 
 /// Adds a batch to one as RocksDB takes it; its keys are noted in the shard's load windows.
-pub(crate) fn encode(shard: &Shard, batch: &WriteBatch, version: u64, rows: &mut rocksdb::WriteBatch) {
+pub(crate) fn encode(
+    shard: &Shard,
+    batch: &WriteBatch,
+    version: u64,
+    rows: &mut rocksdb::WriteBatch,
+) {
     let (mut physical, mut stored) = (Vec::new(), Vec::new());
     for (space, run) in batch.runs() {
         for index in run {
@@ -193,7 +225,8 @@ pub(crate) fn encode(shard: &Shard, batch: &WriteBatch, version: u64, rows: &mut
             match batch.operation(index) {
                 Operation::Put => {
                     stored.clear();
-                    Header { version, expires_at_ms: batch.expires_at_ms(index) }.append_to(&mut stored);
+                    Header { version, expires_at_ms: batch.expires_at_ms(index) }
+                        .append_to(&mut stored);
                     stored.extend_from_slice(batch.value(index));
                     rows.put_cf(shard.rows(), &physical, &stored);
                 }
@@ -213,5 +246,8 @@ fn not_together(space: &SpaceInfo, operation: usize) -> Error {
 
 #[cold]
 fn over_limit(space: &SpaceInfo, what: &str, bytes: usize, bytes_max: usize) -> Error {
-    Error::invalid(format!("space '{}': a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter", space.name))
+    Error::invalid(format!(
+        "space '{}': a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter",
+        space.name
+    ))
 }

@@ -1,9 +1,13 @@
 //! Many independent batches in one call.
 //!
-//! 1. Each batch is checked by itself. One that is wrong gets its error and leaves the others alone.
-//! 2. Those of one shard go together in the order given, in portions of up to [`PORTION_BYTES`]; one shard after another.
-//! 3. A portion passes the door, takes its stripes, those of lower numbers first, and holds the gate shared.
-//! 4. Its batches are judged in their order, by what is stored and by what those before them [leave](Left).
+//! 1. Each batch is checked by itself. One that is wrong gets its error and leaves the others
+//!    alone.
+//! 2. Those of one shard go together in the order given, in portions of up to [`PORTION_BYTES`];
+//!    one shard after another.
+//! 3. A portion passes the door, takes its stripes, those of lower numbers first, and holds the
+//!    gate shared.
+//! 4. Its batches are judged in their order, by what is stored and by what those before them
+//!    [leave](Left).
 //! 5. Those whose conditions hold are one RocksDB batch: one write to the log, and one sync.
 
 use std::collections::{BTreeSet, HashMap};
@@ -11,7 +15,9 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{Condition, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
+use tonnage_engine::{
+    Condition, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
+};
 
 use crate::RocksEngine;
 use crate::pace::{self, Attempt};
@@ -37,7 +43,8 @@ type Answers = Vec<Result<WriteOutcome>>;
 impl RocksEngine {
     pub(crate) fn write_batches(&self, batches: &[WriteBatch], durability: Durability) -> Answers {
         let deadline = patience::deadline();
-        let mut outcomes: Vec<Option<Result<WriteOutcome>>> = batches.iter().map(|_| None).collect();
+        let mut outcomes: Vec<Option<Result<WriteOutcome>>> =
+            batches.iter().map(|_| None).collect();
         let mut shards: Vec<Vec<Member<'_>>> = self.shards().iter().map(|_| Vec::new()).collect();
         for (index, batch) in batches.iter().enumerate() {
             match self.check_batch(batch) {
@@ -51,14 +58,20 @@ impl RocksEngine {
         for (shard, members) in self.shards().iter().zip(&shards) {
             for portion in portions(members) {
                 let bytes = portion.iter().map(|member| member.bytes).sum();
-                let answers = shard.pace.write(bytes, deadline, || self.write_portion(shard, portion, durability, deadline));
-                let answers = answers.unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
+                let answers = shard.pace.write(bytes, deadline, || {
+                    self.write_portion(shard, portion, durability, deadline)
+                });
+                let answers = answers
+                    .unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
                 for (member, answer) in portion.iter().zip(answers) {
                     outcomes[member.index] = Some(answer);
                 }
             }
         }
-        outcomes.into_iter().map(|outcome| outcome.expect("a batch is wrong or in a portion")).collect()
+        outcomes
+            .into_iter()
+            .map(|outcome| outcome.expect("a batch is wrong or in a portion"))
+            .collect()
     }
 
     fn write_portion(
@@ -70,7 +83,8 @@ impl RocksEngine {
     ) -> Result<Attempt<Answers>> {
         let _stripes = stripes(shard, portion);
         let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let (mut left, mut answers) = (Left::for_portion(portion), Answers::with_capacity(portion.len()));
+        let (mut left, mut answers) =
+            (Left::for_portion(portion), Answers::with_capacity(portion.len()));
         let mut rows = rocksdb::WriteBatch::default();
         for Member { batch, .. } in portion {
             answers.push(match self.judge(shard, batch, &left) {
@@ -120,7 +134,8 @@ fn same(error: &Error) -> Error {
     Error::new(error.kind(), error.message())
 }
 
-/// What batches leave for those after them in the same call: the header of each row put, nothing for each row deleted.
+/// What batches leave for those after them in the same call: the header of each row put, nothing
+/// for each row deleted.
 #[derive(Default)]
 pub(crate) struct Left<'b> {
     rows: HashMap<(SpaceId, &'b [u8]), Option<Header>>,
@@ -130,8 +145,13 @@ pub(crate) struct Left<'b> {
 
 impl<'b> Left<'b> {
     fn for_portion(portion: &[Member<'b>]) -> Self {
-        let has_conditions = |batch: &WriteBatch| (0..batch.len()).any(|index| batch.condition(index) != Condition::Always);
-        Self { rows: HashMap::new(), is_wanted: portion.iter().any(|member| has_conditions(member.batch)) }
+        let has_conditions = |batch: &WriteBatch| {
+            (0..batch.len()).any(|index| batch.condition(index) != Condition::Always)
+        };
+        Self {
+            rows: HashMap::new(),
+            is_wanted: portion.iter().any(|member| has_conditions(member.batch)),
+        }
     }
 
     fn add(&mut self, batch: &'b WriteBatch, version: u64) {
@@ -161,7 +181,10 @@ mod tests {
     fn a_portion_holds_so_many_bytes_and_always_something() {
         let batch = WriteBatch::new(SpaceId(0));
         let sizes = [1, PORTION_BYTES - 1, 1, 2 * PORTION_BYTES, 3, 4];
-        let members: Vec<_> = sizes.iter().map(|bytes| Member { index: 0, batch: &batch, stripe: 0, bytes: *bytes }).collect();
+        let members: Vec<_> = sizes
+            .iter()
+            .map(|bytes| Member { index: 0, batch: &batch, stripe: 0, bytes: *bytes })
+            .collect();
         let lens: Vec<usize> = portions(&members).map(<[_]>::len).collect();
         assert_eq!(lens, [2, 1, 1, 2]);
         assert_eq!(portions(&[]).count(), 0);

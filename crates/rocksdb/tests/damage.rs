@@ -1,4 +1,5 @@
-//! Flipped bits: what is damaged is reported, or recovered, and never returned as data nor silently left out.
+//! Flipped bits: what is damaged is reported, or recovered, and never returned as data nor silently
+//! left out.
 
 mod common;
 
@@ -8,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Ranges, Rows, ScanOptions, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Ranges, Rows,
+    ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -53,14 +54,20 @@ fn read_all(root: &Path, space: SpaceId) -> Result<(), Error> {
     }
     assert_eq!(next, ROWS, "rows are missing");
     let keys: Vec<[u8; 4]> = (0..ROWS).map(u32::to_be_bytes).collect();
-    engine.read(space, &keys.iter().map(|key| &key[..]).collect(), Projection::KeysAndValues, &mut rows)?;
+    engine.read(
+        space,
+        &keys.iter().map(|key| &key[..]).collect(),
+        Projection::KeysAndValues,
+        &mut rows,
+    )?;
     assert_eq!(rows.len(), ROWS as usize, "rows are missing");
     Ok(())
 }
 
 fn files(root: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(root.join("db")).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
     files.sort();
     files
 }
@@ -78,7 +85,8 @@ fn copy(source: &Path, target: &Path) {
     }
 }
 
-/// Flips a bit of a file of a copy of the store and reads the copy; tells whether the damage was noticed.
+/// Flips a bit of a file of a copy of the store and reads the copy; tells whether the damage was
+/// noticed.
 fn is_noticed(root: &Path, space: SpaceId, file: &Path, bit: usize) -> bool {
     let place = tempfile::tempdir().unwrap();
     let copied = place.path().join("copy");
@@ -101,7 +109,10 @@ fn store_in_a_file(root: &Path) -> (SpaceId, PathBuf) {
     let space = fill(root);
     // Recovery at open writes what is in the log to a data file.
     drop(open(root).unwrap());
-    let largest = files(root, "sst").into_iter().max_by_key(|file| fs::metadata(file).unwrap().len()).unwrap();
+    let largest = files(root, "sst")
+        .into_iter()
+        .max_by_key(|file| fs::metadata(file).unwrap().len())
+        .unwrap();
     (space, largest)
 }
 
@@ -114,9 +125,14 @@ fn a_flipped_bit_in_a_data_file_is_reported_or_harmless() {
     let mut random = SmallRng::seed_from_u64(7);
     // Everywhere, and more densely in the last part: filter, index, properties and footer.
     let anywhere = (0..50).map(|_| random.random_range(0..bytes * 8)).collect::<Vec<_>>();
-    let late = (0..50).map(|_| random.random_range((bytes - 8_000) * 8..bytes * 8)).collect::<Vec<_>>();
+    let late =
+        (0..50).map(|_| random.random_range((bytes - 8_000) * 8..bytes * 8)).collect::<Vec<_>>();
     let noticed = anywhere.iter().filter(|bit| is_noticed(&root, space, &file, **bit)).count();
-    assert!(noticed * 10 >= anywhere.len() * 9, "only {noticed} of {} flips were noticed", anywhere.len());
+    assert!(
+        noticed * 10 >= anywhere.len() * 9,
+        "only {noticed} of {} flips were noticed",
+        anywhere.len()
+    );
     for bit in late {
         is_noticed(&root, space, &file, bit);
     }
@@ -132,19 +148,24 @@ fn a_flipped_bit_in_the_log_is_reported() {
     let bytes = fs::metadata(log).unwrap().len() as usize;
     let mut random = SmallRng::seed_from_u64(8);
     let anywhere = (0..80).map(|_| random.random_range(0..bytes * 8)).collect::<Vec<_>>();
-    let late = (0..80).map(|_| random.random_range((bytes - 400) * 8..bytes * 8)).collect::<Vec<_>>();
+    let late =
+        (0..80).map(|_| random.random_range((bytes - 400) * 8..bytes * 8)).collect::<Vec<_>>();
     for bit in anywhere.into_iter().chain(late) {
         assert!(is_noticed(&root, space, log, bit), "bit {bit} of {} was not noticed", bytes * 8);
     }
 }
 
-/// A log cut anywhere behind what was synced is the trace of a crash: the store opens, with all rows before the cut.
+/// A log cut anywhere behind what was synced is the trace of a crash: the store opens, with all
+/// rows before the cut.
 #[test]
 fn a_torn_log_is_recovered() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
     let (_open, space) = fill_open(&root);
-    let log = files(&root, "log").into_iter().max_by_key(|file| fs::metadata(file).unwrap().len()).unwrap();
+    let log = files(&root, "log")
+        .into_iter()
+        .max_by_key(|file| fs::metadata(file).unwrap().len())
+        .unwrap();
     let bytes = fs::metadata(&log).unwrap().len();
     for cut in [1, 3, 7, 50, 200, 1_000, 40_000] {
         let copied = place.path().join(format!("cut-{cut}"));
@@ -152,13 +173,17 @@ fn a_torn_log_is_recovered() {
         let log = copied.join("db").join(log.file_name().unwrap());
         fs::File::options().write(true).open(&log).unwrap().set_len(bytes - cut).unwrap();
         let engine = open(&copied).unwrap();
-        let mut scanner = engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
+        let mut scanner =
+            engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
         let (mut rows, mut count) = (Rows::new(), 0);
         while scanner.next_batch(&mut rows).unwrap() {
             assert!(rows.keys.iter().all(|key| key < &ROWS.to_be_bytes()[..]));
             count += rows.len() as u64;
         }
-        assert!(count < u64::from(ROWS) && count + cut / 20 + 1 >= u64::from(ROWS), "{count} rows after a cut of {cut} bytes");
+        assert!(
+            count < u64::from(ROWS) && count + cut / 20 + 1 >= u64::from(ROWS),
+            "{count} rows after a cut of {cut} bytes"
+        );
     }
 }
 

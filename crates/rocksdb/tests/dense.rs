@@ -1,4 +1,5 @@
-//! Keys that lie close together are walked to, or looked up first and then walked to: the answer is that of the memory engine.
+//! Keys that lie close together are walked to, or looked up first and then walked to: the answer is
+//! that of the memory engine.
 
 mod common;
 
@@ -6,8 +7,8 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, ManualClock, MemoryEngine, Projection, Rows, Slices,
-    SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, ManualClock,
+    MemoryEngine, Projection, Rows, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -37,7 +38,12 @@ fn fill(engine: &dyn Engine) -> SpaceId {
     space
 }
 
-fn read(engine: &dyn Engine, space: SpaceId, keys: &Slices, projection: Projection) -> (Slices, Slices, Vec<u32>) {
+fn read(
+    engine: &dyn Engine,
+    space: SpaceId,
+    keys: &Slices,
+    projection: Projection,
+) -> (Slices, Slices, Vec<u32>) {
     let mut rows = Rows::new();
     engine.read(space, keys, projection, &mut rows).unwrap();
     (rows.keys, rows.values, rows.origins)
@@ -51,9 +57,11 @@ fn the_answer_is_that_of_the_memory_engine(
 ) {
     let clock = Arc::new(ManualClock::new(NOW_MS));
     let place = tempfile::tempdir().unwrap();
-    let data_directories = (0..directories).map(|number| place.path().join(format!("disk-{number}"))).collect();
+    let data_directories =
+        (0..directories).map(|number| place.path().join(format!("disk-{number}"))).collect();
     let settings = Settings { data_directories, ..common::settings() };
-    let rocksdb = RocksEngine::open_with_clock(place.path().join("store"), settings, clock.clone()).unwrap();
+    let rocksdb =
+        RocksEngine::open_with_clock(place.path().join("store"), settings, clock.clone()).unwrap();
     let memory = MemoryEngine::with_clock(clock);
     let spaces = (fill(&rocksdb), fill(&memory));
 

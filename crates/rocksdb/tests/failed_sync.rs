@@ -1,8 +1,8 @@
 //! A disk that fails one sync of the MANIFEST.
 //!
-//! The story of a bug: RocksDB removes a file that it was taking in when the sync of its MANIFEST fails, but the MANIFEST
-//! names the file by then. The store never opened again, and everything in it was out of reach
-//! (docs/rocksdb-ingestion-fsync.md).
+//! The story of a bug: RocksDB removes a file that it was taking in when the sync of its MANIFEST
+//! fails, but the MANIFEST names the file by then. The store never opened again, and everything in
+//! it was out of reach (docs/rocksdb-ingestion-fsync.md).
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows,
+    SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -38,7 +39,8 @@ fn space(engine: &RocksEngine) -> SpaceId {
 }
 
 fn load(engine: &RocksEngine) -> tonnage_engine::Result<()> {
-    let session = engine.load(LoadOptions { durability: Durability::Fsync, ..LoadOptions::default() })?;
+    let session =
+        engine.load(LoadOptions { durability: Durability::Fsync, ..LoadOptions::default() })?;
     let mut entries = Entries::new();
     for key in 0..LOADED {
         let value = format!("{:0120}", u64::from(key) * 7919);
@@ -51,7 +53,14 @@ fn load(engine: &RocksEngine) -> tonnage_engine::Result<()> {
 fn row(engine: &RocksEngine, key: u32) -> Option<Vec<u8>> {
     let mut rows = Rows::new();
     let key = key.to_be_bytes();
-    engine.read(space(engine), &[&key[..]].into_iter().collect(), Projection::KeysAndValues, &mut rows).unwrap();
+    engine
+        .read(
+            space(engine),
+            &[&key[..]].into_iter().collect(),
+            Projection::KeysAndValues,
+            &mut rows,
+        )
+        .unwrap();
     (rows.len() == 1).then(|| rows.values.get(0).to_vec())
 }
 
@@ -100,8 +109,8 @@ fn kept_files(root: &Path) -> usize {
     fs::read_dir(root.join("load")).map_or(0, Iterator::count)
 }
 
-/// Lets each of the first syncs of the MANIFEST fail in turn, on a copy of a store each, and hands the copy over. Tells in how
-/// many of them a file was kept.
+/// Lets each of the first syncs of the MANIFEST fail in turn, on a copy of a store each, and hands
+/// the copy over. Tells in how many of them a file was kept.
 fn each_sync_failing(more: &[(&str, &str)], mut judge: impl FnMut(usize, &Path, &Path)) {
     let place = tempfile::tempdir().unwrap();
     let Some(shim) = common::syncs_shim(place.path()) else { return };
@@ -122,7 +131,11 @@ fn each_sync_failing(more: &[(&str, &str)], mut judge: impl FnMut(usize, &Path, 
 
 fn assert_whole(nth: usize, root: &Path) {
     let engine = open(root).unwrap_or_else(|error| panic!("after failed sync {nth}: {error}"));
-    assert_eq!(row(&engine, u32::MAX).as_deref(), Some(&b"acknowledged"[..]), "after failed sync {nth}");
+    assert_eq!(
+        row(&engine, u32::MAX).as_deref(),
+        Some(&b"acknowledged"[..]),
+        "after failed sync {nth}"
+    );
     assert_eq!(engine.verify().unwrap().damages, [], "after failed sync {nth}");
     load(&engine).unwrap();
     assert!(row(&engine, 0).is_some() && row(&engine, LOADED - 1).is_some());

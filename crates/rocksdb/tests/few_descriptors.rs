@@ -1,7 +1,7 @@
 //! A store of more files than the process may have open.
 //!
-//! The story of a bug: every data file stayed open, and the usual limit of 1,024 ended a store at some 60 GiB: it could
-//! neither be written nor opened.
+//! The story of a bug: every data file stayed open, and the usual limit of 1,024 ended a store at
+//! some 60 GiB: it could neither be written nor opened.
 #![cfg(unix)]
 
 mod common;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows, ScanOptions, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges,
+    Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -23,7 +23,8 @@ const ROWS: u32 = 40;
 /// Stores some rows as a file of their own.
 fn load(engine: &RocksEngine, space: SpaceId, number: u32) {
     // So little memory that entries are spilled, which makes it a file.
-    let options = LoadOptions { memory_bytes_max: 256 << 10, parallelism: 1, ..LoadOptions::default() };
+    let options =
+        LoadOptions { memory_bytes_max: 256 << 10, parallelism: 1, ..LoadOptions::default() };
     let session = engine.load(options).unwrap();
     let mut entries = Entries::new();
     for row in 0..ROWS {
@@ -48,7 +49,14 @@ fn in_a_child() {
     let keys: Vec<[u8; 4]> = (0..LOADS).map(|load| (load * ROWS).to_be_bytes()).collect();
     // A read holds all files open that it looks into at a time.
     for some in keys.chunks(10) {
-        engine.read(space, &some.iter().map(|key| &key[..]).collect(), Projection::KeysAndValues, &mut rows).unwrap();
+        engine
+            .read(
+                space,
+                &some.iter().map(|key| &key[..]).collect(),
+                Projection::KeysAndValues,
+                &mut rows,
+            )
+            .unwrap();
         assert_eq!(rows.len(), some.len());
     }
     let mut batch = WriteBatch::new(space);

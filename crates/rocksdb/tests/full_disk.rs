@@ -1,9 +1,10 @@
-//! A full disk: an error before the acknowledgement, nothing acknowledged is lost, and the store works again after space is
-//! freed. Needs root for a small tmpfs.
+//! A full disk: an error before the acknowledgement, nothing acknowledged is lost, and the store
+//! works again after space is freed. Needs root for a small tmpfs.
 //!
-//! The story of a bug: these tests hung, once in some twenty runs. After space was freed a writer waited inside RocksDB for the
-//! memtables to be flushed, at the head of the queue of writers, and RocksDB's recovery, which had to flush them, waited in the
-//! same queue behind it. Since then no write waits inside RocksDB, see `src/patience.rs`.
+//! The story of a bug: these tests hung, once in some twenty runs. After space was freed a writer
+//! waited inside RocksDB for the memtables to be flushed, at the head of the queue of writers, and
+//! RocksDB's recovery, which had to flush them, waited in the same queue behind it. Since then no
+//! write waits inside RocksDB, see `src/patience.rs`.
 
 mod common;
 
@@ -12,7 +13,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Rows, Slices, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Rows, Slices,
+    SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -24,11 +26,17 @@ struct SmallDisk {
 impl SmallDisk {
     fn mount() -> Option<Self> {
         let place = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m", "tmpfs"]).arg(place.path()).output();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=16m", "tmpfs"])
+            .arg(place.path())
+            .output();
         match mount {
             Ok(output) if output.status.success() => Some(Self { place }),
             Ok(output) => {
-                println!("passed over, no tmpfs here: {}", String::from_utf8_lossy(&output.stderr).trim());
+                println!(
+                    "passed over, no tmpfs here: {}",
+                    String::from_utf8_lossy(&output.stderr).trim()
+                );
                 None
             }
             Err(error) => {
@@ -49,7 +57,12 @@ impl Drop for SmallDisk {
     }
 }
 
-fn put(engine: &RocksEngine, space: SpaceId, key: u32, durability: Durability) -> Result<(), Error> {
+fn put(
+    engine: &RocksEngine,
+    space: SpaceId,
+    key: u32,
+    durability: Durability,
+) -> Result<(), Error> {
     let mut batch = WriteBatch::new(space);
     batch.put(&key.to_be_bytes(), &value(key), 0, Condition::Always);
     engine.write(&batch, durability).map(drop)
@@ -59,7 +72,8 @@ fn put(engine: &RocksEngine, space: SpaceId, key: u32, durability: Durability) -
 fn value(key: u32) -> Vec<u8> {
     let mut state = u64::from(key) | 1 << 40;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 56) as u8
     };
     (0..10_000).map(|_| next()).collect()
@@ -103,10 +117,16 @@ fn a_full_disk(durability: Durability) {
     let freed = Instant::now();
     while let Err(error) = put(&engine, space, 1_000_000, durability) {
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-        assert!(freed.elapsed() < Duration::from_secs(60), "still refused a minute after space was freed: {error}");
+        assert!(
+            freed.elapsed() < Duration::from_secs(60),
+            "still refused a minute after space was freed: {error}"
+        );
         std::thread::sleep(Duration::from_millis(100));
     }
-    println!("{durability:?}: writes work again {} ms after space was freed", freed.elapsed().as_millis());
+    println!(
+        "{durability:?}: writes work again {} ms after space was freed",
+        freed.elapsed().as_millis()
+    );
     acknowledged.push(1_000_000);
     for key in 1_000_001..1_000_100 {
         put(&engine, space, key, durability).unwrap();
@@ -129,7 +149,8 @@ fn a_full_disk_refuses_writes_until_space_is_freed() {
     a_full_disk(Durability::Write);
 }
 
-/// A store that was full when it was closed opens once there is space, with all that was acknowledged.
+/// A store that was full when it was closed opens once there is space, with all that was
+/// acknowledged.
 #[test]
 fn a_store_closed_on_a_full_disk_opens_again() {
     let Some(disk) = SmallDisk::mount() else { return };
@@ -139,7 +160,9 @@ fn a_store_closed_on_a_full_disk_opens_again() {
     std::fs::write(&ballast, vec![1; 6 << 20]).unwrap();
     let engine = RocksEngine::open(&root, settings.clone()).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
-    let acknowledged: Vec<u32> = (0..10_000).take_while(|key| put(&engine, space, *key, Durability::Write).is_ok()).collect();
+    let acknowledged: Vec<u32> = (0..10_000)
+        .take_while(|key| put(&engine, space, *key, Durability::Write).is_ok())
+        .collect();
     assert!(acknowledged.len() < 10_000);
     drop(engine);
     std::fs::remove_file(&ballast).unwrap();

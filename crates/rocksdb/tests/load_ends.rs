@@ -11,8 +11,8 @@ use common::settings;
 use rstest::rstest;
 use tempfile::TempDir;
 use tonnage_engine::{
-    Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadObserver, LoadOptions, LoadSession, OnExisting, Ranges, Result,
-    Rows, ScanOptions, SpaceId, StoredRun,
+    Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadObserver, LoadOptions, LoadSession,
+    OnExisting, Ranges, Result, Rows, ScanOptions, SpaceId, StoredRun,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -27,7 +27,8 @@ struct Store {
 impl Store {
     fn new(shards: usize) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let data_directories = (0..shards).map(|shard| directory.path().join(format!("disk-{shard}"))).collect();
+        let data_directories =
+            (0..shards).map(|shard| directory.path().join(format!("disk-{shard}"))).collect();
         let settings = Settings { data_directories, ..settings() };
         let engine = RocksEngine::open(directory.path().join("store"), settings).unwrap();
         Self { directory, engine }
@@ -42,7 +43,8 @@ impl Store {
     }
 
     fn count(&self, space: SpaceId) -> usize {
-        let mut scanner = self.engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
+        let mut scanner =
+            self.engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
         let (mut rows, mut count) = (Rows::new(), 0);
         while scanner.next_batch(&mut rows).unwrap() {
             count += rows.len();
@@ -75,7 +77,9 @@ fn little_memory() -> LoadOptions {
 
 fn rows(range: std::ops::Range<u64>, value: &[u8]) -> Entries {
     let mut entries = Entries::new();
-    range.for_each(|row| entries.push(&row.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes(), value, row, 0));
+    range.for_each(|row| {
+        entries.push(&row.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes(), value, row, 0)
+    });
     entries
 }
 
@@ -129,7 +133,8 @@ fn spilled_runs_go_where_the_caller_wants_them() {
     let space = store.space("spilled");
     let elsewhere = tempfile::tempdir().unwrap();
     let spill = elsewhere.path().join("made").join("on demand");
-    let session = store.load(LoadOptions { spill_directory: Some(spill.clone()), ..little_memory() });
+    let session =
+        store.load(LoadOptions { spill_directory: Some(spill.clone()), ..little_memory() });
     push_all(&*session, space, 20_000);
     session.finish().unwrap();
     assert!(spill.is_dir());
@@ -142,9 +147,11 @@ fn a_spill_directory_that_cannot_be_made_stops_the_load() {
     let space = store.space("stopped");
     let file = store.directory.path().join("a file");
     std::fs::write(&file, b"").unwrap();
-    let session = store.load(LoadOptions { spill_directory: Some(file.join("spill")), ..little_memory() });
-    let stopped =
-        (0..100).try_for_each(|batch| session.push(space, 0, &rows(batch * 1_000..batch * 1_000 + 1_000, &[b'v'; 100])));
+    let session =
+        store.load(LoadOptions { spill_directory: Some(file.join("spill")), ..little_memory() });
+    let stopped = (0..100).try_for_each(|batch| {
+        session.push(space, 0, &rows(batch * 1_000..batch * 1_000 + 1_000, &[b'v'; 100]))
+    });
     let error = stopped.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains("a file"), "{error}");
@@ -225,7 +232,8 @@ fn values_larger_than_the_memory_pass() {
 #[test]
 fn a_load_into_many_spaces_puts_each_row_into_its_own() {
     let store = Store::new(2);
-    let spaces: Vec<SpaceId> = (0..40).map(|number| store.space(&format!("space {number}"))).collect();
+    let spaces: Vec<SpaceId> =
+        (0..40).map(|number| store.space(&format!("space {number}"))).collect();
     let session = store.load(little_memory());
     for (place, space) in (1..).zip(&spaces) {
         push_all(&*session, *space, place * 100);
@@ -239,14 +247,17 @@ fn a_load_into_many_spaces_puts_each_row_into_its_own() {
 fn more_pushers_than_memory_for_them_all_come_through() {
     let store = Store::new(3);
     let space = store.space("crowded");
-    let session = store.load(LoadOptions { memory_bytes_max: 1, parallelism: 1, ..LoadOptions::default() });
+    let session =
+        store.load(LoadOptions { memory_bytes_max: 1, parallelism: 1, ..LoadOptions::default() });
     thread::scope(|threads| {
         for pusher in 0..8 {
             let session = &session;
             threads.spawn(move || {
                 for batch in 0..20 {
                     let start = (pusher * 20 + batch) * 250;
-                    session.push(space, pusher as u32, &rows(start..start + 250, &[b'v'; 50])).unwrap();
+                    session
+                        .push(space, pusher as u32, &rows(start..start + 250, &[b'v'; 50]))
+                        .unwrap();
                 }
             });
         }
@@ -264,7 +275,8 @@ fn more_pushers_than_memory_for_them_all_come_through() {
 fn hundreds_of_spilled_runs_are_merged() {
     let store = Store::new(1);
     let space = store.space("spills");
-    let session = store.load(LoadOptions { memory_bytes_max: 1, parallelism: 2, ..LoadOptions::default() });
+    let session =
+        store.load(LoadOptions { memory_bytes_max: 1, parallelism: 2, ..LoadOptions::default() });
     push_all(&*session, space, 150_000);
     session.finish().unwrap();
     assert_eq!(store.count(space), 150_000);
@@ -299,9 +311,13 @@ fn a_small_load_is_quick() {
     assert!(times[25] < Duration::from_millis(20), "{:?}", times[25]);
 }
 
-/// Every entry is told of once, with the counts of its stream, however the keys of several streams collide.
+/// Every entry is told of once, with the counts of its stream, however the keys of several streams
+/// collide.
 #[rstest]
-fn counts_add_up(#[values(OnExisting::Keep, OnExisting::Replace)] on_existing: OnExisting, #[values(20, 20_000)] count: u64) {
+fn counts_add_up(
+    #[values(OnExisting::Keep, OnExisting::Replace)] on_existing: OnExisting,
+    #[values(20, 20_000)] count: u64,
+) {
     #[derive(Default)]
     struct Ledger(Mutex<[(u64, u64, u64); 3]>);
     impl LoadObserver for Ledger {
@@ -318,7 +334,11 @@ fn counts_add_up(#[values(OnExisting::Keep, OnExisting::Replace)] on_existing: O
     let store = Store::new(2);
     let space = store.space("counted");
     let ledger = Arc::new(Ledger::default());
-    let session = store.load(LoadOptions { on_existing, observer: Arc::clone(&ledger) as _, ..little_memory() });
+    let session = store.load(LoadOptions {
+        on_existing,
+        observer: Arc::clone(&ledger) as _,
+        ..little_memory()
+    });
     for stream in 0..3 {
         session.push(space, stream, &rows(0..count, b"value of a row")).unwrap();
         session.push(space, stream, &rows(count / 2..count, b"again")).unwrap();
@@ -327,7 +347,10 @@ fn counts_add_up(#[values(OnExisting::Keep, OnExisting::Replace)] on_existing: O
     let counts = ledger.0.lock().unwrap();
     assert!(counts.iter().all(|(inserted, replaced, existed)| inserted + replaced + existed == count + count / 2), "{counts:?}");
     assert_eq!(counts.iter().map(|counts| counts.0).sum::<u64>(), count);
-    let lost = counts.iter().map(|counts| if on_existing == OnExisting::Keep { counts.1 } else { counts.2 }).sum::<u64>();
+    let lost = counts
+        .iter()
+        .map(|counts| if on_existing == OnExisting::Keep { counts.1 } else { counts.2 })
+        .sum::<u64>();
     assert_eq!(lost, 0);
     assert_eq!(store.count(space), count as usize);
 }

@@ -1,7 +1,7 @@
 //! Loads that are made while another load tells its observer.
 //!
-//! The bug's story: the observer was called while its load kept all others out of the shard, or small writes even. Its own load,
-//! the obvious thing to do with a duplicate, waited for ever.
+//! The bug's story: the observer was called while its load kept all others out of the shard, or
+//! small writes even. Its own load, the obvious thing to do with a duplicate, waited for ever.
 
 mod common;
 
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::settings;
 use rstest::rstest;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, Result, SpaceId, StoredRun,
-    WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions,
+    OnExisting, Result, SpaceId, StoredRun, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -73,15 +73,25 @@ fn an_observer_may_write_and_load(
     #[values(LITTLE_MEMORY, 64 << 20)] nested_memory: usize,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(directory.path().join("store"), Settings { ..settings() }).unwrap();
+    let engine =
+        RocksEngine::open(directory.path().join("store"), Settings { ..settings() }).unwrap();
     let engine = Arc::new(engine);
-    let [space, elsewhere] =
-        ["space", "elsewhere"].map(|name| engine.create_space(name, &KeyShape::new([KeyPart::Fixed(8)])).unwrap());
-    let loader =
-        Arc::new(Loader { engine: engine.clone(), elsewhere, memory_bytes_max: nested_memory, nested: AtomicU64::new(0) });
+    let [space, elsewhere] = ["space", "elsewhere"]
+        .map(|name| engine.create_space(name, &KeyShape::new([KeyPart::Fixed(8)])).unwrap());
+    let loader = Arc::new(Loader {
+        engine: engine.clone(),
+        elsewhere,
+        memory_bytes_max: nested_memory,
+        nested: AtomicU64::new(0),
+    });
     loader.load(space, 0..KEYS).unwrap();
     let observer = loader.clone();
-    let session = engine.load(LoadOptions { memory_bytes_max: outer_memory, parallelism: 2, observer, ..LoadOptions::default() });
+    let session = engine.load(LoadOptions {
+        memory_bytes_max: outer_memory,
+        parallelism: 2,
+        observer,
+        ..LoadOptions::default()
+    });
     let session = session.unwrap();
     session.push(space, 0, &entries(0..KEYS + 10)).unwrap();
     session.finish().unwrap();

@@ -9,8 +9,9 @@ use std::thread;
 use common::settings;
 use rstest::rstest;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, Projection, Ranges, Result,
-    Rows, Slices, SpaceId, StoredRun, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions,
+    OnExisting, Projection, Ranges, Result, Rows, Slices, SpaceId, StoredRun, WriteBatch,
+    WriteOutcome,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -34,7 +35,13 @@ impl LoadObserver for Counts {
     }
 }
 
-fn put(engine: &RocksEngine, space: SpaceId, key: u64, value: u64, condition: Condition) -> WriteOutcome {
+fn put(
+    engine: &RocksEngine,
+    space: SpaceId,
+    key: u64,
+    value: u64,
+    condition: Condition,
+) -> WriteOutcome {
     let mut batch = WriteBatch::new(space);
     batch.put(&key.to_be_bytes(), &value.to_le_bytes(), 0, condition);
     engine.write(&batch, Durability::None).unwrap()
@@ -55,7 +62,8 @@ fn round_of_entries(round: u64, padding: usize) -> Entries {
     entries
 }
 
-/// What a writer wrote last under a key, and how many pushes of the load had begun when that was acknowledged.
+/// What a writer wrote last under a key, and how many pushes of the load had begun when that was
+/// acknowledged.
 #[derive(Clone, Copy)]
 struct LastWrite {
     value: u64,
@@ -64,8 +72,9 @@ struct LastWrite {
 
 const ROUNDS: u64 = 12;
 
-/// Each writer owns the keys that are its number modulo [`WRITERS`]. What it wrote last under a key must be there in the end where
-/// the load pushed nothing afterwards, and what the load pushed last where that was pushed after it, whatever the load did meanwhile.
+/// Each writer owns the keys that are its number modulo [`WRITERS`]. What it wrote last under a key
+/// must be there in the end where the load pushed nothing afterwards, and what the load pushed last
+/// where that was pushed after it, whatever the load did meanwhile.
 #[rstest]
 fn no_acknowledged_write_is_lost(
     #[values(OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
@@ -73,13 +82,20 @@ fn no_acknowledged_write_is_lost(
     #[values(0, 2)] directories: usize,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let data_directories = (0..directories).map(|disk| directory.path().join(format!("disk-{disk}"))).collect();
+    let data_directories =
+        (0..directories).map(|disk| directory.path().join(format!("disk-{disk}"))).collect();
     let settings = tonnage_rocksdb::Settings { data_directories, ..settings() };
     let engine = RocksEngine::open(directory.path().join("store"), settings).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     let counts = Arc::new(Counts::default());
     let observer = Arc::clone(&counts) as Arc<dyn LoadObserver>;
-    let options = LoadOptions { on_existing, memory_bytes_max: 256 << 10, parallelism: 2, observer, ..LoadOptions::default() };
+    let options = LoadOptions {
+        on_existing,
+        memory_bytes_max: 256 << 10,
+        parallelism: 2,
+        observer,
+        ..LoadOptions::default()
+    };
     let session = engine.load(options).unwrap();
 
     let done = AtomicBool::new(false);
@@ -92,7 +108,8 @@ fn no_acknowledged_write_is_lost(
                 let mut value = 0;
                 while !done.load(Ordering::SeqCst) {
                     value += 1;
-                    // Half of the keys are written for a part of the time only: of those the load has the last word.
+                    // Half of the keys are written for a part of the time only: of those the load
+                    // has the last word.
                     let key = value * 31 % KEYS / WRITERS * WRITERS + writer;
                     if key > KEYS / 2 && begun.load(Ordering::SeqCst) > ROUNDS / 2 {
                         continue;
@@ -133,7 +150,10 @@ fn no_acknowledged_write_is_lost(
             assert!(is_loaded, "key {key}");
             continue;
         };
-        assert!(is_loaded || stored == last.value.to_le_bytes(), "key {key} holds what was replaced");
+        assert!(
+            is_loaded || stored == last.value.to_le_bytes(),
+            "key {key} holds what was replaced"
+        );
         if on_existing == OnExisting::Keep {
             continue;
         }
@@ -145,13 +165,18 @@ fn no_acknowledged_write_is_lost(
             loaded += 1;
         }
     }
-    assert!(on_existing == OnExisting::Keep || loaded > 0 && written > 0, "{loaded} loaded, {written} written");
-    let (stored, existed) = (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
+    assert!(
+        on_existing == OnExisting::Keep || loaded > 0 && written > 0,
+        "{loaded} loaded, {written} written"
+    );
+    let (stored, existed) =
+        (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
     assert_eq!(stored + existed, ROUNDS * KEYS, "every entry is reported once");
     assert_eq!(existed == 0, on_existing != OnExisting::Keep);
 }
 
-/// A counter that is only raised from the version that was read never loses a step to a load that keeps what is there.
+/// A counter that is only raised from the version that was read never loses a step to a load that
+/// keeps what is there.
 #[test]
 fn conditional_writes_hold_beside_a_load() {
     const STEPS: u64 = 300;
@@ -163,7 +188,9 @@ fn conditional_writes_hold_beside_a_load() {
     thread::scope(|threads| {
         threads.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                let session = engine.load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() }).unwrap();
+                let session = engine
+                    .load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() })
+                    .unwrap();
                 session.push(space, 0, &round_of_entries(0, 1_000)).unwrap();
                 session.finish().unwrap();
             }
@@ -179,7 +206,8 @@ fn conditional_writes_hold_beside_a_load() {
     assert_eq!(get(&engine, space, 1).unwrap().0, STEPS.to_le_bytes());
 }
 
-/// Two sessions that load the same keys at once leave one of the two values under each, and count each key as new once.
+/// Two sessions that load the same keys at once leave one of the two values under each, and count
+/// each key as new once.
 #[test]
 fn two_loads_of_the_same_keys_insert_each_once() {
     let directory = tempfile::tempdir().unwrap();
@@ -191,21 +219,34 @@ fn two_loads_of_the_same_keys_insert_each_once() {
             let observer = Arc::clone(counts) as Arc<dyn LoadObserver>;
             let engine = &engine;
             threads.spawn(move || {
-                let session =
-                    engine.load(LoadOptions { memory_bytes_max: 64 << 10, observer, ..LoadOptions::default() }).unwrap();
+                let session = engine
+                    .load(LoadOptions {
+                        memory_bytes_max: 64 << 10,
+                        observer,
+                        ..LoadOptions::default()
+                    })
+                    .unwrap();
                 session.push(space, 0, &round_of_entries(0, 1_000)).unwrap();
                 session.finish().unwrap();
             });
         }
     });
-    let sum = |of: fn(&Counts) -> &AtomicU64| counts.iter().map(|counts| of(counts).load(Ordering::Relaxed)).sum::<u64>();
+    let sum = |of: fn(&Counts) -> &AtomicU64| {
+        counts.iter().map(|counts| of(counts).load(Ordering::Relaxed)).sum::<u64>()
+    };
     assert_eq!((sum(|counts| &counts.stored), sum(|counts| &counts.existed)), (KEYS, KEYS));
 }
 
 /// So little memory that a load stores files.
 fn large(on_existing: OnExisting, counts: &Arc<Counts>) -> LoadOptions {
     let observer = Arc::clone(counts) as Arc<dyn LoadObserver>;
-    LoadOptions { on_existing, memory_bytes_max: 64 << 10, parallelism: 2, observer, ..LoadOptions::default() }
+    LoadOptions {
+        on_existing,
+        memory_bytes_max: 64 << 10,
+        parallelism: 2,
+        observer,
+        ..LoadOptions::default()
+    }
 }
 
 fn small(on_existing: OnExisting, counts: &Arc<Counts>) -> LoadOptions {
@@ -218,8 +259,8 @@ fn entries_of(keys: impl Iterator<Item = u64>, value: &[u8]) -> Entries {
     entries
 }
 
-/// Loads of a few rows each and loads of files bring the same keys at once, all keeping what is there: each key is inserted by one
-/// of them, and existed for all others.
+/// Loads of a few rows each and loads of files bring the same keys at once, all keeping what is
+/// there: each key is inserted by one of them, and existed for all others.
 #[test]
 fn small_and_large_loads_of_the_same_keys_insert_each_once() {
     const ROUNDS: u64 = 4;
@@ -240,19 +281,27 @@ fn small_and_large_loads_of_the_same_keys_insert_each_once() {
                     }
                     for start in keys.step_by(7) {
                         let session = engine.load(small(OnExisting::Keep, counts)).unwrap();
-                        session.push(space, 0, &entries_of(start..(start + 7).min((round + 1) * KEYS), b"small")).unwrap();
+                        session
+                            .push(
+                                space,
+                                0,
+                                &entries_of(start..(start + 7).min((round + 1) * KEYS), b"small"),
+                            )
+                            .unwrap();
                         session.finish().unwrap();
                     }
                 });
             }
         });
     }
-    let (stored, existed) = (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
+    let (stored, existed) =
+        (counts.stored.load(Ordering::Relaxed), counts.existed.load(Ordering::Relaxed));
     assert_eq!((stored, existed), (ROUNDS * KEYS, 3 * ROUNDS * KEYS));
 }
 
-/// Beside a large load that was pushed before, small loads and writes without conditions win, loads that keep what is there and
-/// writes on conditions do not, whichever is stored first. And every entry is reported once.
+/// Beside a large load that was pushed before, small loads and writes without conditions win, loads
+/// that keep what is there and writes on conditions do not, whichever is stored first. And every
+/// entry is reported once.
 #[rstest]
 fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
     #[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
@@ -305,9 +354,12 @@ fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
     }
 }
 
-/// Of two large loads that are stored at once the one that was pushed later has the last word under every key.
+/// Of two large loads that are stored at once the one that was pushed later has the last word under
+/// every key.
 #[rstest]
-fn of_two_large_loads_the_later_wins(#[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting) {
+fn of_two_large_loads_the_later_wins(
+    #[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
+) {
     let directory = tempfile::tempdir().unwrap();
     let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
@@ -316,7 +368,11 @@ fn of_two_large_loads_the_later_wins(#[values(OnExisting::Replace, OnExisting::O
         let sessions = [(); 2].map(|()| engine.load(large(on_existing, &counts)).unwrap());
         sessions[0].push(space, 0, &entries_of(0..KEYS, &[2 * round; 1_000])).unwrap();
         sessions[1].push(space, 0, &entries_of(0..KEYS, &[2 * round + 1; 1_000])).unwrap();
-        thread::scope(|threads| sessions.into_iter().for_each(|session| drop(threads.spawn(|| session.finish().unwrap()))));
+        thread::scope(|threads| {
+            sessions
+                .into_iter()
+                .for_each(|session| drop(threads.spawn(|| session.finish().unwrap())))
+        });
         for key in 0..KEYS {
             assert_eq!(get(&engine, space, key).unwrap().0, [2 * round + 1; 1_000], "key {key}");
         }

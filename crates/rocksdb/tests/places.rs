@@ -6,7 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
-use tonnage_engine::{Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, Projection, Rows, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, Projection, Rows, SpaceId,
+    WriteBatch,
+};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 fn open(root: &Path) -> tonnage_engine::Result<RocksEngine> {
@@ -18,7 +21,10 @@ fn refused(root: &Path, settings: Settings) -> tonnage_engine::Error {
 }
 
 fn over(directories: &[&Path]) -> Settings {
-    Settings { data_directories: directories.iter().map(|directory| directory.to_path_buf()).collect(), ..common::settings() }
+    Settings {
+        data_directories: directories.iter().map(|directory| directory.to_path_buf()).collect(),
+        ..common::settings()
+    }
 }
 
 /// A store over two data directories that holds one row in each of many shard keys.
@@ -40,7 +46,14 @@ fn rows_found(engine: &RocksEngine) -> usize {
     let keys = (0..50_u8).map(|key| [key]).collect::<Vec<_>>();
     let mut rows = Rows::new();
     let space = engine.spaces().unwrap()[0].id;
-    engine.read(space, &keys.iter().map(|key| &key[..]).collect(), Projection::KeysAndValues, &mut rows).unwrap();
+    engine
+        .read(
+            space,
+            &keys.iter().map(|key| &key[..]).collect(),
+            Projection::KeysAndValues,
+            &mut rows,
+        )
+        .unwrap();
     rows.len()
 }
 
@@ -57,10 +70,17 @@ fn a_store_remembers_its_data_directories() {
 fn other_data_directories_than_before_are_invalid() {
     let place = tempfile::tempdir().unwrap();
     let [root, first, second] = two_shards(&place);
-    for settings in [over(&[&first]), over(&[&second, &first]), over(&[&first, &second, &place.path().join("third")])] {
+    for settings in [
+        over(&[&first]),
+        over(&[&second, &first]),
+        over(&[&first, &second, &place.path().join("third")]),
+    ] {
         let error = refused(&root, settings);
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert!(error.message().contains("first") && error.message().contains("second"), "it says what the store has: {error}");
+        assert!(
+            error.message().contains("first") && error.message().contains("second"),
+            "it says what the store has: {error}"
+        );
     }
 }
 
@@ -68,7 +88,10 @@ fn other_data_directories_than_before_are_invalid() {
 fn a_data_directory_given_twice_is_invalid() {
     let place = tempfile::tempdir().unwrap();
     let disk = place.path().join("disk");
-    assert_eq!(refused(&place.path().join("store"), over(&[&disk, &disk])).kind(), ErrorKind::Invalid);
+    assert_eq!(
+        refused(&place.path().join("store"), over(&[&disk, &disk])).kind(),
+        ErrorKind::Invalid
+    );
 }
 
 #[test]
@@ -92,7 +115,10 @@ fn a_missing_data_directory_is_never_made_anew() {
     for _ in 0..2 {
         let error = refused(&root, common::settings());
         assert_eq!(error.kind(), ErrorKind::Unavailable);
-        assert!(error.message().contains("second") && error.message().contains("mounted"), "{error}");
+        assert!(
+            error.message().contains("second") && error.message().contains("mounted"),
+            "{error}"
+        );
     }
     fs::create_dir(&second).unwrap();
     assert_eq!(refused(&root, common::settings()).kind(), ErrorKind::Unavailable);
@@ -129,7 +155,10 @@ fn a_directory_of_something_else_is_invalid_and_stays_as_it_is() {
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("holiday.jpg"), "{error}");
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
-    assert_eq!(refused(&place.path().join("store"), over(&[place.path()])).kind(), ErrorKind::Invalid);
+    assert_eq!(
+        refused(&place.path().join("store"), over(&[place.path()])).kind(),
+        ErrorKind::Invalid
+    );
 }
 
 #[test]
@@ -163,8 +192,8 @@ fn a_store_is_open_once() {
     open(&root).unwrap();
 }
 
-/// The story of a bug: the one that came second found a directory that was not empty any more, and took it for someone
-/// else's.
+/// The story of a bug: the one that came second found a directory that was not empty any more, and
+/// took it for someone else's.
 #[test]
 fn of_those_who_make_one_store_at_once_each_has_it_or_is_told_that_it_is_open() {
     let place = tempfile::tempdir().unwrap();
@@ -191,13 +220,14 @@ fn of_those_who_make_one_store_at_once_each_has_it_or_is_told_that_it_is_open() 
     }
 }
 
-/// What a crash leaves behind while a store is being made: a lock; half a manifest; a manifest in state `making`, with or
-/// without directories.
+/// What a crash leaves behind while a store is being made: a lock; half a manifest; a manifest in
+/// state `making`, with or without directories.
 #[test]
 fn a_store_whose_making_was_cut_short_is_completed() {
     let place = tempfile::tempdir().unwrap();
     let [root, first, _] = two_shards(&place);
-    let manifest = fs::read_to_string(root.join("TONNAGE")).unwrap().replace("state ready", "state making");
+    let manifest =
+        fs::read_to_string(root.join("TONNAGE")).unwrap().replace("state ready", "state making");
     let making = |name: &str, text: &str| {
         for entry in fs::read_dir(place.path()).unwrap() {
             fs::remove_dir_all(entry.unwrap().path()).unwrap();
@@ -238,8 +268,8 @@ fn a_checkpoint_opens_as_a_store_of_its_own() {
     assert_eq!(engine.checkpoint(&moved).unwrap_err().kind(), ErrorKind::Invalid);
 }
 
-/// The story of a bug: what a copy that was cut short had left kept old data files on the disk, and no copy could be made at
-/// that place before someone had removed it by hand.
+/// The story of a bug: what a copy that was cut short had left kept old data files on the disk, and
+/// no copy could be made at that place before someone had removed it by hand.
 #[test]
 fn a_copy_takes_the_place_of_one_that_was_cut_short() {
     let place = tempfile::tempdir().unwrap();

@@ -1,12 +1,13 @@
-//! Loads over the same keys, one after another: compaction waits for them, and catches up in the end.
+//! Loads over the same keys, one after another: compaction waits for them, and catches up in the
+//! end.
 
 mod common;
 
 use std::path::Path;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection, Rows, Slices, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection,
+    Rows, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -26,7 +27,9 @@ fn key(load: u64, row: u64) -> [u8; 8] {
 }
 
 fn load(engine: &RocksEngine, space: SpaceId, number: u64) {
-    let session = engine.load(LoadOptions { on_existing: OnExisting::Replace, ..LoadOptions::default() }).unwrap();
+    let session = engine
+        .load(LoadOptions { on_existing: OnExisting::Replace, ..LoadOptions::default() })
+        .unwrap();
     let mut entries = Entries::new();
     (0..ROWS).for_each(|row| entries.push(&key(number, row), &[row as u8; 200], row, 0));
     session.push(space, 0, &entries).unwrap();
@@ -64,7 +67,10 @@ fn loads_leave_their_files_until_compaction_catches_up() {
         load(&engine, space, number);
         put(&engine, space, number);
     }
-    assert!(files_at_top(&engine) >= 5, "the first load meets nothing, the others leave a file each");
+    assert!(
+        files_at_top(&engine) >= 5,
+        "the first load meets nothing, the others leave a file each"
+    );
     assert_all_there(&engine, space, 6);
     engine.settle().unwrap();
     assert!(files_at_top(&engine) < 5, "settling compacts what loads left behind");

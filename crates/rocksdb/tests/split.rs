@@ -3,7 +3,9 @@
 mod common;
 
 use rstest::rstest;
-use tonnage_engine::{Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows, ScanOptions, SpaceId};
+use tonnage_engine::{
+    Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows, ScanOptions, SpaceId,
+};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 /// Rows for each directory: enough for the load to write files.
@@ -23,7 +25,8 @@ fn load(engine: &RocksEngine, count: u64, key: fn(u64) -> [u8; 8]) -> SpaceId {
     let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     let session = engine.load(LoadOptions::default()).unwrap();
     let mut entries = Entries::new();
-    let value: Vec<u8> = (0..200_u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let value: Vec<u8> =
+        (0..200_u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     for row in 0..count {
         let mut value = value.clone();
         value[..8].copy_from_slice(&spread(row));
@@ -40,9 +43,14 @@ fn load(engine: &RocksEngine, count: u64, key: fn(u64) -> [u8; 8]) -> SpaceId {
 #[case::crowded_in_one_directory(crowded, 1)]
 fn parts_hold_about_the_same(#[case] key: fn(u64) -> [u8; 8], #[case] directories: u64) {
     let place = tempfile::tempdir().unwrap();
-    let data_directories = (0..directories).map(|number| place.path().join(format!("disk-{number}"))).collect();
+    let data_directories =
+        (0..directories).map(|number| place.path().join(format!("disk-{number}"))).collect();
     // What does not compress, so that bytes on disk are bytes of rows.
-    let settings = Settings { data_directories, compression: tonnage_rocksdb::Compression::None, ..common::settings() };
+    let settings = Settings {
+        data_directories,
+        compression: tonnage_rocksdb::Compression::None,
+        ..common::settings()
+    };
     let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
     let count = ROWS * directories;
     let space = load(&engine, count, key);

@@ -1,7 +1,8 @@
 //! Directories that are made are on the disk before anything in them is acknowledged.
 //!
-//! The story of a bug: a directory was made and its content synced, but not the directory above, which holds its name. By the
-//! letter of POSIX the store was gone after a power failure, though many file systems keep it.
+//! The story of a bug: a directory was made and its content synced, but not the directory above,
+//! which holds its name. By the letter of POSIX the store was gone after a power failure, though
+//! many file systems keep it.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -66,6 +67,11 @@ fn every_directory_that_is_made_is_synced_into_the_one_above() {
         // A copy gets its name when it is whole.
         let partial = above.to_string_lossy().replace("copies/copy", "copies/copy.partial");
         let is_synced = synced.contains(above) || synced.contains(Path::new(&partial));
-        assert!(is_synced, "{} was not synced after {} was made", above.display(), directory.display());
+        assert!(
+            is_synced,
+            "{} was not synced after {} was made",
+            above.display(),
+            directory.display()
+        );
     }
 }

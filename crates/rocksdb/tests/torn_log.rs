@@ -1,7 +1,8 @@
 //! Write-ahead logs as power failures leave them, as accidents leave them, and the difference.
 //!
-//! A power failure takes what was not synced, in whole or in part. So a store that was open is copied, and the end of its log
-//! is changed in the copy: what was synced is there after each of them, what follows is there up to some moment.
+//! A power failure takes what was not synced, in whole or in part. So a store that was open is
+//! copied, and the end of its log is changed in the copy: what was synced is there after each of
+//! them, what follows is there up to some moment.
 
 mod common;
 
@@ -11,8 +12,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadOptions, Ranges, Rows, ScanOptions, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadOptions,
+    Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -51,11 +52,14 @@ fn rows(engine: &RocksEngine) -> u32 {
 fn given_up(engine: &RocksEngine) -> u64 {
     let statistics = engine.statistics().unwrap();
     let details = statistics.shards.iter().flat_map(|shard| &shard.details);
-    details.filter(|(name, _)| name.starts_with("log_") && name.ends_with("_bytes_given_up")).map(|(_, bytes)| bytes).sum()
+    details
+        .filter(|(name, _)| name.starts_with("log_") && name.ends_with("_bytes_given_up"))
+        .map(|(_, bytes)| bytes)
+        .sum()
 }
 
-/// A store with `SYNCED` rows that were synced and then others that were not, up to `ROWS`: copied while it was open, and how
-/// much of its log was synced.
+/// A store with `SYNCED` rows that were synced and then others that were not, up to `ROWS`: copied
+/// while it was open, and how much of its log was synced.
 struct Crashed {
     place: TempDir,
     synced_bytes: u64,
@@ -129,12 +133,19 @@ fn in_a_child() {
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     for round in 0..ROUNDS {
         (round * 100..round * 100 + 50).for_each(|key| put(&engine, space, key, Durability::Write));
-        // Over keys on both sides of those, and with so little memory that it makes files: these take sequence numbers.
+        // Over keys on both sides of those, and with so little memory that it makes files: these
+        // take sequence numbers.
         let on_existing = tonnage_engine::OnExisting::Keep;
-        let options = LoadOptions { on_existing, memory_bytes_max: 256 << 10, parallelism: 1, ..LoadOptions::default() };
+        let options = LoadOptions {
+            on_existing,
+            memory_bytes_max: 256 << 10,
+            parallelism: 1,
+            ..LoadOptions::default()
+        };
         let session = engine.load(options).unwrap();
         let mut entries = Entries::new();
-        (0..round * 100 + 100).for_each(|key| entries.push(&key.to_be_bytes(), &value(key), u64::from(key), 0));
+        (0..round * 100 + 100)
+            .for_each(|key| entries.push(&key.to_be_bytes(), &value(key), u64::from(key), 0));
         session.push(space, 0, &entries).unwrap();
         session.finish().unwrap();
     }
@@ -148,7 +159,8 @@ fn a_process_that_was_killed_after_many_loads_loses_nothing() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let output = child.args(["--exact", "in_a_child", "--nocapture"]).env(KILLED, &root).output().unwrap();
+    let output =
+        child.args(["--exact", "in_a_child", "--nocapture"]).env(KILLED, &root).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("all is written"), "{said} {}", String::from_utf8_lossy(&output.stderr));
     let engine = open(&root).unwrap();
@@ -183,7 +195,8 @@ fn an_end_that_was_never_written_is_given_up_and_counted() {
 #[test]
 fn pages_that_were_not_written_take_with_them_what_was_written_later() {
     let crashed = Crashed::new();
-    let pages = crashed.synced_bytes as usize / 4096 + 1..len(&log_of(&crashed.copied("len"))) as usize / 4096;
+    let pages = crashed.synced_bytes as usize / 4096 + 1
+        ..len(&log_of(&crashed.copied("len"))) as usize / 4096;
     assert!(pages.len() > 5);
     for page in pages.step_by(3) {
         let root = crashed.copied(&format!("without-{page}"));
@@ -201,13 +214,18 @@ fn damage_to_what_was_synced_is_an_error_with_a_way_out() {
     let zeroed = |log: &mut Vec<u8>| log[at..at + 4_096].fill(0);
     let cut = |log: &mut Vec<u8>| log.truncate(at);
     let flipped = |log: &mut Vec<u8>| log[at] ^= 4;
-    for (name, damage) in [("zeroed", &zeroed as &dyn Fn(&mut Vec<u8>)), ("cut", &cut), ("flipped", &flipped)] {
+    for (name, damage) in
+        [("zeroed", &zeroed as &dyn Fn(&mut Vec<u8>)), ("cut", &cut), ("flipped", &flipped)]
+    {
         let root = crashed.copied(name);
         change(&log_of(&root), damage);
         for _ in 0..2 {
             let error = open(&root).err().expect("it is damaged");
             assert_eq!(error.kind(), ErrorKind::Corruption, "{name}");
-            assert!(error.message().contains("--cut-log") && error.message().contains(".log"), "{error}");
+            assert!(
+                error.message().contains("--cut-log") && error.message().contains(".log"),
+                "{error}"
+            );
         }
         let settings = Settings { recover_log_to_damage: true, ..common::settings() };
         let engine = RocksEngine::open(&root, settings).unwrap();
@@ -219,7 +237,8 @@ fn damage_to_what_was_synced_is_an_error_with_a_way_out() {
     }
 }
 
-/// The story of a bug: a log that lacked its end after a clean close was taken for the trace of a crash.
+/// The story of a bug: a log that lacked its end after a clean close was taken for the trace of a
+/// crash.
 #[test]
 fn a_log_cut_after_a_clean_close_is_damage() {
     let place = tempfile::tempdir().unwrap();
@@ -232,10 +251,18 @@ fn a_log_cut_after_a_clean_close_is_damage() {
     let whole = fs::read(&log).unwrap();
     for bytes in [1, 10, 100, whole.len()] {
         fs::write(&log, &whole[..whole.len() - bytes]).unwrap();
-        assert_eq!(open(&root).err().map(|error| error.kind()), Some(ErrorKind::Corruption), "{bytes} bytes cut off");
+        assert_eq!(
+            open(&root).err().map(|error| error.kind()),
+            Some(ErrorKind::Corruption),
+            "{bytes} bytes cut off"
+        );
     }
     fs::remove_file(&log).unwrap();
-    assert_eq!(open(&root).err().map(|error| error.kind()), Some(ErrorKind::Corruption), "the log is gone");
+    assert_eq!(
+        open(&root).err().map(|error| error.kind()),
+        Some(ErrorKind::Corruption),
+        "the log is gone"
+    );
     fs::write(&log, &whole).unwrap();
     assert_eq!(rows(&open(&root).unwrap()), 50);
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Projection, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Projection, Ranges, Rows,
+    ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -66,7 +67,9 @@ fn expired_rows_leave_the_disk_with_compaction() {
     let place = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::new(1_000));
     let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..common::settings() };
-    let engine = RocksEngine::open_with_clock(place.path().join("store"), settings, Arc::clone(&clock) as _).unwrap();
+    let engine =
+        RocksEngine::open_with_clock(place.path().join("store"), settings, Arc::clone(&clock) as _)
+            .unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     for key in 0..20_100 {
         put(&engine, space, key, if key < 20_000 { 2_000 } else { 0 });
@@ -95,7 +98,11 @@ fn statistics_tell_whether_writes_are_held_up() {
     put(&engine, space, 1, 0);
     let shards = engine.statistics().unwrap().shards;
     for name in ["is_write_stopped", "actual_delayed_write_rate"] {
-        assert!(shards[0].details.contains(&(name.to_owned(), 0)), "{name}: {:?}", shards[0].details);
+        assert!(
+            shards[0].details.contains(&(name.to_owned(), 0)),
+            "{name}: {:?}",
+            shards[0].details
+        );
     }
 }
 
@@ -104,7 +111,8 @@ fn a_dropped_space_gives_its_disk_back() {
     let place = tempfile::tempdir().unwrap();
     let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..common::settings() };
     let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
-    let [dropped, kept] = ["dropped", "kept"].map(|name| engine.create_space(name, &shape()).unwrap());
+    let [dropped, kept] =
+        ["dropped", "kept"].map(|name| engine.create_space(name, &shape()).unwrap());
     for key in 0..20_000 {
         put(&engine, dropped, key, 0);
     }
@@ -114,14 +122,18 @@ fn a_dropped_space_gives_its_disk_back() {
     engine.drop_space(dropped).unwrap();
     let patience = std::time::Instant::now();
     while engine.statistics().unwrap().disk_bytes() > before / 10 {
-        assert!(patience.elapsed().as_secs() < 30, "{} of {before} bytes are left", engine.statistics().unwrap().disk_bytes());
+        assert!(
+            patience.elapsed().as_secs() < 30,
+            "{} of {before} bytes are left",
+            engine.statistics().unwrap().disk_bytes()
+        );
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert_eq!(rows(&engine, kept), 1);
 }
 
-/// Shards were copied one after another, while writers went on: a copy had rows without those that were written before them, in
-/// other directories.
+/// Shards were copied one after another, while writers went on: a copy had rows without those that
+/// were written before them, in other directories.
 #[test]
 fn a_checkpoint_over_three_directories_is_of_one_moment() {
     let place = tempfile::tempdir().unwrap();
@@ -130,7 +142,9 @@ fn a_checkpoint_over_three_directories_is_of_one_moment() {
     let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     // A row of each shard, in their order.
-    let keys = [0, 1, 2].map(|shard| (0..1_000_u32).find(|key| engine.shard_of(&key.to_be_bytes()).0 == shard).unwrap());
+    let keys = [0, 1, 2].map(|shard| {
+        (0..1_000_u32).find(|key| engine.shard_of(&key.to_be_bytes()).0 == shard).unwrap()
+    });
     let count = |count: u64| {
         for key in keys {
             let mut batch = WriteBatch::new(space);
@@ -156,19 +170,24 @@ fn a_checkpoint_over_three_directories_is_of_one_moment() {
             copy.read(space, &keys, Projection::KeysAndValues, &mut rows).unwrap();
             u64::from_le_bytes(rows.values.get(0).try_into().unwrap())
         });
-        assert!(first >= second && second >= third && third + 1 >= first, "{first}, {second}, {third}");
+        assert!(
+            first >= second && second >= third && third + 1 >= first,
+            "{first}, {second}, {third}"
+        );
         assert_eq!(copy.verify().unwrap().damages, []);
     }
 }
 
-/// The store's files are copied, as a crash would leave them, over and over while a space is dropped: whatever step the
-/// copy catches, afterwards the space is there with all its rows or gone for good, and its number is not used again.
+/// The store's files are copied, as a crash would leave them, over and over while a space is
+/// dropped: whatever step the copy catches, afterwards the space is there with all its rows or gone
+/// for good, and its number is not used again.
 #[test]
 fn a_drop_that_a_crash_cut_short_is_completed() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
     let engine = RocksEngine::open(&root, common::settings()).unwrap();
-    let [kept, dropped] = ["kept", "dropped"].map(|name| engine.create_space(name, &shape()).unwrap());
+    let [kept, dropped] =
+        ["kept", "dropped"].map(|name| engine.create_space(name, &shape()).unwrap());
     for key in 0..200 {
         put(&engine, kept, key, 0);
         put(&engine, dropped, key, 0);
@@ -181,7 +200,8 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
             let copied = place.path().join(format!("during-{}", copies.len()));
             let before = names(&root);
             copy(&root, &copied);
-            // A crash has one moment, a copy has many: one that met files coming or going is none that a crash leaves.
+            // A crash has one moment, a copy has many: one that met files coming or going is none
+            // that a crash leaves.
             match names(&root) == before {
                 true => copies.push(copied),
                 false => std::fs::remove_dir_all(&copied).unwrap(),
@@ -222,5 +242,11 @@ fn copy(source: &Path, target: &Path) {
 /// All files below a directory.
 fn names(directory: &Path) -> BTreeSet<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.flat_map(|entry| if entry.path().is_dir() { names(&entry.path()) } else { [entry.path()].into() }).collect()
+    entries
+        .flat_map(
+            |entry| {
+                if entry.path().is_dir() { names(&entry.path()) } else { [entry.path()].into() }
+            },
+        )
+        .collect()
 }

@@ -1,13 +1,17 @@
-//! What scans and secondary indexes cost: `cargo run --release -p tonnage-sql --example index_rate -- [STORE] [ROWS]`.
+//! What scans and secondary indexes cost:
+//! `cargo run --release -p tonnage-sql --example index_rate -- [STORE] [ROWS]`.
 //!
-//! Ten million rows of a key and two columns without arguments, in memory; name a directory for RocksDB. `a` takes a hundred values, `c` one for each
-//! thousandth of the rows, both spread over the whole table.
+//! Ten million rows of a key and two columns without arguments, in memory; name a directory for
+//! RocksDB. `a` takes a hundred values, `c` one for each thousandth of the rows, both spread over
+//! the whole table.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
-use tonnage::{BulkPutOptions, FieldRange, IndexRange, IndexScanOptions, Result, Store, record_batch_stream};
+use tonnage::{
+    BulkPutOptions, FieldRange, IndexRange, IndexScanOptions, Result, Store, record_batch_stream,
+};
 use tonnage_sql::{Sql, SqlOptions};
 
 const REPEATS: usize = 5;
@@ -20,7 +24,8 @@ fn main() -> Result<()> {
     if sql.store().table("rows").is_err() {
         fill(&sql, rows)?;
     }
-    let planned = Sql::new(sql.store().clone(), SqlOptions { direct: false, ..SqlOptions::default() })?;
+    let planned =
+        Sql::new(sql.store().clone(), SqlOptions { direct: false, ..SqlOptions::default() })?;
 
     println!("-- scans");
     told("sum(a), avg(b)", || count(&sql, "SELECT sum(a), avg(b) FROM rows"))?;
@@ -40,7 +45,10 @@ fn main() -> Result<()> {
     for share in [1, 2, 5, 10, 20, 50, 125, 200] {
         let range = IndexRange::default().within(FieldRange::of("c").before(share));
         let estimate = index.estimate_entries(std::slice::from_ref(&range))?;
-        let options = IndexScanOptions { columns: Some(vec!["id".to_owned(), "b".to_owned()]), ..IndexScanOptions::default() };
+        let options = IndexScanOptions {
+            columns: Some(vec!["id".to_owned(), "b".to_owned()]),
+            ..IndexScanOptions::default()
+        };
         told(&format!("{share:>3} of 1000, estimated {estimate}"), || {
             index.scan(&range, &options)?.map(|batch| Ok(batch?.rows.num_rows())).sum()
         })?;
@@ -52,16 +60,23 @@ fn fill(sql: &Sql, rows: i64) -> Result<()> {
     sql.execute("CREATE TABLE rows (id LONG PRIMARY KEY, a LONG, b DOUBLE, c LONG)")?;
     let batches = (0..rows).step_by(65_536).map(move |first| {
         let ids: Vec<i64> = (first..rows.min(first + 65_536)).collect();
-        let spread = |id: &i64| id.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64).rotate_left(17).unsigned_abs() as i64;
+        let spread = |id: &i64| {
+            id.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64).rotate_left(17).unsigned_abs() as i64
+        };
         let a = Int64Array::from_iter_values(ids.iter().map(|id| spread(id) % 100));
         let b = Float64Array::from_iter_values(ids.iter().map(|id| *id as f64 / 3.0));
         let c = Int64Array::from_iter_values(ids.iter().map(|id| spread(id) / 100 % 1_000));
-        let columns: [(&str, ArrayRef); 4] =
-            [("id", Arc::new(Int64Array::from(ids))), ("a", Arc::new(a)), ("b", Arc::new(b)), ("c", Arc::new(c))];
+        let columns: [(&str, ArrayRef); 4] = [
+            ("id", Arc::new(Int64Array::from(ids))),
+            ("a", Arc::new(a)),
+            ("b", Arc::new(b)),
+            ("c", Arc::new(c)),
+        ];
         Ok(RecordBatch::try_from_iter(columns).expect("columns of one length"))
     });
     let started = Instant::now();
-    sql.store().bulk_put(vec![record_batch_stream("rows", "rows", batches)], &BulkPutOptions::default())?;
+    sql.store()
+        .bulk_put(vec![record_batch_stream("rows", "rows", batches)], &BulkPutOptions::default())?;
     println!("{rows} rows in {:.1?}", started.elapsed());
     for name in ["a", "c"] {
         let started = Instant::now();
@@ -84,6 +99,10 @@ fn told(what: &str, mut run: impl FnMut() -> Result<usize>) -> Result<()> {
         *time = started.elapsed();
     }
     times.sort();
-    println!("{what:<36} {rows:>9} rows  median {:>9.1?}  best {:>9.1?}", times[REPEATS / 2], times[0]);
+    println!(
+        "{what:<36} {rows:>9} rows  median {:>9.1?}  best {:>9.1?}",
+        times[REPEATS / 2],
+        times[0]
+    );
     Ok(())
 }

@@ -59,7 +59,8 @@ impl Changes {
     }
 }
 
-/// The rows of an answer, an iterator of record batches. They are read as they are drawn; dropping it stops the statement.
+/// The rows of an answer, an iterator of record batches. They are read as they are drawn; dropping
+/// it stops the statement.
 pub struct Rows {
     schema: SchemaRef,
     source: Source,
@@ -105,7 +106,11 @@ impl Rows {
     }
 
     /// The rows of a plan.
-    pub(crate) fn of_plan(mut stream: SendableRecordBatchStream, engine: &Arc<Engine>, guard: Guard) -> Self {
+    pub(crate) fn of_plan(
+        mut stream: SendableRecordBatchStream,
+        engine: &Arc<Engine>,
+        guard: Guard,
+    ) -> Self {
         let schema = stream.schema();
         let (sender, batches) = mpsc::channel(QUEUED_BATCHES_MAX);
         let task = engine.handle().spawn(async move {
@@ -133,14 +138,17 @@ impl Rows {
     pub fn into_batch(self) -> Result<RecordBatch> {
         let schema = self.schema.clone();
         let batches = self.collect::<Result<Vec<_>>>()?;
-        arrow::compute::concat_batches(&schema, &batches)
-            .map_err(|error| Error::invalid(format!("the rows are too many for one batch: {error}")).with_source(error))
+        arrow::compute::concat_batches(&schema, &batches).map_err(|error| {
+            Error::invalid(format!("the rows are too many for one batch: {error}"))
+                .with_source(error)
+        })
     }
 
     fn draw(&mut self) -> Option<Result<RecordBatch>> {
         match &mut self.source {
             Source::Batches(batches) => batches.next(),
-            Source::Plan(running) => wait_guarded(running.batches.recv(), &self.guard).unwrap_or_else(|error| Some(Err(error))),
+            Source::Plan(running) => wait_guarded(running.batches.recv(), &self.guard)
+                .unwrap_or_else(|error| Some(Err(error))),
             Source::Over => None,
         }
     }

@@ -44,7 +44,9 @@ impl Statement {
     pub(crate) fn table(&self, store: &Store, path: &str) -> Result<Arc<SqlTable>> {
         let table = store.table(path)?;
         let mut known = lock(&self.table);
-        if let Some(known) = known.as_ref().filter(|known| Arc::ptr_eq(known.table.entry(), table.entry())) {
+        if let Some(known) =
+            known.as_ref().filter(|known| Arc::ptr_eq(known.table.entry(), table.entry()))
+        {
             return Ok(known.clone());
         }
         let found = Arc::new(SqlTable::new(store, table));
@@ -54,8 +56,12 @@ impl Statement {
 
     /// The plan kept, unless one of its tables has changed.
     pub(crate) fn plan(&self, store: &Store) -> Option<Plan> {
-        let is_as_it_was =
-            |entry: &Arc<TableEntry>| store.catalog().table(&entry.schema.path).is_ok_and(|current| Arc::ptr_eq(&current, entry));
+        let is_as_it_was = |entry: &Arc<TableEntry>| {
+            store
+                .catalog()
+                .table(&entry.schema.path)
+                .is_ok_and(|current| Arc::ptr_eq(&current, entry))
+        };
         lock(&self.plan).clone().filter(|plan| plan.tables.iter().all(is_as_it_was))
     }
 
@@ -94,7 +100,9 @@ impl Cache {
         if keeps && let Some(found) = lock(&self.texts).find(text) {
             return Ok(found);
         }
-        let statements: Statements = Arc::new(pieces(text)?.into_iter().map(|piece| Arc::new(Statement::new(piece))).collect());
+        let statements: Statements = Arc::new(
+            pieces(text)?.into_iter().map(|piece| Arc::new(Statement::new(piece))).collect(),
+        );
         if keeps {
             lock(&self.texts).insert(text, &statements, self.texts_max);
         }

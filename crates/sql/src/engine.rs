@@ -19,7 +19,10 @@ use crate::catalog::{CATALOG, Context, Names, SCHEMA};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
-use crate::plan::{DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable, physical_rules};
+use crate::plan::{
+    DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable,
+    physical_rules,
+};
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -35,7 +38,9 @@ impl Engine {
             .thread_name("tonnage-sql")
             .enable_time()
             .build()
-            .map_err(|error| Error::unavailable(format!("no threads for statements: {error}")).with_source(error))?;
+            .map_err(|error| {
+                Error::unavailable(format!("no threads for statements: {error}")).with_source(error)
+            })?;
         Ok(Self { state, runtime: Some(runtime) })
     }
 
@@ -46,7 +51,8 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // To wait for its threads here would be an error wherever the last handle is dropped by a task of another runtime.
+        // To wait for its threads here would be an error wherever the last handle is dropped by a
+        // task of another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -60,8 +66,11 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         .with_disk_manager_builder(disk(options))
         .build_arc()?;
     let mut rules = Optimizer::new().rules;
-    // They give a place in a document, taken out below an outer join, a name that is ambiguous above it (DataFusion 55).
-    rules.retain(|rule| !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name()));
+    // They give a place in a document, taken out below an outer join, a name that is ambiguous
+    // above it (DataFusion 55).
+    rules.retain(|rule| {
+        !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name())
+    });
     // Behind the one that makes EXISTS of ANY and ALL.
     rules.insert(1, Arc::new(MembershipRule));
     rules.insert(2, Arc::new(DependentRule));
@@ -95,7 +104,9 @@ fn disk(options: &SqlOptions) -> DiskManagerBuilder {
         Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
         None => DiskManagerMode::OsTmpDirectory,
     };
-    DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes_max)
+    DiskManagerBuilder::default()
+        .with_mode(mode)
+        .with_max_temp_directory_size(options.spill_bytes_max)
 }
 
 fn config(options: &SqlOptions) -> SessionConfig {
@@ -104,7 +115,8 @@ fn config(options: &SqlOptions) -> SessionConfig {
         .with_create_default_catalog_and_schema(false)
         .with_information_schema(false)
         .with_target_partitions(options.workers())
-        // Spreading the batches of a read over threads would hide it from the limits above, which then could not reach it.
+        // Spreading the batches of a read over threads would hide it from the limits above, which
+        // then could not reach it.
         .with_round_robin_repartition(false)
         .with_batch_size(options.batch_rows_max);
     let settings = config.options_mut();
@@ -113,8 +125,10 @@ fn config(options: &SqlOptions) -> SessionConfig {
     settings.sql_parser.parse_float_as_decimal = true;
     // The store's texts are plain Utf8: literals of the same type need no conversion.
     settings.sql_parser.map_string_types_to_utf8view = false;
-    // The keys of a join are worth listing as long as reading by key pays. Lists are outside of the pool: together they stay small beside it.
-    settings.optimizer.hash_join_inlist_pushdown_max_size = (options.memory_bytes_max / 16).min(64 << 20) / options.workers();
+    // The keys of a join are worth listing as long as reading by key pays. Lists are outside of the
+    // pool: together they stay small beside it.
+    settings.optimizer.hash_join_inlist_pushdown_max_size =
+        (options.memory_bytes_max / 16).min(64 << 20) / options.workers();
     settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 18;
     // A read in the order of the key is ahead of its plan as it is.
     settings.execution.sort_pushdown_buffer_capacity = 4 << 20;

@@ -17,19 +17,24 @@ pub(crate) fn into_datafusion(error: Error) -> DataFusionError {
 
 /// The error that tells the caller what to do.
 pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
-    let place = error.diagnostic().and_then(|diagnostic| diagnostic.span).map(|span| (span.start.line, span.start.column));
+    let place = error
+        .diagnostic()
+        .and_then(|diagnostic| diagnostic.span)
+        .map(|span| (span.start.line, span.start.column));
     let (kind, message) = kind_and_message(error.find_root());
     let translated = Error::new(kind, message);
     let translated = match place {
         Some((line, column)) => translated.at(format_args!("line {line}, column {column}")),
         None => translated,
     };
-    // The message says in few words what the error says in many; only who looks for a defect wants both.
+    // The message says in few words what the error says in many; only who looks for a defect wants
+    // both.
     if kind == ErrorKind::Internal { translated.with_source(error) } else { translated }
 }
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
-    let plain = |error: &DataFusionError| error.message().lines().next().unwrap_or_default().to_owned();
+    let plain =
+        |error: &DataFusionError| error.message().lines().next().unwrap_or_default().to_owned();
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
             Some(error) => (error.kind(), error.message().to_owned()),
@@ -83,13 +88,19 @@ fn no_column(field: &Column, valid: &[Column]) -> String {
     /// A column by another name than this is no slip of the finger.
     const LIKENESS_MIN: f64 = 0.5;
     let mut seen = HashSet::new();
-    let valid: Vec<&Column> = valid.iter().filter(|column| column.name != VERSION && seen.insert(column.flat_name())).collect();
+    let valid: Vec<&Column> = valid
+        .iter()
+        .filter(|column| column.name != VERSION && seen.insert(column.flat_name()))
+        .collect();
     let likeness = |column: &&&Column| normalized_levenshtein(&column.name, &field.name);
-    let nearest =
-        valid.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|column| likeness(column) >= LIKENESS_MIN);
+    let nearest = valid
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|column| likeness(column) >= LIKENESS_MIN);
     // Names of tables help where there are several.
     let is_one_table = valid.windows(2).all(|pair| pair[0].relation == pair[1].relation);
-    let told = |column: &Column| if is_one_table { column.name.clone() } else { column.flat_name() };
+    let told =
+        |column: &Column| if is_one_table { column.name.clone() } else { column.flat_name() };
     let mut message = format!("there is no column {}", field.flat_name());
     if let Some(nearest) = nearest {
         message.push_str(&format!("; did you mean {}?", told(nearest)));
@@ -108,8 +119,12 @@ pub(crate) fn from_parser(error: &ParserError) -> Error {
 
 fn parser_message(error: &ParserError) -> String {
     let message = match error {
-        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.as_str(),
-        ParserError::RecursionLimitExceeded => return "the statement is nested too deeply".to_owned(),
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
+            message.as_str()
+        }
+        ParserError::RecursionLimitExceeded => {
+            return "the statement is nested too deeply".to_owned();
+        }
     };
     let Some((what, place)) = message.rsplit_once(" at Line: ") else { return message.to_owned() };
     match place.split_once(", Column: ") {

@@ -14,7 +14,8 @@ pub(crate) struct Guard {
 impl Guard {
     /// The time begins now.
     pub(crate) fn new(cancel: Cancel, timeout: Option<Duration>) -> Self {
-        let deadline = timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
+        let deadline =
+            timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
         Self { cancel, deadline }
     }
 
@@ -32,9 +33,9 @@ impl Guard {
             return Err(Error::cancelled("the statement was cancelled"));
         }
         match self.deadline {
-            Some((deadline, timeout)) if Instant::now() >= deadline => {
-                Err(Error::timed_out(format!("the statement took longer than its timeout of {timeout:?}")))
-            }
+            Some((deadline, timeout)) if Instant::now() >= deadline => Err(Error::timed_out(
+                format!("the statement took longer than its timeout of {timeout:?}"),
+            )),
             _ => Ok(()),
         }
     }

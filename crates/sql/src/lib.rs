@@ -18,12 +18,13 @@
 //! A statement takes one of three ways:
 //!
 //! 1. Definitions (`CREATE TABLE`, ...), `SHOW` and `DESCRIBE` go to the store.
-//! 2. A `SELECT` of columns or plain aggregates over one table whose conditions the primary key or one index answers alone is read straight
-//!    from the store: no planning, no threads for a few rows.
+//! 2. A `SELECT` of columns or plain aggregates over one table whose conditions the primary key or
+//!    one index answers alone is read straight from the store: no planning, no threads for a few
+//!    rows.
 //! 3. Everything else is planned by DataFusion, over tables that know how the store can be asked.
 //!
-//! Ways 2 and 3 give the same rows, the same names and the same types. `EXPLAIN` tells which way a statement goes, and what the store
-//! is asked for.
+//! Ways 2 and 3 give the same rows, the same names and the same types. `EXPLAIN` tells which way a
+//! statement goes, and what the store is asked for.
 
 mod access;
 mod aggregate;

@@ -1,11 +1,14 @@
 //! Many statements in one call.
 //!
-//! 1. Threads, no more than the session may have, look at the statements: simple ones are bound, and those of a few rows by their keys
-//!    carried out at once, for reading these takes no longer than looking at them did.
+//! 1. Threads, no more than the session may have, look at the statements: simple ones are bound,
+//!    and those of a few rows by their keys carried out at once, for reading these takes no longer
+//!    than looking at them did.
 //! 2. Aggregates that go over the same rows are put together.
-//! 3. Threads take one piece of work after another: a group of aggregates with one read, or a single statement.
+//! 3. Threads take one piece of work after another: a group of aggregates with one read, or a
+//!    single statement.
 //!
-//! Results are gathered; together they may take as much memory as the session allows its statements.
+//! Results are gathered; together they may take as much memory as the session allows its
+//! statements.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,20 +54,26 @@ struct Results {
 }
 
 impl Sql {
-    /// Carries out many statements in one call, each with an answer or an error of its own, in the order given.
+    /// Carries out many statements in one call, each with an answer or an error of its own, in the
+    /// order given.
     ///
-    /// Aggregates over the same rows of one table (`SELECT max(x) FROM t WHERE ...`, `SELECT avg(y) FROM t WHERE ...`) share one read,
-    /// as `EXPLAIN` statements in one call tell; everything else runs side by side on the threads of the session. Nothing is
-    /// promised about the order in which statements are carried out. Answers are complete when this returns; what is too large for
-    /// that is drawn through [`Sql::execute`].
-    pub fn fetch_all<R: Into<Request>>(&self, requests: impl IntoIterator<Item = R>) -> Vec<Result<Answer>> {
+    /// Aggregates over the same rows of one table (`SELECT max(x) FROM t WHERE ...`,
+    /// `SELECT avg(y) FROM t WHERE ...`) share one read, as `EXPLAIN` statements in one call tell;
+    /// everything else runs side by side on the threads of the session. Nothing is promised about
+    /// the order in which statements are carried out. Answers are complete when this returns; what
+    /// is too large for that is drawn through [`Sql::execute`].
+    pub fn fetch_all<R: Into<Request>>(
+        &self,
+        requests: impl IntoIterator<Item = R>,
+    ) -> Vec<Result<Answer>> {
         let requests: Vec<Request> = requests.into_iter().map(Into::into).collect();
         let results = Results {
             answers: requests.iter().map(|_| Mutex::new(None)).collect(),
             bytes: AtomicUsize::new(0),
             bytes_max: self.inner.context.options.memory_bytes_max,
         };
-        let jobs: Vec<_> = self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
+        let jobs: Vec<_> =
+            self.jobs(&requests, &results).into_iter().map(|job| Mutex::new(Some(job))).collect();
         self.side_by_side(jobs.len(), 1, |number| {
             if let Some(job) = lock(&jobs[number]).take() {
                 self.carry_out(job, &requests, &results);
@@ -73,7 +82,8 @@ impl Sql {
         results.into_answers()
     }
 
-    /// Queries without FROM, on one table: `select * where id = 7`, `select max(price)`. Text that has a FROM is taken as it is.
+    /// Queries without FROM, on one table: `select * where id = 7`, `select max(price)`. Text that
+    /// has a FROM is taken as it is.
     ///
     /// # Errors
     /// As [`Sql::execute`]; `Invalid` for anything but one SELECT.
@@ -87,7 +97,8 @@ impl Sql {
         self.run(&Statement::new(piece.with_from(&path)), &request)
     }
 
-    /// Does pieces of work by their numbers, on no more threads than the session may have, and than there are for so many pieces each.
+    /// Does pieces of work by their numbers, on no more threads than the session may have, and than
+    /// there are for so many pieces each.
     fn side_by_side(&self, pieces: usize, pieces_per_thread: usize, work: impl Fn(usize) + Sync) {
         let next = AtomicUsize::new(0);
         let work = || {
@@ -95,23 +106,32 @@ impl Sql {
             numbers.take_while(|number| *number < pieces).for_each(&work);
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.inner.context.options.workers().min(pieces.div_ceil(pieces_per_thread)) {
+            for _ in 1..self.inner.context.options.workers().min(pieces.div_ceil(pieces_per_thread))
+            {
                 scope.spawn(work);
             }
             work();
         });
     }
 
-    /// Sorts statements into jobs; what took no longer than looking at it, or is wrong, is answered already.
+    /// Sorts statements into jobs; what took no longer than looking at it, or is wrong, is answered
+    /// already.
     fn jobs(&self, requests: &[Request], results: &Results) -> Vec<Job> {
         let looked_at: Vec<_> = requests.iter().map(|_| Mutex::new(None)).collect();
-        self.side_by_side(requests.len(), LOOKS_PER_THREAD, |index| match self.job(index, &requests[index]) {
-            Err(error) => results.put(index, Err(error)),
-            Ok(Job::Direct(_, direct, guard)) if direct.spec.is_small() => results.put_rows(index, direct.run(guard)),
-            Ok(job) => *lock(&looked_at[index]) = Some(job),
+        self.side_by_side(requests.len(), LOOKS_PER_THREAD, |index| {
+            match self.job(index, &requests[index]) {
+                Err(error) => results.put(index, Err(error)),
+                Ok(Job::Direct(_, direct, guard)) if direct.spec.is_small() => {
+                    results.put_rows(index, direct.run(guard))
+                }
+                Ok(job) => *lock(&looked_at[index]) = Some(job),
+            }
         });
         let mut jobs = Vec::<Job>::new();
-        for job in looked_at.into_iter().filter_map(|job| job.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+        for job in looked_at
+            .into_iter()
+            .filter_map(|job| job.into_inner().unwrap_or_else(PoisonError::into_inner))
+        {
             match job {
                 Job::Shared(shared) => join(&mut jobs, shared),
                 job => jobs.push(job),
@@ -123,11 +143,19 @@ impl Sql {
     fn job(&self, index: usize, request: &Request) -> Result<Job> {
         let statements = self.statements(&request.text)?;
         let [statement] = statements.as_slice() else {
-            return Err(Error::invalid(format!("statement {index}: it holds {} statements instead of one", statements.len())));
+            return Err(Error::invalid(format!(
+                "statement {index}: it holds {} statements instead of one",
+                statements.len()
+            )));
         };
-        let explained = if statement.piece.kind == Kind::Explain { show::explained(&statement.piece) } else { None };
+        let explained = if statement.piece.kind == Kind::Explain {
+            show::explained(&statement.piece)
+        } else {
+            None
+        };
         let explain = explained.is_some();
-        let looked_at = explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
+        let looked_at =
+            explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
         if looked_at.piece.kind != Kind::Query {
             return Ok(Job::Statement(index, statement.clone()));
         }
@@ -144,7 +172,11 @@ impl Sql {
     fn carry_out(&self, job: Job, requests: &[Request], results: &Results) {
         match job {
             Job::Statement(index, statement) => {
-                results.put(index, self.run(&statement, &requests[index]).and_then(|answer| results.gathered(answer)));
+                results.put(
+                    index,
+                    self.run(&statement, &requests[index])
+                        .and_then(|answer| results.gathered(answer)),
+                );
             }
             Job::Direct(index, direct, guard) => results.put_rows(index, direct.run(guard)),
             Job::Shared(shared) => shared.carry_out(results),
@@ -159,25 +191,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Puts aggregates to those over the same rows.
 fn join(jobs: &mut Vec<Job>, shared: Shared) {
     let same = jobs.iter_mut().find_map(|job| match job {
-        Job::Shared(other) if other.explain == shared.explain && other.reads_as(&shared.spec) => Some(other),
+        Job::Shared(other) if other.explain == shared.explain && other.reads_as(&shared.spec) => {
+            Some(other)
+        }
         _ => None,
     });
     let Some(same) = same else { return jobs.push(Job::Shared(shared)) };
-    let columns: BTreeSet<usize> = same.spec.columns.iter().chain(&shared.spec.columns).copied().collect();
+    let columns: BTreeSet<usize> =
+        same.spec.columns.iter().chain(&shared.spec.columns).copied().collect();
     same.spec.columns = columns.into_iter().collect();
     same.members.extend(shared.members);
 }
 
 impl Shared {
     fn reads_as(&self, spec: &ReadSpec) -> bool {
-        Arc::ptr_eq(self.spec.table.table.entry(), spec.table.table.entry()) && self.spec.path == spec.path
+        Arc::ptr_eq(self.spec.table.table.entry(), spec.table.table.entry())
+            && self.spec.path == spec.path
     }
 
     fn carry_out(self, results: &Results) {
         let (indices, works): (Vec<_>, Vec<_>) = self.members.into_iter().unzip();
         if self.explain {
             let text = explained(&self.spec, &works.iter().collect::<Vec<_>>());
-            let text = if indices.len() > 1 { format!("shared by {} statements\n{text}", indices.len()) } else { text };
+            let text = if indices.len() > 1 {
+                format!("shared by {} statements\n{text}", indices.len())
+            } else {
+                text
+            };
             for index in indices {
                 results.put(index, show::plan(&text).map(|batch| Answer::Rows(Rows::ready(batch))));
             }
@@ -228,7 +268,9 @@ impl Results {
 
     fn into_answers(self) -> Vec<Result<Answer>> {
         let lost = || Err(Error::internal("a statement was not carried out"));
-        let answer = |answer: Mutex<Option<_>>| answer.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(lost);
+        let answer = |answer: Mutex<Option<_>>| {
+            answer.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(lost)
+        };
         self.answers.into_iter().map(answer).collect()
     }
 }

@@ -8,8 +8,9 @@ use tonnage::{Durability, Error, Result, cores};
 /// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
 #[derive(Clone, Debug)]
 pub struct SqlOptions {
-    /// The memory that sorts, joins and groupings of all statements may take together; past it they spill to disk (16 MiB or
-    /// more). The results of [`crate::Sql::fetch_all`] may take as much again.
+    /// The memory that sorts, joins and groupings of all statements may take together; past it they
+    /// spill to disk (16 MiB or more). The results of [`crate::Sql::fetch_all`] may take as much
+    /// again.
     pub memory_bytes_max: usize,
     /// The most bytes on disk that spilled data may take.
     pub spill_bytes_max: u64,
@@ -55,7 +56,9 @@ impl SqlOptions {
         within("parallelism", self.workers(), 1, 1_024)?;
         within("batch_rows_max", self.batch_rows_max, 1, 1 << 20)?;
         match self.timeout {
-            Some(timeout) if timeout.is_zero() => Err(Error::invalid("timeout is 0: give a longer one, or none")),
+            Some(timeout) if timeout.is_zero() => {
+                Err(Error::invalid("timeout is 0: give a longer one, or none"))
+            }
             _ => Ok(()),
         }
     }

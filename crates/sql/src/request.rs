@@ -35,7 +35,9 @@ impl Parameters {
             Ok(number) => number.checked_sub(1).and_then(|index| self.numbered.get(index)),
             Err(_) => self.named.get(&name.to_ascii_lowercase()),
         };
-        value.ok_or_else(|| Error::invalid(format!("the parameter {placeholder} has no value: bind one")))
+        value.ok_or_else(|| {
+            Error::invalid(format!("the parameter {placeholder} has no value: bind one"))
+        })
     }
 }
 

@@ -32,8 +32,8 @@ use crate::{show, write};
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
 ///
-/// Every call blocks until its first rows are there; nothing here may be called from inside an async task, but from a thread for
-/// blocking work.
+/// Every call blocks until its first rows are there; nothing here may be called from inside an
+/// async task, but from a thread for blocking work.
 #[derive(Clone)]
 pub struct Sql {
     pub(crate) inner: Arc<Inner>,
@@ -63,17 +63,20 @@ impl Sql {
         &self.inner.context.store
     }
 
-    /// Carries out a statement and gives its answer; of several, separated by semicolons, the last one's.
+    /// Carries out a statement and gives its answer; of several, separated by semicolons, the last
+    /// one's.
     ///
     /// # Errors
-    /// The first statement that fails, naming line and column where they are known; those before it stay carried out. `Invalid` when
-    /// there is no statement.
+    /// The first statement that fails, naming line and column where they are known; those before it
+    /// stay carried out. `Invalid` when there is no statement.
     pub fn execute(&self, request: impl Into<Request>) -> Result<Answer> {
         let mut last = None;
         for answer in self.script(request)? {
             last = Some(answer?);
         }
-        last.ok_or_else(|| Error::invalid("there is no statement: write for instance 'SHOW TABLES'"))
+        last.ok_or_else(|| {
+            Error::invalid("there is no statement: write for instance 'SHOW TABLES'")
+        })
     }
 
     /// The statements of a text, each carried out when its answer is asked for.
@@ -118,7 +121,9 @@ impl Sql {
             Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Definition => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
-            Kind::Show | Kind::Describe => show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch))),
+            Kind::Show | Kind::Describe => {
+                show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch)))
+            }
             Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Truncate => {
                 write::run(self, piece, &request.parameters, &guard)
             }
@@ -131,8 +136,11 @@ impl Sql {
         match tonnage::ddl::parse(text)?.pop().ok_or_else(missing)? {
             // The one definition that may take long.
             Definition::CreateIndex { definition, if_not_exists } => {
-                let options =
-                    CreateIndexOptions { if_not_exists, cancel: guard.cancel().clone(), ..CreateIndexOptions::default() };
+                let options = CreateIndexOptions {
+                    if_not_exists,
+                    cancel: guard.cancel().clone(),
+                    ..CreateIndexOptions::default()
+                };
                 let new = self.store().create_index(&definition, &options)?;
                 Ok(Outcome::CreatedIndex { index: definition.name, table: definition.table, new })
             }
@@ -144,7 +152,12 @@ impl Sql {
     pub fn functions(&self) -> Vec<String> {
         let state = &self.inner.engine.state;
         let names = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
-        names.chain(state.window_functions().keys()).cloned().collect::<BTreeSet<_>>().into_iter().collect()
+        names
+            .chain(state.window_functions().keys())
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
     }
 
     fn query(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
@@ -155,7 +168,11 @@ impl Sql {
     }
 
     /// The statement as a direct read, if it can be that.
-    pub(crate) fn direct(&self, statement: &Statement, parameters: &Parameters) -> Result<Option<Direct>> {
+    pub(crate) fn direct(
+        &self,
+        statement: &Statement,
+        parameters: &Parameters,
+    ) -> Result<Option<Direct>> {
         let Inner { context, engine, .. } = self.inner.as_ref();
         if !context.options.direct {
             return Ok(None);
@@ -166,7 +183,12 @@ impl Sql {
         bind(simple, &table, parameters, &context.options, engine)
     }
 
-    fn planned(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
+    fn planned(
+        &self,
+        statement: &Statement,
+        parameters: &Parameters,
+        guard: Guard,
+    ) -> Result<Rows> {
         let mut state = self.state(&guard);
         let plan = match statement.plan(self.store()) {
             Some(plan) => plan,
@@ -178,7 +200,8 @@ impl Sql {
 
     fn logical(&self, state: &SessionState, parsed: ast::Statement) -> Result<LogicalPlan> {
         let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
-        planned.map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
+        planned
+            .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
     }
 
     /// For a table that the planner did not find: what the store says of it, at its place.
@@ -187,7 +210,9 @@ impl Sql {
         let name = diagnostic.message.strip_prefix("table '")?.strip_suffix("' not found")?;
         let missing = self.store().table(name).err()?;
         Some(match diagnostic.span {
-            Some(span) => missing.at(format_args!("line {}, column {}", span.start.line, span.start.column)),
+            Some(span) => {
+                missing.at(format_args!("line {}, column {}", span.start.line, span.start.column))
+            }
             None => missing,
         })
     }
@@ -199,8 +224,13 @@ impl Sql {
         sets.register(state).map_err(from_datafusion)?;
         let logical = self.logical(state, parsed)?;
         let is_lasting = is_lasting(&logical).map_err(from_datafusion)?;
-        let logical = if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
-        let plan = Plan { tables: tables(&logical).map_err(from_datafusion)?, logical, is_optimised: is_lasting };
+        let logical =
+            if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
+        let plan = Plan {
+            tables: tables(&logical).map_err(from_datafusion)?,
+            logical,
+            is_optimised: is_lasting,
+        };
         if keeps {
             statement.keep(plan.clone());
         }
@@ -247,7 +277,12 @@ impl Sql {
         run().map_err(from_datafusion)
     }
 
-    fn explain(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
+    fn explain(
+        &self,
+        statement: &Statement,
+        parameters: &Parameters,
+        guard: Guard,
+    ) -> Result<Rows> {
         let explained = show::explained(&statement.piece).map(Statement::new);
         if let Some(explained) = &explained
             && let Some(direct) = self.direct(explained, parameters)?
@@ -269,7 +304,8 @@ fn bound(plan: LogicalPlan, parameters: &Parameters) -> Result<LogicalPlan> {
     plan.with_param_values(ParamValues::from(values)).map_err(from_datafusion)
 }
 
-/// Whether a plan may be optimised once for many executions: it has no parameters, and nothing in it changes with time.
+/// Whether a plan may be optimised once for many executions: it has no parameters, and nothing in
+/// it changes with time.
 fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
     let mut lasting = true;
     plan.apply_with_subqueries(|node| {
@@ -278,7 +314,8 @@ fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
                 lasting &= match part {
                     Expr::Placeholder(_) => false,
                     Expr::ScalarFunction(call) => {
-                        call.func.signature().volatility == datafusion::logical_expr::Volatility::Immutable
+                        call.func.signature().volatility
+                            == datafusion::logical_expr::Volatility::Immutable
                     }
                     _ => true,
                 };
@@ -304,8 +341,8 @@ fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Vec<Arc<tonnage::Tab
     Ok(tables)
 }
 
-/// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept as long as its tables stay
-/// as they are.
+/// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept
+/// as long as its tables stay as they are.
 #[derive(Clone)]
 pub struct Prepared {
     sql: Sql,
@@ -328,8 +365,8 @@ impl Prepared {
     }
 }
 
-/// The answers of several statements, an iterator: each statement is carried out when its answer is asked for. After a failure it
-/// is over.
+/// The answers of several statements, an iterator: each statement is carried out when its answer is
+/// asked for. After a failure it is over.
 pub struct Script {
     sql: Sql,
     statements: Statements,

@@ -19,7 +19,10 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     }
     if cursor.word("TABLES") {
         cursor.end()?;
-        return texts([("table", store.tables().iter().map(|table| table.path().to_owned()).collect())]);
+        return texts([(
+            "table",
+            store.tables().iter().map(|table| table.path().to_owned()).collect(),
+        )]);
     }
     if cursor.word("COLUMNS") {
         if !cursor.word("FROM") && !cursor.word("IN") {
@@ -44,21 +47,31 @@ fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
         None => return Err(cursor.expected("the name of a table")),
     };
     cursor.end()?;
-    let table =
-        store.table(&path).map_err(|error| error.at(format_args!("line {}, column {}", location.line, location.column)))?;
+    let table = store.table(&path).map_err(|error| {
+        error.at(format_args!("line {}, column {}", location.line, location.column))
+    })?;
     Ok(table.schema().clone())
 }
 
 /// A table, column by column.
 fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
     let schema = table(store, cursor)?;
-    let of_each = |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect::<Vec<_>>();
+    let of_each =
+        |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect::<Vec<_>>();
     texts([
         ("column", of_each(&|index| schema.columns[index].name.clone())),
         ("type", of_each(&|index| schema.columns[index].column_type.to_string())),
-        ("nullable", of_each(&|index| if schema.columns[index].nullable { "yes" } else { "no" }.to_owned())),
+        (
+            "nullable",
+            of_each(&|index| if schema.columns[index].nullable { "yes" } else { "no" }.to_owned()),
+        ),
         ("key", of_each(&|index| key_part(&schema, index).to_owned())),
-        ("default", of_each(&|index| schema.columns[index].default.as_ref().map(ToString::to_string).unwrap_or_default())),
+        (
+            "default",
+            of_each(&|index| {
+                schema.columns[index].default.as_ref().map(ToString::to_string).unwrap_or_default()
+            }),
+        ),
     ])
 }
 
@@ -83,6 +96,7 @@ pub(crate) fn plan(text: &str) -> Result<RecordBatch> {
 }
 
 fn texts<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch> {
-    let columns = columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef));
+    let columns =
+        columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef));
     RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(error.to_string()))
 }

@@ -18,7 +18,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future. Unlike the executors of libraries it does not mind being called from inside one of them.
+/// Waits for a future. Unlike the executors of libraries it does not mind being called from inside
+/// one of them.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
@@ -42,6 +43,8 @@ pub(crate) fn wait_guarded<F: Future>(future: F, guard: &Guard) -> Result<F::Out
             return Ok(output);
         }
         guard.check()?;
-        std::thread::park_timeout(guard.remaining().map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
+        std::thread::park_timeout(
+            guard.remaining().map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)),
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Random statements of a small grammar give the same rows whichever way they go: straight to the store, planned with conditions pushed down,
-//! planned with nothing pushed down; on memory and on RocksDB.
+//! Random statements of a small grammar give the same rows whichever way they go: straight to the
+//! store, planned with conditions pushed down, planned with nothing pushed down; on memory and on
+//! RocksDB.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -20,12 +21,17 @@ struct World {
 impl World {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let settings = RocksDbSettings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, ..RocksDbSettings::default() };
+        let settings = RocksDbSettings {
+            cache_bytes: 8 << 20,
+            memtable_bytes: 4 << 20,
+            ..RocksDbSettings::default()
+        };
         let path = directory.path().join("store").display().to_string();
         let disk = filled(Store::builder(path).rocksdb_settings(settings).open().unwrap());
         let memory = filled(Store::open("memory:").unwrap());
         let session = |store: &Store, direct, push_down| {
-            let options = SqlOptions { direct, push_down, batch_rows_max: 7, ..SqlOptions::default() };
+            let options =
+                SqlOptions { direct, push_down, batch_rows_max: 7, ..SqlOptions::default() };
             Sql::new(store.clone(), options).unwrap()
         };
         let sessions = vec![
@@ -51,15 +57,20 @@ impl World {
 
 fn filled(store: Store) -> Store {
     store.execute(TABLES).unwrap();
-    let key =
-        |n: i32| Row::new().with("a", n % 5 - 1).with("b", ["", "p", "q", "qq"][n as usize % 4]).with("c", i64::from(n / 7) - 3);
+    let key = |n: i32| {
+        Row::new()
+            .with("a", n % 5 - 1)
+            .with("b", ["", "p", "q", "qq"][n as usize % 4])
+            .with("c", i64::from(n / 7) - 3)
+    };
     let rows: Vec<Row> = (0..200)
         .map(|n| {
             let row = key(n).with("y", format!("y{}", n % 11));
             if n % 6 == 0 { row } else { row.with("x", f64::from(n % 13) / 2.0) }
         })
         .collect();
-    let children: Vec<Row> = (0..200).step_by(3).map(|n| key(n).with("d", n % 2).with("z", i64::from(n))).collect();
+    let children: Vec<Row> =
+        (0..200).step_by(3).map(|n| key(n).with("d", n % 2).with("z", i64::from(n))).collect();
     store.multi_put([("t", rows), ("t.u", children)], &Default::default()).unwrap();
     store
 }
@@ -73,7 +84,8 @@ fn answer(sql: &Sql, query: &Query) -> Result<Vec<String>, String> {
         Value::Double(value) => format!("{name}={value:.9}"),
         value => format!("{name}={value}"),
     };
-    let row = |row| Row::from_batch(&batch, row).unwrap().iter().map(cell).collect::<Vec<_>>().join(" ");
+    let row =
+        |row| Row::from_batch(&batch, row).unwrap().iter().map(cell).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<String> = (0..batch.num_rows()).map(row).collect();
     if !query.ordered {
         rows.sort();
@@ -119,7 +131,13 @@ fn conditions() -> impl Strategy<Value = String> {
 
 fn query() -> impl Strategy<Value = Query> {
     let columns = select(vec!["*", "a, b, c", "y", "c AS n, x", "a, upper(y) AS u"]);
-    let orders = select(vec!["a, b, c", "a DESC, b DESC, c DESC", "b, a, c", "a, b DESC, c", "c DESC, b DESC, a"]);
+    let orders = select(vec![
+        "a, b, c",
+        "a DESC, b DESC, c DESC",
+        "b, a, c",
+        "a, b DESC, c",
+        "c DESC, b DESC, a",
+    ]);
     let aggregates = select(vec![
         "count(*)",
         "min(a), max(a)",
@@ -154,7 +172,9 @@ fn query() -> impl Strategy<Value = Query> {
 #[test]
 fn every_way_gives_the_same_rows() {
     let world = World::new();
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let cases =
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     runner.run(&query(), |query| world.agree(&query)).unwrap();
 }

@@ -1,5 +1,6 @@
-//! Random statements on a table that changes give the same rows with indexes and without: indexes come and go, rows are updated, deleted and loaded
-//! in between. On memory and on RocksDB, straight and planned, against a store that has no indexes and pushes nothing down.
+//! Random statements on a table that changes give the same rows with indexes and without: indexes
+//! come and go, rows are updated, deleted and loaded in between. On memory and on RocksDB, straight
+//! and planned, against a store that has no indexes and pushes nothing down.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +12,8 @@ use tonnage::{RocksDbSettings, Row, Store, Value};
 use tonnage_sql::{Answer, Sql, SqlOptions};
 
 /// The first part goes through; what stands for the table is its name of this case.
-const TABLE: &str = "CREATE TABLE {t} (a INTEGER, c LONG, x DOUBLE, y STRING, d JSON, PRIMARY KEY (SHARD(a), c))";
+const TABLE: &str =
+    "CREATE TABLE {t} (a INTEGER, c LONG, x DOUBLE, y STRING, d JSON, PRIMARY KEY (SHARD(a), c))";
 
 /// Documents that readers of places might take for one another.
 const DOCUMENTS: [&str; 18] = [
@@ -46,12 +48,17 @@ struct World {
 impl World {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let settings = RocksDbSettings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, ..RocksDbSettings::default() };
+        let settings = RocksDbSettings {
+            cache_bytes: 8 << 20,
+            memtable_bytes: 4 << 20,
+            ..RocksDbSettings::default()
+        };
         let path = directory.path().join("store").display().to_string();
         let disk = Store::builder(path).rocksdb_settings(settings).open().unwrap();
         let memory = Store::open("memory:").unwrap();
         let session = |store: &Store, direct, push_down| {
-            let options = SqlOptions { direct, push_down, batch_rows_max: 7, ..SqlOptions::default() };
+            let options =
+                SqlOptions { direct, push_down, batch_rows_max: 7, ..SqlOptions::default() };
             Sql::new(store.clone(), options).unwrap()
         };
         let both = |store: &Store| (session(store, true, true), vec![session(store, false, true)]);
@@ -59,7 +66,10 @@ impl World {
         let plain = session(&Store::open("memory:").unwrap(), false, false);
         Self {
             plain,
-            indexed: vec![("in memory", memory, memory_planned), ("on RocksDB", disk, disk_planned)],
+            indexed: vec![
+                ("in memory", memory, memory_planned),
+                ("on RocksDB", disk, disk_planned),
+            ],
             _directory: directory,
         }
     }
@@ -68,7 +78,8 @@ impl World {
     fn agree(&self, steps: &[Step]) -> Result<(), TestCaseError> {
         static CASES: AtomicUsize = AtomicUsize::new(0);
         let table = format!("t{}", CASES.fetch_add(1, Ordering::Relaxed));
-        let stores = || std::iter::once(&self.plain).chain(self.indexed.iter().map(|(_, sql, _)| sql));
+        let stores =
+            || std::iter::once(&self.plain).chain(self.indexed.iter().map(|(_, sql, _)| sql));
         for sql in stores() {
             sql.execute(TABLE.replace("{t}", &table).as_str()).unwrap();
             load(sql, &table, 0);
@@ -88,7 +99,9 @@ impl World {
         match step {
             Step::Index(statement) => {
                 let statement = statement.replace("{t}", table);
-                self.indexed.iter().for_each(|(_, sql, _)| drop(sql.execute(statement.as_str()).unwrap()));
+                self.indexed
+                    .iter()
+                    .for_each(|(_, sql, _)| drop(sql.execute(statement.as_str()).unwrap()));
             }
             Step::Load(seed) => {
                 load(&self.plain, table, *seed);
@@ -101,7 +114,13 @@ impl World {
                     prop_assert_eq!(&answer(sql, &text), &expected, "{} {}", text, place);
                     if text.starts_with("SELECT") {
                         for reader in readers {
-                            prop_assert_eq!(&answer(reader, &text), &expected, "{} planned {}", text, place);
+                            prop_assert_eq!(
+                                &answer(reader, &text),
+                                &expected,
+                                "{} planned {}",
+                                text,
+                                place
+                            );
                         }
                     }
                 }
@@ -115,7 +134,10 @@ impl World {
 fn load(sql: &Sql, table: &str, seed: i64) {
     let row = |n: i64| {
         let mixed = (n + seed * 31).wrapping_mul(0x9e37_79b9).rotate_left(7).unsigned_abs();
-        let row = Row::new().with("a", (n % 5) as i32).with("c", n / 5).with("y", format!("y{}", mixed % 9));
+        let row = Row::new()
+            .with("a", (n % 5) as i32)
+            .with("c", n / 5)
+            .with("y", format!("y{}", mixed % 9));
         let row = match mixed % 11 {
             0 => row,
             1 => row.with("x", f64::NAN),
@@ -128,7 +150,12 @@ fn load(sql: &Sql, table: &str, seed: i64) {
             row.with("d", Value::Json(DOCUMENTS[(mixed / 7) as usize % DOCUMENTS.len()].into()))
         }
     };
-    sql.store().multi_put([(table, (seed * 7..seed * 7 + 150).map(row).collect::<Vec<_>>())], &Default::default()).unwrap();
+    sql.store()
+        .multi_put(
+            [(table, (seed * 7..seed * 7 + 150).map(row).collect::<Vec<_>>())],
+            &Default::default(),
+        )
+        .unwrap();
 }
 
 /// Rows as text, sorted; or how many were changed, or the kind of the error.
@@ -144,7 +171,8 @@ fn answer(sql: &Sql, text: &str) -> Result<Vec<String>, String> {
         Value::Double(value) => format!("{name}={value:.9}"),
         value => format!("{name}={value}"),
     };
-    let row = |row| Row::from_batch(&batch, row).unwrap().iter().map(cell).collect::<Vec<_>>().join(" ");
+    let row =
+        |row| Row::from_batch(&batch, row).unwrap().iter().map(cell).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<String> = (0..batch.num_rows()).map(row).collect();
     rows.sort();
     Ok(rows)
@@ -157,7 +185,20 @@ enum Step {
     Statement(String),
 }
 
-const INDEXES: [&str; 12] = ["x", "y", "y, x", "c", "c, y", "d.k", "d.k, y", "y, d.k", "d.o.k", "d.o.k, d.k, x", "a, x", "x, c"];
+const INDEXES: [&str; 12] = [
+    "x",
+    "y",
+    "y, x",
+    "c",
+    "c, y",
+    "d.k",
+    "d.k, y",
+    "y, d.k",
+    "d.o.k",
+    "d.o.k, d.k, x",
+    "a, x",
+    "x, c",
+];
 
 fn index() -> impl Strategy<Value = Step> {
     (0..INDEXES.len(), any::<bool>()).prop_map(|(number, comes)| {
@@ -171,8 +212,21 @@ fn index() -> impl Strategy<Value = Step> {
 fn condition() -> impl Strategy<Value = String> {
     let operator = select(vec!["=", "<", "<=", ">", ">=", "<>"]);
     let number = select(vec!["0", "1", "2", "100", "-1", "9007199254740993"]);
-    let float = select(vec!["0.0", "1.0", "0.30000000000000004", "100.0", "-1.5", "9007199254740992.0"]);
-    let written = select(vec!["'1'", "'01'", "'a'", "'b'", "'true'", "'2'", "'-0.0'", "'1e2'", "'0'", "'{\"o\": 1}'", "'inf'"]);
+    let float =
+        select(vec!["0.0", "1.0", "0.30000000000000004", "100.0", "-1.5", "9007199254740992.0"]);
+    let written = select(vec![
+        "'1'",
+        "'01'",
+        "'a'",
+        "'b'",
+        "'true'",
+        "'2'",
+        "'-0.0'",
+        "'1e2'",
+        "'0'",
+        "'{\"o\": 1}'",
+        "'inf'",
+    ]);
     let place = select(vec!["'k'", "'o', 'k'"]);
     prop_oneof![
         2 => (operator.clone(), -1..7_i32).prop_map(|(operator, x)| format!("x {operator} {x} / 2.0")),
@@ -198,8 +252,22 @@ fn conditions() -> impl Strategy<Value = String> {
 }
 
 fn statement() -> impl Strategy<Value = Step> {
-    let columns = select(vec!["*", "a, c", "y, x", "c, upper(y) AS u", "d", "count(*)", "sum(c), min(x), count(y)"]);
-    let changes = select(vec!["x = x + 1", "y = 'y4'", "d = json_set(d, 'k', 1)", "y = y || '1', x = 0.5", "x = -x"]);
+    let columns = select(vec![
+        "*",
+        "a, c",
+        "y, x",
+        "c, upper(y) AS u",
+        "d",
+        "count(*)",
+        "sum(c), min(x), count(y)",
+    ]);
+    let changes = select(vec![
+        "x = x + 1",
+        "y = 'y4'",
+        "d = json_set(d, 'k', 1)",
+        "y = y || '1', x = 0.5",
+        "x = -x",
+    ]);
     prop_oneof![
         8 => (columns, conditions()).prop_map(|(columns, conditions)| format!("SELECT {columns} FROM {{t}} WHERE {conditions}")),
         1 => conditions().prop_map(|conditions| format!("SELECT y, count(*) AS n FROM {{t}} WHERE {conditions} GROUP BY y")),
@@ -218,13 +286,16 @@ fn statement() -> impl Strategy<Value = Step> {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![4 => index(), 12 => statement(), 1 => (1..5_i64).prop_map(Step::Load)];
     let indexed = prop::collection::vec(index(), 2..6);
-    (indexed, prop::collection::vec(step, 6..16)).prop_map(|(indexed, steps)| [indexed, steps].concat())
+    (indexed, prop::collection::vec(step, 6..16))
+        .prop_map(|(indexed, steps)| [indexed, steps].concat())
 }
 
 #[test]
 fn indexes_change_no_answer() {
     let world = World::new();
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60);
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let cases =
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60);
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     runner.run(&steps(), |steps| world.agree(&steps)).unwrap();
 }

@@ -49,7 +49,9 @@ fn rows(sql: &Sql, request: impl Into<Request>) -> Vec<Vec<String>> {
 #[track_caller]
 fn texts(answer: Answer) -> Vec<Vec<String>> {
     let batch = answer.into_rows().unwrap().into_batch().unwrap();
-    let row = |row| Row::from_batch(&batch, row).unwrap().iter().map(|(_, value)| value.to_string()).collect();
+    let row = |row| {
+        Row::from_batch(&batch, row).unwrap().iter().map(|(_, value)| value.to_string()).collect()
+    };
     (0..batch.num_rows()).map(row).collect()
 }
 

@@ -1,4 +1,5 @@
-//! Runs the files under `tests/slt` on every kind of store, and each with and without the ways that only make statements faster.
+//! Runs the files under `tests/slt` on every kind of store, and each with and without the ways that
+//! only make statements faster.
 //!
 //! A file is run as it stands; `UPDATE_SLT=1` writes what came out into it.
 
@@ -24,9 +25,14 @@ struct Database {
 impl Database {
     fn new(ground: Ground, options: SqlOptions) -> Self {
         let directory = (ground == Ground::RocksDb).then(|| tempfile::tempdir().unwrap());
-        let url =
-            directory.as_ref().map_or("memory:".to_owned(), |directory| directory.path().join("store").display().to_string());
-        let settings = RocksDbSettings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, ..RocksDbSettings::default() };
+        let url = directory.as_ref().map_or("memory:".to_owned(), |directory| {
+            directory.path().join("store").display().to_string()
+        });
+        let settings = RocksDbSettings {
+            cache_bytes: 8 << 20,
+            memtable_bytes: 4 << 20,
+            ..RocksDbSettings::default()
+        };
         let store = Store::builder(url).rocksdb_settings(settings).open().unwrap();
         // Plans tell of it.
         let options = SqlOptions { parallelism: Some(2), ..options };
@@ -44,14 +50,16 @@ impl DB for Database {
             Answer::Changed(changes) => Ok(DBOutput::StatementComplete(changes.total())),
             Answer::Rows(rows) => {
                 let fields = rows.schema().fields().clone();
-                let types = fields.iter().map(|field| letter(ColumnType::of_arrow(field))).collect();
+                let types =
+                    fields.iter().map(|field| letter(ColumnType::of_arrow(field))).collect();
                 let mut lines = Vec::new();
                 for batch in rows {
                     let batch = batch?;
                     for row in 0..batch.num_rows() {
-                        let cell = |(field, array): (&std::sync::Arc<arrow::datatypes::Field>, &arrow::array::ArrayRef)| {
-                            text(array, field, row)
-                        };
+                        let cell = |(field, array): (
+                            &std::sync::Arc<arrow::datatypes::Field>,
+                            &arrow::array::ArrayRef,
+                        )| { text(array, field, row) };
                         split(fields.iter().zip(batch.columns()).map(cell).collect(), &mut lines);
                     }
                 }
@@ -75,22 +83,27 @@ fn split(mut row: Vec<String>, lines: &mut Vec<Vec<String>>) {
 fn letter(column_type: Option<ColumnType>) -> DefaultColumnType {
     match column_type {
         Some(ColumnType::Integer | ColumnType::Long) => DefaultColumnType::Integer,
-        Some(ColumnType::Float | ColumnType::Double | ColumnType::Number { .. }) => DefaultColumnType::FloatingPoint,
+        Some(ColumnType::Float | ColumnType::Double | ColumnType::Number { .. }) => {
+            DefaultColumnType::FloatingPoint
+        }
         Some(_) => DefaultColumnType::Text,
         None => DefaultColumnType::Any,
     }
 }
 
-/// A cell as the files hold it; how deep a line of a plan stands is shown by dashes, for blanks do not count there.
+/// A cell as the files hold it; how deep a line of a plan stands is shown by dashes, for blanks do
+/// not count there.
 fn text(array: &arrow::array::ArrayRef, field: &arrow::datatypes::Field, row: usize) -> String {
     if array.is_null(row) {
         return "NULL".to_owned();
     }
     match Value::from_array(array.as_ref(), field, row) {
         Ok(Value::String(text)) if text.is_empty() => "(empty)".to_owned(),
-        Ok(Value::String(text)) => {
-            text.lines().map(|line| format!("{}{}", "-".repeat(indent(line)), line.trim())).collect::<Vec<_>>().join("\n")
-        }
+        Ok(Value::String(text)) => text
+            .lines()
+            .map(|line| format!("{}{}", "-".repeat(indent(line)), line.trim()))
+            .collect::<Vec<_>>()
+            .join("\n"),
         Ok(value) => value.to_string(),
         Err(_) => arrow::util::display::array_value_to_string(array, row).unwrap(),
     }
@@ -102,7 +115,8 @@ fn indent(line: &str) -> usize {
 
 fn files() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slt");
-    let mut files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -112,7 +126,8 @@ fn run(ground: Ground, options: &SqlOptions) {
     let plain = !options.direct || !options.push_down;
     let mut failures = Vec::new();
     for file in files() {
-        let is_plans = file.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("explain"));
+        let is_plans =
+            file.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("explain"));
         if plain && is_plans {
             continue;
         }

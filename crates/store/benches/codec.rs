@@ -6,7 +6,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray};
+use arrow::array::{
+    ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray,
+};
 use tonnage::codec::{Limits, TableCodec};
 use tonnage::ddl::{Statement, parse};
 use tonnage::{Row, TableSchema};
@@ -19,12 +21,21 @@ const POSITIONS: &str = "CREATE TABLE positions (mmsi LONG, at TIMESTAMP(0), lat
 const ROWS: usize = 4_000_000;
 
 fn positions(rows: usize) -> RecordBatch {
-    let double = |factor: f64| Arc::new((0..rows).map(|row| Some(row as f64 * factor)).collect::<Float64Array>()) as ArrayRef;
-    let text = |prefix: &str| {
-        Arc::new((0..rows).map(|row| Some(format!("{prefix}{}", row % 9_973))).collect::<StringArray>()) as ArrayRef
+    let double = |factor: f64| {
+        Arc::new((0..rows).map(|row| Some(row as f64 * factor)).collect::<Float64Array>())
+            as ArrayRef
     };
-    let mmsi: ArrayRef = Arc::new((0..rows).map(|row| Some(367_000_000 + (row % 10_000) as i64)).collect::<Int64Array>());
-    let at: ArrayRef = Arc::new((0..rows).map(|row| Some(1_641_000_000 + row as i64)).collect::<TimestampSecondArray>());
+    let text = |prefix: &str| {
+        Arc::new(
+            (0..rows).map(|row| Some(format!("{prefix}{}", row % 9_973))).collect::<StringArray>(),
+        ) as ArrayRef
+    };
+    let mmsi: ArrayRef = Arc::new(
+        (0..rows).map(|row| Some(367_000_000 + (row % 10_000) as i64)).collect::<Int64Array>(),
+    );
+    let at: ArrayRef = Arc::new(
+        (0..rows).map(|row| Some(1_641_000_000 + row as i64)).collect::<TimestampSecondArray>(),
+    );
     let columns = [
         ("mmsi", mmsi),
         ("at", at),
@@ -45,12 +56,18 @@ fn measure(what: &str, rows_each: usize, mut run: impl FnMut()) {
     (0..rounds).for_each(|_| run());
     let seconds = start.elapsed().as_secs_f64();
     let rows = (rounds * rows_each) as f64;
-    println!("{what:<28} {:>8.2} M rows/s {:>9.1} ns a row", rows / seconds / 1e6, seconds / rows * 1e9);
+    println!(
+        "{what:<28} {:>8.2} M rows/s {:>9.1} ns a row",
+        rows / seconds / 1e6,
+        seconds / rows * 1e9
+    );
 }
 
 fn main() {
-    let batch_rows = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(8_192);
-    let Statement::CreateTable { definition, .. } = parse(POSITIONS).expect("sound DDL").remove(0) else {
+    let batch_rows =
+        std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(8_192);
+    let Statement::CreateTable { definition, .. } = parse(POSITIONS).expect("sound DDL").remove(0)
+    else {
         unreachable!("one CREATE TABLE")
     };
     let schema = TableSchema::define(&definition, None, 0).expect("a sound table");
@@ -60,16 +77,28 @@ fn main() {
     measure("align", batch_rows, || drop(black_box(codec.align(&batch).expect("fits"))));
     let aligned = codec.align(&batch).expect("fits").batch;
     let (mut keys, mut values) = (Slices::new(), Slices::new());
-    measure("encode", batch_rows, || codec.encode(black_box(&aligned), &mut keys, &mut values).expect("encodes"));
+    measure("encode", batch_rows, || {
+        codec.encode(black_box(&aligned), &mut keys, &mut values).expect("encodes")
+    });
 
     let mut rows = Rows::new();
     keys.iter().zip(values.iter()).for_each(|(key, value)| rows.push(key, value, 1, 0, 0));
-    measure("decode, 8 columns", batch_rows, || drop(black_box(codec.decode(&rows, None, None).expect("decodes"))));
-    measure("decode, lat and lon", batch_rows, || drop(black_box(codec.decode(&rows, None, Some(&[2, 3])).expect("decodes"))));
-    measure("decode, key only", batch_rows, || drop(black_box(codec.decode(&rows, None, Some(&[0, 1])).expect("decodes"))));
+    measure("decode, 8 columns", batch_rows, || {
+        drop(black_box(codec.decode(&rows, None, None).expect("decodes")))
+    });
+    measure("decode, lat and lon", batch_rows, || {
+        drop(black_box(codec.decode(&rows, None, Some(&[2, 3])).expect("decodes")))
+    });
+    measure("decode, key only", batch_rows, || {
+        drop(black_box(codec.decode(&rows, None, Some(&[0, 1])).expect("decodes")))
+    });
 
     let row = Row::from_batch(&aligned, 7).expect("a row");
     let (mut key, mut value) = (Vec::new(), Vec::new());
-    measure("encode, single row", 1, || codec.encode_row(black_box(&row), &mut key, &mut value).expect("encodes"));
-    measure("decode, single row", 1, || drop(black_box(codec.decode_row(&key, &value).expect("decodes"))));
+    measure("encode, single row", 1, || {
+        codec.encode_row(black_box(&row), &mut key, &mut value).expect("encodes")
+    });
+    measure("decode, single row", 1, || {
+        drop(black_box(codec.decode_row(&key, &value).expect("decodes")))
+    });
 }

@@ -2,7 +2,9 @@
 //!
 //! Run with `cargo run --release -p tonnage --example child_tables`.
 
-use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Row, Store, Value};
+use tonnage::{
+    BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Row, Store, Value,
+};
 
 pub(crate) fn main() -> tonnage::Result<()> {
     let store = Store::open("memory:")?;

@@ -1,7 +1,8 @@
 //! Check: does everything that is stored hold together?
 //!
 //! 1. The engine reads all of its files and verifies their checksums.
-//! 2. Every key of every space is sorted out by table, and every row decoded with all of its columns.
+//! 2. Every key of every space is sorted out by table, and every row decoded with all of its
+//!    columns.
 //! 3. The spaces are compared with the catalog: each table has its space.
 
 use std::collections::BTreeMap;
@@ -26,9 +27,11 @@ pub struct CheckReport {
     pub pairs: u64,
     /// Rows of dropped child tables that are still stored and never read.
     pub leftover_rows: u64,
-    /// Entries of indexes that lead to no row, or to one that changed since: harmless, readers pass them over.
+    /// Entries of indexes that lead to no row, or to one that changed since: harmless, readers pass
+    /// them over.
     pub stale_index_entries: u64,
-    /// Indexes whose making was cut short, as the statements that make them: to be carried out again.
+    /// Indexes whose making was cut short, as the statements that make them: to be carried out
+    /// again.
     pub unfinished_indexes: Vec<String>,
     /// What the engine read, itself included.
     pub verified: VerifyReport,
@@ -62,7 +65,10 @@ pub(crate) fn check(store: &Inner) -> Result<CheckReport> {
     for table in store.catalog.tables() {
         report.rows.insert(table.schema.path.clone(), 0);
         if !spaces.iter().any(|space| space.id == table.space) {
-            report.damage(&table.schema.path, "the catalog has this table, the engine has no space for it: restore from a copy");
+            report.damage(
+                &table.schema.path,
+                "the catalog has this table, the engine has no space for it: restore from a copy",
+            );
         } else if table.schema.parent_path().is_none() {
             roots.push(table);
         }
@@ -82,7 +88,11 @@ fn read_space(
     report: &mut CheckReport,
     mut visit: impl FnMut(&Rows, &mut CheckReport),
 ) {
-    let options = ScanOptions { projection: Projection::KeysAndValues, fill_cache: false, ..ScanOptions::default() };
+    let options = ScanOptions {
+        projection: Projection::KeysAndValues,
+        fill_cache: false,
+        ..ScanOptions::default()
+    };
     let mut scanner = match store.engine.scan(space, Ranges::whole_space(), options) {
         Ok(scanner) => scanner,
         Err(error) => return report.damage(place, error.message()),
@@ -103,10 +113,12 @@ fn check_family(store: &Inner, root: &TableEntry, report: &mut CheckReport) {
         let mut which = vec![Vec::new(); family.len()];
         for index in 0..rows.len() {
             match root.classifier.classify(rows.keys.get(index)) {
-                Ok(KeyOwner::Table(id)) => match family.iter().position(|entry| entry.schema.table_id == id) {
-                    Some(table) => which[table].push(index as u32),
-                    None => report.leftover_rows += 1,
-                },
+                Ok(KeyOwner::Table(id)) => {
+                    match family.iter().position(|entry| entry.schema.table_id == id) {
+                        Some(table) => which[table].push(index as u32),
+                        None => report.leftover_rows += 1,
+                    }
+                }
                 Ok(KeyOwner::Other) => report.leftover_rows += 1,
                 Err(error) => report.damage(&root.schema.path, error.message()),
             }
@@ -152,7 +164,9 @@ fn check_indexes(store: &Inner, table: &TableEntry, report: &mut CheckReport) {
             Ok(findings) => {
                 report.stale_index_entries += findings.stale;
                 for key in findings.missing.iter() {
-                    let what = format!("the row with key {key:02x?} is missing in it: drop the index and make it again");
+                    let what = format!(
+                        "the row with key {key:02x?} is missing in it: drop the index and make it again"
+                    );
                     report.damage(&place, what);
                 }
             }

@@ -1,8 +1,9 @@
 //! Tonnage: a bulk-first store of tables and key/value pairs.
 //!
-//! Records come in by the million through [`Store::bulk_put`] and go out by the million through [`Table::bulk_get`]; single
-//! rows and pairs are there too ([`Table`], [`KeyValue`]). Everything stands on one storage contract ([`tonnage_engine`]), kept by
-//! RocksDB for stores on disk and by a memory engine for tests.
+//! Records come in by the million through [`Store::bulk_put`] and go out by the million through
+//! [`Table::bulk_get`]; single rows and pairs are there too ([`Table`], [`KeyValue`]). Everything
+//! stands on one storage contract ([`tonnage_engine`]), kept by RocksDB for stores on disk and by a
+//! memory engine for tests.
 //!
 //! ```
 //! # fn main() -> tonnage::Result<()> {
@@ -43,28 +44,36 @@ mod url;
 pub mod value;
 
 pub use arrow;
-pub use bulk::get::{BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow, TableBatch};
+pub use bulk::get::{
+    BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow,
+    TableBatch,
+};
 pub use bulk::put::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Entry, EntryBatch, EntryStream, ErrorsMax,
-    ExistingEntry, FailedEntry, Load, Payload, Progress, StreamReport, TryPush, UnreadEntry, pair_stream, record_batch_stream,
-    row_stream,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Entry,
+    EntryBatch, EntryStream, ErrorsMax, ExistingEntry, FailedEntry, Load, Payload, Progress,
+    StreamReport, TryPush, UnreadEntry, pair_stream, record_batch_stream, row_stream,
 };
 pub use catalog::{Catalog, TableEntry};
 pub use check::CheckReport;
 pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
 pub use ddl::{Outcome, Statement};
 pub use index::{
-    CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexRows, IndexScanOptions,
+    CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexRows,
+    IndexScanOptions,
 };
-pub use kv::{Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs};
+pub use kv::{
+    Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs,
+};
 pub use multi_put::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};
-pub use table::{RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions, Written};
+pub use table::{
+    RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions, Written,
+};
 pub use tonnage_engine::{
-    Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting, Result, Statistics, SystemClock,
-    cores,
+    Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting,
+    Result, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{Value, ValueRef};

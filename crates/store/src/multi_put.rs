@@ -6,8 +6,8 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Result};
 
 use crate::bulk::put::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, ExistingEntry, FailedEntry, Payload, StreamReport,
-    run_in_memory,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, ExistingEntry,
+    FailedEntry, Payload, StreamReport, run_in_memory,
 };
 use crate::row::Row;
 use crate::store::Inner;
@@ -56,7 +56,8 @@ pub struct RowFailure {
     pub reason: String,
 }
 
-/// What a multi-put did. The streams of the report are the requests, in the order given, by the names of their tables.
+/// What a multi-put did. The streams of the report are the requests, in the order given, by the
+/// names of their tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MultiPutReport {
     /// The counts, per request and in all.
@@ -116,7 +117,8 @@ pub(crate) fn multi_put(
     });
     let options = BulkPutOptions { callbacks: failures.clone(), ..options.clone() };
     let put = run_in_memory(store, streams.collect(), &options);
-    let failures = std::mem::take(&mut *failures.found.lock().unwrap_or_else(PoisonError::into_inner));
+    let failures =
+        std::mem::take(&mut *failures.found.lock().unwrap_or_else(PoisonError::into_inner));
     match put {
         Ok(report) => Ok(MultiPutReport { report, failures }),
         Err(stopped) => Err(failed(stopped, failures)),
@@ -132,7 +134,9 @@ fn failed(stopped: BulkPutError, failures: Vec<RowFailure>) -> MultiPutError {
 impl TableRows {
     fn into_batches(self, table: Arc<str>) -> Vec<EntryBatch> {
         match self {
-            TableRows::Batches(batches) => batches.into_iter().map(|rows| EntryBatch::rows(table.clone(), rows)).collect(),
+            TableRows::Batches(batches) => {
+                batches.into_iter().map(|rows| EntryBatch::rows(table.clone(), rows)).collect()
+            }
             TableRows::Rows(rows) if rows.is_empty() => Vec::new(),
             TableRows::Rows(rows) => vec![Payload::Rows { table, rows }.into()],
         }

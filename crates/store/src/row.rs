@@ -5,7 +5,8 @@ use tonnage_engine::Result;
 
 use crate::Value;
 
-/// Column names with their values, in the order in which they were given. Names are matched without regard to ASCII case.
+/// Column names with their values, in the order in which they were given. Names are matched without
+/// regard to ASCII case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     fields: Vec<(String, Value)>,
@@ -44,12 +45,18 @@ impl Row {
 
     /// The value of that name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.fields
+            .iter()
+            .find(|(field, _)| field.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     }
 
     /// The value of that name, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.fields.iter_mut().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.fields
+            .iter_mut()
+            .find(|(field, _)| field.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     }
 
     /// The name and value at a place.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Clock, Engine, Error, ErrorKind, KeyPart, KeyShape, MemoryEngine, Result, SpaceId, Statistics, SystemClock,
+    Clock, Engine, Error, ErrorKind, KeyPart, KeyShape, MemoryEngine, Result, SpaceId, Statistics,
+    SystemClock,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -28,8 +29,8 @@ const PAIRS_SPACE: &str = "pairs";
 
 /// A store: tables and key/value pairs over one engine.
 ///
-/// Cloning is cheap, and all clones are the same store. It closes when the last of them, and of the tables and results made
-/// from it, is gone.
+/// Cloning is cheap, and all clones are the same store. It closes when the last of them, and of the
+/// tables and results made from it, is gone.
 ///
 /// ```
 /// # fn main() -> tonnage::Result<()> {
@@ -66,8 +67,12 @@ pub struct StoreBuilder {
 }
 
 impl StoreBuilder {
-    /// Spreads the shards of a new store over these directories, one on each disk. An existing store knows its own.
-    pub fn data_directories(mut self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+    /// Spreads the shards of a new store over these directories, one on each disk. An existing
+    /// store knows its own.
+    pub fn data_directories(
+        mut self,
+        directories: impl IntoIterator<Item = impl Into<PathBuf>>,
+    ) -> Self {
         self.settings.data_directories = directories.into_iter().map(Into::into).collect();
         self
     }
@@ -84,8 +89,9 @@ impl StoreBuilder {
         self
     }
 
-    /// Whether a store whose write-ahead log is damaged is opened with what lies before the damage (it is not, by default).
-    /// What lies behind is lost for good; [`Store::statistics`] names the log and the bytes.
+    /// Whether a store whose write-ahead log is damaged is opened with what lies before the damage
+    /// (it is not, by default). What lies behind is lost for good; [`Store::statistics`] names the
+    /// log and the bytes.
     pub fn recover_log_to_damage(mut self, recover: bool) -> Self {
         self.settings.recover_log_to_damage = recover;
         self
@@ -106,19 +112,23 @@ impl StoreBuilder {
     /// Opens the store.
     ///
     /// # Errors
-    /// `Unavailable` when it is open elsewhere or its directory cannot be used, `NotFound` when it does not exist and must not
-    /// be made, `Unsupported` when a newer Tonnage wrote it, `Corruption` when it is damaged.
+    /// `Unavailable` when it is open elsewhere or its directory cannot be used, `NotFound` when it
+    /// does not exist and must not be made, `Unsupported` when a newer Tonnage wrote it,
+    /// `Corruption` when it is damaged.
     pub fn open(self) -> Result<Store> {
         let engine: Arc<dyn Engine> = match StoreUrl::parse(&self.url)? {
             StoreUrl::Memory => Arc::new(MemoryEngine::with_clock(self.clock.clone())),
-            StoreUrl::RocksDb(path) => Arc::new(RocksEngine::open_with_clock(&path, self.settings, self.clock.clone())?),
+            StoreUrl::RocksDb(path) => {
+                Arc::new(RocksEngine::open_with_clock(&path, self.settings, self.clock.clone())?)
+            }
         };
         Store::over(engine, self.clock)
     }
 }
 
 impl Store {
-    /// Opens the store with this URL (`memory:`, `rocksdb:PATH` or a bare path), making it if need be.
+    /// Opens the store with this URL (`memory:`, `rocksdb:PATH` or a bare path), making it if need
+    /// be.
     ///
     /// # Errors
     /// As [`StoreBuilder::open`].
@@ -128,7 +138,11 @@ impl Store {
 
     /// Opens a store with other settings than the default ones.
     pub fn builder(url: impl AsRef<str>) -> StoreBuilder {
-        StoreBuilder { url: url.as_ref().to_string(), settings: Settings::default(), clock: Arc::new(SystemClock) }
+        StoreBuilder {
+            url: url.as_ref().to_string(),
+            settings: Settings::default(),
+            clock: Arc::new(SystemClock),
+        }
     }
 
     /// A store over an engine that is open already.
@@ -160,16 +174,26 @@ impl Store {
 
     /// All tables, by path.
     pub fn tables(&self) -> Vec<Table> {
-        self.inner.catalog.tables().into_iter().map(|entry| Table::new(self.inner.clone(), entry)).collect()
+        self.inner
+            .catalog
+            .tables()
+            .into_iter()
+            .map(|entry| Table::new(self.inner.clone(), entry))
+            .collect()
     }
 
-    /// Makes an index over the rows that are there and all that come; see [`crate::index`] for how. The table stays in use. Tells whether
-    /// it was made now.
+    /// Makes an index over the rows that are there and all that come; see [`crate::index`] for how.
+    /// The table stays in use. Tells whether it was made now.
     ///
     /// # Errors
-    /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry would be too long, `Conflict` for an index of
-    /// that name, `Cancelled` when it is called off, `Unavailable` when a bulk put holds it up. The index is then taken back.
-    pub fn create_index(&self, definition: &IndexDefinition, options: &CreateIndexOptions) -> Result<bool> {
+    /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry
+    /// would be too long, `Conflict` for an index of that name, `Cancelled` when it is called off,
+    /// `Unavailable` when a bulk put holds it up. The index is then taken back.
+    pub fn create_index(
+        &self,
+        definition: &IndexDefinition,
+        options: &CreateIndexOptions,
+    ) -> Result<bool> {
         create_index(&self.inner, definition, options)
     }
 
@@ -191,7 +215,8 @@ impl Store {
         KeyValue::new(self.inner.clone())
     }
 
-    /// Puts the entries of many streams into the store; see [`crate::bulk::put`] for how and for every rule.
+    /// Puts the entries of many streams into the store; see [`crate::bulk::put`] for how and for
+    /// every rule.
     ///
     /// # Errors
     /// Whatever stopped the load, with the report so far.
@@ -203,7 +228,8 @@ impl Store {
         crate::bulk::put::run(&self.inner, streams, options)
     }
 
-    /// Opens a load that entries are pushed into, by as many threads as there are: what a server puts the entries of its clients with.
+    /// Opens a load that entries are pushed into, by as many threads as there are: what a server
+    /// puts the entries of its clients with.
     ///
     /// # Errors
     /// `Invalid` for options out of their range; what the engine says.
@@ -211,10 +237,12 @@ impl Store {
         Load::open(&self.inner, options)
     }
 
-    /// Puts rows into many tables in one call. All names are checked first: when a table does not exist, nothing is written.
+    /// Puts rows into many tables in one call. All names are checked first: when a table does not
+    /// exist, nothing is written.
     ///
     /// # Errors
-    /// `NotFound` naming the missing table; whatever stopped the load, with the report so far. Rows that do not fit are in the report.
+    /// `NotFound` naming the missing table; whatever stopped the load, with the report so far. Rows
+    /// that do not fit are in the report.
     pub fn multi_put<T, R>(
         &self,
         rows: impl IntoIterator<Item = (T, R)>,
@@ -224,12 +252,16 @@ impl Store {
         T: AsRef<str>,
         R: Into<TableRows>,
     {
-        let rows = rows.into_iter().map(|(table, rows)| (table.as_ref().to_string(), rows.into())).collect();
+        let rows = rows
+            .into_iter()
+            .map(|(table, rows)| (table.as_ref().to_string(), rows.into()))
+            .collect();
         multi_put(&self.inner, rows, options)
     }
 
-    /// Gets rows of many tables by whole or partial keys in one call, on the same workers and within the same memory. The options hold for
-    /// each table. Each request has an answer of its own, and a table may be asked more than once.
+    /// Gets rows of many tables by whole or partial keys in one call, on the same workers and
+    /// within the same memory. The options hold for each table. Each request has an answer of its
+    /// own, and a table may be asked more than once.
     ///
     /// ```
     /// # fn main() -> tonnage::Result<()> {
@@ -247,22 +279,36 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for options out of their range. Everything else is the answer to the request that it concerns.
-    pub fn multi_get<T, K>(&self, keys: impl IntoIterator<Item = (T, K)>, options: &BulkGetOptions) -> Result<MultiGet>
+    /// `Invalid` for options out of their range. Everything else is the answer to the request that
+    /// it concerns.
+    pub fn multi_get<T, K>(
+        &self,
+        keys: impl IntoIterator<Item = (T, K)>,
+        options: &BulkGetOptions,
+    ) -> Result<MultiGet>
     where
         T: AsRef<str>,
         K: Into<KeySource>,
     {
-        let requests = keys.into_iter().map(|(table, keys)| (table.as_ref().to_owned(), keys.into())).collect();
+        let requests = keys
+            .into_iter()
+            .map(|(table, keys)| (table.as_ref().to_owned(), keys.into()))
+            .collect();
         multi_get(&self.inner, requests, options)
     }
 
-    /// Carries out operations on rows of one shard key, of a table and its relatives, all together or not at all. Of several operations on
-    /// one row the last decides what is stored; the conditions of all are judged by what was stored before.
+    /// Carries out operations on rows of one shard key, of a table and its relatives, all together
+    /// or not at all. Of several operations on one row the last decides what is stored; the
+    /// conditions of all are judged by what was stored before.
     ///
     /// # Errors
-    /// `Invalid` when the rows are not all of one shard key; what [`Table::put`] says of a single row.
-    pub fn atomic_write(&self, operations: &[RowOperation], options: &WriteOptions) -> Result<Written> {
+    /// `Invalid` when the rows are not all of one shard key; what [`Table::put`] says of a single
+    /// row.
+    pub fn atomic_write(
+        &self,
+        operations: &[RowOperation],
+        options: &WriteOptions,
+    ) -> Result<Written> {
         atomic_write(&self.inner, operations, options)
     }
 
@@ -274,7 +320,8 @@ impl Store {
         self.inner.engine.sync()
     }
 
-    /// Waits until background work has nothing left to do: what is in memory alone is written to data files, and these are compacted.
+    /// Waits until background work has nothing left to do: what is in memory alone is written to
+    /// data files, and these are compacted.
     ///
     /// # Errors
     /// What the engine says.
@@ -282,8 +329,8 @@ impl Store {
         self.inner.engine.settle()
     }
 
-    /// Writes a copy to a directory that does not exist yet; it opens as a store. It is of one moment, over all data directories,
-    /// while writing goes on.
+    /// Writes a copy to a directory that does not exist yet; it opens as a store. It is of one
+    /// moment, over all data directories, while writing goes on.
     ///
     /// # Errors
     /// `Unsupported` when the engine cannot; `Unavailable` when the disk refuses.
@@ -291,8 +338,8 @@ impl Store {
         self.inner.engine.checkpoint(directory)
     }
 
-    /// Reads everything: verifies every checksum, decodes every row, and compares the spaces with the catalog. Damage is in the
-    /// report.
+    /// Reads everything: verifies every checksum, decodes every row, and compares the spaces with
+    /// the catalog. Damage is in the report.
     ///
     /// # Errors
     /// When the store could not be read at all.
@@ -335,16 +382,20 @@ impl Inner {
         options.expires_at_ms.unwrap_or_else(|| self.table_expiry_ms(entry, options.ttl))
     }
 
-    /// The path of the table that a key belongs to and its key columns; the pair's key for a key/value pair.
+    /// The path of the table that a key belongs to and its key columns; the pair's key for a
+    /// key/value pair.
     pub(crate) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
         if space == self.pairs {
             return Ok((String::new(), Row::new().with("key", Key::decode(key)?.to_string())));
         }
         let family = self.catalog.family(space);
-        let root = family.first().ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let root = family
+            .first()
+            .ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
         let owner = root.classifier.classify(key)?;
         let entry = family.iter().find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
-        let entry = entry.ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let entry =
+            entry.ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
         let mut rows = tonnage_engine::Rows::new();
         rows.push(key, &[], 0, NEVER_MS, 0);
         let batch = entry.codec.decode(&rows, None, Some(&entry.schema.key))?;
@@ -355,7 +406,11 @@ impl Inner {
 /// Finds or makes the space of the key/value pairs.
 fn pairs_space(engine: &dyn Engine) -> Result<SpaceId> {
     let find = || -> Result<Option<SpaceId>> {
-        Ok(engine.spaces()?.into_iter().find(|space| space.name == PAIRS_SPACE).map(|space| space.id))
+        Ok(engine
+            .spaces()?
+            .into_iter()
+            .find(|space| space.name == PAIRS_SPACE)
+            .map(|space| space.id))
     };
     if let Some(space) = find()? {
         return Ok(space);

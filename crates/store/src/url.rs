@@ -14,18 +14,26 @@ pub(crate) enum StoreUrl {
 impl StoreUrl {
     pub(crate) fn parse(url: &str) -> Result<Self> {
         if url.is_empty() {
-            return Err(Error::invalid("the store has no name: give a path, rocksdb:PATH or memory:"));
+            return Err(Error::invalid(
+                "the store has no name: give a path, rocksdb:PATH or memory:",
+            ));
         }
-        let Some((scheme, rest)) = url.split_once(':') else { return Ok(StoreUrl::RocksDb(url.into())) };
+        let Some((scheme, rest)) = url.split_once(':') else {
+            return Ok(StoreUrl::RocksDb(url.into()));
+        };
         match scheme {
             "memory" => Ok(StoreUrl::Memory),
-            "rocksdb" if rest.is_empty() => Err(Error::invalid("rocksdb: names no path: write rocksdb:PATH")),
-            "rocksdb" => Ok(StoreUrl::RocksDb(rest.strip_prefix("//").unwrap_or(rest).into())),
-            "cassandra" | "scylla" => {
-                Err(Error::unsupported(format!("{url}: this Tonnage has no cluster engine yet: use rocksdb:PATH or memory:")))
+            "rocksdb" if rest.is_empty() => {
+                Err(Error::invalid("rocksdb: names no path: write rocksdb:PATH"))
             }
+            "rocksdb" => Ok(StoreUrl::RocksDb(rest.strip_prefix("//").unwrap_or(rest).into())),
+            "cassandra" | "scylla" => Err(Error::unsupported(format!(
+                "{url}: this Tonnage has no cluster engine yet: use rocksdb:PATH or memory:"
+            ))),
             _ if scheme.contains(['/', '.', '\\']) => Ok(StoreUrl::RocksDb(url.into())),
-            _ => Err(Error::invalid(format!("{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH or memory:"))),
+            _ => Err(Error::invalid(format!(
+                "{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH or memory:"
+            ))),
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Real files through the library, if they are at hand: in the folder that `TONNAGE_TEST_DATA` names, else in `../shared/data`
-//! beside the repository.
+//! Real files through the library, if they are at hand: in the folder that `TONNAGE_TEST_DATA`
+//! names, else in `../shared/data` beside the repository.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, ColumnDefinition, ColumnType, Direction, KeySource, Row, Store, TableDefinition, Value,
+    BulkGetOptions, BulkPutOptions, ColumnDefinition, ColumnType, Direction, KeySource, Row, Store,
+    TableDefinition, Value,
 };
 
 /// A file or folder; none, with a message, if it is missing.
@@ -26,7 +27,8 @@ fn store() -> (tempfile::TempDir, Store) {
     (directory, store)
 }
 
-/// The name of the table of a series: points part tables from their children, so they cannot be in it.
+/// The name of the table of a series: points part tables from their children, so they cannot be in
+/// it.
 fn table_name(series: &str) -> String {
     series.replace('.', "_")
 }
@@ -35,7 +37,9 @@ fn table_name(series: &str) -> String {
 fn one_multi_put_fills_one_table_per_sensor_series() {
     let Some(path) = real("iot_nab.csv.gz") else { return };
     let mut text = String::new();
-    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
 
     // What must come out: of each series the first value of each time.
     let mut expected: BTreeMap<String, HashMap<&str, f64>> = BTreeMap::new();
@@ -45,7 +49,9 @@ fn one_multi_put_fills_one_table_per_sensor_series() {
         let [series, time, value] = fields[..] else { panic!("{line}") };
         let value: f64 = value.parse().unwrap();
         expected.entry(table_name(series)).or_default().entry(time).or_insert(value);
-        rows.entry(table_name(series)).or_default().push(Row::new().with("time", time).with("value", value));
+        rows.entry(table_name(series))
+            .or_default()
+            .push(Row::new().with("time", time).with("value", value));
     }
     assert_eq!((rows.len(), rows.values().map(Vec::len).sum::<usize>()), (37, 162_575));
 
@@ -66,19 +72,28 @@ fn one_multi_put_fills_one_table_per_sensor_series() {
     let put = store.multi_put(rows, &BulkPutOptions::default()).unwrap();
     assert_eq!(put.failures, []);
     let total = put.report.total;
-    assert_eq!((total.read, total.inserted, total.existed, total.failed), (162_575, 162_526, 49, 0));
+    assert_eq!(
+        (total.read, total.inserted, total.existed, total.failed),
+        (162_575, 162_526, 49, 0)
+    );
     assert_eq!(put.report.streams.len(), 37);
 
     for (series, expected) in &expected {
         let table = store.table(series).unwrap();
         assert_eq!(table.count().unwrap(), expected.len() as u64, "{series}");
         let times = expected.keys().map(|time| (*time).to_owned()).collect::<Vec<_>>();
-        let keys = KeySource::keys(times.clone().into_iter().map(|time| Row::new().with("time", time)));
+        let keys =
+            KeySource::keys(times.clone().into_iter().map(|time| Row::new().with("time", time)));
         let options = BulkGetOptions { direction: Direction::Forward, ..BulkGetOptions::default() };
-        let got: Vec<_> = table.bulk_get(keys, &options).unwrap().into_rows().map(Result::unwrap).collect();
+        let got: Vec<_> =
+            table.bulk_get(keys, &options).unwrap().into_rows().map(Result::unwrap).collect();
         assert_eq!(got.len(), times.len(), "{series}");
         for (time, related) in times.iter().zip(got) {
-            assert_eq!(related.row.get("value"), Some(&Value::Double(expected[time.as_str()])), "{series} {time}");
+            assert_eq!(
+                related.row.get("value"),
+                Some(&Value::Double(expected[time.as_str()])),
+                "{series} {time}"
+            );
         }
     }
 }
@@ -88,7 +103,9 @@ type Phone = (serde_json::Value, Option<Vec<u8>>);
 
 #[test]
 fn phones_come_back_with_their_icons_byte_for_byte() {
-    let (Some(devices), Some(icons)) = (real("phone_devices.jsonl"), real("phone_icons")) else { return };
+    let (Some(devices), Some(icons)) = (real("phone_devices.jsonl"), real("phone_icons")) else {
+        return;
+    };
     let text = std::fs::read_to_string(devices).unwrap();
     let (mut phones, mut images) = (Vec::new(), Vec::new());
     let mut expected: BTreeMap<String, BTreeMap<String, Phone>> = BTreeMap::new();
@@ -98,7 +115,12 @@ fn phones_come_back_with_their_icons_byte_for_byte() {
         let (maker, model) = (text("maker"), text("model"));
         let icon = std::fs::read(icons.join(format!("{model}.jpg"))).ok();
         let key = Row::new().with("maker", maker.as_str()).with("model", model.as_str());
-        if expected.entry(maker).or_default().insert(model, (device.clone(), icon.clone())).is_some() {
+        if expected
+            .entry(maker)
+            .or_default()
+            .insert(model, (device.clone(), icon.clone()))
+            .is_some()
+        {
             continue;
         }
         if let Some(icon) = icon {
@@ -116,12 +138,17 @@ fn phones_come_back_with_their_icons_byte_for_byte() {
              CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))",
         )
         .unwrap();
-    let put = store.multi_put([("phones", phones), ("phones.images", images)], &BulkPutOptions::default()).unwrap();
+    let put = store
+        .multi_put([("phones", phones), ("phones.images", images)], &BulkPutOptions::default())
+        .unwrap();
     assert_eq!((put.failures.len(), put.report.total.failed), (0, 0));
 
     let makers: Vec<_> = expected.keys().cloned().collect();
-    let options =
-        BulkGetOptions { direction: Direction::Forward, relatives: vec!["phones.images".into()], ..BulkGetOptions::default() };
+    let options = BulkGetOptions {
+        direction: Direction::Forward,
+        relatives: vec!["phones.images".into()],
+        ..BulkGetOptions::default()
+    };
     let keys = KeySource::keys(makers.into_iter().map(|maker| vec![Value::from(maker)]));
     let (mut seen, mut seen_icons) = (BTreeSet::new(), 0);
     for related in store.table("phones").unwrap().bulk_get(keys, &options).unwrap().into_rows() {
@@ -130,12 +157,19 @@ fn phones_come_back_with_their_icons_byte_for_byte() {
         let (maker, model) = (text("maker"), text("model"));
         let (device, icon) = &expected[&maker][&model];
         if &*related.table == "phones" {
-            assert_eq!(&serde_json::from_str::<serde_json::Value>(&text("device")).unwrap(), device);
+            assert_eq!(
+                &serde_json::from_str::<serde_json::Value>(&text("device")).unwrap(),
+                device
+            );
             assert!(seen.insert((maker, model)));
         } else {
             // The picture comes right after its phone.
             assert!(seen.contains(&(maker, model.clone())), "{model}");
-            assert_eq!(related.row.get("bytes"), Some(&Value::Binary(icon.clone().unwrap())), "{model}");
+            assert_eq!(
+                related.row.get("bytes"),
+                Some(&Value::Binary(icon.clone().unwrap())),
+                "{model}"
+            );
             seen_icons += 1;
         }
     }

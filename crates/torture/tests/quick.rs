@@ -38,9 +38,9 @@ fn stores_survive_failing_calls() {
     torture("faults --runs 10 --seed 3 --millis 500 --ledger 20000");
 }
 
-/// The story of a bug: a flush failed at its note in the MANIFEST, and RocksDB kept the file. A load
-/// then changed options, which RocksDB took for a MANIFEST that was written: it deleted the file, and
-/// the store never opened again.
+/// The story of a bug: a flush failed at its note in the MANIFEST, and RocksDB kept the file. A
+/// load then changed options, which RocksDB took for a MANIFEST that was written: it deleted the
+/// file, and the store never opened again.
 #[test]
 fn a_load_after_a_failed_flush_costs_no_file() {
     let fault = "--runs 1 --seed 4 --kind bulk+single --fault fsync:4:EIO:1:MANIFEST";

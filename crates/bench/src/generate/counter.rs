@@ -22,11 +22,12 @@ impl Counter {
     }
 }
 
-/// Numbers for new records. A number is seen by others only when it and all before it are acknowledged, so that nobody asks for a
-/// record that is still being inserted.
+/// Numbers for new records. A number is seen by others only when it and all before it are
+/// acknowledged, so that nobody asks for a record that is still being inserted.
 ///
 /// 1. A thread claims the next number and inserts its record.
-/// 2. It drops its claim, which marks the number in a window, a ring of flags that begins at the first number not acknowledged.
+/// 2. It drops its claim, which marks the number in a window, a ring of flags that begins at the
+///    first number not acknowledged.
 /// 3. Whoever finds nobody else at it moves the window's beginning past all marks, clearing them.
 #[derive(Debug)]
 pub struct AcknowledgedCounter {
@@ -67,10 +68,13 @@ impl AcknowledgedCounter {
     }
 
     fn acknowledge(&self, number: u64) {
-        // Every access to the flags is in one total order. So a mark that its thread could not act on, because another was moving
-        // the end, is seen by that other one when it looks again after it has stopped.
+        // Every access to the flags is in one total order. So a mark that its thread could not act
+        // on, because another was moving the end, is seen by that other one when it looks again
+        // after it has stopped.
         self.flag(number).store(true, Ordering::SeqCst);
-        while self.flag(self.end()).load(Ordering::SeqCst) && !self.moving.swap(true, Ordering::SeqCst) {
+        while self.flag(self.end()).load(Ordering::SeqCst)
+            && !self.moving.swap(true, Ordering::SeqCst)
+        {
             let mut end = self.end();
             while self.flag(end).swap(false, Ordering::SeqCst) {
                 end += 1;
@@ -121,7 +125,10 @@ mod tests {
     fn a_number_is_seen_only_when_all_before_it_are_acknowledged() {
         let counter = AcknowledgedCounter::new(10);
         let [first, second, third] = [(); 3].map(|()| counter.claim());
-        assert_eq!([first.number(), second.number(), third.number(), counter.end()], [10, 11, 12, 10]);
+        assert_eq!(
+            [first.number(), second.number(), third.number(), counter.end()],
+            [10, 11, 12, 10]
+        );
         drop(second);
         assert_eq!(counter.end(), 10);
         drop(first);
@@ -147,7 +154,8 @@ mod tests {
         let counter = AcknowledgedCounter::new(0);
         let slowest = counter.claim();
         std::thread::scope(|scope| {
-            let ahead = scope.spawn(|| (0..AcknowledgedCounter::WINDOW).for_each(|_| drop(counter.claim())));
+            let ahead = scope
+                .spawn(|| (0..AcknowledgedCounter::WINDOW).for_each(|_| drop(counter.claim())));
             while counter.next.load(Ordering::Relaxed) <= AcknowledgedCounter::WINDOW {
                 std::thread::yield_now();
             }

@@ -10,7 +10,8 @@ pub struct Discrete {
 }
 
 impl Discrete {
-    /// One number for each weight. A weight that is not above 0 is never drawn; when none is, number 0 always is.
+    /// One number for each weight. A weight that is not above 0 is never drawn; when none is,
+    /// number 0 always is.
     pub fn new(weights: &[f64]) -> Self {
         let ends = weights.iter().scan(0.0, |sum, weight| {
             *sum += weight.max(0.0);
@@ -36,7 +37,9 @@ mod tests {
     fn numbers_are_drawn_by_weight() {
         let weights = [5.0, 1.0, 4.0];
         let discrete = Discrete::new(&weights);
-        assert_follows(&histogram(3, |random| discrete.next(random) as u64), |number| weights[number] / 10.0);
+        assert_follows(&histogram(3, |random| discrete.next(random) as u64), |number| {
+            weights[number] / 10.0
+        });
     }
 
     #[test]

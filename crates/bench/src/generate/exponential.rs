@@ -9,7 +9,8 @@ pub struct Exponential {
 }
 
 impl Exponential {
-    /// So that `percentile` per cent of the draws are below `range`. A percentile is held between 0 and 100.
+    /// So that `percentile` per cent of the draws are below `range`. A percentile is held between 0
+    /// and 100.
     pub fn new(percentile: f64, range: f64) -> Self {
         let share = (percentile / 100.0).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
         Exponential { mean: range / -(1.0 - share).ln() }

@@ -7,7 +7,8 @@ pub fn fnv1a_64(bytes: &[u8]) -> u64 {
     bytes.iter().fold(BASIS, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
-/// YCSB's hash of a number: FNV-1a of its eight bytes, the lowest first, with the sign of Java's `long` taken away.
+/// YCSB's hash of a number: FNV-1a of its eight bytes, the lowest first, with the sign of Java's
+/// `long` taken away.
 pub fn ycsb_hash(number: u64) -> u64 {
     (fnv1a_64(&number.to_le_bytes()) as i64).unsigned_abs()
 }
@@ -30,7 +31,8 @@ mod tests {
 
     #[test]
     fn hashes_of_numbers_are_those_in_the_keys_that_ycsb_loads_first() {
-        let keys = [6_284_781_860_667_377_211, 8_517_097_267_634_966_620, 1_820_151_046_732_198_393];
+        let keys =
+            [6_284_781_860_667_377_211, 8_517_097_267_634_966_620, 1_820_151_046_732_198_393];
         assert_eq!([0, 1, 2].map(ycsb_hash), keys);
     }
 }

@@ -14,8 +14,8 @@ pub struct Hotspot {
 }
 
 impl Hotspot {
-    /// Of `count` numbers the first `data_fraction` get `operation_fraction` of the draws. Fractions are held to 0 and 1. A part
-    /// without numbers gets no draws.
+    /// Of `count` numbers the first `data_fraction` get `operation_fraction` of the draws.
+    /// Fractions are held to 0 and 1. A part without numbers gets no draws.
     pub fn new(count: u64, data_fraction: f64, operation_fraction: f64) -> Self {
         let count = count.max(1);
         let hot_count = ((count as f64 * data_fraction.clamp(0.0, 1.0)) as u64).min(count);
@@ -24,12 +24,21 @@ impl Hotspot {
             all if all == count => 1.0,
             _ => operation_fraction.clamp(0.0, 1.0),
         };
-        Hotspot { hot: Uniform::new(hot_count), cold: Uniform::new(count - hot_count), hot_count, hot_share }
+        Hotspot {
+            hot: Uniform::new(hot_count),
+            cold: Uniform::new(count - hot_count),
+            hot_count,
+            hot_share,
+        }
     }
 
     /// Draws one.
     pub fn next(&self, random: &mut impl Rng) -> u64 {
-        if random.random_bool(self.hot_share) { self.hot.next(random) } else { self.hot_count + self.cold.next(random) }
+        if random.random_bool(self.hot_share) {
+            self.hot.next(random)
+        } else {
+            self.hot_count + self.cold.next(random)
+        }
     }
 }
 

@@ -11,7 +11,8 @@ pub struct SkewedLatest {
 }
 
 impl SkewedLatest {
-    /// For `count` numbers now; more may come. Takes time in proportion to `count`; a clone takes none.
+    /// For `count` numbers now; more may come. Takes time in proportion to `count`; a clone takes
+    /// none.
     pub fn new(count: u64) -> Self {
         SkewedLatest { ages: Zipfian::new(count) }
     }

@@ -1,6 +1,7 @@
 //! Numbers scattered without a draw.
 
-/// Scatters a number over all 64-bit numbers, no two onto the same one: what SplitMix64 gives first when seeded with it.
+/// Scatters a number over all 64-bit numbers, no two onto the same one: what SplitMix64 gives first
+/// when seeded with it.
 pub fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

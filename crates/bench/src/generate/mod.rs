@@ -1,8 +1,9 @@
 //! Which record comes next, and what it holds.
 //!
-//! The distributions are those of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB", 2010), each a file of its own
-//! and each checked against what is known of it. They draw numbers below a count; whoever uses them adds where the records begin.
-//! Random numbers come from the caller, one seeded generator a thread, so that a run can be done again.
+//! The distributions are those of YCSB (Cooper et al., "Benchmarking cloud serving systems with
+//! YCSB", 2010), each a file of its own and each checked against what is known of it. They draw
+//! numbers below a count; whoever uses them adds where the records begin. Random numbers come from
+//! the caller, one seeded generator a thread, so that a run can be done again.
 
 mod counter;
 mod discrete;

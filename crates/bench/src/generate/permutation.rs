@@ -1,9 +1,11 @@
 //! All numbers below a bound, each once, in an order that looks random, without a list of them.
 //!
-//! 1. The smallest power of two that holds the bound is mixed by steps that each can be undone: add, fold the upper bits onto
-//!    the lower ones, multiply by an odd number. So no two numbers meet.
-//! 2. What lands beyond the bound is mixed again until it lands below ("cycle walking"). Each walk goes along one cycle of a
-//!    permutation, so no two walks end at the same number. Less than half of the numbers lie beyond: two steps on average at most.
+//! 1. The smallest power of two that holds the bound is mixed by steps that each can be undone:
+//!    add, fold the upper bits onto the lower ones, multiply by an odd number. So no two numbers
+//!    meet.
+//! 2. What lands beyond the bound is mixed again until it lands below ("cycle walking"). Each walk
+//!    goes along one cycle of a permutation, so no two walks end at the same number. Less than half
+//!    of the numbers lie beyond: two steps on average at most.
 
 use super::mix;
 
@@ -20,7 +22,12 @@ impl Permutation {
     /// The permutation of `len` numbers that belongs to a seed.
     pub fn new(len: u64, seed: u64) -> Self {
         let bits = (u64::BITS - len.saturating_sub(1).leading_zeros()).max(1);
-        Permutation { len, mask: u64::MAX >> (u64::BITS - bits), shift: bits.div_ceil(2), seed: mix(seed) }
+        Permutation {
+            len,
+            mask: u64::MAX >> (u64::BITS - bits),
+            shift: bits.div_ceil(2),
+            seed: mix(seed),
+        }
     }
 
     /// How many numbers it has.
@@ -79,7 +86,8 @@ mod tests {
     #[test]
     fn neighbours_are_torn_apart() {
         let permutation = Permutation::new(1_000_000, 1);
-        let distances = (1..10_000).map(|place| permutation.at(place).abs_diff(permutation.at(place - 1)));
+        let distances =
+            (1..10_000).map(|place| permutation.at(place).abs_diff(permutation.at(place - 1)));
         let mean = distances.sum::<u64>() / 9_999;
         // Two numbers drawn from a million lie a third of a million apart on average.
         assert!((300_000..366_000).contains(&mean), "{mean}");

@@ -6,8 +6,9 @@ use super::{Zipfian, ycsb_hash};
 
 /// Numbers below a count: a few very often, scattered over all of them.
 ///
-/// As in YCSB, ranks are drawn from ten thousand million items whatever the count is, and hashed onto it. So the hottest number has the
-/// same share at every count, and many cold ranks fall onto the same number.
+/// As in YCSB, ranks are drawn from ten thousand million items whatever the count is, and hashed
+/// onto it. So the hottest number has the same share at every count, and many cold ranks fall onto
+/// the same number.
 #[derive(Clone, Debug)]
 pub struct ScrambledZipfian {
     ranks: Zipfian,
@@ -21,7 +22,10 @@ impl ScrambledZipfian {
 
     /// Numbers from 0 to `count`, exclusive; a count of 0 is taken for 1.
     pub fn new(count: u64) -> Self {
-        ScrambledZipfian { ranks: Zipfian::with_zeta(Self::RANKS, Zipfian::THETA, Self::ZETA), count: count.max(1) }
+        ScrambledZipfian {
+            ranks: Zipfian::with_zeta(Self::RANKS, Zipfian::THETA, Self::ZETA),
+            count: count.max(1),
+        }
     }
 
     /// Draws one.
@@ -52,7 +56,8 @@ mod tests {
         let mut seen = histogram(COUNT as usize, |random| scrambled.next(random));
         seen.sort_unstable_by(|a, b| b.cmp(a));
         let share = seen[..100].iter().sum::<u64>() as f64 / DRAWS as f64;
-        let expected = (1..=100).map(|rank| f64::from(rank).powf(-0.99)).sum::<f64>() / ScrambledZipfian::ZETA;
+        let expected =
+            (1..=100).map(|rank| f64::from(rank).powf(-0.99)).sum::<f64>() / ScrambledZipfian::ZETA;
         assert!((share - expected).abs() < 0.01, "{share} instead of {expected}");
     }
 
@@ -68,7 +73,8 @@ mod tests {
 
     #[test]
     fn the_known_sum_is_that_of_the_ranks() {
-        // Euler and Maclaurin: the sum up to n is near its integral, and the first terms carry the difference.
+        // Euler and Maclaurin: the sum up to n is near its integral, and the first terms carry the
+        // difference.
         let head: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-0.99)).sum();
         let integral = ((ScrambledZipfian::RANKS as f64).powf(0.01) - 1000_f64.powf(0.01)) / 0.01;
         let ends = ((ScrambledZipfian::RANKS as f64).powf(-0.99) - 1000_f64.powf(-0.99)) / 2.0;

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers below a count in order, from 0 on again after the last. Threads that share one take turns.
+/// Numbers below a count in order, from 0 on again after the last. Threads that share one take
+/// turns.
 #[derive(Debug)]
 pub struct Sequential {
     next: AtomicU64,

@@ -1,4 +1,5 @@
-//! What the tests of distributions share: a million draws with a fixed seed, and Pearson's chi-square.
+//! What the tests of distributions share: a million draws with a fixed seed, and Pearson's
+//! chi-square.
 
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -21,7 +22,8 @@ pub(super) fn histogram(count: usize, mut draw: impl FnMut(&mut SmallRng) -> u64
     seen
 }
 
-/// Demands that counts follow probabilities: chi-square within five standard deviations of its mean.
+/// Demands that counts follow probabilities: chi-square within five standard deviations of its
+/// mean.
 pub(super) fn assert_follows(seen: &[u64], probability: impl Fn(usize) -> f64) {
     let total: u64 = seen.iter().sum();
     let mut square = 0.0;
@@ -39,5 +41,8 @@ pub(super) fn assert_follows(seen: &[u64], probability: impl Fn(usize) -> f64) {
 pub(super) fn assert_share(seen: u64, share: f64) {
     let expected = share * DRAWS as f64;
     let bound = 5.0 * (expected * (1.0 - share)).sqrt();
-    assert!((seen as f64 - expected).abs() < bound, "{seen} of {DRAWS} draws, expected {expected:.0} +- {bound:.0}");
+    assert!(
+        (seen as f64 - expected).abs() < bound,
+        "{seen} of {DRAWS} draws, expected {expected:.0} +- {bound:.0}"
+    );
 }

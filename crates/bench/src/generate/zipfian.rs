@@ -1,7 +1,8 @@
 //! Zipf's distribution: number k is drawn in proportion to 1 / (k + 1)^theta.
 //!
-//! The algorithm is that of Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD 1994): the first two numbers
-//! have their exact probabilities, the rest follows a continuous curve whose inverse is a power, so that a draw takes constant time.
+//! The algorithm is that of Gray et al., "Quickly generating billion-record synthetic databases"
+//! (SIGMOD 1994): the first two numbers have their exact probabilities, the rest follows a
+//! continuous curve whose inverse is a power, so that a draw takes constant time.
 
 use rand::Rng;
 
@@ -22,8 +23,8 @@ impl Zipfian {
     /// YCSB's constant: how skewed.
     pub const THETA: f64 = 0.99;
 
-    /// Numbers from 0 to `count`, exclusive, with YCSB's constant. Takes time in proportion to `count`, about a second for 50
-    /// millions; a clone takes none.
+    /// Numbers from 0 to `count`, exclusive, with YCSB's constant. Takes time in proportion to
+    /// `count`, about a second for 50 millions; a clone takes none.
     pub fn new(count: u64) -> Self {
         Self::with_theta(count, Self::THETA)
     }
@@ -37,12 +38,14 @@ impl Zipfian {
     /// The same where the sum of 1 / k^theta over the count is known already.
     pub fn with_zeta(count: u64, theta: f64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5_f64.powf(theta);
-        let mut zipfian = Zipfian { count, theta, zeta, eta: 0.0, alpha: 1.0 / (1.0 - theta), zeta_2 };
+        let mut zipfian =
+            Zipfian { count, theta, zeta, eta: 0.0, alpha: 1.0 / (1.0 - theta), zeta_2 };
         zipfian.fit();
         zipfian
     }
 
-    /// Takes in more numbers, in time in proportion to how many are new. It never shrinks: a smaller count is left alone.
+    /// Takes in more numbers, in time in proportion to how many are new. It never shrinks: a
+    /// smaller count is left alone.
     pub fn grow(&mut self, count: u64) {
         if count > self.count {
             self.zeta += zeta(self.count..count, self.theta);
@@ -119,7 +122,10 @@ mod tests {
             0 => 0.0,
             1 => 1.0 / zipfian.zeta,
             2 => zipfian.zeta_2 / zipfian.zeta,
-            _ => ((number as f64 / 500.0).powf(1.0 / zipfian.alpha) - 1.0 + zipfian.eta) / zipfian.eta,
+            _ => {
+                ((number as f64 / 500.0).powf(1.0 / zipfian.alpha) - 1.0 + zipfian.eta)
+                    / zipfian.eta
+            }
         };
         assert_follows(&draws(&zipfian), |number| reach(number + 1) - reach(number));
     }

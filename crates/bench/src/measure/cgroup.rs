@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// The least memory limit of the control groups that this process is in, given what `/proc/self/cgroup` says.
-/// In both versions a group's ancestors bind it, too; and in a container the path that the kernel tells may be that of the
-/// outside, while the group itself is mounted at the root. So every directory up to the root is asked.
+/// The least memory limit of the control groups that this process is in, given what
+/// `/proc/self/cgroup` says. In both versions a group's ancestors bind it, too; and in a container
+/// the path that the kernel tells may be that of the outside, while the group itself is mounted at
+/// the root. So every directory up to the root is asked.
 pub(super) fn memory_bytes_max(groups: &str) -> Option<u64> {
     files_of_limits(groups).iter().filter_map(|file| limit(file)).min()
 }
@@ -19,7 +20,9 @@ fn files_of_limits(groups: &str) -> Vec<PathBuf> {
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let (root, file) = match controllers {
             "" => (Path::new(ROOT).to_owned(), "memory.max"),
-            names if names.split(',').any(|name| name == "memory") => (Path::new(ROOT).join("memory"), "memory.limit_in_bytes"),
+            names if names.split(',').any(|name| name == "memory") => {
+                (Path::new(ROOT).join("memory"), "memory.limit_in_bytes")
+            }
             _ => continue,
         };
         let ancestors = Path::new(path.trim_start_matches('/')).ancestors();
@@ -40,7 +43,10 @@ mod tests {
     #[test]
     fn a_group_of_version_2_is_asked_with_its_ancestors() {
         let files = files_of_limits("0::/a/b\n");
-        assert_eq!(files, ["a/b/memory.max", "a/memory.max", "memory.max"].map(|file| Path::new(ROOT).join(file)));
+        assert_eq!(
+            files,
+            ["a/b/memory.max", "a/memory.max", "memory.max"].map(|file| Path::new(ROOT).join(file))
+        );
     }
 
     #[test]

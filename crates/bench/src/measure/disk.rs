@@ -26,7 +26,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk behind a directory, which need not be there yet: its nearest ancestor that is there counts.
+    /// The disk behind a directory, which need not be there yet: its nearest ancestor that is there
+    /// counts.
     pub(super) fn of(label: &str, directory: &Path) -> Self {
         let directory = nearest_that_exists(directory);
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -44,7 +45,10 @@ impl Disk {
 }
 
 fn nearest_that_exists(directory: &Path) -> PathBuf {
-    directory.ancestors().find_map(|path| path.canonicalize().ok()).unwrap_or_else(|| PathBuf::from("."))
+    directory
+        .ancestors()
+        .find_map(|path| path.canonicalize().ok())
+        .unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// A line of `/proc/self/mountinfo`.
@@ -57,9 +61,11 @@ struct Mount {
 }
 
 impl Mount {
-    /// The mount that holds a path: of those with the longest mount point the last, which covers the others.
+    /// The mount that holds a path: of those with the longest mount point the last, which covers
+    /// the others.
     fn of(path: &Path, mounts: &str) -> Option<Mount> {
-        let holding = mounts.lines().filter_map(Mount::parse).filter(|(point, _)| path.starts_with(point));
+        let holding =
+            mounts.lines().filter_map(Mount::parse).filter(|(point, _)| path.starts_with(point));
         holding.max_by_key(|(point, _)| point.as_os_str().len()).map(|(_, mount)| mount)
     }
 
@@ -70,16 +76,21 @@ impl Mount {
         let number = left.next()?.to_owned();
         let point = left.nth(1)?.replace("\\040", " ");
         let mut right = right.split(' ');
-        Some((point.into(), Mount { number, kind: right.next()?.to_owned(), device: right.next()?.to_owned() }))
+        Some((
+            point.into(),
+            Mount { number, kind: right.next()?.to_owned(), device: right.next()?.to_owned() },
+        ))
     }
 }
 
 /// A partition has no queue of its own: its disk has, one directory up.
 fn kind(mount: &Mount) -> &'static str {
     let by_number = PathBuf::from("/sys/dev/block").join(&mount.number);
-    let by_name = Path::new("/sys/block").join(Path::new(&mount.device).file_name().unwrap_or_default());
+    let by_name =
+        Path::new("/sys/block").join(Path::new(&mount.device).file_name().unwrap_or_default());
     let places = [by_number.join("queue"), by_number.join("../queue"), by_name.join("queue")];
-    let rotational = places.iter().find_map(|queue| fs::read_to_string(queue.join("rotational")).ok());
+    let rotational =
+        places.iter().find_map(|queue| fs::read_to_string(queue.join("rotational")).ok());
     match rotational.as_deref().map(str::trim) {
         Some("0") => "ssd",
         Some("1") => "hdd",
@@ -91,7 +102,8 @@ fn kind(mount: &Mount) -> &'static str {
 fn size_and_free_bytes(directory: &Path) -> Option<(u64, u64)> {
     let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
     let mut stat = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `path` ends with a zero byte and `stat` is room for what is written; both live until the call returns.
+    // SAFETY: `path` ends with a zero byte and `stat` is room for what is written; both live until
+    // the call returns.
     let answer = unsafe { libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) };
     if answer != 0 {
         return None;

@@ -31,18 +31,29 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads it. `directories` are where data will be kept, each with its label. What the system does not tell is empty or 0.
+    /// Reads it. `directories` are where data will be kept, each with its label. What the system
+    /// does not tell is empty or 0.
     pub fn read(directories: &[(String, PathBuf)]) -> Self {
         Environment {
-            cpu: value_of(&read("/proc/cpuinfo"), "model name", ':').unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cpu: value_of(&read("/proc/cpuinfo"), "model name", ':')
+                .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             memory_bytes: memory_bytes(),
             kernel: read("/proc/version").split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-            system: value_of(&read("/etc/os-release"), "PRETTY_NAME", '=')
-                .map_or_else(|| std::env::consts::OS.to_owned(), |name| name.trim_matches('"').to_owned()),
-            disks: directories.iter().map(|(label, directory)| Disk::of(label, directory)).collect(),
+            system: value_of(&read("/etc/os-release"), "PRETTY_NAME", '=').map_or_else(
+                || std::env::consts::OS.to_owned(),
+                |name| name.trim_matches('"').to_owned(),
+            ),
+            disks: directories
+                .iter()
+                .map(|(label, directory)| Disk::of(label, directory))
+                .collect(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            load_average: read("/proc/loadavg").split_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
+            load_average: read("/proc/loadavg")
+                .split_whitespace()
+                .next()
+                .and_then(|load| load.parse().ok())
+                .unwrap_or(0.0),
         }
     }
 }
@@ -59,7 +70,10 @@ fn read(path: &str) -> String {
 
 /// The value of the first line of a name.
 fn value_of(text: &str, name: &str, separator: char) -> Option<String> {
-    let (_, value) = text.lines().filter_map(|line| line.split_once(separator)).find(|(key, _)| key.trim() == name)?;
+    let (_, value) = text
+        .lines()
+        .filter_map(|line| line.split_once(separator))
+        .find(|(key, _)| key.trim() == name)?;
     Some(value.trim().to_owned())
 }
 

@@ -7,7 +7,8 @@ use hdrhistogram::{Counter, Histogram};
 /// The longest time that is told apart from longer ones.
 const NANOS_MAX: u64 = 3_600_000_000_000;
 
-/// A histogram of nanoseconds, of 1 ns to 1 h, exact to three digits. Its memory is touched only where times fall.
+/// A histogram of nanoseconds, of 1 ns to 1 h, exact to three digits. Its memory is touched only
+/// where times fall.
 pub(crate) fn new_histogram<C: Counter>() -> Histogram<C> {
     Histogram::new_with_bounds(1, NANOS_MAX, 3).expect("the bounds and the digits are valid")
 }

@@ -16,7 +16,8 @@ pub struct Meter<'a> {
     /// What started before this belongs to the warm-up.
     pub(super) measured_from: Instant,
     over: AtomicBool,
-    /// The number of the reading that is going on. A recorder that sees another one than before hands over.
+    /// The number of the reading that is going on. A recorder that sees another one than before
+    /// hands over.
     pub(super) reading: AtomicUsize,
     /// What was done in all, warm-up included, but for what the live recorders did.
     done: AtomicU64,
@@ -62,12 +63,14 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Something failed outside of any recorder: counted, and kept in words if it is among the first.
+    /// Something failed outside of any recorder: counted, and kept in words if it is among the
+    /// first.
     pub fn fail(&self, failures: u64, message: &str) {
         lock(&self.totals).failed(None, failures, || message.to_owned());
     }
 
-    /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked before each operation.
+    /// Whether the threads should end: the time is over, or the watcher cancelled. Cheap: asked
+    /// before each operation.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
@@ -110,7 +113,9 @@ impl<'a> Meter<'a> {
         let seconds = ended.saturating_duration_since(self.measured_from).as_secs_f64();
         if seconds == 0.0 {
             let warm_up = self.plan.warm_up.as_secs_f64();
-            totals.messages.push(format!("nothing was measured: the run ended within its warm-up of {warm_up} s"));
+            totals.messages.push(format!(
+                "nothing was measured: the run ended within its warm-up of {warm_up} s"
+            ));
         }
         Measured {
             seconds,

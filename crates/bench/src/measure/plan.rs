@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct MeasurePlan {
     /// What it is called in progress lines.
     pub phase: String,
-    /// The operations' names; a recorder names one by its number. When there are none, only [`Meter::add`](super::Meter::add)
-    /// counts.
+    /// The operations' names; a recorder names one by its number. When there are none, only
+    /// [`Meter::add`](super::Meter::add) counts.
     pub operations: Vec<&'static str>,
     /// What is measured in the beginning counts only for the series.
     pub warm_up: Duration,

@@ -22,7 +22,10 @@ impl ProcessFigures {
     pub(super) fn read() -> Self {
         let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
         ProcessFigures {
-            cpu_seconds: fs::read_to_string("/proc/self/stat").ok().and_then(|stat| cpu_seconds(&stat)).unwrap_or(0.0),
+            cpu_seconds: fs::read_to_string("/proc/self/stat")
+                .ok()
+                .and_then(|stat| cpu_seconds(&stat))
+                .unwrap_or(0.0),
             memory_bytes: status_bytes("VmRSS:"),
             read_bytes: number_after(&io, "read_bytes:").unwrap_or(0),
             written_bytes: number_after(&io, "write_bytes:").unwrap_or(0),
@@ -30,7 +33,8 @@ impl ProcessFigures {
     }
 }
 
-/// Forgets the highest memory so far. Gives whether that worked: not every kernel and container lets one.
+/// Forgets the highest memory so far. Gives whether that worked: not every kernel and container
+/// lets one.
 pub(super) fn reset_memory_peak() -> bool {
     fs::write("/proc/self/clear_refs", "5").is_ok()
 }
@@ -51,7 +55,8 @@ pub(super) fn number_after(text: &str, name: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Ticks in user and in system mode are the 14th and 15th field; the second, the name, may hold blanks and brackets.
+/// Ticks in user and in system mode are the 14th and 15th field; the second, the name, may hold
+/// blanks and brackets.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);

@@ -7,7 +7,8 @@ use crate::report::ProgressPoint;
 /// Points of a whole run.
 const POINTS: u64 = 50;
 
-/// Rate against share of the work, noted as it goes on. Nothing is noted where the whole is not known.
+/// Rate against share of the work, noted as it goes on. Nothing is noted where the whole is not
+/// known.
 pub(super) struct Progress {
     total: Option<u64>,
     /// Where the point before was.
@@ -18,12 +19,18 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(total: Option<u64>, started: Instant) -> Self {
-        Progress { total: total.filter(|&total| total > 0), done: 0, at: started, points: Vec::new() }
+        Progress {
+            total: total.filter(|&total| total > 0),
+            done: 0,
+            at: started,
+            points: Vec::new(),
+        }
     }
 
     /// Notes a point if the next share of the work is done.
     pub(super) fn at(&mut self, done: u64, now: Instant) {
-        if self.total.is_some_and(|total| (done - self.done) as f64 >= total as f64 / POINTS as f64) {
+        if self.total.is_some_and(|total| (done - self.done) as f64 >= total as f64 / POINTS as f64)
+        {
             self.note(done, now);
         }
     }
@@ -41,7 +48,8 @@ impl Progress {
             && seconds > 0.0
         {
             let percent = 100.0 * done as f64 / total as f64;
-            self.points.push(ProgressPoint { percent, throughput: (done - self.done) as f64 / seconds });
+            self.points
+                .push(ProgressPoint { percent, throughput: (done - self.done) as f64 / seconds });
             (self.done, self.at) = (done, now);
         }
     }

@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 
 use super::histogram::{merge, new_histogram};
 
-/// Readings whose times are still awaited: a thread that waits in one operation hands over late. What comes later still counts
-/// for the oldest of them. Each takes a hundred kilobytes or so.
+/// Readings whose times are still awaited: a thread that waits in one operation hands over late.
+/// What comes later still counts for the oldest of them. Each takes a hundred kilobytes or so.
 const OPEN_MAX: usize = 30;
 
 /// Service times by reading.
@@ -52,6 +52,10 @@ impl Readings {
 
     fn close_oldest(&mut self) {
         let oldest = self.open.pop_front();
-        self.closed.push(oldest.filter(|times| !times.is_empty()).map(|times| times.value_at_quantile(0.99) as f64 / 1e3));
+        self.closed.push(
+            oldest
+                .filter(|times| !times.is_empty())
+                .map(|times| times.value_at_quantile(0.99) as f64 / 1e3),
+        );
     }
 }

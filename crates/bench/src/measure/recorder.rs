@@ -11,8 +11,8 @@ use super::Meter;
 use super::histogram::{new_histogram, record};
 use super::totals::Totals;
 
-/// How many operations of a thread worked, for the sampler to read. Alone in its cache lines, because its thread writes it
-/// after each operation.
+/// How many operations of a thread worked, for the sampler to read. Alone in its cache lines,
+/// because its thread writes it after each operation.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Tally(AtomicU64);
@@ -28,7 +28,8 @@ impl Tally {
     }
 }
 
-/// What one thread tells what it did. Hands its numbers over when it is dropped, and about every second before.
+/// What one thread tells what it did. Hands its numbers over when it is dropped, and about every
+/// second before.
 pub struct Recorder<'a> {
     meter: &'a Meter<'a>,
     tally: Arc<Tally>,
@@ -41,18 +42,38 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     pub(super) fn new(meter: &'a Meter<'a>, tally: Arc<Tally>, totals: Totals) -> Self {
-        Recorder { meter, tally, totals, reading: meter.reading.load(Ordering::Relaxed), times: new_histogram() }
+        Recorder {
+            meter,
+            tally,
+            totals,
+            reading: meter.reading.load(Ordering::Relaxed),
+            times: new_histogram(),
+        }
     }
 
-    /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome` is whether it worked:
-    /// failures are counted apart and are in no histogram. Gives whether it worked.
-    pub fn record(&mut self, operation: usize, started: Instant, due: Option<Instant>, outcome: Result<()>) -> bool {
+    /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome`
+    /// is whether it worked: failures are counted apart and are in no histogram. Gives whether it
+    /// worked.
+    pub fn record(
+        &mut self,
+        operation: usize,
+        started: Instant,
+        due: Option<Instant>,
+        outcome: Result<()>,
+    ) -> bool {
         self.record_rows(operation, started, due, outcome.map(|()| 1))
     }
 
-    /// Like [`record`](Self::record), for an operation that counts as many rows. None for one whose rows were told by
-    /// [`Meter::add`] as they went by, and for one that is part of another: only its time is kept then, under its own name.
-    pub fn record_rows(&mut self, operation: usize, started: Instant, due: Option<Instant>, outcome: Result<u64>) -> bool {
+    /// Like [`record`](Self::record), for an operation that counts as many rows. None for one whose
+    /// rows were told by [`Meter::add`] as they went by, and for one that is part of another: only
+    /// its time is kept then, under its own name.
+    pub fn record_rows(
+        &mut self,
+        operation: usize,
+        started: Instant,
+        due: Option<Instant>,
+        outcome: Result<u64>,
+    ) -> bool {
         let ended = Instant::now();
         match outcome {
             Ok(rows) => self.worked(operation, rows, started, due, ended),
@@ -63,7 +84,14 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn worked(&mut self, operation: usize, rows: u64, started: Instant, due: Option<Instant>, ended: Instant) -> bool {
+    fn worked(
+        &mut self,
+        operation: usize,
+        rows: u64,
+        started: Instant,
+        due: Option<Instant>,
+        ended: Instant,
+    ) -> bool {
         if !self.totals.knows(operation) {
             return true;
         }

@@ -10,8 +10,9 @@ use super::{MeasurePlan, Measured, Meter, Watcher};
 use crate::report::format;
 use crate::target::Target;
 
-/// Measures `work`, which drives `target` from as many threads as it likes. A thread of this function reads the target's gauges
-/// and the process's figures about every second while it runs, and tells the watcher, which sees the beginning and the end too.
+/// Measures `work`, which drives `target` from as many threads as it likes. A thread of this
+/// function reads the target's gauges and the process's figures about every second while it runs,
+/// and tells the watcher, which sees the beginning and the end too.
 ///
 /// # Errors
 /// Those of `work`. Failures that it recorded are no errors.
@@ -37,15 +38,16 @@ fn run(
     work: impl FnOnce(&Meter<'_>) -> Result<()>,
 ) -> Result<Measured> {
     let meter = Meter::start(plan);
-    let (outcome, ended, sampled) = while_sampling(Sampler::start(plan, &meter, target, watcher), || work(&meter));
+    let (outcome, ended, sampled) =
+        while_sampling(Sampler::start(plan, &meter, target, watcher), || work(&meter));
     outcome?;
     let mut measured = meter.finish(ended);
     sampled.add_to(&mut measured);
     Ok(measured)
 }
 
-/// Does `work` while the sampler runs in a thread beside it. The sampler ends when `running` is dropped, which happens when the
-/// work panics, too: else this would wait for ever.
+/// Does `work` while the sampler runs in a thread beside it. The sampler ends when `running` is
+/// dropped, which happens when the work panics, too: else this would wait for ever.
 fn while_sampling<T>(sampler: Sampler<'_>, work: impl FnOnce() -> T) -> (T, Instant, SampledRun) {
     std::thread::scope(|scope| {
         let (running, is_running) = mpsc::channel();

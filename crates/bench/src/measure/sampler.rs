@@ -44,7 +44,12 @@ pub(super) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    pub(super) fn start(plan: &MeasurePlan, meter: &'a Meter<'a>, target: &'a dyn Target, watcher: &'a dyn Watcher) -> Self {
+    pub(super) fn start(
+        plan: &MeasurePlan,
+        meter: &'a Meter<'a>,
+        target: &'a dyn Target,
+        watcher: &'a dyn Watcher,
+    ) -> Self {
         let start = Sample { at: meter.started(), done: 0, process: ProcessFigures::read() };
         let mut sampler = Sampler {
             meter,
@@ -88,7 +93,11 @@ impl<'a> Sampler<'a> {
             second.p99_us = p99_us;
         }
         let peak = if self.memory_peak_is_reset { memory_peak_bytes() } else { 0 };
-        SampledRun { series: self.series, progress: self.progress, memory_peak_bytes: peak.max(self.memory_peak_bytes) }
+        SampledRun {
+            series: self.series,
+            progress: self.progress,
+            memory_peak_bytes: peak.max(self.memory_peak_bytes),
+        }
     }
 
     /// Too short to stand alone, unless it is all that was measured after the warm-up.
@@ -138,7 +147,8 @@ impl<'a> Sampler<'a> {
         let seconds = now.at.saturating_duration_since(self.last.at).as_secs_f64();
         let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let grown = |now: u64, before: u64| rate(now.saturating_sub(before) as f64);
-        // A target that cannot be read is no reason to end a run: its own calls will say what is wrong.
+        // A target that cannot be read is no reason to end a run: its own calls will say what is
+        // wrong.
         let gauges = self.target.gauges().unwrap_or_default();
         Second {
             at_seconds: now.at.saturating_duration_since(self.meter.started()).as_secs_f64(),
@@ -150,7 +160,10 @@ impl<'a> Sampler<'a> {
             cpu_cores: rate(now.process.cpu_seconds - self.last.process.cpu_seconds),
             memory_bytes: now.process.memory_bytes,
             disk_read_bytes_per_second: grown(now.process.read_bytes, self.last.process.read_bytes),
-            disk_write_bytes_per_second: grown(now.process.written_bytes, self.last.process.written_bytes),
+            disk_write_bytes_per_second: grown(
+                now.process.written_bytes,
+                self.last.process.written_bytes,
+            ),
             disk_bytes: gauges.disk_bytes,
         }
     }

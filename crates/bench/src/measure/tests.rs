@@ -93,7 +93,11 @@ fn a_run_that_ends_within_its_warm_up_says_so() {
         meter.recorder().record(0, Instant::now(), None, Ok(()));
     });
     assert_eq!((measured.count, measured.throughput()), (0, 0.0));
-    assert!(measured.failure_messages[0].contains("warm-up of 60 s"), "{:?}", measured.failure_messages);
+    assert!(
+        measured.failure_messages[0].contains("warm-up of 60 s"),
+        "{:?}",
+        measured.failure_messages
+    );
 }
 
 #[test]
@@ -101,14 +105,25 @@ fn failures_are_counted_apart_and_are_in_no_histogram() {
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
         assert!(recorder.record(0, Instant::now(), None, Ok(())));
-        assert!(!recorder.record(1, Instant::now(), None, Err(Error::unavailable("the disk is full"))));
+        assert!(!recorder.record(
+            1,
+            Instant::now(),
+            None,
+            Err(Error::unavailable("the disk is full"))
+        ));
         meter.fail(3, "a batch was refused");
     });
     assert_eq!((measured.count, measured.failures), (1, 4));
-    let counts: Vec<_> = measured.operations.iter().map(|each| (each.name.as_str(), each.count, each.failed)).collect();
+    let counts: Vec<_> = measured
+        .operations
+        .iter()
+        .map(|each| (each.name.as_str(), each.count, each.failed))
+        .collect();
     assert_eq!(counts, [("READ", 1, 0), ("UPDATE", 0, 1), ("ALL", 1, 1)]);
     assert!(measured.failure_messages.iter().any(|message| message.contains("the disk is full")));
-    assert!(measured.failure_messages.iter().any(|message| message.contains("a batch was refused")));
+    assert!(
+        measured.failure_messages.iter().any(|message| message.contains("a batch was refused"))
+    );
 }
 
 #[test]
@@ -123,7 +138,8 @@ fn a_part_of_an_operation_is_timed_and_not_counted() {
     assert_eq!(counts, [1, 1, 1], "READ, READ-MODIFY-WRITE and ALL");
 }
 
-/// One stall of 200 ms at 1,000 operations a second: service time sees it once, intended time in the 200 that had to wait.
+/// One stall of 200 ms at 1,000 operations a second: service time sees it once, intended time in
+/// the 200 that had to wait.
 #[test]
 fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
     let measured = measured(&plan(&["READ"]), |meter| {
@@ -140,7 +156,11 @@ fn at_a_fixed_rate_a_stall_shows_in_all_that_waited_for_it() {
     });
     let report = &measured.operations[0];
     let intended = report.intended.as_ref().unwrap();
-    assert!(report.service.at(90.0) < 20_000.0, "one in four hundred was slow: {:?}", report.service.percentiles);
+    assert!(
+        report.service.at(90.0) < 20_000.0,
+        "one in four hundred was slow: {:?}",
+        report.service.percentiles
+    );
     assert!(intended.at(90.0) > 100_000.0, "half of them waited: {:?}", intended.percentiles);
     for (intended, service) in intended.percentiles.iter().zip(&report.service.percentiles) {
         assert!(intended.us >= service.us);
@@ -165,7 +185,8 @@ fn threads_are_added_up() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let mut recorder = meter.recorder();
-                    (0..10_000).for_each(|_| assert!(recorder.record(0, meter.started(), None, Ok(()))));
+                    (0..10_000)
+                        .for_each(|_| assert!(recorder.record(0, meter.started(), None, Ok(()))));
                 });
             }
         });
@@ -190,12 +211,17 @@ fn readings_come_about_every_second_and_show_a_slow_one() {
     .unwrap();
     let series = &measured.series;
     assert!(series.len() >= 2, "{} readings in 2.6 s and more", series.len());
-    assert!(series.iter().any(|each| each.p99_us.is_some_and(|p99| p99 >= 499_000.0)), "the slow one is seen");
+    assert!(
+        series.iter().any(|each| each.p99_us.is_some_and(|p99| p99 >= 499_000.0)),
+        "the slow one is seen"
+    );
     assert!(!series[0].stalled && series[series.len() - 1].stalled);
     assert_eq!(series[0].disk_bytes, FakeTarget::DISK_BYTES);
     let in_series: f64 = series
         .iter()
-        .scan(0.0, |at, each| Some(each.throughput * (each.at_seconds - std::mem::replace(at, each.at_seconds))))
+        .scan(0.0, |at, each| {
+            Some(each.throughput * (each.at_seconds - std::mem::replace(at, each.at_seconds)))
+        })
         .sum();
     assert!((in_series - 260.0).abs() < 0.01, "{in_series}");
     assert!((40..=51).contains(&measured.progress.len()), "{} points", measured.progress.len());
@@ -225,14 +251,17 @@ fn a_run_ends_when_its_time_is_over() {
 
 #[test]
 fn an_error_of_the_work_is_the_answer() {
-    let outcome = measure(&plan(&[]), &FakeTarget::default(), &NoWatcher, |_| Err(Error::unavailable("it is gone")));
+    let outcome = measure(&plan(&[]), &FakeTarget::default(), &NoWatcher, |_| {
+        Err(Error::unavailable("it is gone"))
+    });
     assert!(outcome.unwrap_err().to_string().contains("it is gone"));
 }
 
 #[test]
 fn work_that_panics_leaves_no_thread_waiting() {
     let target = FakeTarget::default();
-    let run = || measure(&plan(&[]), &target, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
+    let run =
+        || measure(&plan(&[]), &target, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
 }
 
@@ -296,7 +325,8 @@ fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
 
 #[test]
 fn recording_is_cheap() {
-    // Shown, not judged: a shared machine is no place for a limit. `cargo test recording_is_cheap -- --nocapture`
+    // Shown, not judged: a shared machine is no place for a limit.
+    // `cargo test recording_is_cheap -- --nocapture`
     let measured = measured(&plan(&["READ", "UPDATE"]), |meter| {
         let mut recorder = meter.recorder();
         let began = Instant::now();

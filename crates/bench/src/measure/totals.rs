@@ -43,8 +43,15 @@ impl Totals {
         operation + 1 < self.operations.len()
     }
 
-    /// An operation worked and did `rows`. One without rows is part of something else and left out of all together.
-    pub(super) fn worked(&mut self, operation: usize, rows: u64, service: Duration, intended: Option<Duration>) {
+    /// An operation worked and did `rows`. One without rows is part of something else and left out
+    /// of all together.
+    pub(super) fn worked(
+        &mut self,
+        operation: usize,
+        rows: u64,
+        service: Duration,
+        intended: Option<Duration>,
+    ) {
         self.count += rows;
         let all = self.operations.len() - 1;
         self.operations[operation].record(service, intended);
@@ -54,12 +61,18 @@ impl Totals {
     }
 
     /// Operations failed.
-    pub(super) fn failed(&mut self, operation: Option<usize>, failures: u64, message: impl FnOnce() -> String) {
+    pub(super) fn failed(
+        &mut self,
+        operation: Option<usize>,
+        failures: u64,
+        message: impl FnOnce() -> String,
+    ) {
         self.failures += failures;
         if self.messages.len() < MESSAGES_MAX {
             self.messages.push(message());
         }
-        if let Some(operation) = operation.and_then(|operation| self.operations.get_mut(operation)) {
+        if let Some(operation) = operation.and_then(|operation| self.operations.get_mut(operation))
+        {
             operation.failed += failures;
         }
     }
@@ -79,8 +92,10 @@ impl Totals {
     /// The operations that occurred, and `ALL` of them when there is more than one.
     pub(super) fn reports(mut self, names: &[&str]) -> Vec<OperationReport> {
         let all = self.operations.pop();
-        let occurred = self.operations.into_iter().zip(names).filter(|(operation, _)| operation.occurred());
-        let mut reports: Vec<_> = occurred.map(|(operation, name)| operation.report(name)).collect();
+        let occurred =
+            self.operations.into_iter().zip(names).filter(|(operation, _)| operation.occurred());
+        let mut reports: Vec<_> =
+            occurred.map(|(operation, name)| operation.report(name)).collect();
         if reports.len() > 1 {
             let failed = reports.iter().map(|report| report.failed).sum();
             reports.extend(all.map(|all| Operation { failed, ..all }.report("ALL")));

@@ -11,7 +11,12 @@ use crate::target::Target;
 
 impl Report {
     /// A report that begins now and has no runs yet.
-    pub fn new(workload: &str, command: &str, settings: BTreeMap<String, String>, environment: Environment) -> Self {
+    pub fn new(
+        workload: &str,
+        command: &str,
+        settings: BTreeMap<String, String>,
+        environment: Environment,
+    ) -> Self {
         Report {
             format: Report::FORMAT,
             workload: workload.to_owned(),
@@ -27,8 +32,8 @@ impl Report {
 }
 
 impl Run {
-    /// A run from its repeats: the numbers are those of the repeat with the median throughput (of an even number, the lower of
-    /// the two in the middle).
+    /// A run from its repeats: the numbers are those of the repeat with the median throughput (of
+    /// an even number, the lower of the two in the middle).
     pub fn from_repeats(
         name: &str,
         labels: BTreeMap<String, String>,
@@ -37,10 +42,14 @@ impl Run {
         mut repeats: Vec<Measured>,
     ) -> Run {
         let throughputs: Vec<f64> = repeats.iter().map(Measured::throughput).collect();
-        let memory_peak_bytes = repeats.iter().map(|repeat| repeat.memory_peak_bytes).max().unwrap_or(0);
+        let memory_peak_bytes =
+            repeats.iter().map(|repeat| repeat.memory_peak_bytes).max().unwrap_or(0);
         let failures = repeats.iter().map(|repeat| repeat.failures).sum();
-        let failure_messages =
-            repeats.iter_mut().flat_map(|repeat| std::mem::take(&mut repeat.failure_messages)).take(10).collect();
+        let failure_messages = repeats
+            .iter_mut()
+            .flat_map(|repeat| std::mem::take(&mut repeat.failure_messages))
+            .take(10)
+            .collect();
         repeats.sort_by(|a, b| a.throughput().total_cmp(&b.throughput()));
         let median = repeats.len().saturating_sub(1) / 2;
         let median = repeats.into_iter().nth(median).unwrap_or_default();
@@ -66,7 +75,8 @@ impl Run {
 /// Figures that every run has, where there was something to read.
 fn figures(median: &Measured, memory_peak_bytes: u64) -> BTreeMap<String, f64> {
     let disk_bytes = median.series.last().map_or(0, |last| last.disk_bytes);
-    let bytes_per_second = if median.seconds > 0.0 { median.bytes as f64 / median.seconds } else { 0.0 };
+    let bytes_per_second =
+        if median.seconds > 0.0 { median.bytes as f64 / median.seconds } else { 0.0 };
     [
         ("memory_peak_bytes", memory_peak_bytes as f64),
         ("disk_bytes", disk_bytes as f64),
@@ -94,7 +104,8 @@ fn cpu_cores_mean(measured: &Measured) -> f64 {
 }
 
 fn rfc3339(ms: u64) -> String {
-    timestamp_ms_to_datetime(ms as i64).map_or_else(String::new, |time| format!("{}Z", time.format("%Y-%m-%dT%H:%M:%S")))
+    timestamp_ms_to_datetime(ms as i64)
+        .map_or_else(String::new, |time| format!("{}Z", time.format("%Y-%m-%dT%H:%M:%S")))
 }
 
 fn notes_on(environment: &Environment) -> Vec<String> {

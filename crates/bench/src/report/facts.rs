@@ -14,10 +14,18 @@ pub(super) fn of(environment: &Environment) -> Vec<(String, String)> {
         fact("kernel", environment.kernel.clone()),
         fact("version", environment.version.clone()),
     ];
-    facts.extend(environment.disks.iter().map(|disk| (format!("disk {}", disk.label), disk_text(disk))));
+    facts.extend(
+        environment.disks.iter().map(|disk| (format!("disk {}", disk.label), disk_text(disk))),
+    );
     facts
 }
 
 fn disk_text(disk: &Disk) -> String {
-    format!("{} on {}, {}, {}", disk.file_system, disk.device, disk.kind, format::bytes(disk.size_bytes as f64))
+    format!(
+        "{} on {}, {}, {}",
+        disk.file_system,
+        disk.device,
+        disk.kind,
+        format::bytes(disk.size_bytes as f64)
+    )
 }

@@ -27,7 +27,16 @@ pub(crate) fn micros(micros: f64) -> String {
 /// `1.50 GiB`.
 pub(crate) fn bytes(bytes: f64) -> String {
     const KIB: f64 = 1024.0;
-    scaled(bytes, &[(KIB.powi(4), " TiB"), (KIB.powi(3), " GiB"), (KIB.powi(2), " MiB"), (KIB, " KiB"), (1.0, " B")])
+    scaled(
+        bytes,
+        &[
+            (KIB.powi(4), " TiB"),
+            (KIB.powi(3), " GiB"),
+            (KIB.powi(2), " MiB"),
+            (KIB, " KiB"),
+            (1.0, " B"),
+        ],
+    )
 }
 
 /// `820 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`.
@@ -57,7 +66,8 @@ fn scaled(number: f64, units: &[(f64, &str)]) -> String {
         return format!("{}{unit}", if number == 0.0 { "0" } else { "–" });
     }
     let fits = |size: f64| (number.abs() / size * 1000.0).round() >= 1000.0;
-    let (size, unit) = units.iter().copied().find(|&(size, _)| fits(size)).unwrap_or(units[units.len() - 1]);
+    let (size, unit) =
+        units.iter().copied().find(|&(size, _)| fits(size)).unwrap_or(units[units.len() - 1]);
     format!("{}{unit}", three_digits(number / size))
 }
 
@@ -82,14 +92,23 @@ mod tests {
 
     #[test]
     fn whole_numbers_have_thousands_separators() {
-        assert_eq!([0.0, 999.0, 1_000.0, 1_234_567.4, -1_500.0].map(whole), ["0", "999", "1,000", "1,234,567", "-1,500"]);
+        assert_eq!(
+            [0.0, 999.0, 1_000.0, 1_234_567.4, -1_500.0].map(whole),
+            ["0", "999", "1,000", "1,234,567", "-1,500"]
+        );
     }
 
     #[test]
     fn times_and_bytes_take_the_unit_that_fits() {
-        assert_eq!([0.85, 12.34, 4_560.0, 1_200_000.0].map(micros), ["850 ns", "12.3 µs", "4.56 ms", "1.20 s"]);
+        assert_eq!(
+            [0.85, 12.34, 4_560.0, 1_200_000.0].map(micros),
+            ["850 ns", "12.3 µs", "4.56 ms", "1.20 s"]
+        );
         assert_eq!([512.0, 1_536.0, 3_221_225_472.0].map(bytes), ["512 B", "1.50 KiB", "3 GiB"]);
-        assert_eq!([0.82, 75.0, 245.0, 7_380.0].map(seconds), ["820 ms", "75 s", "4 min 05 s", "2 h 03 min"]);
+        assert_eq!(
+            [0.82, 75.0, 245.0, 7_380.0].map(seconds),
+            ["820 ms", "75 s", "4 min 05 s", "2 h 03 min"]
+        );
     }
 
     #[test]

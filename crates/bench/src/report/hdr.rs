@@ -1,4 +1,5 @@
-//! Histograms as HdrHistogram logs, which its viewers and libraries read: one log a run, one line an operation.
+//! Histograms as HdrHistogram logs, which its viewers and libraries read: one log a run, one line
+//! an operation.
 
 use std::time::Duration;
 
@@ -18,16 +19,20 @@ pub(super) fn log(run: &Run) -> Result<Option<Vec<u8>>> {
     if lines.is_empty() {
         return Ok(None);
     }
-    write(run, &lines)
-        .map(Some)
-        .map_err(|why| Error::internal(format!("the histograms of {} cannot be written: {why}", run.title())))
+    write(run, &lines).map(Some).map_err(|why| {
+        Error::internal(format!("the histograms of {} cannot be written: {why}", run.title()))
+    })
 }
 
 fn lines(run: &Run) -> Result<Vec<(String, Histogram<u64>)>> {
     let mut lines = Vec::new();
     for operation in &run.operations {
-        let intended = operation.intended.as_ref().map(|latency| (format!("Intended-{}", operation.name), latency));
-        let latencies: [Option<(String, &Latency)>; 2] = [Some((operation.name.clone(), &operation.service)), intended];
+        let intended = operation
+            .intended
+            .as_ref()
+            .map(|latency| (format!("Intended-{}", operation.name), latency));
+        let latencies: [Option<(String, &Latency)>; 2] =
+            [Some((operation.name.clone(), &operation.service)), intended];
         for (name, latency) in latencies.into_iter().flatten() {
             lines.extend(latency.histogram()?.map(|histogram| (name, histogram)));
         }
@@ -47,7 +52,9 @@ fn write(run: &Run, lines: &[(String, Histogram<u64>)]) -> std::result::Result<V
         // A tag ends at a comma or a blank.
         let name = name.replace([',', ' ', '\r', '\n'], "-");
         let duration = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
-        writer.write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name)).map_err(|error| error.to_string())?;
+        writer
+            .write_histogram(histogram, Duration::ZERO, duration, Tag::new(&name))
+            .map_err(|error| error.to_string())?;
     }
     Ok(log)
 }

@@ -25,18 +25,24 @@ pub(super) fn text(report: &Report) -> Result<String> {
 /// Reads a report: its JSON file, or a directory that holds a `report.json`.
 ///
 /// # Errors
-/// `NotFound` when there is none, `Corruption` when it is something else, `Unsupported` when a newer program wrote it.
+/// `NotFound` when there is none, `Corruption` when it is something else, `Unsupported` when a
+/// newer program wrote it.
 pub fn read(path: &Path) -> Result<Report> {
     let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
     let text = fs::read_to_string(&file).map_err(|error| {
-        let message = format!("{} cannot be read: {error}; give a report.json or a directory that holds one", file.display());
+        let message = format!(
+            "{} cannot be read: {error}; give a report.json or a directory that holds one",
+            file.display()
+        );
         Error::not_found(message).with_source(error)
     })?;
     parse(&text).map_err(|error| error.at(file.display()))
 }
 
 fn parse(text: &str) -> Result<Report> {
-    let damaged = |error: serde_json::Error| Error::corruption(format!("this is no report of a benchmark: {error}"));
+    let damaged = |error: serde_json::Error| {
+        Error::corruption(format!("this is no report of a benchmark: {error}"))
+    };
     let header: Header = serde_json::from_str(text).map_err(damaged)?;
     if header.format > Report::FORMAT {
         let (format, known) = (header.format, Report::FORMAT);

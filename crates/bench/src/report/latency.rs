@@ -15,9 +15,13 @@ impl Latency {
     /// The distribution of a histogram of nanoseconds.
     pub(crate) fn of(histogram: &Histogram<u64>) -> Self {
         let us = |nanos: u64| nanos as f64 / 1e3;
-        let percentile = |percent: f64| Percentile { percent, us: us(histogram.value_at_quantile(percent / 100.0)) };
+        let percentile = |percent: f64| Percentile {
+            percent,
+            us: us(histogram.value_at_quantile(percent / 100.0)),
+        };
         Latency {
-            // Of the mean of nanoseconds, digits beyond the point are no knowledge, and in JSON they are long.
+            // Of the mean of nanoseconds, digits beyond the point are no knowledge, and in JSON
+            // they are long.
             mean_us: histogram.mean().round() / 1e3,
             min_us: us(histogram.min()),
             max_us: us(histogram.max()),
@@ -39,9 +43,14 @@ impl Latency {
         if self.histogram.is_empty() {
             return Ok(None);
         }
-        let damaged = |why: String| Error::corruption(format!("a histogram of the report cannot be decoded: {why}"));
-        let bytes = BASE64_STANDARD.decode(&self.histogram).map_err(|error| damaged(error.to_string()))?;
-        let histogram = Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| damaged(error.to_string()))?;
+        let damaged = |why: String| {
+            Error::corruption(format!("a histogram of the report cannot be decoded: {why}"))
+        };
+        let bytes =
+            BASE64_STANDARD.decode(&self.histogram).map_err(|error| damaged(error.to_string()))?;
+        let histogram = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .map_err(|error| damaged(error.to_string()))?;
         Ok(Some(histogram))
     }
 }

@@ -1,8 +1,9 @@
 //! What came out of a benchmark: one model, and its ways onto paper.
 //!
-//! [`write()`] puts all of them into a directory: `report.json` (the model), `report.html` (to look at), `report.txt` (YCSB's text
-//! format), `runs.csv` and `series.csv` (for other programs), and an HdrHistogram log for each run. [`read()`] takes a report back
-//! from its JSON, [`summary()`] makes the table that a terminal shows, and [`compare()`] sets two reports side by side.
+//! [`write()`] puts all of them into a directory: `report.json` (the model), `report.html` (to look
+//! at), `report.txt` (YCSB's text format), `runs.csv` and `series.csv` (for other programs), and an
+//! HdrHistogram log for each run. [`read()`] takes a report back from its JSON, [`summary()`] makes
+//! the table that a terminal shows, and [`compare()`] sets two reports side by side.
 
 mod build;
 mod compare;
@@ -21,7 +22,10 @@ mod ycsb_text;
 
 pub use compare::{Comparison, Difference, Match, Verdict, compare};
 pub use json::read;
-pub use model::{Chart, ChartKind, ChartSeries, Latency, OperationReport, Percentile, ProgressPoint, Report, Run, Second};
+pub use model::{
+    Chart, ChartKind, ChartSeries, Latency, OperationReport, Percentile, ProgressPoint, Report,
+    Run, Second,
+};
 pub use noise::NoiseSource;
 pub use summary::summary;
 pub use write::write;

@@ -37,17 +37,20 @@ impl Report {
 /// One thing that was measured: one phase of one workload on one target, repeats included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// What it is, the same in every report of the same thing, with the target left out: `a / zipfian / 0.33x / ssd`.
+    /// What it is, the same in every report of the same thing, with the target left out:
+    /// `a / zipfian / 0.33x / ssd`.
     pub name: String,
     /// The target's name.
     pub target: String,
-    /// What sets it apart from its neighbours: `workload`, `distribution`, `size`, `directory`, `phase`, `threads`.
+    /// What sets it apart from its neighbours: `workload`, `distribution`, `size`, `directory`,
+    /// `phase`, `threads`.
     pub labels: BTreeMap<String, String>,
     /// How the target was set up.
     pub settings: BTreeMap<String, String>,
     /// Threads or connections that drove it.
     pub threads: usize,
-    /// Operations (or rows of a bulk call) that were measured, failed ones left out; of the median repeat.
+    /// Operations (or rows of a bulk call) that were measured, failed ones left out; of the median
+    /// repeat.
     pub operations_count: u64,
     /// Operations that failed, of all repeats.
     pub failures: u64,
@@ -57,33 +60,46 @@ pub struct Run {
     pub seconds: f64,
     /// Operations (or rows) per second of each repeat, in the order they ran.
     pub throughputs: Vec<f64>,
-    /// By operation: `READ`, `UPDATE`; of the median repeat. The last one, `ALL`, is all of them when there is more than one.
+    /// By operation: `READ`, `UPDATE`; of the median repeat. The last one, `ALL`, is all of them
+    /// when there is more than one.
     pub operations: Vec<OperationReport>,
     /// Reading by reading; of the median repeat.
     pub series: Vec<Second>,
-    /// Rate against the share of the work done; of the median repeat. Empty where it makes no sense.
+    /// Rate against the share of the work done; of the median repeat. Empty where it makes no
+    /// sense.
     pub progress: Vec<ProgressPoint>,
-    /// Further figures with their unit in the name: `disk_bytes`, `memory_peak_bytes`, `settle_seconds`.
+    /// Further figures with their unit in the name: `disk_bytes`, `memory_peak_bytes`,
+    /// `settle_seconds`.
     pub figures: BTreeMap<String, f64>,
 }
 
 impl Run {
     /// The name and the target, and the number of threads: what sets it apart in a list.
     pub fn title(&self) -> String {
-        let threads = if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) };
+        let threads = if self.threads == 1 {
+            "1 thread".to_owned()
+        } else {
+            format!("{} threads", self.threads)
+        };
         format!("{} / {} / {threads}", self.name, self.target)
     }
 
-    /// Service time of all operations together; nothing for bulk calls that were not timed one by one.
+    /// Service time of all operations together; nothing for bulk calls that were not timed one by
+    /// one.
     pub fn latency(&self) -> Option<&Latency> {
-        self.operations.last().filter(|operation| operation.count > 0).map(|operation| &operation.service)
+        self.operations
+            .last()
+            .filter(|operation| operation.count > 0)
+            .map(|operation| &operation.service)
     }
 
-    /// How far the fastest repeat is from the slowest, as a share of the median; nothing when there is one repeat.
+    /// How far the fastest repeat is from the slowest, as a share of the median; nothing when there
+    /// is one repeat.
     pub fn spread(&self) -> Option<f64> {
         let least = self.throughputs.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.throughputs.iter().copied().fold(0.0, f64::max);
-        (self.throughputs.len() > 1 && self.throughput() > 0.0).then(|| (most - least) / self.throughput())
+        (self.throughputs.len() > 1 && self.throughput() > 0.0)
+            .then(|| (most - least) / self.throughput())
     }
 
     /// The median of the repeats' throughputs, operations per second; 0 when nothing was measured.
@@ -101,7 +117,8 @@ impl Run {
 /// One kind of operation in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationReport {
-    /// YCSB's name of it: `READ`, `UPDATE`, `INSERT`, `SCAN`, `READ-MODIFY-WRITE`; or `PUT`, `GET`, `BULK-PUT`.
+    /// YCSB's name of it: `READ`, `UPDATE`, `INSERT`, `SCAN`, `READ-MODIFY-WRITE`; or `PUT`, `GET`,
+    /// `BULK-PUT`.
     pub name: String,
     /// How many were done.
     pub count: u64,
@@ -146,7 +163,8 @@ pub struct Second {
     pub warm_up: bool,
     /// Operations (or rows) per second.
     pub throughput: f64,
-    /// The 99th percentile of service time of the operations that ended in it, microseconds; none for bulk calls.
+    /// The 99th percentile of service time of the operations that ended in it, microseconds; none
+    /// for bulk calls.
     pub p99_us: Option<f64>,
     /// Whether the target was slowing writes down when it was read.
     pub stalled: bool,
@@ -205,6 +223,7 @@ pub struct Chart {
 pub struct ChartSeries {
     /// Its name in the legend.
     pub name: String,
-    /// For lines: horizontal and vertical. For bars: the number of the category and the height; a category may be missing.
+    /// For lines: horizontal and vertical. For bars: the number of the category and the height; a
+    /// category may be missing.
     pub points: Vec<(f64, f64)>,
 }

@@ -1,8 +1,9 @@
 //! How far a run's rate may be off by chance.
 //!
-//! From three repeats on, it is Student's 95 % interval of their mean. With fewer, the readings of the run must do: consecutive
-//! ones are put together in blocks, because a second is much like the one before, and the interval is that of the blocks' means.
-//! Runs differ from one another by more than their seconds do, therefore it is never less than a floor then.
+//! From three repeats on, it is Student's 95 % interval of their mean. With fewer, the readings of
+//! the run must do: consecutive ones are put together in blocks, because a second is much like the
+//! one before, and the interval is that of the blocks' means. Runs differ from one another by more
+//! than their seconds do, therefore it is never less than a floor then.
 
 use super::Run;
 
@@ -42,9 +43,15 @@ impl Noise {
 
 /// The means of blocks of readings, the warm-up left out.
 fn blocks(run: &Run) -> Option<Vec<f64>> {
-    let rates: Vec<f64> = run.series.iter().filter(|second| !second.warm_up).map(|second| second.throughput).collect();
+    let rates: Vec<f64> = run
+        .series
+        .iter()
+        .filter(|second| !second.warm_up)
+        .map(|second| second.throughput)
+        .collect();
     let blocks = (rates.len() / 2).min(BLOCKS_MAX);
-    (rates.len() >= READINGS_MIN).then(|| (0..blocks).map(|block| mean(&rates[share(&rates, block, blocks)])).collect())
+    (rates.len() >= READINGS_MIN)
+        .then(|| (0..blocks).map(|block| mean(&rates[share(&rates, block, blocks)])).collect())
 }
 
 fn share(rates: &[f64], block: usize, blocks: usize) -> std::ops::Range<usize> {
@@ -54,7 +61,8 @@ fn share(rates: &[f64], block: usize, blocks: usize) -> std::ops::Range<usize> {
 /// Half of Student's 95 % interval of the mean, as a share of the mean.
 fn interval(samples: &[f64]) -> Option<f64> {
     let mean = mean(samples);
-    let variance = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / (samples.len() - 1) as f64;
+    let variance = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>()
+        / (samples.len() - 1) as f64;
     let half = student(samples.len() - 1) * (variance / samples.len() as f64).sqrt();
     (mean > 0.0).then(|| half / mean)
 }
@@ -65,6 +73,7 @@ fn mean(samples: &[f64]) -> f64 {
 
 /// Student's t for 97.5 %, by degrees of freedom.
 fn student(freedom: usize) -> f64 {
-    const TABLE: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    const TABLE: [f64; 10] =
+        [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     TABLE.get(freedom - 1).copied().unwrap_or(if freedom < 30 { 2.2 } else { 2.05 })
 }

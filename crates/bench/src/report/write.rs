@@ -7,8 +7,8 @@ use tonnage::{Error, Result};
 
 use super::{Report, csv, hdr, html, json, ycsb_text};
 
-/// Writes a report in all formats into a directory, which is made if it is missing; files of the same names are replaced.
-/// Gives the files, the JSON first.
+/// Writes a report in all formats into a directory, which is made if it is missing; files of the
+/// same names are replaced. Gives the files, the JSON first.
 ///
 /// # Errors
 /// `Invalid` when the directory cannot be written to.
@@ -33,6 +33,9 @@ fn put(path: PathBuf, content: &[u8]) -> Result<PathBuf> {
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Error {
-    Error::invalid(format!("{} cannot be written: {error}; choose another directory for the report", path.display()))
-        .with_source(error)
+    Error::invalid(format!(
+        "{} cannot be written: {error}; choose another directory for the report",
+        path.display()
+    ))
+    .with_source(error)
 }

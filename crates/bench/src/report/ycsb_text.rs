@@ -1,7 +1,8 @@
 //! YCSB's text format, which many tools parse: `[READ], AverageLatency(us), 12.3`.
 //!
-//! Each run is a section of its own behind a line that names it and begins with `#`. Latencies have digits after the point where
-//! YCSB cuts them to whole microseconds, because an embedded store answers within one.
+//! Each run is a section of its own behind a line that names it and begins with `#`. Latencies have
+//! digits after the point where YCSB cuts them to whole microseconds, because an embedded store
+//! answers within one.
 
 use std::fmt::Write as _;
 
@@ -42,7 +43,12 @@ fn add_latency(text: &mut String, name: &str, count: u64, latency: &Latency) {
     line(text, name, "MinLatency(us)", latency.min_us);
     line(text, name, "MaxLatency(us)", latency.max_us);
     for percentile in &latency.percentiles {
-        line(text, name, &format!("{}PercentileLatency(us)", ordinal(percentile.percent)), percentile.us);
+        line(
+            text,
+            name,
+            &format!("{}PercentileLatency(us)", ordinal(percentile.percent)),
+            percentile.us,
+        );
     }
 }
 

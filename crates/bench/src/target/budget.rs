@@ -16,14 +16,16 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Divides memory: a sixteenth to each memtable, at least 16 and at most 64 MiB but never more than half to all of them, and the
-    /// rest to the cache. Tonnage's defaults when no budget is given.
+    /// Divides memory: a sixteenth to each memtable, at least 16 and at most 64 MiB but never more
+    /// than half to all of them, and the rest to the cache. Tonnage's defaults when no budget is
+    /// given.
     pub(super) fn of(memory_bytes: Option<usize>) -> Self {
         let Some(memory_bytes) = memory_bytes else {
             let RocksDbSettings { cache_bytes, memtable_bytes, .. } = RocksDbSettings::default();
             return Budget { cache_bytes, memtable_bytes };
         };
-        let memtable_bytes = (memory_bytes / 16).clamp(16 * MIB, 64 * MIB).min(memory_bytes / (2 * MEMTABLES));
+        let memtable_bytes =
+            (memory_bytes / 16).clamp(16 * MIB, 64 * MIB).min(memory_bytes / (2 * MEMTABLES));
         Budget { cache_bytes: memory_bytes - MEMTABLES * memtable_bytes, memtable_bytes }
     }
 
@@ -44,7 +46,10 @@ mod tests {
 
     #[test]
     fn a_gibibyte_gives_three_memtables_of_64_mib_and_the_rest_to_the_cache() {
-        assert_eq!(Budget::of(Some(1 << 30)), Budget { cache_bytes: 832 * MIB, memtable_bytes: 64 * MIB });
+        assert_eq!(
+            Budget::of(Some(1 << 30)),
+            Budget { cache_bytes: 832 * MIB, memtable_bytes: 64 * MIB }
+        );
     }
 
     proptest! {

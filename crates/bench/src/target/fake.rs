@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage::{Error, Result};
 
-use super::{BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape, RecordSource, Target};
+use super::{
+    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
+    RecordSource, Target,
+};
 
 /// Offers gauges alone.
 #[derive(Default)]
@@ -38,7 +41,12 @@ impl Target for FakeTarget {
         Err(self.unsupported("clients"))
     }
 
-    fn bulk_put_records(&self, _: &RecordShape, _: Vec<Box<dyn RecordSource>>, _: &BulkOptions) -> Result<BulkDone> {
+    fn bulk_put_records(
+        &self,
+        _: &RecordShape,
+        _: Vec<Box<dyn RecordSource>>,
+        _: &BulkOptions,
+    ) -> Result<BulkDone> {
         Err(self.unsupported("records"))
     }
 

@@ -5,7 +5,8 @@
 //! - **pairs**: a key and a value, both text or bytes without zero bytes in the key;
 //! - **tables**: rows of a schema, as Arrow record batches in bulk and as [`Row`]s one by one.
 //!
-//! YCSB's records are a kind of their own, because every system keeps them in its own best way: a key and some fields.
+//! YCSB's records are a kind of their own, because every system keeps them in its own best way: a
+//! key and some fields.
 
 mod budget;
 mod embedded;
@@ -60,8 +61,13 @@ pub trait Target: Send + Sync {
         options: &BulkOptions,
     ) -> Result<BulkDone>;
 
-    /// Puts pairs in bulk, source by source side by side. When it returns, what was put is as durable as asked for.
-    fn bulk_put_pairs(&self, sources: Vec<Box<dyn PairSource>>, options: &BulkOptions) -> Result<BulkDone>;
+    /// Puts pairs in bulk, source by source side by side. When it returns, what was put is as
+    /// durable as asked for.
+    fn bulk_put_pairs(
+        &self,
+        sources: Vec<Box<dyn PairSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone>;
 
     /// Gets pairs in bulk by whole keys.
     fn bulk_get_pairs(&self, keys: Box<dyn KeySource>, options: &BulkOptions) -> Result<BulkDone>;
@@ -73,32 +79,56 @@ pub trait Target: Send + Sync {
     }
 
     /// Puts rows of one table in bulk.
-    fn bulk_put_rows(&self, table: &str, sources: Vec<Box<dyn RowSource>>, options: &BulkOptions) -> Result<BulkDone> {
+    fn bulk_put_rows(
+        &self,
+        table: &str,
+        sources: Vec<Box<dyn RowSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         let _ = (table, sources, options);
         Err(self.unsupported("tables"))
     }
 
-    /// Gets rows of one table by whole or partial keys, as record batches of the key columns; `children` names child tables
-    /// whose rows come along.
-    fn bulk_get_rows(&self, table: &str, keys: Box<dyn RowSource>, children: &[&str], options: &BulkOptions) -> Result<BulkDone> {
+    /// Gets rows of one table by whole or partial keys, as record batches of the key columns;
+    /// `children` names child tables whose rows come along.
+    fn bulk_get_rows(
+        &self,
+        table: &str,
+        keys: Box<dyn RowSource>,
+        children: &[&str],
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         let _ = (table, keys, children, options);
         Err(self.unsupported("tables"))
     }
 
     /// Puts rows of several tables in one call.
-    fn multi_put(&self, rows: Vec<(String, RecordBatch)>, options: &BulkOptions) -> Result<BulkDone> {
+    fn multi_put(
+        &self,
+        rows: Vec<(String, RecordBatch)>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         let _ = (rows, options);
         Err(self.unsupported("calls over several tables"))
     }
 
     /// Gets rows of several tables by their keys in one call.
-    fn multi_get(&self, keys: Vec<(String, RecordBatch)>, options: &BulkOptions) -> Result<BulkDone> {
+    fn multi_get(
+        &self,
+        keys: Vec<(String, RecordBatch)>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         let _ = (keys, options);
         Err(self.unsupported("calls over several tables"))
     }
 
-    /// Runs statements in one call and hands the batches of their answers to `sink`, each with the number of its statement.
-    fn multi_query(&self, statements: &[&str], sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>) -> Result<()> {
+    /// Runs statements in one call and hands the batches of their answers to `sink`, each with the
+    /// number of its statement.
+    fn multi_query(
+        &self,
+        statements: &[&str],
+        sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
+    ) -> Result<()> {
         let _ = (statements, sink);
         Err(self.unsupported("queries"))
     }
@@ -120,7 +150,8 @@ pub trait Target: Send + Sync {
 
 /// A session of one thread: one record, pair or row at a time.
 pub trait Client: Send {
-    /// Reads a record: all its fields, or those asked for by number. Gives whether it is there; its fields stand in `into`.
+    /// Reads a record: all its fields, or those asked for by number. Gives whether it is there; its
+    /// fields stand in `into`.
     fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool>;
 
     /// Stores a whole record, new or not.
@@ -130,7 +161,13 @@ pub trait Client: Send {
     fn update(&mut self, key: &str, fields: &[usize], values: &Record) -> Result<bool>;
 
     /// Reads up to `count` records in key order, from a key on. Gives how many came.
-    fn scan(&mut self, start: &str, count: usize, fields: Option<&[usize]>, into: &mut Record) -> Result<usize>;
+    fn scan(
+        &mut self,
+        start: &str,
+        count: usize,
+        fields: Option<&[usize]>,
+        into: &mut Record,
+    ) -> Result<usize>;
 
     /// Deletes a record. Gives whether it was there.
     fn delete(&mut self, key: &str) -> Result<bool>;
@@ -147,14 +184,19 @@ pub trait Client: Send {
         Err(Error::unsupported("this target does not offer tables"))
     }
 
-    /// Gets the rows of a whole or partial key, and of the child tables named. Gives how many rows came.
+    /// Gets the rows of a whole or partial key, and of the child tables named. Gives how many rows
+    /// came.
     fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
         let _ = (table, key, children);
         Err(Error::unsupported("this target does not offer tables"))
     }
 
     /// Runs a statement and hands the batches of its answer to `sink`.
-    fn query(&mut self, statement: &str, sink: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+    fn query(
+        &mut self,
+        statement: &str,
+        sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
         let _ = (statement, sink);
         Err(Error::unsupported("this target does not offer queries"))
     }
@@ -238,7 +280,8 @@ impl Record {
 
 /// YCSB's records, batch after batch, made as they are asked for.
 pub trait RecordSource: Send {
-    /// Gives the next batch to `sink`, record by record. False, without a call, when there are no more.
+    /// Gives the next batch to `sink`, record by record. False, without a call, when there are no
+    /// more.
     fn next_batch(&mut self, sink: &mut dyn FnMut(&str, &Record) -> Result<()>) -> Result<bool>;
 }
 
@@ -279,11 +322,14 @@ pub struct BulkOptions<'a> {
     pub durability: Durability,
     /// Memory that the call may take, by the target's own default when none.
     pub memory_bytes_max: Option<usize>,
-    /// Requests in flight at most, by the target's own default when none: what the parallelism sweep turns.
+    /// Requests in flight at most, by the target's own default when none: what the parallelism
+    /// sweep turns.
     pub parallelism: Option<usize>,
-    /// Whether entries are stored over whatever is there, without a look; else stored ones are kept, and counted.
+    /// Whether entries are stored over whatever is there, without a look; else stored ones are
+    /// kept, and counted.
     pub overwrite: bool,
-    /// Is told of entries read or found, and their bytes, as the call goes on. Called from several threads.
+    /// Is told of entries read or found, and their bytes, as the call goes on. Called from several
+    /// threads.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 

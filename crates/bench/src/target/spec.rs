@@ -23,7 +23,8 @@ pub enum TargetKind {
 
 impl TargetKind {
     /// All of them.
-    pub const ALL: [TargetKind; 3] = [TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb];
+    pub const ALL: [TargetKind; 3] =
+        [TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -68,7 +69,13 @@ pub struct TargetSpec {
 impl TargetSpec {
     /// A target with its own defaults.
     pub fn new(kind: TargetKind, directory: impl Into<PathBuf>) -> Self {
-        TargetSpec { kind, directory: directory.into(), memory_bytes: None, direct_io: false, durability: Durability::Write }
+        TargetSpec {
+            kind,
+            directory: directory.into(),
+            memory_bytes: None,
+            direct_io: false,
+            durability: Durability::Write,
+        }
     }
 
     /// Makes it, empty.
@@ -80,7 +87,9 @@ impl TargetSpec {
             self.claim_directory()?;
         }
         Ok(match self.kind {
-            TargetKind::TonnageRocksDb | TargetKind::TonnageMemory => Box::new(Embedded::open(self)?),
+            TargetKind::TonnageRocksDb | TargetKind::TonnageMemory => {
+                Box::new(Embedded::open(self)?)
+            }
             TargetKind::RocksDb => Box::new(Raw::open(self)?),
         })
     }
@@ -88,10 +97,14 @@ impl TargetSpec {
     /// Makes the directory, or sees that it is empty.
     fn claim_directory(&self) -> Result<()> {
         let shown = self.directory.display();
-        let unusable = |error| Error::unavailable(format!("{shown} cannot be used: {error}")).with_source(error);
+        let unusable = |error| {
+            Error::unavailable(format!("{shown} cannot be used: {error}")).with_source(error)
+        };
         fs::create_dir_all(&self.directory).map_err(unusable)?;
         if fs::read_dir(&self.directory).map_err(unusable)?.next().is_some() {
-            return Err(Error::invalid(format!("{shown} is not empty: a benchmark wants a directory of its own")));
+            return Err(Error::invalid(format!(
+                "{shown} is not empty: a benchmark wants a directory of its own"
+            )));
         }
         Ok(())
     }

@@ -16,7 +16,10 @@ struct Opened {
 
 fn open(kind: TargetKind) -> Opened {
     let directory = tempfile::tempdir().unwrap();
-    let spec = TargetSpec { memory_bytes: Some(32 << 20), ..TargetSpec::new(kind, directory.path().join("data")) };
+    let spec = TargetSpec {
+        memory_bytes: Some(32 << 20),
+        ..TargetSpec::new(kind, directory.path().join("data"))
+    };
     Opened { target: spec.open().unwrap(), _directory: directory }
 }
 
@@ -76,7 +79,13 @@ fn keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> Box<dyn KeySource> {
 }
 
 fn bulk(progress: &(dyn Fn(u64, u64) + Sync), overwrite: bool) -> BulkOptions<'_> {
-    BulkOptions { durability: Durability::Write, memory_bytes_max: Some(16 << 20), parallelism: None, overwrite, progress }
+    BulkOptions {
+        durability: Durability::Write,
+        memory_bytes_max: Some(16 << 20),
+        parallelism: None,
+        overwrite,
+        progress,
+    }
 }
 
 const KEEP: BulkOptions<'static> = BulkOptions {
@@ -89,7 +98,8 @@ const KEEP: BulkOptions<'static> = BulkOptions {
 
 #[rstest]
 fn a_record_is_read_as_it_was_inserted(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open_with_records(kind);
     let (mut client, mut found) = (opened.target.client().unwrap(), Record::default());
@@ -104,7 +114,8 @@ fn a_record_is_read_as_it_was_inserted(
 
 #[rstest]
 fn an_update_changes_the_fields_given_and_no_others(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open_with_records(kind);
     let (mut client, mut found) = (opened.target.client().unwrap(), Record::default());
@@ -120,7 +131,8 @@ fn an_update_changes_the_fields_given_and_no_others(
 
 #[rstest]
 fn a_scan_gives_records_in_key_order_from_its_start(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open_with_records(kind);
     let (mut client, mut found) = (opened.target.client().unwrap(), Record::default());
@@ -136,7 +148,8 @@ fn a_scan_gives_records_in_key_order_from_its_start(
 
 #[rstest]
 fn a_deleted_record_is_gone(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open_with_records(kind);
     let (mut client, mut found) = (opened.target.client().unwrap(), Record::default());
@@ -148,10 +161,13 @@ fn a_deleted_record_is_gone(
 
 #[rstest]
 fn records_put_in_bulk_are_those_that_a_client_reads(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open_with_records(kind);
-    let source = |records: Vec<(&'static str, Record)>| Box::new(Listed(Some(records))) as Box<dyn RecordSource>;
+    let source = |records: Vec<(&'static str, Record)>| {
+        Box::new(Listed(Some(records))) as Box<dyn RecordSource>
+    };
     let sources = vec![
         source(vec![("user1", record(["a", "b", "c"])), ("user2", record(["d", "e", "f"]))]),
         source(vec![("user3", record(["g", "h", "i"]))]),
@@ -165,7 +181,8 @@ fn records_put_in_bulk_are_those_that_a_client_reads(
 
 #[rstest]
 fn single_pairs_come_back(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
     #[values(Durability::None, Durability::Write, Durability::Fsync)] durability: Durability,
 ) {
     let opened = open(kind);
@@ -177,34 +194,49 @@ fn single_pairs_come_back(
 
 #[rstest]
 fn a_key_that_is_there_is_kept_and_counted_or_replaced(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open(kind);
     let target = &opened.target;
-    let first = target.bulk_put_pairs(vec![pairs(&[("k1", "one"), ("k2", "two"), ("k1", "again")])], &KEEP).unwrap();
+    let first = target
+        .bulk_put_pairs(vec![pairs(&[("k1", "one"), ("k2", "two"), ("k1", "again")])], &KEEP)
+        .unwrap();
     assert_eq!((first.rows, first.existed, first.failed), (2, 1, 0));
-    let second = target.bulk_put_pairs(vec![pairs(&[("k2", "later"), ("k3", "three")])], &KEEP).unwrap();
+    let second =
+        target.bulk_put_pairs(vec![pairs(&[("k2", "later"), ("k3", "three")])], &KEEP).unwrap();
     assert_eq!((second.rows, second.existed), (1, 1));
     let mut client = target.client().unwrap();
-    assert_eq!((client.get_pair(b"k1").unwrap(), client.get_pair(b"k2").unwrap()), (Some(3), Some(3)));
+    assert_eq!(
+        (client.get_pair(b"k1").unwrap(), client.get_pair(b"k2").unwrap()),
+        (Some(3), Some(3))
+    );
 
     let replace = BulkOptions { overwrite: true, ..KEEP };
-    let third = target.bulk_put_pairs(vec![pairs(&[("k2", "later"), ("k4", "four")])], &replace).unwrap();
+    let third =
+        target.bulk_put_pairs(vec![pairs(&[("k2", "later"), ("k4", "four")])], &replace).unwrap();
     assert_eq!((third.rows, third.existed), (2, 0));
     assert_eq!(client.get_pair(b"k2").unwrap(), Some(5));
 }
 
 #[rstest]
 fn a_bulk_get_finds_what_is_there_and_tells_its_progress(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open(kind);
-    opened.target.bulk_put_pairs(vec![pairs(&[("k1", "one"), ("k2", "two"), ("k3", "three")])], &KEEP).unwrap();
+    opened
+        .target
+        .bulk_put_pairs(vec![pairs(&[("k1", "one"), ("k2", "two"), ("k3", "three")])], &KEEP)
+        .unwrap();
     let told = AtomicU64::new(0);
     let progress = |rows, _bytes| {
         told.fetch_add(rows, Relaxed);
     };
-    let done = opened.target.bulk_get_pairs(keys(["k3", "nothing", "k1"]), &bulk(&progress, false)).unwrap();
+    let done = opened
+        .target
+        .bulk_get_pairs(keys(["k3", "nothing", "k1"]), &bulk(&progress, false))
+        .unwrap();
     assert_eq!((done.rows, told.load(Relaxed)), (2, 2));
     assert!(done.bytes >= 12, "two keys and two values: {}", done.bytes);
     // A key given twice may be answered once.
@@ -214,7 +246,8 @@ fn a_bulk_get_finds_what_is_there_and_tells_its_progress(
 
 #[rstest]
 fn a_source_that_fails_fails_the_call(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     struct Broken;
     impl KeySource for Broken {
@@ -237,7 +270,9 @@ fn gauges_show_data(#[values(TargetKind::TonnageRocksDb, TargetKind::RocksDb)] k
 }
 
 #[rstest]
-fn a_directory_that_holds_something_is_refused(#[values(TargetKind::TonnageRocksDb, TargetKind::RocksDb)] kind: TargetKind) {
+fn a_directory_that_holds_something_is_refused(
+    #[values(TargetKind::TonnageRocksDb, TargetKind::RocksDb)] kind: TargetKind,
+) {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("letter"), "mine").unwrap();
     let refused = TargetSpec::new(kind, directory.path()).open().err().expect("it holds something");
@@ -247,7 +282,8 @@ fn a_directory_that_holds_something_is_refused(#[values(TargetKind::TonnageRocks
 
 #[rstest]
 fn what_is_not_offered_is_answered_so(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let opened = open(kind);
     let created = opened.target.define("CREATE TABLE t (id LONG, PRIMARY KEY (id))");
@@ -261,10 +297,14 @@ fn what_is_not_offered_is_answered_so(
         rows += batch.num_rows();
         Ok(())
     });
-    let asked_at_once = opened.target.multi_query(&["SELECT 2", "SELECT 3"], &mut |statement, batch| {
-        rows += statement * batch.num_rows();
-        Ok(())
-    });
+    let asked_at_once =
+        opened.target.multi_query(&["SELECT 2", "SELECT 3"], &mut |statement, batch| {
+            rows += statement * batch.num_rows();
+            Ok(())
+        });
     let offers = opened.target.offers(Feature::Queries);
-    assert_eq!((asked.is_ok(), asked_at_once.is_ok(), rows), (offers, offers, if offers { 2 } else { 0 }));
+    assert_eq!(
+        (asked.is_ok(), asked_at_once.is_ok(), rows),
+        (offers, offers, if offers { 2 } else { 0 })
+    );
 }

@@ -8,8 +8,8 @@ use tonnage::{Error, Result};
 use crate::measure::Meter;
 use crate::target::{Client, Target};
 
-/// Does the operations numbered from 0 to `count` from some threads in turn, each recorded as operation 0 of the plan. Ends early
-/// when the meter says so.
+/// Does the operations numbered from 0 to `count` from some threads in turn, each recorded as
+/// operation 0 of the plan. Ends early when the meter says so.
 pub(super) fn one_by_one(
     meter: &Meter<'_>,
     target: &dyn Target,
@@ -33,9 +33,10 @@ pub(super) fn one_by_one(
         return work(0);
     }
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|_| Err(Error::internal("a thread of the loop panicked"))))
+        let workers: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|_| Err(Error::internal("a thread of the loop panicked")))
+        })
     })
 }

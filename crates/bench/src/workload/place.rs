@@ -20,7 +20,12 @@ impl FromStr for Place {
     fn from_str(text: &str) -> Result<Self> {
         let (label, directory) = match text.split_once('=') {
             Some((label, directory)) => (label.to_owned(), directory),
-            None => (Path::new(text).file_name().map_or("data".to_owned(), |name| name.to_string_lossy().into_owned()), text),
+            None => (
+                Path::new(text)
+                    .file_name()
+                    .map_or("data".to_owned(), |name| name.to_string_lossy().into_owned()),
+                text,
+            ),
         };
         if label.is_empty() || directory.is_empty() {
             return Err(Error::invalid(format!(
@@ -32,11 +37,13 @@ impl FromStr for Place {
 }
 
 impl Place {
-    /// Makes a directory of a name not used yet in it. It is deleted with all that is in it when the answer is dropped.
+    /// Makes a directory of a name not used yet in it. It is deleted with all that is in it when
+    /// the answer is dropped.
     pub fn scratch(&self, name: &str) -> Result<Scratch> {
         let path = self.directory.join(format!("tonnage-bench-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .map_err(|error| Error::invalid(format!("{} cannot be made: {error}", path.display())).with_source(error))?;
+        std::fs::create_dir_all(&path).map_err(|error| {
+            Error::invalid(format!("{} cannot be made: {error}", path.display())).with_source(error)
+        })?;
         Ok(Scratch(path))
     }
 }

@@ -1,7 +1,8 @@
 //! Entries that could not be stored: shown, and kept for mending.
 //!
-//! Each input has its own pair of files, made when its first record fails: the records as they stood (CSV with the header, so
-//! that the file can be mended and loaded), and a `.reasons.jsonl` that tells file, record, line, column and reason of each.
+//! Each input has its own pair of files, made when its first record fails: the records as they
+//! stood (CSV with the header, so that the file can be mended and loaded), and a `.reasons.jsonl`
+//! that tells file, record, line, column and reason of each.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -35,10 +36,20 @@ struct Kept {
 }
 
 impl Failures {
-    pub(crate) fn new(console: &Console, directory: Option<&Path>, streams: Vec<Arc<StreamState>>) -> Self {
+    pub(crate) fn new(
+        console: &Console,
+        directory: Option<&Path>,
+        streams: Vec<Arc<StreamState>>,
+    ) -> Self {
         let files = streams.iter().map(|_| None).collect();
         let kept = Mutex::new(Kept { count: 0, files });
-        Self { console: console.clone(), directory: directory.map(Path::to_owned), streams, kept, resume: None }
+        Self {
+            console: console.clone(),
+            directory: directory.map(Path::to_owned),
+            streams,
+            kept,
+            resume: None,
+        }
     }
 
     /// The same, noting every stream that is complete.
@@ -68,7 +79,9 @@ impl Failures {
     fn show(&self, count: u64, record: &RejectedRecord) {
         match count {
             _ if self.directory.is_some() => {}
-            1..=SHOWN_MAX => self.console.warn(format_args!("rejected: {}: {}", place(record), record.reason)),
+            1..=SHOWN_MAX => {
+                self.console.warn(format_args!("rejected: {}: {}", place(record), record.reason))
+            }
             _ if count == SHOWN_MAX + 1 => {
                 self.console.warn("rejected: further ones are only counted: --rejects DIR keeps them all with their reasons");
             }
@@ -78,7 +91,10 @@ impl Failures {
 
     fn cannot_keep(&self, error: io::Error) -> Error {
         let directory = self.directory.as_deref().unwrap_or(Path::new("")).display();
-        Error::unavailable(format!("--rejects {directory}: rejected records cannot be kept: {error}")).with_source(error)
+        Error::unavailable(format!(
+            "--rejects {directory}: rejected records cannot be kept: {error}"
+        ))
+        .with_source(error)
     }
 }
 
@@ -88,13 +104,15 @@ fn place(record: &RejectedRecord) -> String {
         Some(line) => format!("line {line}"),
         None => format!("record {}", record.record),
     };
-    let column = record.column.as_ref().map(|column| format!(", column {column}")).unwrap_or_default();
+    let column =
+        record.column.as_ref().map(|column| format!(", column {column}")).unwrap_or_default();
     format!("{}, {at}{column}", record.source)
 }
 
 impl BulkPutCallbacks for Failures {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
-        let record = self.streams[entry.stream].original(entry.position, entry.column, entry.reason);
+        let record =
+            self.streams[entry.stream].original(entry.position, entry.column, entry.reason);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.count += 1;
         self.show(kept.count, &record);
@@ -127,7 +145,10 @@ impl RejectFiles {
         let before = streams[..stream].iter().filter(|other| other.file_name() == name).count();
         if before > 0 {
             let stem = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let ending = name.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+            let ending = name
+                .extension()
+                .map(|ending| format!(".{}", ending.to_string_lossy()))
+                .unwrap_or_default();
             name = PathBuf::from(format!("{stem}-{}{ending}", before + 1));
         }
         let records = match state.format.is_text() {
@@ -139,15 +160,24 @@ impl RejectFiles {
         if let Some(header) = &state.header {
             writeln!(records, "{header}")?;
         }
-        let reasons = format!("{}.reasons.jsonl", name.file_stem().unwrap_or_default().to_string_lossy());
+        let reasons =
+            format!("{}.reasons.jsonl", name.file_stem().unwrap_or_default().to_string_lossy());
         let has_lines = state.format == Format::JsonLines;
-        Ok(Self { records, has_lines, reasons: BufWriter::new(File::create(directory.join(reasons))?) })
+        Ok(Self {
+            records,
+            has_lines,
+            reasons: BufWriter::new(File::create(directory.join(reasons))?),
+        })
     }
 
     fn add(&mut self, record: &RejectedRecord) -> io::Result<()> {
         if !record.original.is_empty() {
             let is_end = |byte: &u8| self.has_lines && matches!(byte, b'\n' | b'\r');
-            let text: Vec<u8> = record.original.iter().map(|byte| if is_end(byte) { b' ' } else { *byte }).collect();
+            let text: Vec<u8> = record
+                .original
+                .iter()
+                .map(|byte| if is_end(byte) { b' ' } else { *byte })
+                .collect();
             self.records.write_all(&text)?;
             self.records.write_all(b"\n")?;
         }

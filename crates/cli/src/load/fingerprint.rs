@@ -25,7 +25,8 @@ impl Fingerprint {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
-        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified =
+            metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let mut ends = Vec::new();
         file.by_ref().take(END_BYTES).read_to_end(&mut ends)?;
         if metadata.len() > END_BYTES {

@@ -22,8 +22,8 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens every source and lets `check` judge its columns. With `ignore_unknown`, columns that are not wanted are not even
-    /// read.
+    /// Opens every source and lets `check` judge its columns. With `ignore_unknown`, columns that
+    /// are not wanted are not even read.
     pub(crate) fn prepare(
         sources: Vec<Source>,
         options: &ReadOptions,
@@ -56,7 +56,8 @@ impl Input {
 
     /// The byte between fields, if this is CSV.
     pub(super) fn delimiter(&self) -> u8 {
-        let by_name = || if self.name().to_ascii_lowercase().contains(".tsv") { b'\t' } else { b',' };
+        let by_name =
+            || if self.name().to_ascii_lowercase().contains(".tsv") { b'\t' } else { b',' };
         self.options.csv.delimiter.unwrap_or_else(by_name)
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress, Store};
+use tonnage::{
+    BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress, Store,
+};
 use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
 use super::resume::ResumeFile;
@@ -72,7 +74,8 @@ pub(crate) struct InputArgs {
     /// The character between the fields of CSV; tab for a tab [default: a comma; a tab for .tsv]
     #[arg(long, value_parser = values::delimiter, value_name = "CHARACTER")]
     delimiter: Option<u8>,
-    /// The first line of CSV is a record: columns are those of the table in order, or those of --columns
+    /// The first line of CSV is a record: columns are those of the table in order, or those of
+    /// --columns
     #[arg(long)]
     no_header: bool,
     /// The names of the columns of CSV without a header, parted by commas (goes with --no-header)
@@ -96,11 +99,14 @@ impl JobArgs {
     /// The files. Each pipe among them is opened once, so this is called once.
     pub(crate) fn sources(&self) -> Outcome<Vec<Source>> {
         let sources = Source::expand(&self.files)?;
-        for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.reads_once()) {
+        for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.reads_once())
+        {
             let name = if source.is_stdin() { "standard input (-)" } else { source.name() };
             let is_same = |other: &Source| other == source || source.is_stdin() && other.is_stdin();
             if sources[..place].iter().any(is_same) {
-                return Err(Failure::usage(format!("{name} is given twice, but a pipe can be read only once")));
+                return Err(Failure::usage(format!(
+                    "{name} is given twice, but a pipe can be read only once"
+                )));
             }
             if self.resume.is_some() {
                 let what = "cannot be read again from where an earlier run stopped, as pipes cannot: leave out --resume";
@@ -124,13 +130,24 @@ impl JobArgs {
             encoding: input.encoding,
             records: input.records.clone(),
             stop: Stop::when(interrupt::is_interrupted),
-            csv: CsvOptions { delimiter: input.delimiter, has_header: !input.no_header, columns: input.columns.clone(), nulls },
+            csv: CsvOptions {
+                delimiter: input.delimiter,
+                has_header: !input.no_header,
+                columns: input.columns.clone(),
+                nulls,
+            },
             ..ReadOptions::default()
         })
     }
 
     /// Puts the inputs into the store, and says what became of them.
-    pub(crate) fn run(&self, globals: &Globals, store: &Store, mut inputs: Vec<Input>, target: &Target) -> Outcome {
+    pub(crate) fn run(
+        &self,
+        globals: &Globals,
+        store: &Store,
+        mut inputs: Vec<Input>,
+        target: &Target,
+    ) -> Outcome {
         let resume = match &self.resume {
             Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
             None => None,
@@ -138,14 +155,19 @@ impl JobArgs {
         let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
         let console = Console::new(globals);
         let resumed = resume.as_ref().map_or(0, |resume| resume.skip(&mut inputs, &console));
-        let earlier: Vec<_> =
-            names.into_iter().filter(|name| !inputs.iter().any(|input| input.name() == name.as_str())).collect();
-        let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, target)).collect();
+        let earlier: Vec<_> = names
+            .into_iter()
+            .filter(|name| !inputs.iter().any(|input| input.name() == name.as_str()))
+            .collect();
+        let streams: Vec<_> =
+            inputs.into_iter().map(|input| FileStream::new(input, target)).collect();
         let states: Vec<_> = streams.iter().map(FileStream::state).collect();
-        let failures = Failures::new(&console, self.rejects.as_deref(), states.clone()).noting(resume.clone());
+        let failures =
+            Failures::new(&console, self.rejects.as_deref(), states.clone()).noting(resume.clone());
         let failures = Arc::new(failures);
         let progress = Progress::default();
-        let options = BulkPutOptions { progress: Some(progress.clone()), ..self.options(failures.clone()) };
+        let options =
+            BulkPutOptions { progress: Some(progress.clone()), ..self.options(failures.clone()) };
         let watch = watch(&console, &states, progress);
         let put = put(store, streams, &options);
         drop(watch);
@@ -183,17 +205,26 @@ impl JobArgs {
     }
 }
 
-fn put(store: &Store, streams: Vec<FileStream>, options: &BulkPutOptions) -> Result<BulkPutReport, BulkPutError> {
+fn put(
+    store: &Store,
+    streams: Vec<FileStream>,
+    options: &BulkPutOptions,
+) -> Result<BulkPutReport, BulkPutError> {
     // Everything was stored by an earlier run.
     if streams.is_empty() {
         return Ok(BulkPutReport::default());
     }
-    let streams = streams.into_iter().map(|stream| Box::new(stream) as Box<dyn EntryStream>).collect();
+    let streams =
+        streams.into_iter().map(|stream| Box::new(stream) as Box<dyn EntryStream>).collect();
     store.bulk_put(streams, options)
 }
 
 /// Notes how far each stream came, if that is stored.
-fn note_partial(resume: &ResumeFile, states: &[Arc<StreamState>], stopped: &BulkPutError) -> Outcome<()> {
+fn note_partial(
+    resume: &ResumeFile,
+    states: &[Arc<StreamState>],
+    stopped: &BulkPutError,
+) -> Outcome<()> {
     if !stopped.flushed {
         return Ok(());
     }
@@ -229,11 +260,19 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
     let total: Option<u64> = states.iter().map(|state| state.bytes).sum();
     console.watch(move || {
         let counts = progress.total();
-        let failed = if counts.failed > 0 { format!(", {} failed", grouped(counts.failed)) } else { String::new() };
+        let failed = if counts.failed > 0 {
+            format!(", {} failed", grouped(counts.failed))
+        } else {
+            String::new()
+        };
         Glimpse {
             done: states.iter().map(|state| state.bytes_read()).sum(),
             total,
-            text: format!("{} read, {} stored{failed}", grouped(counts.read), grouped(counts.inserted + counts.existed)),
+            text: format!(
+                "{} read, {} stored{failed}",
+                grouped(counts.read),
+                grouped(counts.inserted + counts.existed)
+            ),
         }
     })
 }

@@ -1,8 +1,8 @@
 //! `--resume FILE`: which records of which files are stored.
 //!
 //! 1. A file whose stream is complete is noted at once.
-//! 2. When a load ends early in good order, everything that was read is stored, and for each file the number of the record is
-//!    noted from which to go on.
+//! 2. When a load ends early in good order, everything that was read is stored, and for each file
+//!    the number of the record is noted from which to go on.
 //! 3. A file is the one that was noted as long as its [`Fingerprint`] is the same. Else it is read
 //!    from its beginning, which stores nothing twice.
 //! 4. When the program dies, what the file says is too little, never too much: records that are
@@ -52,7 +52,8 @@ pub(crate) struct ResumeFile {
 impl ResumeFile {
     /// Reads the notes of an earlier run; a missing file is a fresh start.
     pub(super) fn open(path: &Path, store: &str, table: &str) -> Result<Self> {
-        let fresh = Noted { store: store.to_owned(), table: table.to_owned(), files: BTreeMap::new() };
+        let fresh =
+            Noted { store: store.to_owned(), table: table.to_owned(), files: BTreeMap::new() };
         let noted = match std::fs::read(path) {
             Ok(bytes) => serde_json::from_slice::<Noted>(&bytes).map_err(|error| {
                 Error::invalid(format!(
@@ -61,7 +62,12 @@ impl ResumeFile {
                 ))
             })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => fresh.clone(),
-            Err(error) => return Err(Error::unavailable(format!("--resume {}: cannot be read: {error}", path.display()))),
+            Err(error) => {
+                return Err(Error::unavailable(format!(
+                    "--resume {}: cannot be read: {error}",
+                    path.display()
+                )));
+            }
         };
         if (noted.store.as_str(), noted.table.as_str()) != (store, table) {
             return Err(Error::invalid(format!(
@@ -74,15 +80,18 @@ impl ResumeFile {
         Ok(Self { path: path.to_owned(), noted: Mutex::new(noted) })
     }
 
-    /// Takes out the files that are stored already and lets the others begin where their notes end. Tells how many records are
-    /// passed over.
+    /// Takes out the files that are stored already and lets the others begin where their notes end.
+    /// Tells how many records are passed over.
     pub(super) fn skip(&self, inputs: &mut Vec<Input>, console: &Console) -> u64 {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut skipped = 0;
         inputs.retain_mut(|input| {
             let Some(note) = noted.files.get(input.name()) else { return true };
             if note.fingerprint.is_none() || note.fingerprint != input.fingerprint {
-                console.warn(format_args!("{}: has changed since it was noted: it is read from its beginning", input.name()));
+                console.warn(format_args!(
+                    "{}: has changed since it was noted: it is read from its beginning",
+                    input.name()
+                ));
                 return true;
             }
             skipped += note.records;
@@ -95,16 +104,28 @@ impl ResumeFile {
     /// Notes how far a stream is stored.
     pub(super) fn note(&self, stream: &StreamState, complete: bool) -> Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let note = FileNote { fingerprint: stream.fingerprint.clone(), records: stream.taken.load(Relaxed), complete };
+        let note = FileNote {
+            fingerprint: stream.fingerprint.clone(),
+            records: stream.taken.load(Relaxed),
+            complete,
+        };
         noted.files.insert(stream.name.clone(), note);
         self.write(&noted).map_err(|error| {
-            Error::unavailable(format!("--resume {}: cannot be written: {error}", self.path.display())).with_source(error)
+            Error::unavailable(format!(
+                "--resume {}: cannot be written: {error}",
+                self.path.display()
+            ))
+            .with_source(error)
         })
     }
 
     /// The new note takes the place of the old one whole, or not at all.
     fn write(&self, noted: &Noted) -> std::io::Result<()> {
-        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = self
+            .path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let mut file = tempfile::NamedTempFile::new_in(directory)?;
         serde_json::to_writer_pretty(&mut file, noted)?;
         file.write_all(b"\n")?;

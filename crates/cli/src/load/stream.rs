@@ -38,7 +38,8 @@ pub(crate) struct StreamState {
     pub(super) format: Format,
     /// The header of the file in its own words, where it has one.
     pub(super) header: Option<String>,
-    /// The number of the record up to which everything was handed on and taken; the batch under way is not in it.
+    /// The number of the record up to which everything was handed on and taken; the batch under way
+    /// is not in it.
     pub(super) taken: AtomicU64,
     /// The batch under way.
     current: Mutex<Option<Arc<ReadBatch>>>,
@@ -71,11 +72,18 @@ impl StreamState {
     }
 
     /// The original of a record, as long as its batch is under way.
-    pub(super) fn original(&self, record: u64, column: Option<&str>, reason: &str) -> RejectedRecord {
+    pub(super) fn original(
+        &self,
+        record: u64,
+        column: Option<&str>,
+        reason: &str,
+    ) -> RejectedRecord {
         let current = self.current().clone();
-        let found = current.and_then(|batch| match batch.rejected.binary_search_by_key(&record, |rejected| rejected.record) {
-            Ok(place) => batch.rejected.get(place).cloned(),
-            Err(_) => batch.reject(row_of(&batch, record)?, column, reason),
+        let found = current.and_then(|batch| {
+            match batch.rejected.binary_search_by_key(&record, |rejected| rejected.record) {
+                Ok(place) => batch.rejected.get(place).cloned(),
+                Err(_) => batch.reject(row_of(&batch, record)?, column, reason),
+            }
         });
         found.unwrap_or_else(|| RejectedRecord {
             source: self.name.clone(),
@@ -90,8 +98,14 @@ impl StreamState {
     /// A path-like name of the file without its directories and the ending of its compression.
     pub(super) fn file_name(&self) -> PathBuf {
         let path = PathBuf::from(&self.name);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(|| "input".into());
-        let name = [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_else(|| "input".into());
+        let name = [".gz", ".zst", ".zstd"]
+            .iter()
+            .find_map(|ending| name.strip_suffix(ending))
+            .unwrap_or(&name);
         PathBuf::from(if name == "-" { "stdin" } else { name })
     }
 }
@@ -108,7 +122,8 @@ fn row_of(batch: &ReadBatch, record: u64) -> Option<usize> {
 
 impl FileStream {
     pub(crate) fn new(mut input: Input, target: &Target) -> Self {
-        let header = (input.format == Format::Csv && input.options.csv.has_header).then(|| header(&input));
+        let header =
+            (input.format == Format::Csv && input.options.csv.has_header).then(|| header(&input));
         let state = StreamState {
             name: input.name().to_owned(),
             format: input.format,
@@ -137,9 +152,12 @@ impl FileStream {
     fn read(&mut self) -> Result<Option<ReadBatch>> {
         let reader = match self.reader.take() {
             Some(reader) => self.reader.insert(reader),
-            None => self.reader.insert(RecordReader::open(&self.input.source, &self.input.options)?),
+            None => {
+                self.reader.insert(RecordReader::open(&self.input.source, &self.input.options)?)
+            }
         };
-        *self.state.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader.progress());
+        *self.state.progress.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(reader.progress());
         reader.next().transpose()
     }
 }
@@ -166,7 +184,9 @@ impl EntryStream for FileStream {
         self.state.current().take();
         let Some(read) = self.read()? else { return Ok(None) };
         let mut batch = match &self.target {
-            Target::Table { path, ttl } => EntryBatch { ttl: *ttl, ..EntryBatch::rows(path.clone(), read.batch.clone()) },
+            Target::Table { path, ttl } => {
+                EntryBatch { ttl: *ttl, ..EntryBatch::rows(path.clone(), read.batch.clone()) }
+            }
             Target::Pairs { ttl } => EntryBatch { ttl: *ttl, ..pairs_of(&read)? },
         };
         let rejected = read.rejected.iter();
@@ -175,8 +195,11 @@ impl EntryStream for FileStream {
             column: rejected.column.clone(),
             reason: rejected.reason.clone(),
         }));
-        if batch.positions.is_none() && (!batch.unread.is_empty() || read.first_record != self.next_position) {
-            batch.positions = Some((0..read.batch.num_rows()).filter_map(|row| read.record(row)).collect());
+        if batch.positions.is_none()
+            && (!batch.unread.is_empty() || read.first_record != self.next_position)
+        {
+            batch.positions =
+                Some((0..read.batch.num_rows()).filter_map(|row| read.record(row)).collect());
         }
         self.next_record = read.first_record + read.records;
         self.next_position = self.next_record;
@@ -188,24 +211,37 @@ impl EntryStream for FileStream {
 /// Pairs out of the columns `key` and `value`; keys that cannot be read are set apart.
 fn pairs_of(read: &ReadBatch) -> Result<EntryBatch> {
     let column = |name: &str| {
-        read.batch
-            .column_by_name(name)
-            .ok_or_else(|| Error::invalid(format!("there is no column {name}: pairs need key and value")))
+        read.batch.column_by_name(name).ok_or_else(|| {
+            Error::invalid(format!("there is no column {name}: pairs need key and value"))
+        })
     };
     let (keys, values) = (column("key")?.as_string::<i32>(), column("value")?);
-    let mut pairs = Pairs::with_capacity(keys.len(), keys.value_data().len(), values.get_buffer_memory_size());
+    let mut pairs =
+        Pairs::with_capacity(keys.len(), keys.value_data().len(), values.get_buffer_memory_size());
     let (mut positions, mut unread) = (Vec::with_capacity(keys.len()), Vec::new());
     for row in 0..keys.len() {
         let position = read.record(row).unwrap_or_default();
-        let key = if keys.is_valid(row) { keys.value(row).parse::<Key>() } else { Err(Error::invalid("the key is missing")) };
+        let key = if keys.is_valid(row) {
+            keys.value(row).parse::<Key>()
+        } else {
+            Err(Error::invalid("the key is missing"))
+        };
         let pushed = key.and_then(|key| match values.data_type() {
-            DataType::Binary if values.is_valid(row) => pairs.push(&key, values.as_binary::<i32>().value(row)),
-            DataType::Utf8 if values.is_valid(row) => pairs.push(&key, values.as_string::<i32>().value(row).as_bytes()),
+            DataType::Binary if values.is_valid(row) => {
+                pairs.push(&key, values.as_binary::<i32>().value(row))
+            }
+            DataType::Utf8 if values.is_valid(row) => {
+                pairs.push(&key, values.as_string::<i32>().value(row).as_bytes())
+            }
             _ => pairs.push(&key, &[]),
         });
         match pushed {
             Ok(()) => positions.push(position),
-            Err(error) => unread.push(UnreadEntry { position, column: Some("key".into()), reason: error.message().to_owned() }),
+            Err(error) => unread.push(UnreadEntry {
+                position,
+                column: Some("key".into()),
+                reason: error.message().to_owned(),
+            }),
         }
     }
     Ok(EntryBatch { positions: Some(positions), unread, ..EntryBatch::pairs(pairs) })

@@ -51,7 +51,13 @@ struct FileSummary {
 
 impl Summary {
     /// `resumed` are the names of files that an earlier run stored.
-    pub(crate) fn new(table: &str, report: &BulkPutReport, resumed: &[String], exit: Exit, error: Option<String>) -> Self {
+    pub(crate) fn new(
+        table: &str,
+        report: &BulkPutReport,
+        resumed: &[String],
+        exit: Exit,
+        error: Option<String>,
+    ) -> Self {
         let Counts { read, inserted, existed, overtaken, failed, bytes } = report.total;
         let files = report.streams.iter().map(|stream| FileSummary {
             file: stream.name.clone(),
@@ -115,7 +121,8 @@ impl Summary {
         let Some(path) = path else { return Ok(()) };
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
         std::fs::write(path, text).map_err(|error| {
-            Error::unavailable(format!("--summary {}: cannot be written: {error}", path.display())).with_source(error)
+            Error::unavailable(format!("--summary {}: cannot be written: {error}", path.display()))
+                .with_source(error)
         })
     }
 }
@@ -129,9 +136,14 @@ impl fmt::Display for Summary {
         write!(f, "{} read, ", grouped(self.read))?;
         if self.dry_run {
             let fit = grouped(self.read.saturating_sub(self.failed));
-            write!(f, "{} would fail, {fit} fit the table (dry run, nothing was written)", grouped(self.failed))?;
+            write!(
+                f,
+                "{} would fail, {fit} fit the table (dry run, nothing was written)",
+                grouped(self.failed)
+            )?;
         } else {
-            let (inserted, existed, failed) = (grouped(self.inserted), grouped(self.existed), grouped(self.failed));
+            let (inserted, existed, failed) =
+                (grouped(self.inserted), grouped(self.existed), grouped(self.failed));
             match self.tells_new {
                 true => write!(f, "{inserted} inserted, {existed} existed, {failed} failed")?,
                 false => write!(f, "{inserted} stored, {failed} failed")?,

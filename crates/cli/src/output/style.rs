@@ -31,13 +31,21 @@ const NULL: &str = "NULL";
 
 impl TableStyle {
     /// Some rows as text; `rows_before` came earlier.
-    pub(super) fn write(&self, page: &[RecordBatch], rows_before: usize, target: &mut impl Write) -> Result<(), PageError> {
+    pub(super) fn write(
+        &self,
+        page: &[RecordBatch],
+        rows_before: usize,
+        target: &mut impl Write,
+    ) -> Result<(), PageError> {
         let options = FormatOptions::new().with_null(NULL);
         if self.expanded == Expanded::On {
             return write_records(page, rows_before, &options, target);
         }
         let table = pretty_format_batches_with_options(page, &options)?.to_string();
-        let is_too_wide = || self.width.is_some_and(|width| table.lines().next().is_some_and(|line| line.width() > width));
+        let is_too_wide = || {
+            self.width
+                .is_some_and(|width| table.lines().next().is_some_and(|line| line.width() > width))
+        };
         if self.expanded == Expanded::Auto && is_too_wide() {
             return write_records(page, rows_before, &options, target);
         }
@@ -114,8 +122,7 @@ mod tests {
 
     #[test]
     fn expanded_rows_have_a_line_for_each_column() {
-        let told =
-            "-- row 6 ----------------\nprice | 100\ngröße | a\n      | b\n-- row 7 ----------------\nprice | NULL\ngröße | ü\n";
+        let told = "-- row 6 ----------------\nprice | 100\ngröße | a\n      | b\n-- row 7 ----------------\nprice | NULL\ngröße | ü\n";
         assert_eq!(text(TableStyle { expanded: Expanded::On, width: None }), told);
     }
 

@@ -31,7 +31,15 @@ pub(super) struct TableWriter {
 
 impl TableWriter {
     pub(super) fn new(schema: SchemaRef, style: TableStyle) -> Self {
-        Self { page: Vec::new(), page_rows: 0, page_bytes: 0, rows_before: 0, pages: 0, schema, style }
+        Self {
+            page: Vec::new(),
+            page_rows: 0,
+            page_bytes: 0,
+            rows_before: 0,
+            pages: 0,
+            schema,
+            style,
+        }
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch, target: &mut impl Write) -> Outcome<()> {
@@ -74,7 +82,9 @@ impl TableWriter {
 
 /// What the rows take, and not the batch that they are cut out of.
 fn bytes_of(rows: &RecordBatch) -> usize {
-    let bytes = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size());
+    let bytes = |column: &ArrayRef| {
+        column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())
+    };
     rows.columns().iter().map(bytes).sum()
 }
 
@@ -83,8 +93,12 @@ fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let (mut fields, mut columns) = (Vec::new(), Vec::new());
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let text = match column.data_type() {
-            DataType::Binary => Some(texts(column, |row| format!("({} bytes)", column.as_binary::<i32>().value(row).len()))),
-            DataType::FixedSizeBinary(16) => Some(texts(column, |row| uuid(column.as_fixed_size_binary().value(row)))),
+            DataType::Binary => Some(texts(column, |row| {
+                format!("({} bytes)", column.as_binary::<i32>().value(row).len())
+            })),
+            DataType::FixedSizeBinary(16) => {
+                Some(texts(column, |row| uuid(column.as_fixed_size_binary().value(row))))
+            }
             DataType::Utf8 => Some(plain_texts(column.as_string::<i32>().iter())),
             DataType::LargeUtf8 => Some(plain_texts(column.as_string::<i64>().iter())),
             DataType::Utf8View => Some(plain_texts(column.as_string_view().iter())),
@@ -111,7 +125,8 @@ fn plain_texts<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
 }
 
 fn texts(column: &ArrayRef, text: impl Fn(usize) -> String) -> ArrayRef {
-    let texts: StringArray = (0..column.len()).map(|row| column.is_valid(row).then(|| text(row))).collect();
+    let texts: StringArray =
+        (0..column.len()).map(|row| column.is_valid(row).then(|| text(row))).collect();
     Arc::new(texts)
 }
 

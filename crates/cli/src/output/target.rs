@@ -17,7 +17,8 @@ pub(super) enum Target {
     Stdout(BufWriter<Stdout>),
     /// Rows that someone looks at.
     Terminal(PlainWriter<BufWriter<Stdout>>),
-    /// A file under another name beside the one that is asked for; it goes away when it is dropped unfinished.
+    /// A file under another name beside the one that is asked for; it goes away when it is dropped
+    /// unfinished.
     File {
         partial: BufWriter<NamedTempFile>,
         path: PathBuf,
@@ -36,25 +37,38 @@ impl Target {
     /// Standard output for text, which may be a terminal.
     pub(super) fn stdout_for_text() -> Self {
         let stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout());
-        if io::stdout().is_terminal() { Target::Terminal(PlainWriter::new(stdout)) } else { Target::Stdout(stdout) }
+        if io::stdout().is_terminal() {
+            Target::Terminal(PlainWriter::new(stdout))
+        } else {
+            Target::Stdout(stdout)
+        }
     }
 
     pub(super) fn file(path: &Path) -> Outcome<Self> {
         let failed = |error: io::Error| {
-            let message = format!("{}: cannot be written: {error}: give another --output", path.display());
+            let message =
+                format!("{}: cannot be written: {error}: give another --output", path.display());
             Failure::new(Exit::SetUp, Error::unavailable(message).with_source(error))
         };
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             let file = File::options().write(true).open(path).map_err(failed)?;
             return Ok(Target::Special(BufWriter::with_capacity(BUFFER_BYTES, file)));
         }
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         // A file of one's own that others may read, as if it had been made in place.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let partial = builder.prefix(".tonnage-").suffix(".partial").tempfile_in(directory).map_err(failed)?;
-        Ok(Target::File { partial: BufWriter::with_capacity(BUFFER_BYTES, partial), path: path.to_owned() })
+        let partial = builder
+            .prefix(".tonnage-")
+            .suffix(".partial")
+            .tempfile_in(directory)
+            .map_err(failed)?;
+        Ok(Target::File {
+            partial: BufWriter::with_capacity(BUFFER_BYTES, partial),
+            path: path.to_owned(),
+        })
     }
 
     /// Whether it is a file that was asked for by name.

@@ -18,9 +18,14 @@ impl Shell {
     /// Carries out statements up to the first that fails. Ctrl-C stops the one that runs.
     pub(super) fn carry_out(&mut self, unit: &Unit) -> Flow {
         let running = interrupt::statement();
-        let mut script = match self.sql.script(Request::new(unit.text.as_str()).cancel(running.cancel())) {
+        let mut script = match self
+            .sql
+            .script(Request::new(unit.text.as_str()).cancel(running.cancel()))
+        {
             Ok(script) => script,
-            Err(error) => return self.failed(pointed_from(&unit.text, unit.lines_before, error.message())),
+            Err(error) => {
+                return self.failed(pointed_from(&unit.text, unit.lines_before, error.message()));
+            }
         };
         let count = script.len();
         for done in 1.. {
@@ -31,7 +36,9 @@ impl Shell {
                 Some(Err(error)) => Err(error.into()),
             };
             match shown {
-                Ok(said) if self.settings.timing => self.screen.tell(format_args!("{said} {}", seconds(started.elapsed()))),
+                Ok(said) if self.settings.timing => {
+                    self.screen.tell(format_args!("{said} {}", seconds(started.elapsed())))
+                }
                 Ok(said) => self.screen.tell(said),
                 Err(failure) => {
                     let stopped = running.cancel().is_cancelled();
@@ -42,13 +49,24 @@ impl Shell {
         Flow::On
     }
 
-    fn broken_off(&self, unit: &Unit, failure: &Failure, stopped: bool, started: Instant, left: usize) -> Flow {
+    fn broken_off(
+        &self,
+        unit: &Unit,
+        failure: &Failure,
+        stopped: bool,
+        started: Instant,
+        left: usize,
+    ) -> Flow {
         let flow = match stopped {
             true => {
                 self.screen.tell(format_args!("stopped {}", seconds(started.elapsed())));
                 Flow::Failed
             }
-            false => self.failed(pointed_from(&unit.text, unit.lines_before, &with_causes(&failure.error))),
+            false => self.failed(pointed_from(
+                &unit.text,
+                unit.lines_before,
+                &with_causes(&failure.error),
+            )),
         };
         match left {
             0 => {}
@@ -78,13 +96,19 @@ impl Shell {
     }
 
     fn output(&self, format: RowFormat, rows: &Rows) -> Outcome<RowOutput> {
-        RowOutput::on_screen(format, self.screen.rows(), rows.schema().clone(), self.settings.style(&self.screen))
+        RowOutput::on_screen(
+            format,
+            self.screen.rows(),
+            rows.schema().clone(),
+            self.settings.style(&self.screen),
+        )
     }
 
     /// Shows a list that the shell made: as a table, if the terminal is wide enough.
     pub(super) fn show_list(&self, rows: &RecordBatch) -> Outcome<()> {
         let style = TableStyle { expanded: Expanded::Auto, width: self.screen.width };
-        let mut output = RowOutput::on_screen(RowFormat::Table, self.screen.rows(), rows.schema(), style)?;
+        let mut output =
+            RowOutput::on_screen(RowFormat::Table, self.screen.rows(), rows.schema(), style)?;
         output.write(rows)?;
         output.finish().map(drop)
     }
@@ -116,9 +140,11 @@ fn write(rows: Rows, mut output: RowOutput, limit: Option<u64>) -> Outcome<Strin
     }
     let count = output.finish()?;
     match has_more {
-        true => {
-            Ok(format!("the first {} rows; there are more: \\limit {} shows more, \\limit off all", grouped(count), count * 10))
-        }
+        true => Ok(format!(
+            "the first {} rows; there are more: \\limit {} shows more, \\limit off all",
+            grouped(count),
+            count * 10
+        )),
         false => Ok(count_told(count)),
     }
 }

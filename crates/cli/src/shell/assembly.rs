@@ -30,7 +30,10 @@ impl Assembly {
             self.begins = self.lines;
         }
         self.lines += 1;
-        if !is_first && line.trim_start().starts_with('\\') && Draft::read(&self.text).open().is_none() {
+        if !is_first
+            && line.trim_start().starts_with('\\')
+            && Draft::read(&self.text).open().is_none()
+        {
             // No SQL begins a line so: a command is meant, and the statement waits. In a text or a
             // comment it is part of that.
             return Some(Unit { text: line.to_owned(), lines_before: self.lines - 1 });
@@ -84,14 +87,21 @@ mod tests {
 
     fn units(lines: &str) -> (Vec<(u64, String)>, &'static str) {
         let mut assembly = Assembly::default();
-        let units = lines.lines().filter_map(|line| assembly.push(line)).map(|unit| (unit.lines_before, unit.text)).collect();
+        let units = lines
+            .lines()
+            .filter_map(|line| assembly.push(line))
+            .map(|unit| (unit.lines_before, unit.text))
+            .collect();
         (units, assembly.prompt())
     }
 
     #[test]
     fn a_statement_ends_with_its_semicolon() {
         let (units, prompt) = units("SELECT 1;\nSELECT\n ';'\n ; SELECT 2;\nSELECT 3; SELECT");
-        assert_eq!(units, [(0, "SELECT 1;".to_owned()), (1, "SELECT\n ';'\n ; SELECT 2;".to_owned())]);
+        assert_eq!(
+            units,
+            [(0, "SELECT 1;".to_owned()), (1, "SELECT\n ';'\n ; SELECT 2;".to_owned())]
+        );
         assert_eq!(prompt, "      -> ");
     }
 
@@ -99,7 +109,10 @@ mod tests {
     fn commands_need_no_semicolon() {
         let (units, prompt) = units("\\d phones\nexit\nSELECT 1;");
         let texts: Vec<_> = units.iter().map(|(_, text)| text.as_str()).collect();
-        assert_eq!((texts.as_slice(), prompt), (["\\d phones", "exit", "SELECT 1;"].as_slice(), "tonnage> "));
+        assert_eq!(
+            (texts.as_slice(), prompt),
+            (["\\d phones", "exit", "SELECT 1;"].as_slice(), "tonnage> ")
+        );
     }
 
     /// Behind a forgotten semicolon they became part of the statement, and nothing said so.

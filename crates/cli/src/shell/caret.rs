@@ -10,7 +10,8 @@ const SHOWN_MAX: usize = 100;
 const BEFORE_MAX: usize = 60;
 const CUT: &str = "...";
 
-/// The message of an error; behind it the line that it names, with a mark under the place. Messages that name no place stay as they are.
+/// The message of an error; behind it the line that it names, with a mark under the place. Messages
+/// that name no place stay as they are.
 pub(crate) fn pointed(text: &str, error: &Error) -> String {
     pointed_from(text, 0, error.message())
 }
@@ -41,8 +42,10 @@ fn shown(text: &str, line: usize, column: usize) -> Option<String> {
     let place = full.char_indices().nth(column).map_or(full.len(), |(at, _)| at);
     let length = token_length(text, start + place).min(full.len() - place);
 
-    let (before, token, after) = (&full[..place], &full[place..place + length], &full[place + length..]);
-    let before = if full.width() > SHOWN_MAX { last_columns(before, BEFORE_MAX) } else { plain(before) };
+    let (before, token, after) =
+        (&full[..place], &full[place..place + length], &full[place + length..]);
+    let before =
+        if full.width() > SHOWN_MAX { last_columns(before, BEFORE_MAX) } else { plain(before) };
     let room = SHOWN_MAX.saturating_sub(before.width());
     let token = first_columns(token, room);
     let after = first_columns(after, room.saturating_sub(token.width()));
@@ -97,8 +100,12 @@ mod tests {
 
     #[test]
     fn the_mark_stands_under_the_whole_token() {
-        let told = pointed_from("SELECT nam FROM phones", 0, "line 1, column 8: there is no column nam");
-        assert_eq!(told, "line 1, column 8: there is no column nam\n  SELECT nam FROM phones\n         ^^^");
+        let told =
+            pointed_from("SELECT nam FROM phones", 0, "line 1, column 8: there is no column nam");
+        assert_eq!(
+            told,
+            "line 1, column 8: there is no column nam\n  SELECT nam FROM phones\n         ^^^"
+        );
     }
 
     #[test]
@@ -122,15 +129,26 @@ mod tests {
     #[test]
     fn of_long_lines_the_part_around_the_place_is_shown() {
         let text = format!("SELECT {}, nam{}", "a, ".repeat(200), ", b".repeat(200));
-        let told = pointed_from(&text, 0, &format!("line 1, column {}: there is no column nam", text.find("nam").unwrap() + 1));
+        let told = pointed_from(
+            &text,
+            0,
+            &format!("line 1, column {}: there is no column nam", text.find("nam").unwrap() + 1),
+        );
         let lines: Vec<&str> = told.lines().collect();
-        assert!(lines[1].starts_with("  ...") && lines[1].ends_with("...") && lines[1].width() <= SHOWN_MAX + 2, "{told}");
+        assert!(
+            lines[1].starts_with("  ...")
+                && lines[1].ends_with("...")
+                && lines[1].width() <= SHOWN_MAX + 2,
+            "{told}"
+        );
         assert_eq!(lines[1].find("nam"), lines[2].find("^^^"), "{told}");
     }
 
     #[test]
     fn messages_without_a_place_stay() {
-        for message in ["Divide by zero", "line x, column 2: a", "line 7, column 1: beyond the text"] {
+        for message in
+            ["Divide by zero", "line x, column 2: a", "line 7, column 1: beyond the text"]
+        {
             assert!(pointed_from("SELECT 1", 0, message).starts_with(message));
             assert_eq!(pointed_from("SELECT 1", 0, message).lines().count(), 1);
         }

@@ -11,19 +11,32 @@ use crate::output::{Expanded, RowFormat};
 pub(super) const COMMANDS: [(&str, &str, &str); 11] = [
     ("\\d", "[TABLE]", "the tables; or the columns, key, indexes and children of one"),
     ("\\di", "[TABLE]", "the indexes, of all tables or of one"),
-    ("\\x", "[on|off|auto]", "a line for each column; auto, as in the beginning: where a table would be wider than the terminal"),
-    ("\\format", "[FORMAT]", "how rows are written: table, csv, json, jsonl; default: by where they go"),
+    (
+        "\\x",
+        "[on|off|auto]",
+        "a line for each column; auto, as in the beginning: where a table would be wider than the terminal",
+    ),
+    (
+        "\\format",
+        "[FORMAT]",
+        "how rows are written: table, csv, json, jsonl; default: by where they go",
+    ),
     ("\\limit", "[ROWS|off]", "how many rows of an answer the terminal shows"),
     ("\\timing", "[on|off]", "whether the time of each statement is told"),
     ("\\i", "FILE", "carries out the statements of a file"),
-    ("\\o", "[FILE]", "writes the rows of the next statement to a file, in the format that its name tells"),
+    (
+        "\\o",
+        "[FILE]",
+        "writes the rows of the next statement to a file, in the format that its name tells",
+    ),
     ("\\h", "[WORD]", "how statements are written"),
     ("\\?", "", "this list; the same as help"),
     ("\\q", "", "ends the shell; the same as exit, quit and Ctrl-D"),
 ];
 
 /// Words that are commands without a backslash.
-const WORDS: [(&str, Command); 3] = [("help", Command::Help), ("exit", Command::Quit), ("quit", Command::Quit)];
+const WORDS: [(&str, Command); 3] =
+    [("help", Command::Help), ("exit", Command::Quit), ("quit", Command::Quit)];
 
 /// One command. What is left out asks how things are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +69,10 @@ pub(super) fn is_command(line: &str) -> bool {
 
 fn word(line: &str) -> Option<Command> {
     let line = line.trim().trim_end_matches(';').trim_end();
-    WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(line)).map(|(_, command)| command.clone())
+    WORDS
+        .iter()
+        .find(|(word, _)| word.eq_ignore_ascii_case(line))
+        .map(|(_, command)| command.clone())
 }
 
 impl Command {
@@ -70,7 +86,9 @@ impl Command {
         let argument = argument.trim();
         let given = (!argument.is_empty()).then_some(argument);
         Ok(match name {
-            "\\d" | "\\dt" | "\\d+" => given.map_or(Command::Tables, |table| Command::Table(unquoted(table))),
+            "\\d" | "\\dt" | "\\d+" => {
+                given.map_or(Command::Tables, |table| Command::Table(unquoted(table)))
+            }
             "\\di" => Command::Indexes(given.map(unquoted)),
             "\\x" => Command::Expanded(given.map(expanded).transpose()?),
             "\\format" => Command::Format(given.map(format).transpose()?),
@@ -89,7 +107,9 @@ impl Command {
 fn unknown(name: &str) -> String {
     let names = COMMANDS.iter().map(|(name, ..)| *name);
     match nearest(name, names) {
-        Some(nearest) => format!("there is no command {name}; did you mean {nearest}? \\? lists them all"),
+        Some(nearest) => {
+            format!("there is no command {name}; did you mean {nearest}? \\? lists them all")
+        }
         None => format!("there is no command {name}: \\? lists them all"),
     }
 }
@@ -118,7 +138,9 @@ fn format(text: &str) -> Result<Choice<RowFormat>, String> {
     let formats = screen_formats().join(", ");
     match RowFormat::from_str(text, true) {
         Ok(format) if format.is_text() => Ok(Choice::Set(format)),
-        Ok(_) => Err(format!("{text} is for files, write \\o FILE; on the screen there are {formats}, default")),
+        Ok(_) => Err(format!(
+            "{text} is for files, write \\o FILE; on the screen there are {formats}, default"
+        )),
         Err(_) => Err(format!("there is no format {text}; there are {formats}, default")),
     }
 }
@@ -126,7 +148,10 @@ fn format(text: &str) -> Result<Choice<RowFormat>, String> {
 /// The formats that a screen can show.
 pub(super) fn screen_formats() -> Vec<String> {
     let names = RowFormat::value_variants().iter().filter(|format| format.is_text());
-    names.filter_map(|format| format.to_possible_value()).map(|value| value.get_name().to_owned()).collect()
+    names
+        .filter_map(|format| format.to_possible_value())
+        .map(|value| value.get_name().to_owned())
+        .collect()
 }
 
 fn limit(text: &str) -> Result<Choice<u64>, String> {
@@ -134,11 +159,15 @@ fn limit(text: &str) -> Result<Choice<u64>, String> {
         return Ok(Choice::Unset);
     }
     let digits: String = text.chars().filter(|char| !matches!(char, ',' | '_')).collect();
-    digits.parse().map(Choice::Set).map_err(|_| format!("'{text}' is neither a number of rows nor off"))
+    digits
+        .parse()
+        .map(Choice::Set)
+        .map_err(|_| format!("'{text}' is neither a number of rows nor off"))
 }
 
 fn path(text: &str) -> PathBuf {
-    let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    let quoted =
+        ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     PathBuf::from(quoted.unwrap_or(text))
 }
 
@@ -154,10 +183,15 @@ mod tests {
     #[test]
     fn every_command_that_is_listed_is_one() {
         for (name, argument, _) in COMMANDS {
-            let example =
-                ["on", "table", "5", "file"].iter().any(|argument| Command::parse(&format!("{name} {argument}")).is_ok());
+            let example = ["on", "table", "5", "file"]
+                .iter()
+                .any(|argument| Command::parse(&format!("{name} {argument}")).is_ok());
             assert!(example, "{name}");
-            assert_eq!(Command::parse(name).is_ok(), argument.is_empty() || argument.starts_with('['), "{name}");
+            assert_eq!(
+                Command::parse(name).is_ok(),
+                argument.is_empty() || argument.starts_with('['),
+                "{name}"
+            );
         }
     }
 

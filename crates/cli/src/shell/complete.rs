@@ -2,7 +2,8 @@
 //!
 //! 1. A line that begins with a backslash is a command: its name is completed, then its argument.
 //! 2. Behind FROM, JOIN, INTO and their like there stands a table, behind DROP INDEX an index.
-//! 3. Behind `name.` there stand columns of the table, or of the alias, that the name means, and child tables.
+//! 3. Behind `name.` there stand columns of the table, or of the alias, that the name means, and
+//!    child tables.
 //! 4. Everywhere else: columns of the tables that the statement names, functions, keywords, tables.
 
 use std::ops::Range;
@@ -27,7 +28,8 @@ pub(super) struct Completions {
 }
 
 /// Behind these words there stands a table.
-const BEFORE_TABLE: [&str; 9] = ["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "UPSERT", "ON"];
+const BEFORE_TABLE: [&str; 9] =
+    ["FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "UPSERT", "ON"];
 
 impl Completer {
     pub(super) fn new(store: Store, functions: Vec<String>) -> Self {
@@ -41,16 +43,25 @@ impl Completer {
             return self.command(typed);
         }
         let draft = Draft::read(typed);
-        if matches!(draft.open(), Some(Open::Text | Open::Comment | Open::Dollar)) || in_comment(&draft, typed) {
+        if matches!(draft.open(), Some(Open::Text | Open::Comment | Open::Dollar))
+            || in_comment(&draft, typed)
+        {
             return Completions { start: cursor, words: Vec::new() };
         }
         let path = path_at_end(typed, draft.marks());
-        let before = draft.marks().iter().filter(|mark| mark.range.end <= path.start).collect::<Vec<_>>();
+        let before =
+            draft.marks().iter().filter(|mark| mark.range.end <= path.start).collect::<Vec<_>>();
         let statement = Statement::around(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
-            [.., drop, index] if drop == "DROP" && index == "INDEX" => self.among(typed, path.start, self.indexes()),
-            [first, .., on] if on == "ON" && first != "CREATE" && first != "DROP" => self.inside(typed, path, &statement),
-            [.., last] if BEFORE_TABLE.contains(&last.as_str()) => self.among(typed, path.start, self.tables()),
+            [.., drop, index] if drop == "DROP" && index == "INDEX" => {
+                self.among(typed, path.start, self.indexes())
+            }
+            [first, .., on] if on == "ON" && first != "CREATE" && first != "DROP" => {
+                self.inside(typed, path, &statement)
+            }
+            [.., last] if BEFORE_TABLE.contains(&last.as_str()) => {
+                self.among(typed, path.start, self.tables())
+            }
             _ => self.inside(typed, path, &statement),
         }
     }
@@ -68,7 +79,9 @@ impl Completer {
             "\\x" => words(&["on", "off", "auto"]),
             "\\timing" => words(&["on", "off"]),
             "\\limit" => words(&["off"]),
-            "\\h" => super::words::STATEMENTS.iter().map(|(words, _)| (*words).to_owned()).collect(),
+            "\\h" => {
+                super::words::STATEMENTS.iter().map(|(words, _)| (*words).to_owned()).collect()
+            }
             _ => Vec::new(),
         };
         self.among(typed, start, candidates.into_iter())
@@ -78,32 +91,49 @@ impl Completer {
     fn inside(&self, typed: &str, path: Range<usize>, statement: &Statement) -> Completions {
         if let Some((qualifier, _)) = typed[path.clone()].rsplit_once('.') {
             let start = path.start + qualifier.len() + 1;
-            let columns = statement.columns_of(self, qualifier).into_iter().map(|name| quoted(&name));
+            let columns =
+                statement.columns_of(self, qualifier).into_iter().map(|name| quoted(&name));
             let children = self.tables().filter_map(|table| {
-                let child = table.get(..qualifier.len())?.eq_ignore_ascii_case(qualifier).then(|| &table[qualifier.len()..])?;
+                let child = table
+                    .get(..qualifier.len())?
+                    .eq_ignore_ascii_case(qualifier)
+                    .then(|| &table[qualifier.len()..])?;
                 child.strip_prefix('.').map(str::to_owned)
             });
             return self.among(typed, start, columns.chain(children));
         }
         let part = &typed[path.clone()];
-        let columns: Vec<String> = statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
+        let columns: Vec<String> =
+            statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
         if part.is_empty() {
             return self.among(typed, path.start, columns.iter().map(|name| quoted(name)));
         }
         // Before its FROM is written a statement may mean any table.
         let columns = if statement.tables.is_empty() { self.all_columns() } else { columns };
         let columns = columns.iter().map(|name| quoted(name));
-        let like_typed =
-            |word: &str| if part.chars().any(char::is_lowercase) { word.to_ascii_lowercase() } else { word.to_owned() };
+        let like_typed = |word: &str| {
+            if part.chars().any(char::is_lowercase) {
+                word.to_ascii_lowercase()
+            } else {
+                word.to_owned()
+            }
+        };
         let keywords = KEYWORDS.iter().map(|word| like_typed(word));
         let functions = self.functions.iter().map(|name| format!("{name}("));
         self.among(typed, path.start, columns.chain(keywords).chain(functions).chain(self.tables()))
     }
 
     /// Those of the candidates that begin with what was typed, in any case of letters.
-    fn among(&self, typed: &str, start: usize, candidates: impl Iterator<Item = String>) -> Completions {
+    fn among(
+        &self,
+        typed: &str,
+        start: usize,
+        candidates: impl Iterator<Item = String>,
+    ) -> Completions {
         let part = &typed[start..];
-        let begins = |word: &str| word.get(..part.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(part));
+        let begins = |word: &str| {
+            word.get(..part.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(part))
+        };
         // `my` becomes `"my images"`.
         let fits = |word: &String| begins(word) || word.strip_prefix('"').is_some_and(begins);
         let mut words: Vec<String> = candidates.filter(fits).collect();
@@ -117,7 +147,8 @@ impl Completer {
     }
 
     fn indexes(&self) -> impl Iterator<Item = String> {
-        let indexes = self.store.tables().into_iter().filter_map(|table| table.indexes().ok()).flatten();
+        let indexes =
+            self.store.tables().into_iter().filter_map(|table| table.indexes().ok()).flatten();
         indexes.map(|index| quoted(index.name()))
     }
 
@@ -127,7 +158,9 @@ impl Completer {
 
     fn columns(&self, path: &str) -> Vec<String> {
         let table = self.store.table(path);
-        table.map(|table| table.schema().columns.iter().map(|column| column.name.clone()).collect()).unwrap_or_default()
+        table
+            .map(|table| table.schema().columns.iter().map(|column| column.name.clone()).collect())
+            .unwrap_or_default()
     }
 }
 
@@ -136,16 +169,20 @@ fn in_comment(draft: &Draft, typed: &str) -> bool {
     let last = draft.marks().last();
     last.is_some_and(|mark| {
         let text = &typed[mark.range.clone()];
-        mark.kind == MarkKind::Comment && mark.range.end == typed.len() && text.starts_with("--") && !text.ends_with('\n')
+        mark.kind == MarkKind::Comment
+            && mark.range.end == typed.len()
+            && text.starts_with("--")
+            && !text.ends_with('\n')
     })
 }
 
-/// The names parted by points that end at the end of the text; nothing where a blank or a sign stands there.
+/// The names parted by points that end at the end of the text; nothing where a blank or a sign
+/// stands there.
 fn path_at_end(typed: &str, marks: &[Mark]) -> Range<usize> {
     let mut start = typed.len();
     for mark in marks.iter().rev() {
-        let is_name =
-            matches!(mark.kind, MarkKind::Word | MarkKind::QuotedName | MarkKind::Rest) || &typed[mark.range.clone()] == ".";
+        let is_name = matches!(mark.kind, MarkKind::Word | MarkKind::QuotedName | MarkKind::Rest)
+            || &typed[mark.range.clone()] == ".";
         if mark.range.end != start || !is_name {
             break;
         }
@@ -154,9 +191,11 @@ fn path_at_end(typed: &str, marks: &[Mark]) -> Range<usize> {
     start..typed.len()
 }
 
-/// The words of the statement before the one that is typed, in upper case: its first and the last two.
+/// The words of the statement before the one that is typed, in upper case: its first and the last
+/// two.
 fn previous_words(typed: &str, before: &[&Mark]) -> Vec<String> {
-    let of_statement = before.iter().rposition(|mark| mark.kind == MarkKind::End).map_or(0, |at| at + 1);
+    let of_statement =
+        before.iter().rposition(|mark| mark.kind == MarkKind::End).map_or(0, |at| at + 1);
     let marks = before[of_statement..].iter().filter(|mark| mark.kind != MarkKind::Comment);
     marks.map(|mark| typed[mark.range.clone()].to_ascii_uppercase()).collect()
 }
@@ -177,7 +216,10 @@ impl Statement {
         let draft = Draft::read(text);
         let marks = draft.marks();
         let is_end = |mark: &Mark| mark.kind == MarkKind::End;
-        let first = marks.iter().rposition(|mark| is_end(mark) && mark.range.end <= cursor).map_or(0, |at| at + 1);
+        let first = marks
+            .iter()
+            .rposition(|mark| is_end(mark) && mark.range.end <= cursor)
+            .map_or(0, |at| at + 1);
         let last = marks[first..].iter().position(is_end).map_or(marks.len(), |at| first + at);
         Self { tables: named(completer, text, &marks[first..last]) }
     }
@@ -187,10 +229,15 @@ impl Statement {
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
         let is_meant = |table: &&Named| match &table.alias {
             Some(alias) => alias.eq_ignore_ascii_case(&qualifier),
-            None => table.path.eq_ignore_ascii_case(&qualifier) || last(&table.path).eq_ignore_ascii_case(&qualifier),
+            None => {
+                table.path.eq_ignore_ascii_case(&qualifier)
+                    || last(&table.path).eq_ignore_ascii_case(&qualifier)
+            }
         };
-        // A statement that does not yet name the table: `SELECT phones.` is written before its FROM.
-        let path = self.tables.iter().find(is_meant).map_or(qualifier.clone(), |table| table.path.clone());
+        // A statement that does not yet name the table: `SELECT phones.` is written before its
+        // FROM.
+        let path =
+            self.tables.iter().find(is_meant).map_or(qualifier.clone(), |table| table.path.clone());
         completer.columns(&path)
     }
 }
@@ -213,7 +260,9 @@ fn named(completer: &Completer, text: &str, marks: &[Mark]) -> Vec<Named> {
         }
         if let Ok(table) = completer.store.table(&path) {
             rest.next_if(|mark| word(mark).eq_ignore_ascii_case("AS"));
-            let alias = rest.next_if(|mark| is_name(mark) && !is_keyword(word(mark))).map(|mark| bare(word(mark)));
+            let alias = rest
+                .next_if(|mark| is_name(mark) && !is_keyword(word(mark)))
+                .map(|mark| bare(word(mark)));
             tables.push(Named { path: table.path().to_owned(), alias });
         }
     }

@@ -9,8 +9,11 @@ use tonnage::{Error, Result, Store, Table, TableSchema};
 /// The tables of a store.
 pub(super) fn tables(store: &Store) -> Result<RecordBatch> {
     let tables = store.tables();
-    let of_each = |tell: &dyn Fn(&TableSchema) -> String| tables.iter().map(|table| tell(table.schema())).collect();
-    let indexes = tables.iter().map(|table| Ok(table.indexes()?.len().to_string())).collect::<Result<_>>()?;
+    let of_each = |tell: &dyn Fn(&TableSchema) -> String| {
+        tables.iter().map(|table| tell(table.schema())).collect()
+    };
+    let indexes =
+        tables.iter().map(|table| Ok(table.indexes()?.len().to_string())).collect::<Result<_>>()?;
     grid([
         ("table", of_each(&|schema| schema.path.clone())),
         ("primary key", of_each(&key)),
@@ -31,9 +34,17 @@ pub(crate) fn columns(schema: &TableSchema) -> Result<RecordBatch> {
     grid([
         ("column", of_each(&|at| schema.columns[at].name.clone())),
         ("type", of_each(&|at| schema.columns[at].column_type.to_string())),
-        ("nullable", of_each(&|at| if schema.columns[at].nullable { "yes" } else { "no" }.to_owned())),
+        (
+            "nullable",
+            of_each(&|at| if schema.columns[at].nullable { "yes" } else { "no" }.to_owned()),
+        ),
         ("key", of_each(&|at| key_part(schema, at).to_owned())),
-        ("default", of_each(&|at| schema.columns[at].default.as_ref().map(ToString::to_string).unwrap_or_default())),
+        (
+            "default",
+            of_each(&|at| {
+                schema.columns[at].default.as_ref().map(ToString::to_string).unwrap_or_default()
+            }),
+        ),
     ])
 }
 
@@ -48,15 +59,25 @@ fn key_part(schema: &TableSchema, column: usize) -> &'static str {
 /// What else there is to say of a table, a line for each.
 pub(super) fn about(store: &Store, table: &Table) -> Result<String> {
     let schema = table.schema();
-    let mut lines = vec![format!("primary key: {}", key(schema)), format!("rows live: {}", lifetime(schema))];
+    let mut lines =
+        vec![format!("primary key: {}", key(schema)), format!("rows live: {}", lifetime(schema))];
     lines.extend(schema.parent_path().map(|parent| format!("parent: {parent}")));
     for index in table.indexes()? {
-        let state = if index.is_ready() { "" } else { ", not ready: carry out its CREATE INDEX again" };
+        let state =
+            if index.is_ready() { "" } else { ", not ready: carry out its CREATE INDEX again" };
         let columns: Vec<String> = index.columns().iter().map(ToString::to_string).collect();
         lines.push(format!("index: {} ({}){state}", index.name(), columns.join(", ")));
     }
-    let is_child = |other: &Table| other.schema().parent_path().is_some_and(|path| path.eq_ignore_ascii_case(&schema.path));
-    lines.extend(store.tables().iter().filter(|other| is_child(other)).map(|child| format!("child: {}", child.path())));
+    let is_child = |other: &Table| {
+        other.schema().parent_path().is_some_and(|path| path.eq_ignore_ascii_case(&schema.path))
+    };
+    lines.extend(
+        store
+            .tables()
+            .iter()
+            .filter(|other| is_child(other))
+            .map(|child| format!("child: {}", child.path())),
+    );
     Ok(lines.join("\n"))
 }
 
@@ -71,7 +92,12 @@ pub(super) fn indexes(store: &Store, path: Option<&str>) -> Result<RecordBatch> 
         for index in table.indexes()? {
             let columns: Vec<String> = index.columns().iter().map(ToString::to_string).collect();
             let state = if index.is_ready() { "ready" } else { "not ready" };
-            let row = [index.name().to_owned(), table.path().to_owned(), columns.join(", "), state.to_owned()];
+            let row = [
+                index.name().to_owned(),
+                table.path().to_owned(),
+                columns.join(", "),
+                state.to_owned(),
+            ];
             rows.iter_mut().zip(row).for_each(|(column, text)| column.push(text));
         }
     }
@@ -98,8 +124,10 @@ fn lifetime(schema: &TableSchema) -> String {
 }
 
 fn grid<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch> {
-    let columns = columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef));
-    RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(format!("the list cannot be made: {error}")))
+    let columns =
+        columns.map(|(name, texts)| (name, Arc::new(StringArray::from(texts)) as ArrayRef));
+    RecordBatch::try_from_iter(columns)
+        .map_err(|error| Error::internal(format!("the list cannot be made: {error}")))
 }
 
 #[cfg(test)]
@@ -126,9 +154,14 @@ mod tests {
         ];
         assert_eq!(lines, told);
         let about_images = about(&store, &store.table("phones.images").unwrap()).unwrap();
-        assert!(about_images.starts_with("primary key: SHARD(maker), price, image\n") && about_images.contains("parent: phones"));
+        assert!(
+            about_images.starts_with("primary key: SHARD(maker), price, image\n")
+                && about_images.contains("parent: phones")
+        );
         assert_eq!(indexes(&store, None).unwrap(), indexes(&store, Some("phones")).unwrap());
         assert_eq!(indexes(&store, Some("phones.images")).unwrap().num_rows(), 0);
-        assert!(indexes(&store, Some("fones")).unwrap_err().message().contains("did you mean phones?"));
+        assert!(
+            indexes(&store, Some("fones")).unwrap_err().message().contains("did you mean phones?")
+        );
     }
 }

@@ -36,7 +36,11 @@ impl TerminalLines {
             .auto_add_history(false)
             .build();
         let mut editor = Editor::with_config(config).map_err(unusable)?;
-        editor.set_helper(Some(Assistant { completer, files: FilenameCompleter::new(), before: String::new() }));
+        editor.set_helper(Some(Assistant {
+            completer,
+            files: FilenameCompleter::new(),
+            before: String::new(),
+        }));
         let history = history::file();
         if let Some(path) = history.as_ref().filter(|path| path.exists()) {
             // A history that cannot be read is no reason to end.
@@ -47,7 +51,9 @@ impl TerminalLines {
 }
 
 fn unusable(error: ReadlineError) -> Error {
-    Error::unavailable(format!("the terminal cannot be used: {error}: give statements with -c or -f"))
+    Error::unavailable(format!(
+        "the terminal cannot be used: {error}: give statements with -c or -f"
+    ))
 }
 
 impl Lines for TerminalLines {
@@ -68,7 +74,10 @@ impl Lines for TerminalLines {
     fn remember(&mut self, text: &str) -> Result<(), String> {
         let added = self.editor.add_history_entry(text).map_err(|error| error.to_string())?;
         match &self.history {
-            Some(path) if added => self.editor.append_history(path).map_err(|error| format!("{}: {error}", path.display())),
+            Some(path) if added => self
+                .editor
+                .append_history(path)
+                .map_err(|error| format!("{}: {error}", path.display())),
             _ => Ok(()),
         }
     }
@@ -92,15 +101,24 @@ impl Validator for Assistant {}
 impl Completes for Assistant {
     type Candidate = Pair;
 
-    fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+    fn complete(
+        &self,
+        line: &str,
+        cursor: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let is_first = self.before.trim().is_empty();
-        if is_first && ["\\i ", "\\o "].iter().any(|command| line.trim_start().starts_with(command)) {
+        if is_first && ["\\i ", "\\o "].iter().any(|command| line.trim_start().starts_with(command))
+        {
             return self.files.complete_path(line, cursor);
         }
         let text = format!("{}{line}", self.before);
         let found = self.completer.complete(&text, self.before.len() + cursor);
         let pair = |word: String| Pair { display: word.clone(), replacement: word };
-        Ok((found.start.saturating_sub(self.before.len()), found.words.into_iter().map(pair).collect()))
+        Ok((
+            found.start.saturating_sub(self.before.len()),
+            found.words.into_iter().map(pair).collect(),
+        ))
     }
 }
 
@@ -140,6 +158,10 @@ impl Hinter for Assistant {
 
     fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<Continuation> {
         let is_first = self.before.trim().is_empty();
-        if is_first && cursor == line.len() { words::continuation(line).map(Continuation) } else { None }
+        if is_first && cursor == line.len() {
+            words::continuation(line).map(Continuation)
+        } else {
+            None
+        }
     }
 }

@@ -11,11 +11,13 @@ use super::{Flow, Shell};
 const DEPTH_MAX: usize = 16;
 
 impl Shell {
-    /// Carries out a file up to the first thing that fails. Of the file no more than a statement is held.
+    /// Carries out a file up to the first thing that fails. Of the file no more than a statement is
+    /// held.
     pub(super) fn include(&mut self, path: &Path) -> Flow {
         let name = path.display().to_string();
         if self.reading.len() >= DEPTH_MAX {
-            return self.failed(format_args!("{name}: files that read files may go {DEPTH_MAX} deep"));
+            return self
+                .failed(format_args!("{name}: files that read files may go {DEPTH_MAX} deep"));
         }
         let file = match File::open(path) {
             Ok(file) => file,

@@ -20,7 +20,8 @@ fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         return (!named.is_empty() && named != "off").then(|| PathBuf::from(named));
     }
     let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    let state =
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("tonnage/history"))
 }
 
@@ -29,14 +30,25 @@ mod tests {
     use super::*;
 
     fn with(variables: &[(&str, &str)]) -> Option<PathBuf> {
-        place(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+        place(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        })
     }
 
     #[test]
     fn the_state_directory_holds_it() {
-        assert_eq!(with(&[("HOME", "/home/a")]), Some("/home/a/.local/state/tonnage/history".into()));
-        assert_eq!(with(&[("HOME", "/home/a"), ("XDG_STATE_HOME", "/s")]), Some("/s/tonnage/history".into()));
-        assert_eq!(with(&[("HOME", "/home/a"), ("XDG_STATE_HOME", "s")]), Some("/home/a/.local/state/tonnage/history".into()));
+        assert_eq!(
+            with(&[("HOME", "/home/a")]),
+            Some("/home/a/.local/state/tonnage/history".into())
+        );
+        assert_eq!(
+            with(&[("HOME", "/home/a"), ("XDG_STATE_HOME", "/s")]),
+            Some("/s/tonnage/history".into())
+        );
+        assert_eq!(
+            with(&[("HOME", "/home/a"), ("XDG_STATE_HOME", "s")]),
+            Some("/home/a/.local/state/tonnage/history".into())
+        );
         assert_eq!(with(&[]), None);
     }
 

@@ -9,7 +9,9 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// The line in colours; `before` are the lines above it.
 pub(super) fn painted(before: &str, line: &str) -> Option<String> {
-    if before.len() + line.len() > TEXT_BYTES_MAX || before.is_empty() && line.trim_start().starts_with('\\') {
+    if before.len() + line.len() > TEXT_BYTES_MAX
+        || before.is_empty() && line.trim_start().starts_with('\\')
+    {
         return None;
     }
     let text = format!("{before}{line}");
@@ -58,7 +60,9 @@ mod tests {
 
     #[test]
     fn colours_change_no_letter() {
-        for line in ["select 'é' , x from \"T\" -- done", "SELECT 1; 'open", "", "  ", "é 日本 'x' $$"] {
+        for line in
+            ["select 'é' , x from \"T\" -- done", "SELECT 1; 'open", "", "  ", "é 日本 'x' $$"]
+        {
             assert_eq!(bare(&painted("", line).unwrap()), line);
             assert_eq!(bare(&painted("SELECT 'a\n", line).unwrap()), line);
         }
@@ -66,7 +70,10 @@ mod tests {
 
     #[test]
     fn keywords_texts_and_comments_are_told_apart() {
-        assert_eq!(painted("", "from a 'b'").unwrap(), "\x1b[1;34mfrom\x1b[0m a \x1b[32m'b'\x1b[0m");
+        assert_eq!(
+            painted("", "from a 'b'").unwrap(),
+            "\x1b[1;34mfrom\x1b[0m a \x1b[32m'b'\x1b[0m"
+        );
         assert_eq!(painted("SELECT /*\n", "from */ a").unwrap(), "\x1b[90mfrom */\x1b[0m a");
         assert_eq!(painted("", "\\d from"), None);
     }

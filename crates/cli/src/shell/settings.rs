@@ -26,7 +26,13 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn new(format: Option<RowFormat>) -> Self {
-        Self { format, expanded: Expanded::Auto, limit: Some(LIMIT), timing: true, next_output: None }
+        Self {
+            format,
+            expanded: Expanded::Auto,
+            limit: Some(LIMIT),
+            timing: true,
+            next_output: None,
+        }
     }
 
     /// Sets what a command sets. Tells how it is now.
@@ -34,7 +40,8 @@ impl Settings {
         Ok(match command {
             Command::Expanded(expanded) => {
                 // Without an argument it changes sides, as it does elsewhere.
-                let other = if self.expanded == Expanded::On { Expanded::Off } else { Expanded::On };
+                let other =
+                    if self.expanded == Expanded::On { Expanded::Off } else { Expanded::On };
                 self.expanded = expanded.unwrap_or(other);
                 let told = match self.expanded {
                     Expanded::Off => "off",
@@ -49,7 +56,11 @@ impl Settings {
                     Some(Choice::Unset) => self.format = None,
                     None => {}
                 }
-                format!("format: {}", self.format.map_or("a table on a terminal, else csv".to_owned(), RowFormat::name))
+                format!(
+                    "format: {}",
+                    self.format
+                        .map_or("a table on a terminal, else csv".to_owned(), RowFormat::name)
+                )
             }
             Command::Limit(limit) => {
                 match limit {
@@ -69,7 +80,9 @@ impl Settings {
             Command::Output(path) => {
                 self.next_output = path;
                 match &self.next_output {
-                    Some(path) => format!("the rows of the next statement go to {}", path.display()),
+                    Some(path) => {
+                        format!("the rows of the next statement go to {}", path.display())
+                    }
                     None => "rows go to the screen".to_owned(),
                 }
             }
@@ -96,15 +109,20 @@ impl Settings {
     /// The file that the next rows go to, once.
     pub(super) fn take_output(&mut self) -> Option<OutputArgs> {
         let path = self.next_output.take()?;
-        Some(OutputArgs { format: OutputArgs::format_of(&path).or(self.format), output: Some(path) })
+        Some(OutputArgs {
+            format: OutputArgs::format_of(&path).or(self.format),
+            output: Some(path),
+        })
     }
 }
 
 /// The list of commands.
 pub(super) fn help() -> String {
-    let called: Vec<String> = COMMANDS.iter().map(|(name, argument, _)| format!("{name} {argument}")).collect();
+    let called: Vec<String> =
+        COMMANDS.iter().map(|(name, argument, _)| format!("{name} {argument}")).collect();
     let room = called.iter().map(String::len).max().unwrap_or_default();
-    let commands = called.iter().zip(COMMANDS).map(|(called, (.., what))| format!("  {called:room$}  {what}"));
+    let commands =
+        called.iter().zip(COMMANDS).map(|(called, (.., what))| format!("  {called:room$}  {what}"));
     let keys = [
         ("Tab", "completes keywords, tables, columns, indexes, functions and commands"),
         ("Up, Ctrl-R", "earlier statements; finds one"),
@@ -112,8 +130,14 @@ pub(super) fn help() -> String {
         ("Ctrl-D", "ends the shell"),
     ];
     let keys = keys.iter().map(|(key, what)| format!("  {key:room$}  {what}"));
-    let head = std::iter::once("Statements end with a semicolon and may have many lines. Commands:".to_owned());
-    head.chain(commands).chain(std::iter::once("Keys:".to_owned())).chain(keys).collect::<Vec<_>>().join("\n")
+    let head = std::iter::once(
+        "Statements end with a semicolon and may have many lines. Commands:".to_owned(),
+    );
+    head.chain(commands)
+        .chain(std::iter::once("Keys:".to_owned()))
+        .chain(keys)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -156,7 +180,10 @@ mod tests {
         let mut settings = Settings::new(None);
         told(&mut settings, "\\o a.parquet");
         let output = settings.take_output().unwrap();
-        assert_eq!((output.row_format(), settings.take_output().is_none()), (RowFormat::Parquet, true));
+        assert_eq!(
+            (output.row_format(), settings.take_output().is_none()),
+            (RowFormat::Parquet, true)
+        );
     }
 
     #[test]

@@ -44,7 +44,8 @@ fn session(lines: impl IntoIterator<Item = Line>) -> Session {
     let sql = Sql::new(store, SqlOptions::default()).unwrap();
     let mut shell = Shell::on(sql, None, Screen::kept(kept.clone()));
     shell.settings.timing = false;
-    let mut lines = Typed { lines: lines.into_iter().collect(), prompts: Vec::new(), remembered: Vec::new() };
+    let mut lines =
+        Typed { lines: lines.into_iter().collect(), prompts: Vec::new(), remembered: Vec::new() };
     assert_eq!(shell.answer(&mut lines).unwrap(), Exit::Well);
     let text = String::from_utf8(kept.lock().unwrap().clone()).unwrap();
     Session { text, prompts: lines.prompts, remembered: lines.remembered }
@@ -59,19 +60,27 @@ const ROWS: &str = "INSERT INTO t SELECT value, 'b' || value FROM generate_serie
 
 #[test]
 fn statements_of_many_lines_are_answered_and_remembered_whole() {
-    let lines = ["INSERT INTO t", "VALUES (1, 'one'),", "(2, NULL);", "SELECT * FROM t", "ORDER BY a;"];
+    let lines =
+        ["INSERT INTO t", "VALUES (1, 'one'),", "(2, NULL);", "SELECT * FROM t", "ORDER BY a;"];
     let session = session(lines.map(|line| Line::Typed(line.to_owned())));
     let table = "+---+------+\n| a | b    |\n+---+------+\n| 1 | one  |\n| 2 | NULL |\n+---+------+\n2 rows\n";
     assert_eq!(session.text, format!("rows: 2 inserted\n{table}"));
     assert_eq!(session.prompts, ["tonnage>", "->", "->", "tonnage>", "->", "tonnage>"]);
-    assert_eq!(session.remembered, ["INSERT INTO t\nVALUES (1, 'one'),\n(2, NULL);", "SELECT * FROM t\nORDER BY a;"]);
+    assert_eq!(
+        session.remembered,
+        ["INSERT INTO t\nVALUES (1, 'one'),\n(2, NULL);", "SELECT * FROM t\nORDER BY a;"]
+    );
 }
 
 #[test]
 fn an_interrupt_forgets_what_is_typed_and_nothing_else() {
     let typed = |line: &str| Line::Typed(line.to_owned());
     let session = session([typed("SELECT 'open"), Line::Interrupted, typed("SELECT 1 AS x;")]);
-    assert!(session.text.ends_with("1 row\n") && !session.text.contains("error"), "{}", session.text);
+    assert!(
+        session.text.ends_with("1 row\n") && !session.text.contains("error"),
+        "{}",
+        session.text
+    );
     assert_eq!(session.prompts, ["tonnage>", "'>", "tonnage>", "tonnage>"]);
 }
 
@@ -87,13 +96,19 @@ fn errors_point_at_their_place_and_the_shell_goes_on() {
 #[test]
 fn what_stands_behind_a_failure_is_left_out() {
     let text = shown("SELECT c FROM t; SELECT 1; SELECT 2;");
-    assert!(text.ends_with("2 statements behind it were left out\n") && !text.contains("1 row"), "{text}");
+    assert!(
+        text.ends_with("2 statements behind it were left out\n") && !text.contains("1 row"),
+        "{text}"
+    );
 }
 
 #[test]
 fn long_answers_are_cut_with_a_hint() {
     let text = shown(&format!("{ROWS}\\limit 5\nSELECT a FROM t;\n\\limit off\nSELECT a FROM t;"));
-    assert!(text.contains("the first 5 rows; there are more: \\limit 50 shows more, \\limit off all"), "{text}");
+    assert!(
+        text.contains("the first 5 rows; there are more: \\limit 50 shows more, \\limit off all"),
+        "{text}"
+    );
     assert!(text.ends_with("2,500 rows\n"), "{text}");
 }
 
@@ -106,8 +121,12 @@ fn an_answer_as_long_as_the_limit_is_whole() {
 #[test]
 fn formats_and_expanded_rows() {
     let rows = "INSERT INTO t VALUES (1, NULL);\n";
-    let text = shown(&format!("{rows}\\format jsonl\nSELECT * FROM t;\n\\format csv\nSELECT * FROM t;"));
-    assert!(text.contains("{\"a\":1,\"b\":null}\n1 row\n") && text.contains("a,b\n1,\n1 row\n"), "{text}");
+    let text =
+        shown(&format!("{rows}\\format jsonl\nSELECT * FROM t;\n\\format csv\nSELECT * FROM t;"));
+    assert!(
+        text.contains("{\"a\":1,\"b\":null}\n1 row\n") && text.contains("a,b\n1,\n1 row\n"),
+        "{text}"
+    );
     let text = shown(&format!("{rows}\\x\nSELECT * FROM t;"));
     assert!(text.contains("a | 1\nb | NULL\n1 row\n"), "{text}");
 }
@@ -124,7 +143,12 @@ fn rows_go_to_a_file_once() {
 #[test]
 fn tables_are_described() {
     let text = shown("CREATE INDEX by_b ON t (b);\n\\d\n\\d T\n\\di\n\\d tt");
-    for part in ["| t     | SHARD(a)", "| b      | STRING |", "index: by_b (b)", "| by_b  | t     | b       | ready |"] {
+    for part in [
+        "| t     | SHARD(a)",
+        "| b      | STRING |",
+        "index: by_b (b)",
+        "| by_b  | t     | b       | ready |",
+    ] {
         assert!(text.contains(part), "'{part}' is missing in\n{text}");
     }
     assert!(text.ends_with("error: there is no table tt; the tables are t\n"), "{text}");
@@ -138,13 +162,19 @@ fn files_are_carried_out_up_to_their_first_failure() {
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let good = file("good.sql", "-- rows\nINSERT INTO t VALUES (1, 'x');\n\\format csv\nSELECT b\nFROM t");
+    let good =
+        file("good.sql", "-- rows\nINSERT INTO t VALUES (1, 'x');\n\\format csv\nSELECT b\nFROM t");
     let text = shown(&format!("\\i {good}"));
     assert!(text.ends_with("b\nx\n1 row\n"), "{text}");
     let bad = file("bad.sql", "SELECT 1 AS x;\n\nSELECT\n  c FROM t;\nSELECT 2;");
     let text = shown(&format!("\\format csv\n\\i {bad}\nSELECT 3 AS y;"));
-    let error = format!("error: {bad}: line 4, column 3: there is no column c; the columns are a, b\n    c FROM t;\n    ^\n");
-    assert!(text.contains(&error) && text.ends_with("y\n3\n1 row\n") && !text.contains("2\n1 row"), "{text}");
+    let error = format!(
+        "error: {bad}: line 4, column 3: there is no column c; the columns are a, b\n    c FROM t;\n    ^\n"
+    );
+    assert!(
+        text.contains(&error) && text.ends_with("y\n3\n1 row\n") && !text.contains("2\n1 row"),
+        "{text}"
+    );
     let circle = directory.path().join("circle.sql");
     let circle = file("circle.sql", &format!("\\i {}", circle.display()));
     assert!(shown(&format!("\\i {circle}")).contains("may go 16 deep"));
@@ -161,7 +191,10 @@ fn quit_ends_the_shell_wherever_it_stands() {
 
 #[test]
 fn unknown_commands_are_told_with_what_was_meant() {
-    assert!(shown("\\fromat csv").starts_with("error: there is no command \\fromat; did you mean \\format?"));
+    assert!(
+        shown("\\fromat csv")
+            .starts_with("error: there is no command \\fromat; did you mean \\format?")
+    );
     assert!(shown("\\h frob").contains("no statement begins with 'frob'"));
     assert!(shown("\\h upsert").starts_with("UPSERT INTO table"));
 }

@@ -150,9 +150,15 @@ const NAMES_TOO: [&str; 22] = [
 
 /// Statements by their first word: how they are written.
 pub(super) const STATEMENTS: [(&str, &str); 14] = [
-    ("SELECT", "columns FROM table [JOIN ...] [WHERE ...] [GROUP BY ...] [HAVING ...] [ORDER BY ...] [LIMIT n]"),
+    (
+        "SELECT",
+        "columns FROM table [JOIN ...] [WHERE ...] [GROUP BY ...] [HAVING ...] [ORDER BY ...] [LIMIT n]",
+    ),
     ("WITH", "name AS (SELECT ...) SELECT ..."),
-    ("INSERT", "INTO table [(columns)] VALUES (...), ... | SELECT ... [ON CONFLICT DO NOTHING] [RETURNING COUNT(*)]"),
+    (
+        "INSERT",
+        "INTO table [(columns)] VALUES (...), ... | SELECT ... [ON CONFLICT DO NOTHING] [RETURNING COUNT(*)]",
+    ),
     ("UPSERT", "INTO table [(columns)] VALUES (...), ... | SELECT ... [RETURNING COUNT(*)]"),
     ("UPDATE", "table SET column = value, ... [WHERE ...] [RETURNING COUNT(*)]"),
     ("DELETE", "FROM table [WHERE ...] [RETURNING COUNT(*)]"),
@@ -180,7 +186,11 @@ pub(super) fn quoted(name: &str) -> String {
     let is_plain = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_');
     let is_reserved = is_keyword(name) && !NAMES_TOO.contains(&name.to_ascii_uppercase().as_str());
-    if is_plain && !is_reserved { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if is_plain && !is_reserved {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
 }
 
 /// The path of a table, each name by itself.
@@ -198,9 +208,13 @@ pub(super) fn continuation(typed: &str) -> Option<&'static str> {
 /// How a statement is written, or all of them.
 pub(super) fn syntax(word: Option<&str>) -> Option<String> {
     let word = word.map(str::to_ascii_uppercase);
-    let is_wanted = |statement: &str| word.as_ref().is_none_or(|word| statement.starts_with(word.as_str()));
-    let lines: Vec<String> =
-        STATEMENTS.iter().filter(|(words, _)| is_wanted(words)).map(|(words, rest)| format!("{words} {rest}")).collect();
+    let is_wanted =
+        |statement: &str| word.as_ref().is_none_or(|word| statement.starts_with(word.as_str()));
+    let lines: Vec<String> = STATEMENTS
+        .iter()
+        .filter(|(words, _)| is_wanted(words))
+        .map(|(words, rest)| format!("{words} {rest}"))
+        .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
@@ -216,7 +230,10 @@ mod tests {
 
     #[test]
     fn names_are_quoted_where_a_statement_asks_for_it() {
-        assert_eq!(quoted_path("phones.my images.Order.key._1"), "phones.\"my images\".\"Order\".key._1");
+        assert_eq!(
+            quoted_path("phones.my images.Order.key._1"),
+            "phones.\"my images\".\"Order\".key._1"
+        );
         assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
     }
 

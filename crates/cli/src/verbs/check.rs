@@ -18,7 +18,8 @@ use crate::values::grouped;
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     output: OutputArgs,
-    /// Open a store whose write-ahead log is damaged with what lies before the damage; what lies behind is lost for good
+    /// Open a store whose write-ahead log is damaged with what lies before the damage; what lies
+    /// behind is lost for good
     #[arg(long)]
     cut_log: bool,
 }
@@ -29,7 +30,11 @@ impl CheckArgs {
         let store = if self.cut_log { globals.open_to_damage() } else { globals.open() };
         let store = store.map_err(damage_is_a_finding)?;
         tell_cut_logs(&store)?;
-        let watch = Console::new(globals).watch(|| Glimpse { done: 0, total: None, text: "checking".to_owned() });
+        let watch = Console::new(globals).watch(|| Glimpse {
+            done: 0,
+            total: None,
+            text: "checking".to_owned(),
+        });
         let report = store.check().map_err(|error| damage_is_a_finding(error.into()))?;
         drop(watch);
         self.write(&report)?;
@@ -37,7 +42,9 @@ impl CheckArgs {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }
         for statement in &report.unfinished_indexes {
-            eprintln!("tonnage: an index was not made to its end, carry this out again: {statement}");
+            eprintln!(
+                "tonnage: an index was not made to its end, carry this out again: {statement}"
+            );
         }
         globals.tell(format_args!(
             "checked {} entries, {} bytes in {:.1} s: {}",
@@ -54,11 +61,15 @@ impl CheckArgs {
 
     fn write(&self, report: &CheckReport) -> Outcome<()> {
         let tables = report.rows.iter().map(|(table, rows)| (table.as_str(), *rows));
-        let (names, rows): (Vec<_>, Vec<_>) = tables.chain([("(key/value pairs)", report.pairs)]).unzip();
-        let columns: [(&str, ArrayRef); 2] =
-            [("table", Arc::new(StringArray::from(names))), ("rows", Arc::new(UInt64Array::from(rows)))];
-        let batch = RecordBatch::try_from_iter(columns)
-            .map_err(|error| Error::internal("the counts cannot be put together").with_source(error))?;
+        let (names, rows): (Vec<_>, Vec<_>) =
+            tables.chain([("(key/value pairs)", report.pairs)]).unzip();
+        let columns: [(&str, ArrayRef); 2] = [
+            ("table", Arc::new(StringArray::from(names))),
+            ("rows", Arc::new(UInt64Array::from(rows))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).map_err(|error| {
+            Error::internal("the counts cannot be put together").with_source(error)
+        })?;
         let mut output = self.output.open(batch.schema())?;
         output.write(&batch)?;
         output.finish()?;
@@ -66,13 +77,18 @@ impl CheckArgs {
     }
 }
 
-/// What was given up of logs when the store was opened: what a crash had torn, or what lay behind damage.
+/// What was given up of logs when the store was opened: what a crash had torn, or what lay behind
+/// damage.
 fn tell_cut_logs(store: &Store) -> Outcome<()> {
     for shard in store.statistics()?.shards {
         for (name, bytes) in &shard.details {
-            if let Some(log) = name.strip_prefix("log_").and_then(|name| name.strip_suffix("_bytes_given_up")) {
+            if let Some(log) =
+                name.strip_prefix("log_").and_then(|name| name.strip_suffix("_bytes_given_up"))
+            {
                 let (place, bytes) = (&shard.place, grouped(*bytes));
-                eprintln!("tonnage: {place}: the last {bytes} bytes of the write-ahead log {log} were given up");
+                eprintln!(
+                    "tonnage: {place}: the last {bytes} bytes of the write-ahead log {log} were given up"
+                );
             }
         }
     }

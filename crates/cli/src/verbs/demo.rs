@@ -38,7 +38,9 @@ impl DemoArgs {
         };
         match tonnage_demo::run(&options, &mut io::stdout()) {
             Ok(()) => Ok(Exit::Well),
-            Err(error) if interrupt::is_interrupted() => Err(Failure::new(Exit::Interrupted, error)),
+            Err(error) if interrupt::is_interrupted() => {
+                Err(Failure::new(Exit::Interrupted, error))
+            }
             Err(error) => match error.kind() {
                 ErrorKind::Invalid | ErrorKind::Internal => Err(error.into()),
                 _ => Err(Failure::new(Exit::Stopped, error)),

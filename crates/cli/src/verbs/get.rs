@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use tonnage::{BulkGet, BulkGetOptions, FieldRange, KeySource, Row, Store, Table, TableBatch, TableSchema, Value};
+use tonnage::{
+    BulkGet, BulkGetOptions, FieldRange, KeySource, Row, Store, Table, TableBatch, TableSchema,
+    Value,
+};
 use tonnage_files::{ReadOptions, Source};
 
 use crate::args::Globals;
@@ -22,9 +25,15 @@ pub(crate) struct GetArgs {
     table: String,
     /// Keys: the leading key columns of each parted by commas, in double quotes where they hold
     /// commas; behind -- where the first of several columns is a negative number
-    #[arg(value_name = "KEY", required_unless_present = "keys", conflicts_with = "keys", allow_negative_numbers = true)]
+    #[arg(
+        value_name = "KEY",
+        required_unless_present = "keys",
+        conflicts_with = "keys",
+        allow_negative_numbers = true
+    )]
     key: Vec<String>,
-    /// Read the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by name
+    /// Read the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by
+    /// name
     #[arg(long, value_name = "FILE")]
     keys: Option<String>,
     /// The low end of the first key column that the keys leave open, itself included
@@ -48,7 +57,8 @@ pub(crate) struct GetArgs {
     /// Key columns only
     #[arg(long)]
     keys_only: bool,
-    /// Write one file for each table into this directory: for --with in a format that holds one table
+    /// Write one file for each table into this directory: for --with in a format that holds one
+    /// table
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     output_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -75,15 +85,23 @@ impl GetArgs {
         let found = match &self.output_dir {
             Some(directory) => self.write_directory(&store, &table, rows, directory)?,
             None if self.with.is_empty() => self.write_rows(&table, rows)?,
-            None if self.output.row_format() == RowFormat::Table => self.write_tables(&store, &table, rows)?,
+            None if self.output.row_format() == RowFormat::Table => {
+                self.write_tables(&store, &table, rows)?
+            }
             None => self.write_labelled(table.path(), rows)?,
         };
         if found >= wanted {
             return Ok(Exit::Well);
         }
         match found {
-            0 => globals.tell(format_args!("tonnage: {}: no row has any of the keys", table.path())),
-            _ => globals.tell(format_args!("tonnage: {}: no row has {} of the {wanted} keys", table.path(), wanted - found)),
+            0 => {
+                globals.tell(format_args!("tonnage: {}: no row has any of the keys", table.path()))
+            }
+            _ => globals.tell(format_args!(
+                "tonnage: {}: no row has {} of the {wanted} keys",
+                table.path(),
+                wanted - found
+            )),
         }
         Ok(Exit::Rejected)
     }
@@ -107,7 +125,8 @@ impl GetArgs {
     /// Rows of several tables do not fit into one file of a format with one set of columns.
     fn check_output(&self) -> Outcome<()> {
         let format = self.output.row_format();
-        let holds_one_table = matches!(format, RowFormat::Csv | RowFormat::Parquet | RowFormat::Arrow);
+        let holds_one_table =
+            matches!(format, RowFormat::Csv | RowFormat::Parquet | RowFormat::Arrow);
         if self.with.is_empty() || self.output_dir.is_some() || !holds_one_table {
             return Ok(());
         }
@@ -122,7 +141,10 @@ impl GetArgs {
         if let Some(file) = &self.keys {
             let sources = Source::expand(std::slice::from_ref(file))?;
             let [source] = sources.as_slice() else {
-                return Err(Failure::usage(format!("--keys {file}: it stands for {} files, give one", sources.len())));
+                return Err(Failure::usage(format!(
+                    "--keys {file}: it stands for {} files, give one",
+                    sources.len()
+                )));
             };
             return Ok(keys::from_file(schema, source, &ReadOptions::default())?);
         }
@@ -154,7 +176,8 @@ impl GetArgs {
 
     fn write_rows(&self, table: &Table, rows: BulkGet) -> Outcome<u64> {
         let cancel = interrupt::cancel();
-        let mut output = self.output.open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
+        let mut output =
+            self.output.open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
         for batch in rows {
             interrupt::check(&cancel)?;
             output.write(&batch?.rows)?;
@@ -164,10 +187,19 @@ impl GetArgs {
 
     /// One file for each table. As the other ways to write, it tells how many rows of the table
     /// itself there were.
-    fn write_directory(&self, store: &Store, table: &Table, rows: BulkGet, directory: &PathBuf) -> Outcome<u64> {
+    fn write_directory(
+        &self,
+        store: &Store,
+        table: &Table,
+        rows: BulkGet,
+        directory: &PathBuf,
+    ) -> Outcome<u64> {
         let cancel = interrupt::cancel();
         std::fs::create_dir_all(directory).map_err(|error| {
-            tonnage::Error::unavailable(format!("--output-dir {}: cannot be made: {error}", directory.display()))
+            tonnage::Error::unavailable(format!(
+                "--output-dir {}: cannot be made: {error}",
+                directory.display()
+            ))
         })?;
         let format = self.output.format.unwrap_or(RowFormat::Csv);
         let mut outputs = self.outputs(store, table, |path| OutputArgs {
@@ -187,13 +219,23 @@ impl GetArgs {
         Ok(own)
     }
 
-    fn outputs(&self, store: &Store, table: &Table, place: impl Fn(&str) -> OutputArgs) -> Outcome<BTreeMap<String, RowOutput>> {
+    fn outputs(
+        &self,
+        store: &Store,
+        table: &Table,
+        place: impl Fn(&str) -> OutputArgs,
+    ) -> Outcome<BTreeMap<String, RowOutput>> {
         let mut outputs = BTreeMap::new();
-        let own = place(table.path()).open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
+        let own = place(table.path()).open(columns_of(
+            table,
+            self.columns.as_deref(),
+            self.keys_only,
+        )?)?;
         outputs.insert(table.path().to_owned(), own);
         for path in &self.with {
             let relative = store.table(path)?;
-            let output = place(relative.path()).open(columns_of(&relative, None, self.keys_only)?)?;
+            let output =
+                place(relative.path()).open(columns_of(&relative, None, self.keys_only)?)?;
             outputs.insert(relative.path().to_owned(), output);
         }
         Ok(outputs)

@@ -67,12 +67,18 @@ impl LoadArgs {
         if self.dry_run {
             return self.dry_run(globals, sources);
         }
-        // A table that cannot be made must not leave an empty store behind: what the files say comes first.
+        // A table that cannot be made must not leave an empty store behind: what the files say
+        // comes first.
         let made = self.table_to_make(globals, &sources)?;
         let store = globals.open_or_create(self.create)?;
         let table = self.table_in(&store, made.as_ref().map(|made| &made.definition))?;
         let inputs = self.inputs(sources, &table)?;
-        let exit = self.job.run(globals, &store, inputs, &Target::Table { path: table.path().into(), ttl: self.job.ttl })?;
+        let exit = self.job.run(
+            globals,
+            &store,
+            inputs,
+            &Target::Table { path: table.path().into(), ttl: self.job.ttl },
+        )?;
         if let (Exit::Rejected, Some(made)) = (exit, &made) {
             made.tell_of_sample(globals);
         }
@@ -82,22 +88,34 @@ impl LoadArgs {
     fn table_to_make(&self, globals: &Globals, sources: &[Source]) -> Outcome<Option<ToMake>> {
         let Some(key) = self.primary_key.as_ref().filter(|_| self.create) else { return Ok(None) };
         let key = create::parse_key(key)?;
-        // With a table that is there already, its columns count and the files need not be looked at twice.
+        // With a table that is there already, its columns count and the files need not be looked at
+        // twice.
         if let Ok(store) = globals.open()
             && let Ok(table) = store.table(&self.table)
         {
             create::check_key(&table, &key)?;
             return Ok(None);
         }
-        let options = ReadOptions { documents: self.documents.options_with_key(&key), ..self.job.read_options()? };
-        let sample = Sample { records: self.sample.unwrap_or(Sample::default().records), ..Sample::default() };
+        let options = ReadOptions {
+            documents: self.documents.options_with_key(&key),
+            ..self.job.read_options()?
+        };
+        let sample = Sample {
+            records: self.sample.unwrap_or(Sample::default().records),
+            ..Sample::default()
+        };
         let sample = if self.sample == Some(usize::MAX) { Sample::ALL } else { sample };
-        let made = ToMake::infer(&self.table, key, sources, &options, &sample, self.ignore_columns)?;
+        let made =
+            ToMake::infer(&self.table, key, sources, &options, &sample, self.ignore_columns)?;
         made.notes.iter().for_each(|note| globals.tell(note));
         Ok(Some(made))
     }
 
-    fn table_in(&self, store: &Store, definition: Option<&tonnage::TableDefinition>) -> Outcome<Table> {
+    fn table_in(
+        &self,
+        store: &Store,
+        definition: Option<&tonnage::TableDefinition>,
+    ) -> Outcome<Table> {
         if let Some(definition) = definition {
             store.catalog().create_table(definition, true)?;
         }

@@ -50,7 +50,11 @@ pub(crate) struct WriteArgs {
 
 impl WriteArgs {
     pub(crate) fn options(&self) -> WriteOptions {
-        WriteOptions { durability: self.durability.into(), ttl: self.ttl, ..WriteOptions::default() }
+        WriteOptions {
+            durability: self.durability.into(),
+            ttl: self.ttl,
+            ..WriteOptions::default()
+        }
     }
 }
 
@@ -71,10 +75,18 @@ impl PutArgs {
     /// The texts of the rows, each with a name for messages.
     fn texts(&self) -> Outcome<Vec<(String, String)>> {
         let Some(path) = &self.file else {
-            return Ok(self.rows.iter().enumerate().map(|(number, text)| (format!("row {number}"), text.clone())).collect());
+            return Ok(self
+                .rows
+                .iter()
+                .enumerate()
+                .map(|(number, text)| (format!("row {number}"), text.clone()))
+                .collect());
         };
         let cannot = |error: std::io::Error| {
-            Failure::from(Error::invalid(format!("{}: cannot be read: {error}", path.display())).with_source(error))
+            Failure::from(
+                Error::invalid(format!("{}: cannot be read: {error}", path.display()))
+                    .with_source(error),
+            )
         };
         let reader: Box<dyn BufRead> = match path.as_os_str() == "-" {
             true => Box::new(std::io::stdin().lock()),
@@ -108,21 +120,27 @@ pub(crate) fn told(place: &str, written: Written) -> Outcome<bool> {
         Written::Refused { current: Some(version), .. } => {
             eprintln!("tonnage: {place}: not stored: there is one, of version {version}");
         }
-        Written::Refused { current: None, .. } => eprintln!("tonnage: {place}: not stored: there is none"),
+        Written::Refused { current: None, .. } => {
+            eprintln!("tonnage: {place}: not stored: there is none")
+        }
     }
     Ok(written.is_stored())
 }
 
 /// A JSON object as a row of a table.
 pub(crate) fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
-    let json: Json = serde_json::from_str(text).map_err(|error| Error::invalid(format!("not JSON: {error}")))?;
+    let json: Json =
+        serde_json::from_str(text).map_err(|error| Error::invalid(format!("not JSON: {error}")))?;
     let Json::Object(members) = json else {
-        return Err(Error::invalid("a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}"));
+        return Err(Error::invalid(
+            "a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}",
+        ));
     };
     let mut row = Row::with_capacity(members.len());
     for (name, member) in &members {
         let column = &schema.columns[schema.require_column(name)?];
-        let value = value_of(member, column.column_type).map_err(|error| error.at(format!("column {}", column.name)))?;
+        let value = value_of(member, column.column_type)
+            .map_err(|error| error.at(format!("column {}", column.name)))?;
         row.set(&column.name, value);
     }
     Ok(row)
@@ -131,7 +149,11 @@ pub(crate) fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
 fn value_of(json: &Json, column_type: ColumnType) -> Result<Value> {
     let is_number = matches!(
         column_type,
-        ColumnType::Integer | ColumnType::Long | ColumnType::Float | ColumnType::Double | ColumnType::Number { .. }
+        ColumnType::Integer
+            | ColumnType::Long
+            | ColumnType::Float
+            | ColumnType::Double
+            | ColumnType::Number { .. }
     );
     match json {
         Json::Null => Ok(Value::Null),
@@ -161,10 +183,13 @@ pub(crate) fn json_of(row: &Row) -> String {
 fn json_value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::Boolean(_) | Value::Integer(_) | Value::Long(_) | Value::Number { .. } => value.to_string(),
+        Value::Boolean(_) | Value::Integer(_) | Value::Long(_) | Value::Number { .. } => {
+            value.to_string()
+        }
         Value::Float(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
-        // JSON text is passed on as it is, on one line: line ends in it can only be space between its tokens.
+        // JSON text is passed on as it is, on one line: line ends in it can only be space between
+        // its tokens.
         Value::Json(text) => text.replace(['\n', '\r'], " "),
         other => Json::from(other.to_string()).to_string(),
     }
@@ -178,14 +203,21 @@ mod tests {
     fn members_take_the_type_of_their_column() {
         assert_eq!(value_of(&Json::from(5), ColumnType::Long).unwrap(), Value::Long(5));
         assert_eq!(value_of(&Json::from("5"), ColumnType::Integer).unwrap(), Value::Integer(5));
-        assert_eq!(value_of(&Json::from(vec![1, 2]), ColumnType::Json).unwrap(), Value::Json("[1,2]".into()));
+        assert_eq!(
+            value_of(&Json::from(vec![1, 2]), ColumnType::Json).unwrap(),
+            Value::Json("[1,2]".into())
+        );
         assert!(value_of(&Json::from(5), ColumnType::String).is_err());
         assert!(value_of(&Json::from("x"), ColumnType::Integer).is_err());
     }
 
     #[test]
     fn a_row_as_json() {
-        let row = Row::new().with("a", 1).with("b", "x\"y").with("c", 2.5).with("d", Value::Json("{\"e\": 1}".into()));
+        let row = Row::new()
+            .with("a", 1)
+            .with("b", "x\"y")
+            .with("c", 2.5)
+            .with("d", Value::Json("{\"e\": 1}".into()));
         assert_eq!(json_of(&row), r#"{"a":1,"b":"x\"y","c":2.5,"d":{"e": 1}}"#);
     }
 }

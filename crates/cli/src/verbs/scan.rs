@@ -18,7 +18,8 @@ pub(crate) struct ScanArgs {
     /// At most this many rows
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// At most this many rows under each shard key: with --direction reverse and 1 the latest of each
+    /// At most this many rows under each shard key: with --direction reverse and 1 the latest of
+    /// each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_shard_key: Option<u64>,
     /// The order of rows under each shard key

@@ -1,8 +1,9 @@
 //! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
-//! A text of definitions alone goes to the store, whose answers can be carried out again (`DESCRIBE` gives the statement that makes the
-//! table). Everything else goes through `tonnage-sql`, statement by statement: rows to standard output, what was changed to
-//! standard error.
+//! A text of definitions alone goes to the store, whose answers can be carried out again
+//! (`DESCRIBE` gives the statement that makes the table). Everything else goes through
+//! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
+//! error.
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -20,11 +21,13 @@ use crate::output::{LineOutput, OutputArgs};
 use crate::shell::{Shell, caret, describe};
 use crate::{interrupt, values};
 
-/// Run SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES, DESCRIBE; a shell at a terminal
+/// Run SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES,
+/// DESCRIBE; a shell at a terminal
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    /// The store, unless --store names it, and statements, separated by semicolons [default: standard input]
+    /// The store, unless --store names it, and statements, separated by semicolons [default:
+    /// standard input]
     #[arg(value_names = ["STORE", "STATEMENTS"], num_args = 0..=2)]
     given: Vec<String>,
     /// The statements as an option
@@ -63,7 +66,8 @@ names; TONNAGE_HISTORY=off keeps nothing, and neither is kept what begins with a
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         let (store, statements) = self.given()?;
-        let globals = &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
+        let globals =
+            &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
         if statements.is_none() && self.file.is_none() && std::io::stdin().is_terminal() {
             return self.shell(globals);
         }
@@ -80,9 +84,9 @@ impl SqlArgs {
             [store, statements, ..] => (Some(store.as_str()), Some(statements.as_str())),
         };
         match (statements, &self.command, &self.file) {
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-                Err(Failure::usage("statements are given twice: give them once, as they are, with -c or with -f"))
-            }
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(Failure::usage(
+                "statements are given twice: give them once, as they are, with -c or with -f",
+            )),
             (None, Some(command), _) => Ok((store, Some(command))),
             _ => Ok((store, statements)),
         }
@@ -90,7 +94,9 @@ impl SqlArgs {
 
     fn shell(&self, globals: &Globals) -> Outcome {
         if self.output.output.is_some() {
-            return Err(Failure::usage("--output is for statements that are given: in the shell write \\o FILE"));
+            return Err(Failure::usage(
+                "--output is for statements that are given: in the shell write \\o FILE",
+            ));
         }
         if self.output.format.is_some_and(|format| !format.is_text()) {
             return Err(Failure::usage(
@@ -109,8 +115,13 @@ impl SqlArgs {
             }
             Ok(_) => self.define(globals, text),
             Err(error) if are_definitions(text) => Err(error.into()),
-            // Up to the first query everything could be read, so a script that begins with definitions may make its store.
-            Err(error) => self.query(globals, text, error.kind() == ErrorKind::Unsupported && is_definition(text)),
+            // Up to the first query everything could be read, so a script that begins with
+            // definitions may make its store.
+            Err(error) => self.query(
+                globals,
+                text,
+                error.kind() == ErrorKind::Unsupported && is_definition(text),
+            ),
         }
     }
 
@@ -194,10 +205,15 @@ impl SqlArgs {
             }
             _ => {
                 let mut text = String::new();
-                std::io::stdin().read_to_string(&mut text).map(|_| text).map_err(|error| ("standard input".to_owned(), error))
+                std::io::stdin()
+                    .read_to_string(&mut text)
+                    .map(|_| text)
+                    .map_err(|error| ("standard input".to_owned(), error))
             }
         };
-        Ok(read.map_err(|(place, error)| Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error))?)
+        Ok(read.map_err(|(place, error)| {
+            Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error)
+        })?)
     }
 }
 
@@ -208,7 +224,9 @@ trait AndThenInterrupted<T> {
 
 impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
     fn and_then_interrupted(self) -> Outcome<T> {
-        self.map_err(|error| if interrupt::is_interrupted() { Failure::interrupted() } else { error.into() })
+        self.map_err(|error| {
+            if interrupt::is_interrupted() { Failure::interrupted() } else { error.into() }
+        })
     }
 }
 
@@ -225,16 +243,19 @@ fn ran_out(failure: Failure) -> Failure {
     if failure.error.kind() == ErrorKind::Unavailable { while_it_ran(failure) } else { failure }
 }
 
-/// Whether an argument names a store: no statement is one word, and a store is no more than that unless its directory is there.
+/// Whether an argument names a store: no statement is one word, and a store is no more than that
+/// unless its directory is there.
 fn is_store(given: &str) -> bool {
-    Path::new(given).is_dir() || !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';')
+    Path::new(given).is_dir()
+        || !given.is_empty() && !given.contains(|char: char| char.is_whitespace() || char == ';')
 }
 
 /// For a store that is not there: how to get one.
 fn missing(failure: Failure) -> Failure {
     match failure.error.kind() {
         ErrorKind::NotFound => {
-            let message = format!("{}: name another, or give --create to make it", failure.error.message());
+            let message =
+                format!("{}: name another, or give --create to make it", failure.error.message());
             Failure { error: Error::not_found(message), ..failure }
         }
         _ => failure,
@@ -250,10 +271,12 @@ fn pointed(text: &str, failure: Failure) -> Failure {
     }
 }
 
-/// Whether all statements begin like definitions: then what is wrong with them is told by who reads definitions.
+/// Whether all statements begin like definitions: then what is wrong with them is told by who reads
+/// definitions.
 fn are_definitions(text: &str) -> bool {
     let draft = Draft::read(text);
-    let said = draft.marks().iter().filter(|mark| mark.kind != MarkKind::Comment).collect::<Vec<_>>();
+    let said =
+        draft.marks().iter().filter(|mark| mark.kind != MarkKind::Comment).collect::<Vec<_>>();
     said.split(|mark| mark.kind == MarkKind::End)
         .filter_map(|statement| statement.first())
         .all(|mark| is_definition(&text[mark.range.clone()]))
@@ -262,7 +285,9 @@ fn are_definitions(text: &str) -> bool {
 /// Whether a text begins like a definition.
 fn is_definition(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    ["create", "drop", "alter", "describe", "show"].iter().any(|word| first.eq_ignore_ascii_case(word))
+    ["create", "drop", "alter", "describe", "show"]
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
 }
 
 pub(crate) fn count_told(count: u64) -> String {
@@ -276,8 +301,16 @@ pub(crate) fn changes_told(changes: &Changes) -> String {
         (changes.deleted, "deleted"),
         (changes.skipped, "left out, their keys exist"),
     ];
-    let told: Vec<String> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if told.is_empty() { "no rows changed".to_owned() } else { format!("rows: {}", told.join(", ")) }
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if told.is_empty() {
+        "no rows changed".to_owned()
+    } else {
+        format!("rows: {}", told.join(", "))
+    }
 }
 
 pub(crate) fn told(done: Done) -> String {
@@ -287,10 +320,18 @@ pub(crate) fn told(done: Done) -> String {
         Done::Dropped { table, existed: true } => format!("dropped table {table}"),
         Done::Dropped { table, existed: false } => format!("there was no table {table}"),
         Done::Altered { table } => format!("altered table {table}"),
-        Done::CreatedIndex { index, table, new: true } => format!("created index {index} on {table}"),
-        Done::CreatedIndex { index, table, new: false } => format!("index {index} on {table} was there already"),
-        Done::DroppedIndex { index, table, existed: true } => format!("dropped index {index} on {table}"),
-        Done::DroppedIndex { index, table, existed: false } => format!("there was no index {index} on {table}"),
+        Done::CreatedIndex { index, table, new: true } => {
+            format!("created index {index} on {table}")
+        }
+        Done::CreatedIndex { index, table, new: false } => {
+            format!("index {index} on {table} was there already")
+        }
+        Done::DroppedIndex { index, table, existed: true } => {
+            format!("dropped index {index} on {table}")
+        }
+        Done::DroppedIndex { index, table, existed: false } => {
+            format!("there was no index {index} on {table}")
+        }
         Done::Tables(tables) => tables.join("\n"),
         Done::Description(ddl) => format!("{ddl};"),
     }

@@ -41,8 +41,9 @@ impl StatsArgs {
             ("figure", Arc::new(StringArray::from(names))),
             ("value", Arc::new(UInt64Array::from(values))),
         ];
-        let batch = RecordBatch::try_from_iter(columns)
-            .map_err(|error| Error::internal("the figures cannot be put together").with_source(error))?;
+        let batch = RecordBatch::try_from_iter(columns).map_err(|error| {
+            Error::internal("the figures cannot be put together").with_source(error)
+        })?;
         let mut output = self.output.open(batch.schema())?;
         output.write(&batch)?;
         output.finish()?;

@@ -28,7 +28,8 @@ impl UnloadArgs {
         let cancel = interrupt::cancel();
         let table = globals.open()?.table(&self.table)?;
         let schema = columns_of(&table, self.columns.as_deref(), false)?;
-        let options = TableScanOptions { columns: self.columns.clone(), ..TableScanOptions::default() };
+        let options =
+            TableScanOptions { columns: self.columns.clone(), ..TableScanOptions::default() };
         let mut output = self.output.open(schema)?;
         let written = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let seen = written.clone();
@@ -57,10 +58,19 @@ impl UnloadArgs {
 }
 
 /// The schema of the rows that these columns of a table make.
-pub(crate) fn columns_of(table: &Table, columns: Option<&[String]>, keys_only: bool) -> Outcome<SchemaRef> {
+pub(crate) fn columns_of(
+    table: &Table,
+    columns: Option<&[String]>,
+    keys_only: bool,
+) -> Outcome<SchemaRef> {
     let schema = table.schema();
     let places = match columns {
-        Some(names) => Some(names.iter().map(|name| schema.require_column(name)).collect::<tonnage::Result<Vec<_>>>()?),
+        Some(names) => Some(
+            names
+                .iter()
+                .map(|name| schema.require_column(name))
+                .collect::<tonnage::Result<Vec<_>>>()?,
+        ),
         None if keys_only => Some(schema.key.clone()),
         None => None,
     };

@@ -14,38 +14,53 @@ fn load(place: &Place, content: impl AsRef<[u8]>) -> Run {
 fn an_unknown_column_is_named_before_anything_is_written() {
     let place = Place::new().with_ships();
     let run = load(&place, "ship,at,crew\n1,2022-01-03T00:00:00,12\n");
-    run.ends(3).says(&["a.csv", "table ships has no column crew", "ALTER TABLE", "--ignore-columns"]);
+    run.ends(3).says(&[
+        "a.csv",
+        "table ships has no column crew",
+        "ALTER TABLE",
+        "--ignore-columns",
+    ]);
     assert_eq!(place.run(&["count", "ships"]).out, "0\n");
 }
 
 #[test]
 fn a_value_of_the_wrong_type() {
     let place = Place::new().with_ships();
-    load(&place, "ship,at,lat\n1,2022-01-03T00:00:00,north\n").ends(1).says(&["a.csv, line 2, column lat", "1 failed"]);
+    load(&place, "ship,at,lat\n1,2022-01-03T00:00:00,north\n")
+        .ends(1)
+        .says(&["a.csv, line 2, column lat", "1 failed"]);
 }
 
 #[test]
 fn a_value_out_of_range() {
     let place = Place::new().with_ships();
-    load(&place, "ship,at\n99999999999999999999,2022-01-03T00:00:00\n").ends(1).says(&["line 2, column ship"]);
+    load(&place, "ship,at\n99999999999999999999,2022-01-03T00:00:00\n")
+        .ends(1)
+        .says(&["line 2, column ship"]);
 }
 
 #[test]
 fn a_line_with_too_few_fields() {
     let place = Place::new().with_ships();
-    load(&place, "ship,at,lat\n1,2022-01-03T00:00:00,1\n2\n").ends(1).says(&["a.csv, line 3", "1 inserted"]);
+    load(&place, "ship,at,lat\n1,2022-01-03T00:00:00,1\n2\n")
+        .ends(1)
+        .says(&["a.csv, line 3", "1 inserted"]);
 }
 
 #[test]
 fn text_that_is_not_utf8() {
     let place = Place::new().with_ships();
-    load(&place, b"ship,at,name\n1,2022-01-03T00:00:00,\xff\xfe\n").ends(1).says(&["a.csv, line 2, column name", "UTF-8"]);
+    load(&place, b"ship,at,name\n1,2022-01-03T00:00:00,\xff\xfe\n")
+        .ends(1)
+        .says(&["a.csv, line 2, column name", "UTF-8"]);
 }
 
 #[test]
 fn null_in_a_key() {
     let place = Place::new().with_ships();
-    load(&place, "ship,at\n,2022-01-03T00:00:00\n").ends(1).says(&["line 2, column ship", "1 failed"]);
+    load(&place, "ship,at\n,2022-01-03T00:00:00\n")
+        .ends(1)
+        .says(&["line 2, column ship", "1 failed"]);
 }
 
 #[test]
@@ -58,7 +73,10 @@ fn a_file_without_a_key_column() {
 fn an_archive_that_is_cut_short_keeps_what_stood_before() {
     let place = Place::new().with_ships();
     place.write("a.csv.gz", cut_short());
-    place.run(&["load", "ships", "a.csv.gz"]).ends(2).says(&["a.csv.gz", "cut short: get it again"]);
+    place
+        .run(&["load", "ships", "a.csv.gz"])
+        .ends(2)
+        .says(&["a.csv.gz", "cut short: get it again"]);
     let count: u64 = place.run(&["count", "ships"]).out.trim().parse().unwrap();
     assert!(count > 50_000, "{count}");
 }
@@ -88,9 +106,15 @@ fn a_parquet_file_with_another_schema() {
     place.run(&["sql", "CREATE TABLE other (ship LONG, at BINARY, PRIMARY KEY (ship))"]).ends(0);
     place.run(&["put", "other", r#"{"ship": 1, "at": "AAEC"}"#]).ends(0);
     place.run(&["unload", "other", "-o", "other.parquet"]).ends(0);
-    place.run(&["load", "ships", "other.parquet"]).ends(3).says(&["other.parquet: column at holds Binary", "TIMESTAMP(0)"]);
+    place
+        .run(&["load", "ships", "other.parquet"])
+        .ends(3)
+        .says(&["other.parquet: column at holds Binary", "TIMESTAMP(0)"]);
     place.run(&["sql", "CREATE TABLE crews (crew LONG, PRIMARY KEY (crew))"]).ends(0);
-    place.run(&["load", "crews", "other.parquet"]).ends(3).says(&["table crews has no column ship, at"]);
+    place
+        .run(&["load", "crews", "other.parquet"])
+        .ends(3)
+        .says(&["table crews has no column ship, at"]);
 }
 
 #[test]
@@ -103,7 +127,11 @@ fn a_file_that_does_not_exist() {
 fn a_table_that_does_not_exist() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(1));
-    place.run(&["load", "shops", "a.csv"]).ends(3).says(&["shops", "ships", "--create --primary-key"]);
+    place.run(&["load", "shops", "a.csv"]).ends(3).says(&[
+        "shops",
+        "ships",
+        "--create --primary-key",
+    ]);
     place.run(&["count", "shops"]).ends(3).says(&["shops"]);
 }
 
@@ -140,9 +168,16 @@ fn what_stops_on_the_way_says_so() {
         run.ends(2).says(&["the output cannot be written"]);
     }
     place.run(&["sql", "SELECT 1 / (ship - ship) FROM ships"]).ends(2).says(&["ivide"]);
-    place.run(&["sql", "--timeout", "0.2", "SELECT sum(a.ship * b.ship % 7) FROM ships a, ships b"]).ends(2).says(&["timeout"]);
+    place
+        .run(&["sql", "--timeout", "0.2", "SELECT sum(a.ship * b.ship % 7) FROM ships a, ships b"])
+        .ends(2)
+        .says(&["timeout"]);
     place.write("b.json", "[{\"ship\": 1, \"at\": \"2022-01-04T00:00:00\"},\n{\"ship\": 2, ");
-    place.run(&["load", "ships", "b.json"]).ends(2).says(&["b.json: record 1 (line 2)", "cut short: get it again", "1 inserted"]);
+    place.run(&["load", "ships", "b.json"]).ends(2).says(&[
+        "b.json: record 1 (line 2)",
+        "cut short: get it again",
+        "1 inserted",
+    ]);
 }
 
 #[test]
@@ -170,7 +205,9 @@ fn kinds_of_files_that_are_not_read_are_named() {
 #[test]
 fn control_characters_do_not_reach_a_terminal() {
     let place = Place::new().with_ships();
-    let run = place.run(&["sql", "--format", "table", "SELECT chr(27) || '[31mred' AS e, 'a' || chr(9) AS t"]).ends(0);
+    let run = place
+        .run(&["sql", "--format", "table", "SELECT chr(27) || '[31mred' AS e, 'a' || chr(9) AS t"])
+        .ends(0);
     assert!(run.out.contains("| \\x1b[31mred | a\\t |"), "{}", run.out);
     let run = load(&place, b"ship,at\nx\x1b[2J\x07,2022-01-03T00:00:00\n").ends(1);
     assert!(run.err.contains("`x\\x1b[2J\\x07`") && !run.err.contains('\x1b'), "{}", run.err);
@@ -183,7 +220,10 @@ fn negative_numbers_are_keys_and_no_options() {
     let place = Place::new();
     place.run(&["sql", "CREATE TABLE t (a LONG, b DOUBLE, PRIMARY KEY (SHARD(a), b))"]).ends(0);
     place.run(&["put", "t", "{\"a\": -1, \"b\": -5.5}"]).ends(0);
-    assert_eq!(place.run(&["get", "t", "-1", "--from", "-6", "--to", "-5"]).ends(0).out, "a,b\n-1,-5.5\n");
+    assert_eq!(
+        place.run(&["get", "t", "-1", "--from", "-6", "--to", "-5"]).ends(0).out,
+        "a,b\n-1,-5.5\n"
+    );
     assert_eq!(place.run(&["get", "t", "--", "-1,-5.5"]).ends(0).out, "a,b\n-1,-5.5\n");
 }
 
@@ -200,15 +240,21 @@ fn a_directory_that_cannot_be_written() {
     let place = Place::new();
     // Not even root can make a directory below a file.
     place.write("file", "");
-    place.run(&["sql", "--store", "file/store", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]).ends(3).says(&["file/store"]);
-    let run = place.run(&["sql", "--store", "/proc/tonnage", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]);
+    place
+        .run(&["sql", "--store", "file/store", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"])
+        .ends(3)
+        .says(&["file/store"]);
+    let run =
+        place.run(&["sql", "--store", "/proc/tonnage", "CREATE TABLE t (a LONG, PRIMARY KEY (a))"]);
     run.ends(3).says(&["/proc/tonnage"]);
 }
 
 #[test]
 fn a_key_without_its_whole_shard_key() {
     let place = Place::new();
-    place.run(&["sql", "CREATE TABLE t (a LONG, b LONG, c LONG, PRIMARY KEY (SHARD(a, b), c))"]).ends(0);
+    place
+        .run(&["sql", "CREATE TABLE t (a LONG, b LONG, c LONG, PRIMARY KEY (SHARD(a, b), c))"])
+        .ends(0);
     place.run(&["get", "t", "1"]).ends(3).says(&["key 0", "b"]);
     place.write("keys.csv", "a\n1\n");
     place.run(&["get", "t", "--keys", "keys.csv"]).ends(3).says(&["b"]);
@@ -219,15 +265,27 @@ fn a_key_without_its_whole_shard_key() {
 #[test]
 fn a_key_of_another_table() {
     let place = Place::new().with_ships();
-    place.run(&["get", "ships", "Nokia"]).ends(3).says(&["key 'Nokia'", "key column ship", "whole number"]);
-    place.run(&["get", "ships", "1,2022-01-03T00:00:00,3"]).ends(3).says(&["it has 3 fields, the key of ships has 2: ship, at"]);
+    place.run(&["get", "ships", "Nokia"]).ends(3).says(&[
+        "key 'Nokia'",
+        "key column ship",
+        "whole number",
+    ]);
+    place
+        .run(&["get", "ships", "1,2022-01-03T00:00:00,3"])
+        .ends(3)
+        .says(&["it has 3 fields, the key of ships has 2: ship, at"]);
 }
 
 #[test]
 fn mixed_partial_keys_with_a_range() {
     let place = Place::new();
-    place.run(&["sql", "CREATE TABLE t (a LONG, b LONG, c LONG, PRIMARY KEY (SHARD(a), b, c))"]).ends(0);
-    place.run(&["get", "t", "1", "1,2", "--from", "5"]).ends(3).says(&["with a range all keys give the same columns"]);
+    place
+        .run(&["sql", "CREATE TABLE t (a LONG, b LONG, c LONG, PRIMARY KEY (SHARD(a), b, c))"])
+        .ends(0);
+    place
+        .run(&["get", "t", "1", "1,2", "--from", "5"])
+        .ends(3)
+        .says(&["with a range all keys give the same columns"]);
     place.run(&["get", "t", "1,2,3", "--from", "5"]).ends(3).says(&["all 3 key columns"]);
     place.run(&["get", "t", "1", "--from", "x"]).ends(3).says(&["--from, for key column b"]);
 }
@@ -236,7 +294,10 @@ fn mixed_partial_keys_with_a_range() {
 fn a_keys_file_with_a_bad_record() {
     let place = Place::new().with_ships();
     place.write("keys.csv", "ship\n1\nx\n");
-    place.run(&["get", "ships", "--keys", "keys.csv"]).ends(3).says(&["keys.csv, line 3, column ship"]);
+    place
+        .run(&["get", "ships", "--keys", "keys.csv"])
+        .ends(3)
+        .says(&["keys.csv, line 3, column ship"]);
 }
 
 #[test]
@@ -267,7 +328,10 @@ fn options_out_of_their_range() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(1));
     place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["memory_bytes_max"]);
-    place.run(&["load", "ships", "a.csv", "--stream-parallelism", "0"]).ends(3).says(&["stream_parallelism"]);
+    place
+        .run(&["load", "ships", "a.csv", "--stream-parallelism", "0"])
+        .ends(3)
+        .says(&["stream_parallelism"]);
 }
 
 #[test]

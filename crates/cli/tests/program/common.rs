@@ -68,7 +68,11 @@ impl Place {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tonnage"));
-        command.args(arguments).env("TONNAGE_STORE", "S").current_dir(self.directory.path()).stdin(Stdio::null());
+        command
+            .args(arguments)
+            .env("TONNAGE_STORE", "S")
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null());
         command
     }
 
@@ -78,7 +82,12 @@ impl Place {
 
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
         let mut command = self.command(arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         finished(child.wait_with_output().unwrap())
     }
@@ -102,7 +111,8 @@ pub(crate) fn finished(output: std::process::Output) -> Run {
 
 /// CSV of `count` ships, each once.
 pub(crate) fn ships_csv(count: usize) -> String {
-    let rows = (0..count).map(|ship| format!("{ship},2022-01-03T00:00:00,{}.5,\"ship, {ship}\"\n", ship % 90));
+    let rows = (0..count)
+        .map(|ship| format!("{ship},2022-01-03T00:00:00,{}.5,\"ship, {ship}\"\n", ship % 90));
     std::iter::once("ship,at,lat,name\n".to_owned()).chain(rows).collect()
 }
 

@@ -21,7 +21,10 @@ fn a_table_of_documents_is_made_and_asked() {
     assert!(ddl.contains("model STRING") && ddl.contains("doc JSON"), "{ddl}");
     place.run(&load).ends(0).says(&["0 inserted, 3 existed"]);
     let query = "SELECT model, doc->'memory'->>'ram' AS ram FROM devices WHERE doc->'os'->>'type' = 'android' ORDER BY model";
-    assert_eq!(place.run(&["sql", "--format", "csv", query]).ends(0).out, "model,ram\na,512\nb,2048\n");
+    assert_eq!(
+        place.run(&["sql", "--format", "csv", query]).ends(0).out,
+        "model,ram\na,512\nb,2048\n"
+    );
     place.run(&["sql", "CREATE INDEX by_version ON devices (doc.os.ver)"]).ends(0);
     let query = "SELECT model FROM devices WHERE doc->'os'->>'ver' = '4.4'";
     assert_eq!(place.run(&["sql", "--format", "csv", query]).ends(0).out, "model\nb\n");
@@ -38,9 +41,23 @@ fn keys_come_from_places_further_in_or_are_made() {
         "events.jsonl",
         "{\"from\": {\"id\": 7}, \"at\": 1}\n{\"from\": {\"id\": 7}, \"at\": 2}\n{\"from\": {\"id\": 8}, \"at\": 1}\n",
     );
-    let key = ["--document-column", "doc", "--create", "--primary-key", "SHARD(sender), at", "--from", "sender=from.id"];
-    place.run(&[&["load", "events", "events.jsonl"], &key[..]].concat()).ends(0).says(&["3 inserted"]);
-    assert_eq!(place.run(&["get", "events", "7", "--columns", "at", "--format", "csv"]).ends(0).out, "at\n1\n2\n");
+    let key = [
+        "--document-column",
+        "doc",
+        "--create",
+        "--primary-key",
+        "SHARD(sender), at",
+        "--from",
+        "sender=from.id",
+    ];
+    place
+        .run(&[&["load", "events", "events.jsonl"], &key[..]].concat())
+        .ends(0)
+        .says(&["3 inserted"]);
+    assert_eq!(
+        place.run(&["get", "events", "7", "--columns", "at", "--format", "csv"]).ends(0).out,
+        "at\n1\n2\n"
+    );
 
     let made = ["--document-column", "doc", "--make-key", "id", "--create", "--primary-key", "id"];
     let load = [&["load", "log", "events.jsonl"], &made[..]].concat();
@@ -64,16 +81,26 @@ fn bad_documents_are_told_by_their_places_and_kept_for_mending() {
         "bad.json",
         "[\n{\"model\": \"a\"},\n{\"model\": \"b\",\n \"x\": },\n{\"name\": \"no key\"},\n[1],\n{\"model\": \"c\"}\n]\n",
     );
-    let run = place.run(&[&["load", "devices", "bad.json", "--rejects", "R"], &CREATE[..]].concat()).ends(1);
+    let run = place
+        .run(&[&["load", "devices", "bad.json", "--rejects", "R"], &CREATE[..]].concat())
+        .ends(1);
     run.says(&["5 read, 2 inserted, 0 existed, 3 failed"]);
-    let reasons: Vec<serde_json::Value> =
-        place.read("R/bad.reasons.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<_> =
-        reasons.iter().map(|reason| (reason["line"].as_u64().unwrap(), reason["reason"].as_str().unwrap())).collect();
+    let reasons: Vec<serde_json::Value> = place
+        .read("R/bad.reasons.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<_> = reasons
+        .iter()
+        .map(|reason| (reason["line"].as_u64().unwrap(), reason["reason"].as_str().unwrap()))
+        .collect();
     let mut sorted = told.clone();
     sorted.sort_unstable();
-    let expected =
-        [(3, "a value is missing"), (5, "is NULL, but part of the primary key"), (6, "the record is not a JSON object")];
+    let expected = [
+        (3, "a value is missing"),
+        (5, "is NULL, but part of the primary key"),
+        (6, "the record is not a JSON object"),
+    ];
     assert_eq!(sorted, expected);
     // What is kept is a record on each line, whatever it was: mended, it can be loaded.
     let kept = place.read("R/bad.json");
@@ -86,15 +113,24 @@ fn what_cannot_be_loaded_as_documents_is_told_before_anything_is_written() {
     let place = Place::new();
     place.write("a.csv", "model\na\n");
     place.write("a.jsonl", "{\"model\": \"a\"}\n");
-    place.run(&[&["load", "t", "a.csv"], &CREATE[..]].concat()).ends(3).says(&["a.csv: is csv: documents are read from JSON"]);
+    place
+        .run(&[&["load", "t", "a.csv"], &CREATE[..]].concat())
+        .ends(3)
+        .says(&["a.csv: is csv: documents are read from JSON"]);
     assert!(!place.path("S").exists(), "no store was made");
     place.run(&["load", "t", "a.jsonl", "--from", "model=x"]).ends(3).says(&["--document-column"]);
     let wrong = ["--document-column", "doc", "--from", "model"];
-    place.run(&[&["load", "t", "a.jsonl"], &wrong[..]].concat()).ends(3).says(&["write COLUMN=NAME"]);
+    place
+        .run(&[&["load", "t", "a.jsonl"], &wrong[..]].concat())
+        .ends(3)
+        .says(&["write COLUMN=NAME"]);
     place.run(&["sql", "CREATE TABLE t (model STRING PRIMARY KEY, doc STRING)"]).ends(0);
     let run = place.run(&["load", "t", "a.jsonl", "--document-column", "doc"]).ends(3);
     run.says(&["a.jsonl: column doc takes documents, but is not of type JSON"]);
-    place.run(&["load", "t", "a.jsonl", "--document-column", "body"]).ends(3).says(&["there is no column body", "model, doc"]);
+    place
+        .run(&["load", "t", "a.jsonl", "--document-column", "body"])
+        .ends(3)
+        .says(&["there is no column body", "model, doc"]);
 }
 
 #[test]
@@ -102,7 +138,10 @@ fn real_phones_are_loaded_whole_and_come_back_as_they_were() {
     let Some(file) = real("phone_devices.jsonl") else { return };
     let place = Place::new();
     let (path, text) = (file.to_str().unwrap(), std::fs::read_to_string(&file).unwrap());
-    place.run(&[&["load", "devices", path], &CREATE[..]].concat()).ends(0).says(&["442 read, 442 inserted"]);
+    place
+        .run(&[&["load", "devices", path], &CREATE[..]].concat())
+        .ends(0)
+        .says(&["442 read, 442 inserted"]);
     // The same as one array.
     place.write("array.json", format!("[{}]", text.trim().replace('\n', ",\n")));
     place
@@ -115,6 +154,10 @@ fn real_phones_are_loaded_whole_and_come_back_as_they_were() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
         .map(|row| (row["model"].as_str().unwrap().to_owned(), row["doc"].clone()))
         .collect();
-    let original = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    assert_eq!(stored, original.map(|device| (device["model"].as_str().unwrap().to_owned(), device)).collect());
+    let original =
+        text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    assert_eq!(
+        stored,
+        original.map(|device| (device["model"].as_str().unwrap().to_owned(), device)).collect()
+    );
 }

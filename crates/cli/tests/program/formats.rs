@@ -27,11 +27,15 @@ fn rows(place: &Place, store: &str) -> Vec<String> {
 #[test]
 fn every_format_gives_the_same_rows_back() {
     let place = stored();
-    for file in ["t.csv", "t.jsonl", "t.parquet", "t.arrow", "t.csv.gz", "t.jsonl.zst", "t.csv.zst"] {
+    for file in ["t.csv", "t.jsonl", "t.parquet", "t.arrow", "t.csv.gz", "t.jsonl.zst", "t.csv.zst"]
+    {
         place.run(&["unload", "t", "-o", file]).ends(0).says(&["3 rows"]);
         let again = format!("again-{file}");
         place.run(&["sql", "--store", &again, DDL]).ends(0);
-        place.run(&["load", "--store", &again, "t", file]).ends(0).says(&["3 inserted", "0 failed"]);
+        place
+            .run(&["load", "--store", &again, "t", file])
+            .ends(0)
+            .says(&["3 inserted", "0 failed"]);
         assert_eq!(rows(&place, &again), rows(&place, "S"), "{file}");
     }
 }
@@ -42,8 +46,23 @@ fn what_a_table_holds_can_make_the_table_anew() {
     for file in ["t.parquet", "t.arrow"] {
         place.run(&["unload", "t", "-o", file]).ends(0);
         let again = format!("made-{file}");
-        place.run(&["load", "--store", &again, "t", file, "--create", "--primary-key", "SHARD(id), at"]).ends(0);
-        assert_eq!(place.run(&["sql", "--store", &again, "DESCRIBE t"]).out, place.run(&["sql", "DESCRIBE t"]).out, "{file}");
+        place
+            .run(&[
+                "load",
+                "--store",
+                &again,
+                "t",
+                file,
+                "--create",
+                "--primary-key",
+                "SHARD(id), at",
+            ])
+            .ends(0);
+        assert_eq!(
+            place.run(&["sql", "--store", &again, "DESCRIBE t"]).out,
+            place.run(&["sql", "DESCRIBE t"]).out,
+            "{file}"
+        );
         assert_eq!(rows(&place, &again), rows(&place, "S"), "{file}");
     }
 }
@@ -69,25 +88,38 @@ fn standard_output_takes_every_format() {
         place.run(&["sql", "--store", &again, DDL]).ends(0);
         let format = if format == "arrow" { "arrow-stream" } else { format };
         place
-            .run_with_input(&["load", "--store", &again, "t", "-", "--input-format", format], &bytes)
+            .run_with_input(
+                &["load", "--store", &again, "t", "-", "--input-format", format],
+                &bytes,
+            )
             .ends(0)
             .says(&["3 inserted"]);
     }
-    let array: Vec<serde_json::Value> = serde_json::from_str(&place.run(&["unload", "t", "--format", "json"]).out).unwrap();
+    let array: Vec<serde_json::Value> =
+        serde_json::from_str(&place.run(&["unload", "t", "--format", "json"]).out).unwrap();
     assert_eq!(array.len(), 3);
     let table = place.run(&["unload", "t", "--format", "table", "--columns", "id,u,bytes"]).out;
-    assert!(table.contains("00112233-4455-6677-8899-aabbccddeeff") && table.contains("(3 bytes)"), "{table}");
+    assert!(
+        table.contains("00112233-4455-6677-8899-aabbccddeeff") && table.contains("(3 bytes)"),
+        "{table}"
+    );
 }
 
 #[test]
 fn an_output_that_fails_leaves_nothing_behind() {
     let place = stored();
-    place.run(&["unload", "t", "-o", "no/such/directory/t.csv"]).ends(3).says(&["cannot be written"]);
-    place.run(&["unload", "t", "-o", "t.csv", "--columns", "nosuch"]).ends(3).says(&["no column 'nosuch'"]);
+    place
+        .run(&["unload", "t", "-o", "no/such/directory/t.csv"])
+        .ends(3)
+        .says(&["cannot be written"]);
+    place
+        .run(&["unload", "t", "-o", "t.csv", "--columns", "nosuch"])
+        .ends(3)
+        .says(&["no column 'nosuch'"]);
     assert!(!place.path("t.csv").exists());
-    let left = std::fs::read_dir(place.path(""))
-        .unwrap()
-        .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().contains("partial")));
+    let left = std::fs::read_dir(place.path("")).unwrap().filter(|entry| {
+        entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().contains("partial"))
+    });
     assert_eq!(left.count(), 0);
 }
 

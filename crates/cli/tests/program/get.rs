@@ -7,10 +7,12 @@ fn shop() -> Place {
     let ddl = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id));
         CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
     place.run(&["sql", ddl]).ends(0);
-    let phones =
-        "maker,price,id,name\nApple,150,1,old\nApple,450,2,fair\nNokia,200,3,cheap\nNokia,501,4,dear\n\"LG, Inc.\",300,5,other\n";
+    let phones = "maker,price,id,name\nApple,150,1,old\nApple,450,2,fair\nNokia,200,3,cheap\nNokia,501,4,dear\n\"LG, Inc.\",300,5,other\n";
     place.write("phones.csv", phones);
-    place.write("images.csv", "maker,price,id,image,bytes\nApple,450,2,1,QUJD\nApple,450,2,2,REVG\nNokia,501,4,1,AAAA\n");
+    place.write(
+        "images.csv",
+        "maker,price,id,image,bytes\nApple,450,2,1,QUJD\nApple,450,2,2,REVG\nNokia,501,4,1,AAAA\n",
+    );
     place.run(&["load", "phones", "phones.csv"]).ends(0).says(&["5 inserted"]);
     place.run(&["load", "phones.images", "images.csv"]).ends(0).says(&["3 inserted"]);
     place
@@ -18,8 +20,11 @@ fn shop() -> Place {
 
 fn track() -> Place {
     let place = Place::new().with_ships();
-    let rows: String =
-        (0..24).flat_map(|hour| (1..4).map(move |ship| format!("{ship},2022-01-03T{hour:02}:00:00,{hour}\n"))).collect();
+    let rows: String = (0..24)
+        .flat_map(|hour| {
+            (1..4).map(move |ship| format!("{ship},2022-01-03T{hour:02}:00:00,{hour}\n"))
+        })
+        .collect();
     place.write("track.csv", format!("ship,at,lat\n{rows}"));
     place.run(&["load", "ships", "track.csv"]).ends(0);
     place
@@ -56,7 +61,9 @@ fn relatives_come_along_below_their_parents() {
 
 #[test]
 fn relatives_as_one_json_array() {
-    let run = shop().run(&["get", "phones", "Apple,450", "--with", "phones.images", "--format", "json"]).ends(0);
+    let run = shop()
+        .run(&["get", "phones", "Apple,450", "--with", "phones.images", "--format", "json"])
+        .ends(0);
     let rows: Vec<serde_json::Value> = serde_json::from_str(&run.out).unwrap();
     assert_eq!(
         rows.iter().map(|row| row["table"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -66,9 +73,13 @@ fn relatives_as_one_json_array() {
 
 #[test]
 fn relatives_as_tables_for_people() {
-    let run = shop().run(&["get", "phones", "Apple", "--with", "phones.images", "--format", "table"]).ends(0);
+    let run = shop()
+        .run(&["get", "phones", "Apple", "--with", "phones.images", "--format", "table"])
+        .ends(0);
     assert!(
-        run.out.contains("phones\n+") && run.out.contains("phones.images\n+") && run.out.contains("(3 bytes)"),
+        run.out.contains("phones\n+")
+            && run.out.contains("phones.images\n+")
+            && run.out.contains("(3 bytes)"),
         "{}",
         run.out
     );
@@ -79,7 +90,17 @@ fn several_tables_do_not_fit_into_one_csv() {
     let place = shop();
     let run = place.run(&["get", "phones", "Apple", "--with", "phones.images", "--format", "csv"]);
     run.ends(3).says(&["--format jsonl", "--output-dir"]);
-    let run = place.run(&["get", "phones", "Apple", "--with", "phones.images", "--format", "csv", "--output-dir", "out"]);
+    let run = place.run(&[
+        "get",
+        "phones",
+        "Apple",
+        "--with",
+        "phones.images",
+        "--format",
+        "csv",
+        "--output-dir",
+        "out",
+    ]);
     assert_eq!(run.ends(0).out, "");
     assert_eq!(place.read("out/phones.csv").lines().count(), 3);
     assert_eq!(place.read("out/phones.images.csv").lines().count(), 3);
@@ -87,7 +108,15 @@ fn several_tables_do_not_fit_into_one_csv() {
 
 #[test]
 fn a_child_is_read_by_the_key_of_its_parent() {
-    let run = shop().run(&["get", "phones.images", "Apple,450,2", "--direction", "forward", "--columns", "image"]);
+    let run = shop().run(&[
+        "get",
+        "phones.images",
+        "Apple,450,2",
+        "--direction",
+        "forward",
+        "--columns",
+        "image",
+    ]);
     assert_eq!(run.ends(0).out, "image\n1\n2\n");
 }
 
@@ -114,14 +143,26 @@ fn a_range_of_the_first_open_column() {
     ]);
     let lines: Vec<_> = run.ends(0).lines().into_iter().skip(1).map(str::to_owned).collect();
     assert_eq!(lines.len(), 7);
-    assert_eq!((lines[0].as_str(), lines[6].as_str()), ("2022-01-03T12:00:00", "2022-01-03T06:00:00"));
+    assert_eq!(
+        (lines[0].as_str(), lines[6].as_str()),
+        ("2022-01-03T12:00:00", "2022-01-03T06:00:00")
+    );
 }
 
 #[test]
 fn the_latest_of_each_key_in_a_file() {
     let place = track();
     place.write("keys.csv", "port,ship\nx,3\ny,1\n");
-    let latest = ["--direction", "reverse", "--limit-per-key", "1", "--columns", "ship,at", "--format", "csv"];
+    let latest = [
+        "--direction",
+        "reverse",
+        "--limit-per-key",
+        "1",
+        "--columns",
+        "ship,at",
+        "--format",
+        "csv",
+    ];
     let run = place.run(&[&["get", "ships", "--keys", "keys.csv"], &latest[..]].concat());
     assert_eq!(run.ends(0).out, "ship,at\n3,2022-01-03T23:00:00\n1,2022-01-03T23:00:00\n");
     place.write("keys.jsonl", "{\"ship\": 2}\n");
@@ -136,18 +177,38 @@ fn keys_in_a_file_may_be_whole_and_may_have_a_range() {
     let run = place.run(&["get", "ships", "--keys", "whole.csv", "--columns", "ship,lat"]);
     assert_eq!(run.ends(0).out, "ship,lat\n3,5.0\n");
     place.write("part.csv", "ship\n1\n2\n");
-    let run = place.run(&["get", "ships", "--keys", "part.csv", "--from", "2022-01-03T22:00:00", "--keys-only"]);
+    let run = place.run(&[
+        "get",
+        "ships",
+        "--keys",
+        "part.csv",
+        "--from",
+        "2022-01-03T22:00:00",
+        "--keys-only",
+    ]);
     assert_eq!(run.ends(0).lines().len(), 5);
 }
 
 #[test]
 fn scan_knows_limits_and_directions() {
     let place = track();
-    let run = place.run(&["scan", "ships", "--limit-per-shard-key", "1", "--direction", "reverse", "--columns", "ship,at"]);
+    let run = place.run(&[
+        "scan",
+        "ships",
+        "--limit-per-shard-key",
+        "1",
+        "--direction",
+        "reverse",
+        "--columns",
+        "ship,at",
+    ]);
     let mut lines: Vec<_> = run.ends(0).lines().into_iter().skip(1).map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines, ["1,2022-01-03T23:00:00", "2,2022-01-03T23:00:00", "3,2022-01-03T23:00:00"]);
-    assert_eq!(place.run(&["scan", "ships", "--limit", "5", "--keys-only"]).ends(0).lines().len(), 6);
+    assert_eq!(
+        place.run(&["scan", "ships", "--limit", "5", "--keys-only"]).ends(0).lines().len(),
+        6
+    );
 }
 
 #[test]
@@ -157,10 +218,14 @@ fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
     place.run(&["load", "ships", "a.csv"]).ends(0);
     for format in ["csv", "jsonl", "json", "table", "arrow"] {
         let program = env!("CARGO_BIN_EXE_tonnage");
-        let pipeline =
-            format!("set -o pipefail; '{program}' scan ships --format {format} | head -n 1 >/dev/null; echo ${{PIPESTATUS[0]}}");
-        let output =
-            std::process::Command::new("bash").args(["-c", &pipeline]).env("TONNAGE_STORE", place.path("S")).output().unwrap();
+        let pipeline = format!(
+            "set -o pipefail; '{program}' scan ships --format {format} | head -n 1 >/dev/null; echo ${{PIPESTATUS[0]}}"
+        );
+        let output = std::process::Command::new("bash")
+            .args(["-c", &pipeline])
+            .env("TONNAGE_STORE", place.path("S"))
+            .output()
+            .unwrap();
         let run = crate::common::finished(output);
         assert_eq!((run.out.as_str(), run.err.as_str()), ("0\n", ""), "{format}");
     }

@@ -11,11 +11,22 @@ fn a_table_is_made_from_the_columns_of_a_file() {
     let place = Place::new();
     place.write("a.csv", ships_csv(3));
     let key = ["--create", "--primary-key", "SHARD(ship), at"];
-    place.run(&[&["load", "ships", "a.csv"], &key[..]].concat()).ends(0).says(&["3 read, 3 inserted, 0 existed, 0 failed"]);
+    place
+        .run(&[&["load", "ships", "a.csv"], &key[..]].concat())
+        .ends(0)
+        .says(&["3 read, 3 inserted, 0 existed, 0 failed"]);
     let ddl = place.run(&["sql", "DESCRIBE ships"]).ends(0).out;
-    assert!(ddl.contains("ship LONG") && ddl.contains("at TIMESTAMP(0)") && ddl.contains("SHARD(ship), at"), "{ddl}");
+    assert!(
+        ddl.contains("ship LONG")
+            && ddl.contains("at TIMESTAMP(0)")
+            && ddl.contains("SHARD(ship), at"),
+        "{ddl}"
+    );
     // The same command again finds its table and its rows.
-    place.run(&[&["load", "ships", "a.csv"], &key[..]].concat()).ends(0).says(&["0 inserted, 3 existed"]);
+    place
+        .run(&[&["load", "ships", "a.csv"], &key[..]].concat())
+        .ends(0)
+        .says(&["0 inserted, 3 existed"]);
     assert_eq!(place.run(&["count", "ships"]).ends(0).out, "3\n");
 }
 
@@ -24,7 +35,10 @@ fn the_types_of_several_files_are_brought_together() {
     let place = Place::new();
     place.write("a.csv", "id,x\n1,5\n");
     place.write("b.csv", "id,x,y\n2,5.5,text\n");
-    place.run(&["load", "t", "*.csv", "--create", "--primary-key", "id"]).ends(0).says(&["2 read, 2 inserted"]);
+    place
+        .run(&["load", "t", "*.csv", "--create", "--primary-key", "id"])
+        .ends(0)
+        .says(&["2 read, 2 inserted"]);
     assert!(place.run(&["sql", "DESCRIBE t"]).out.contains("x DOUBLE"));
 }
 
@@ -47,9 +61,14 @@ fn the_sample_that_decides_types_can_be_everything() {
     let place = Place::new();
     let rows: String = (0..3_000).map(|id| format!("{id},{id}\n")).collect();
     place.write("a.csv", format!("id,v\n{rows}3000,1.5\n"));
-    let load =
-        |table: &str, sample: &str| place.run(&["load", "--create", "--primary-key", "id", table, "a.csv", "--sample", sample]);
-    load("t", "1000").ends(1).says(&["line 3002, column v", "the first 1,000 records", "--sample all"]);
+    let load = |table: &str, sample: &str| {
+        place.run(&["load", "--create", "--primary-key", "id", table, "a.csv", "--sample", sample])
+    };
+    load("t", "1000").ends(1).says(&[
+        "line 3002, column v",
+        "the first 1,000 records",
+        "--sample all",
+    ]);
     load("u", "all").ends(0).says(&["3,001 inserted"]);
     load("v", "none").ends(3).says(&["a number of records"]);
 }
@@ -59,17 +78,27 @@ fn what_makes_a_column_text_is_told() {
     let place = Place::new();
     place.write("a.csv", "id,temp\n1,NA\n2,1.5\n");
     let load = ["load", "--create", "--primary-key", "id", "t", "a.csv"];
-    place.run(&load).ends(0).says(&["with --null 'NA' there would be temp DOUBLE instead of STRING"]);
+    place
+        .run(&load)
+        .ends(0)
+        .says(&["with --null 'NA' there would be temp DOUBLE instead of STRING"]);
     place.write("b.csv", "id,v\n");
-    place.run(&["load", "--create", "--primary-key", "id", "u", "b.csv"]).ends(0).says(&["no records", "STRING"]);
+    place
+        .run(&["load", "--create", "--primary-key", "id", "u", "b.csv"])
+        .ends(0)
+        .says(&["no records", "STRING"]);
     place.write("c.csv", "");
-    place.run(&["load", "--create", "--primary-key", "id", "v", "c.csv"]).ends(3).says(&["c.csv: it is empty"]);
+    place
+        .run(&["load", "--create", "--primary-key", "id", "v", "c.csv"])
+        .ends(3)
+        .says(&["c.csv: it is empty"]);
 }
 
 #[test]
 fn records_in_a_document_are_found_by_their_path() {
     let place = Place::new();
-    place.write("q.json", "{\n\"type\": \"x\",\n\"features\": [\n{\"id\": 1},\n{\"id\": 2}\n]\n}\n");
+    place
+        .write("q.json", "{\n\"type\": \"x\",\n\"features\": [\n{\"id\": 1},\n{\"id\": 2}\n]\n}\n");
     let load = ["load", "--create", "--primary-key", "id", "t", "q.json"];
     place.run(&load).ends(3).says(&["features is an array of objects: --records features"]);
     place.run(&[&load[..], &["--records", "features"]].concat()).ends(0).says(&["2 inserted"]);
@@ -95,7 +124,8 @@ fn columns_without_a_type_can_be_left_out_of_a_new_table() {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let target = std::fs::File::create(place.path("a.parquet")).unwrap();
     let (format, plain) = (tonnage_files::Format::Parquet, tonnage_files::Compression::None);
-    let mut writer = tonnage_files::RecordWriter::new(format, target, batch.schema(), plain).unwrap();
+    let mut writer =
+        tonnage_files::RecordWriter::new(format, target, batch.schema(), plain).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     let load = ["load", "--create", "--primary-key", "id", "t", "a.parquet"];
@@ -116,14 +146,29 @@ fn the_summary_is_json() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(5));
     place.write("b.csv", "ship,at,lat\n9,2022-01-03T00:00:00,x\n4,2022-01-03T00:00:00,1\n");
-    place.run(&["load", "ships", "a.csv", "b.csv", "--stream-parallelism", "1", "--summary", "s.json"]).ends(1);
+    place
+        .run(&[
+            "load",
+            "ships",
+            "a.csv",
+            "b.csv",
+            "--stream-parallelism",
+            "1",
+            "--summary",
+            "s.json",
+        ])
+        .ends(1);
     let summary = place.json("s.json");
-    let counts = ["read", "inserted", "existed", "failed"].map(|name| summary[name].as_u64().unwrap());
+    let counts =
+        ["read", "inserted", "existed", "failed"].map(|name| summary[name].as_u64().unwrap());
     assert_eq!(counts, [7, 5, 1, 1]);
     assert_eq!(summary["outcome"], "rejected");
     assert_eq!(summary["files"][1]["file"], "b.csv");
     assert_eq!(summary["files"][1]["failed"], 1);
-    assert!(summary["seconds"].as_f64().unwrap() > 0.0 && summary["rows_per_second"].as_f64().unwrap() > 0.0);
+    assert!(
+        summary["seconds"].as_f64().unwrap() > 0.0
+            && summary["rows_per_second"].as_f64().unwrap() > 0.0
+    );
     assert!(summary["bytes"].as_u64().unwrap() > 0);
 }
 
@@ -149,7 +194,8 @@ fn a_load_that_stops_tells_what_it_read_and_did_not_store() {
     place.write("a.csv", ships_csv(1));
     place.run(&["load", "ships", "a.csv"]).ends(0);
     place.write("b.csv", ships_csv(3));
-    let run = place.run(&["load", "ships", "b.csv", "--on-existing", "fail", "--summary", "s.json"]);
+    let run =
+        place.run(&["load", "ships", "b.csv", "--on-existing", "fail", "--summary", "s.json"]);
     run.ends(2).says(&["3 read, 0 inserted, 1 existed, 0 failed, 2 not stored"]);
     assert_eq!(place.json("s.json")["not_stored"], 2);
 }
@@ -157,22 +203,30 @@ fn a_load_that_stops_tells_what_it_read_and_did_not_store() {
 #[test]
 fn rejected_records_are_kept_as_they_stood_with_their_reasons() {
     let place = Place::new().with_ships();
-    let dirty =
-        "ship,at,lat,name\n1,2022-01-03T00:00:00,x,\"a, b\"\n2,2022-01-03T00:00:00,1,fine\n3\n,2022-01-03T00:00:00,1,no ship\n";
+    let dirty = "ship,at,lat,name\n1,2022-01-03T00:00:00,x,\"a, b\"\n2,2022-01-03T00:00:00,1,fine\n3\n,2022-01-03T00:00:00,1,no ship\n";
     place.write("in/dirty.csv", dirty);
-    place.run(&["load", "ships", "in/dirty.csv", "--rejects", "R"]).ends(1).says(&["4 read, 1 inserted", "3 failed"]);
+    place
+        .run(&["load", "ships", "in/dirty.csv", "--rejects", "R"])
+        .ends(1)
+        .says(&["4 read, 1 inserted", "3 failed"]);
     assert_eq!(
         place.read("R/dirty.csv"),
         "ship,at,lat,name\n1,2022-01-03T00:00:00,x,\"a, b\"\n3\n,2022-01-03T00:00:00,1,no ship\n"
     );
     let reasons = place.read("R/dirty.reasons.jsonl");
-    let reasons: Vec<serde_json::Value> = reasons.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let places: Vec<_> =
-        reasons.iter().map(|reason| (reason["record"].as_u64().unwrap(), reason["line"].as_u64().unwrap())).collect();
+    let reasons: Vec<serde_json::Value> =
+        reasons.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let places: Vec<_> = reasons
+        .iter()
+        .map(|reason| (reason["record"].as_u64().unwrap(), reason["line"].as_u64().unwrap()))
+        .collect();
     assert_eq!(places, [(0, 2), (2, 4), (3, 5)]);
     assert_eq!(reasons[0]["column"], "lat");
     assert_eq!(reasons[2]["column"], "ship");
-    assert!(reasons.iter().all(|reason| reason["file"] == "in/dirty.csv" && !reason["reason"].as_str().unwrap().is_empty()));
+    assert!(
+        reasons.iter().all(|reason| reason["file"] == "in/dirty.csv"
+            && !reason["reason"].as_str().unwrap().is_empty())
+    );
 }
 
 #[test]
@@ -199,7 +253,10 @@ fn without_a_place_to_keep_them_the_first_rejected_records_are_shown() {
     let place = Place::new().with_ships();
     let bad: String = (0..50).map(|ship| format!("{ship},never\n")).collect();
     place.write("a.csv", format!("ship,at\n{bad}"));
-    let run = place.run(&["load", "ships", "a.csv"]).ends(1).says(&["a.csv, line 2, column at", "--rejects DIR"]);
+    let run = place
+        .run(&["load", "ships", "a.csv"])
+        .ends(1)
+        .says(&["a.csv, line 2, column at", "--rejects DIR"]);
     assert_eq!(run.err.matches("rejected: a.csv").count(), 10);
 }
 
@@ -208,15 +265,31 @@ fn a_load_stops_when_more_fails_than_allowed() {
     let place = Place::new().with_ships();
     place.write("a.csv", "ship,at\n1,never\n2,never\n3,never\n");
     place.run(&["load", "ships", "a.csv", "--errors-max", "3"]).ends(1);
-    place.run(&["load", "ships", "a.csv", "--errors-max", "2"]).ends(2).says(&["errors_max (2)", "mend the input"]);
+    place
+        .run(&["load", "ships", "a.csv", "--errors-max", "2"])
+        .ends(2)
+        .says(&["errors_max (2)", "mend the input"]);
     place.run(&["load", "ships", "a.csv", "--errors-max", "50%"]).ends(2).says(&["50%"]);
 }
 
 #[test]
 fn a_dry_run_reads_everything_and_writes_nothing() {
     let place = Place::new();
-    place.write("a.csv", "ship,at,x\n1,2022-01-03T00:00:00,1\n2,2022-01-03T00:00:00,2\n,2022-01-03T00:00:00,3\n");
-    let arguments = ["load", "ships", "a.csv", "--dry-run", "--create", "--primary-key", "ship", "--summary", "s.json"];
+    place.write(
+        "a.csv",
+        "ship,at,x\n1,2022-01-03T00:00:00,1\n2,2022-01-03T00:00:00,2\n,2022-01-03T00:00:00,3\n",
+    );
+    let arguments = [
+        "load",
+        "ships",
+        "a.csv",
+        "--dry-run",
+        "--create",
+        "--primary-key",
+        "ship",
+        "--summary",
+        "s.json",
+    ];
     place.run(&arguments).ends(1).says(&["would make", "3 read, 1 would fail"]);
     assert!(!place.path("S").exists());
     assert_eq!(place.json("s.json")["dry_run"], true);
@@ -224,7 +297,10 @@ fn a_dry_run_reads_everything_and_writes_nothing() {
 
     let place = place.with_ships();
     place.write("b.csv", "ship,at\n1,2022-01-03T00:00:00\n2,never\n");
-    place.run(&["load", "ships", "b.csv", "--dry-run", "--rejects", "R"]).ends(1).says(&["2 read, 1 would fail"]);
+    place
+        .run(&["load", "ships", "b.csv", "--dry-run", "--rejects", "R"])
+        .ends(1)
+        .says(&["2 read, 1 would fail"]);
     assert_eq!(place.read("R/b.csv"), "ship,at\n2,never\n");
     assert_eq!(place.run(&["count", "ships"]).out, "0\n");
 }
@@ -232,8 +308,9 @@ fn a_dry_run_reads_everything_and_writes_nothing() {
 #[test]
 fn what_a_load_reports_a_dry_run_foretells() {
     let place = Place::new().with_ships();
-    let rows: String =
-        (0..40_000).map(|ship| if ship % 1_000 == 7 { "x,y\n".into() } else { format!("{ship},2022-01-03\n") }).collect();
+    let rows: String = (0..40_000)
+        .map(|ship| if ship % 1_000 == 7 { "x,y\n".into() } else { format!("{ship},2022-01-03\n") })
+        .collect();
     place.write("a.csv", format!("ship,at\n{rows}"));
     place.run(&["load", "ships", "a.csv", "--dry-run", "--rejects", "D"]).ends(1);
     place
@@ -250,13 +327,28 @@ fn files_that_are_loaded_are_not_read_again() {
     place.write("a.csv", ships_csv(10));
     place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0).says(&["10 read"]);
     place.write("b.csv", "ship,at\n77,2022-01-03T00:00:00\n");
-    let run = place.run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json", "--summary", "s.json"]);
+    let run = place.run(&[
+        "load",
+        "ships",
+        "a.csv",
+        "b.csv",
+        "--resume",
+        "notes.json",
+        "--summary",
+        "s.json",
+    ]);
     run.ends(0).says(&["10 stored by an earlier run, 1 read, 1 inserted, 0 existed"]);
     assert_eq!(place.json("s.json")["resumed"], 10);
-    place.run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json"]).ends(0).says(&["0 read"]);
+    place
+        .run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json"])
+        .ends(0)
+        .says(&["0 read"]);
     // A file that has changed is another file.
     place.write("b.csv", "ship,at\n77,2022-01-03T00:00:00\n78,2022-01-03T00:00:00\n");
-    place.run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json"]).ends(0).says(&["2 read, 1 inserted, 1 existed"]);
+    place
+        .run(&["load", "ships", "a.csv", "b.csv", "--resume", "notes.json"])
+        .ends(0)
+        .says(&["2 read, 1 inserted, 1 existed"]);
 }
 
 /// Only the name and the size were noted: the new rows of a file that was written anew were never
@@ -264,7 +356,9 @@ fn files_that_are_loaded_are_not_read_again() {
 #[test]
 fn a_file_that_was_rewritten_is_read_anew() {
     let place = Place::new().with_ships();
-    let rows = |from: u32| (from..from + 20).map(|ship| format!("{ship},2022-01-03T00:00:00\n")).collect::<String>();
+    let rows = |from: u32| {
+        (from..from + 20).map(|ship| format!("{ship},2022-01-03T00:00:00\n")).collect::<String>()
+    };
     place.write("a.csv", format!("ship,at\n{}", rows(101)));
     place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0).says(&["20 inserted"]);
     place.write("a.csv", format!("ship,at\n{}", rows(201)));
@@ -285,11 +379,25 @@ fn the_note_of_another_load_is_refused() {
     place.write("a.csv", ships_csv(1));
     place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0);
     place
-        .run(&["load", "--store", "T", "ships", "a.csv", "--create", "--primary-key", "ship", "--resume", "notes.json"])
+        .run(&[
+            "load",
+            "--store",
+            "T",
+            "ships",
+            "a.csv",
+            "--create",
+            "--primary-key",
+            "ship",
+            "--resume",
+            "notes.json",
+        ])
         .ends(3)
         .says(&["give each load its own"]);
     place.write("notes.json", "nonsense");
-    place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(3).says(&["delete it to start anew"]);
+    place
+        .run(&["load", "ships", "a.csv", "--resume", "notes.json"])
+        .ends(3)
+        .says(&["delete it to start anew"]);
 }
 
 #[test]
@@ -297,7 +405,8 @@ fn a_resumed_load_goes_on_where_damage_stopped_it() {
     let place = Place::new().with_ships();
     let whole = gzip(ships_csv(200_000).as_bytes());
     place.write("a.csv.gz", &whole[..whole.len() / 2]);
-    let run = place.run(&["load", "ships", "a.csv.gz", "--resume", "notes.json", "--summary", "s.json"]);
+    let run =
+        place.run(&["load", "ships", "a.csv.gz", "--resume", "notes.json", "--summary", "s.json"]);
     run.ends(2).says(&["a.csv.gz", "cut short"]);
     let before = place.json("s.json")["inserted"].as_u64().unwrap();
     assert!(before > 0);
@@ -309,12 +418,28 @@ fn a_resumed_load_goes_on_where_damage_stopped_it() {
 fn an_interrupted_load_stores_what_it_read_and_goes_on_later() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(200_000));
-    let arguments = ["load", "ships", "a.csv", "--rate", "40000", "--resume", "notes.json", "--summary", "s.json"];
+    let arguments = [
+        "load",
+        "ships",
+        "a.csv",
+        "--rate",
+        "40000",
+        "--resume",
+        "notes.json",
+        "--summary",
+        "s.json",
+    ];
     let mut command = place.command(&arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // At that rate the load takes five seconds: rows flow now, and many are still to come.
     std::thread::sleep(Duration::from_millis(1_500));
-    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     let asked = Instant::now();
     finished(child.wait_with_output().unwrap()).ends(4).says(&["interrupted", "read", "inserted"]);
     assert!(asked.elapsed() < Duration::from_secs(10));
@@ -357,9 +482,15 @@ fn csv_without_header_and_with_other_marks() {
 #[test]
 fn standard_input_is_a_file_too() {
     let place = Place::new().with_ships();
-    place.run_with_input(&["load", "ships", "-"], ships_csv(7).as_bytes()).ends(0).says(&["7 inserted"]);
+    place
+        .run_with_input(&["load", "ships", "-"], ships_csv(7).as_bytes())
+        .ends(0)
+        .says(&["7 inserted"]);
     place.run(&["load", "ships", "-", "--resume", "n"]).ends(3).says(&["standard input"]);
-    place.run_with_input(&["load", "t", "-", "--create", "--primary-key", "ship"], b"ship\n1\n").ends(0).says(&["1 inserted"]);
+    place
+        .run_with_input(&["load", "t", "-", "--create", "--primary-key", "ship"], b"ship\n1\n")
+        .ends(0)
+        .says(&["1 inserted"]);
 }
 
 #[test]
@@ -383,7 +514,10 @@ fn every_durability_stores_everything() {
     for durability in ["none", "write", "fsync"] {
         let place = Place::new().with_ships();
         place.write("a.csv", ships_csv(1_000));
-        place.run(&["load", "ships", "a.csv", "--durability", durability, "--memory", "64M"]).ends(0).says(&["1,000 inserted"]);
+        place
+            .run(&["load", "ships", "a.csv", "--durability", durability, "--memory", "64M"])
+            .ends(0)
+            .says(&["1,000 inserted"]);
         assert_eq!(place.run(&["count", "ships"]).out, "1000\n", "{durability}");
     }
 }

@@ -4,15 +4,30 @@ use crate::common::Place;
 
 fn mail() -> Place {
     let place = Place::new();
-    for key in ["/users/42", "/users/42/-/mail", "/users/42/-/mail/home", "/users/42/-/mail/work", "/users/42/-/phone"] {
+    for key in [
+        "/users/42",
+        "/users/42/-/mail",
+        "/users/42/-/mail/home",
+        "/users/42/-/mail/work",
+        "/users/42/-/phone",
+    ] {
         place.run(&["kv", "put", key, key]).ends(0);
     }
     place
 }
 
 fn keys(place: &Place, arguments: &[&str]) -> Vec<String> {
-    let arguments = [&["kv", "multi-get", "/users/42"], arguments, &["--direction", "forward", "--keys-only"]].concat();
-    place.run(&arguments).ends(0).lines().into_iter().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    let arguments =
+        [&["kv", "multi-get", "/users/42"], arguments, &["--direction", "forward", "--keys-only"]]
+            .concat();
+    place
+        .run(&arguments)
+        .ends(0)
+        .lines()
+        .into_iter()
+        .skip(1)
+        .map(|line| line.split(',').next().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -40,7 +55,8 @@ fn conditions_hold_or_refuse() {
     place.run(&["kv", "put", "/users/77", "new", "--if-present"]).ends(1).says(&["there is none"]);
     place.run(&["kv", "put", "/users/42", "new", "--if-version", "999999999"]).ends(1);
     let scan = place.run(&["kv", "multi-get", "/users/42", "--format", "jsonl"]).ends(0);
-    let version = serde_json::from_str::<serde_json::Value>(&scan.out).unwrap()["version"].to_string();
+    let version =
+        serde_json::from_str::<serde_json::Value>(&scan.out).unwrap()["version"].to_string();
     place.run(&["kv", "put", "/users/42", "new", "--if-version", &version]).ends(0);
     assert_eq!(place.run(&["kv", "get", "/users/42"]).out, "new");
 }
@@ -59,11 +75,19 @@ fn depths_and_ranges_below_a_key() {
 fn pairs_are_loaded_counted_scanned_and_deleted() {
     let place = Place::new();
     place.write("pairs.csv", "key,value\n/a,1\n/b/-/x,2\nnokey,3\n");
-    place.run(&["kv", "load", "pairs.csv", "--rejects", "R"]).ends(1).says(&["3 read, 2 inserted, 0 existed, 1 failed"]);
+    place
+        .run(&["kv", "load", "pairs.csv", "--rejects", "R"])
+        .ends(1)
+        .says(&["3 read, 2 inserted, 0 existed, 1 failed"]);
     assert_eq!(place.read("R/pairs.csv"), "key,value\nnokey,3\n");
     assert_eq!(place.run(&["kv", "count"]).out, "2\n");
-    let mut values: Vec<_> =
-        place.run(&["kv", "scan"]).lines().iter().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect();
+    let mut values: Vec<_> = place
+        .run(&["kv", "scan"])
+        .lines()
+        .iter()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap().to_owned())
+        .collect();
     values.sort();
     assert_eq!(values, ["1", "2"]);
     place.run(&["kv", "delete", "/b", "--depth", "parent-and-descendants"]).ends(0);

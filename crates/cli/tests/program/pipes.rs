@@ -53,8 +53,12 @@ fn every_record_of_a_fifo_is_loaded() {
 fn a_table_is_made_from_a_pipe_without_losing_what_was_looked_at() {
     let place = Place::new();
     fifo(&place, "pipe", csv().into_bytes());
-    place.run(&["load", "--create", "--primary-key", "id", "t", "pipe"]).ends(0).says(&["30,000 inserted"]);
-    let run = place.run_with_input(&["load", "--create", "--primary-key", "id", "u", "-"], jsonl().as_bytes());
+    place
+        .run(&["load", "--create", "--primary-key", "id", "t", "pipe"])
+        .ends(0)
+        .says(&["30,000 inserted"]);
+    let run = place
+        .run_with_input(&["load", "--create", "--primary-key", "id", "u", "-"], jsonl().as_bytes());
     run.ends(0).says(&["30,000 inserted"]);
     assert_eq!(place.run(&["sql", "SELECT sum(id) AS s FROM u"]).out, "s\n449985000\n");
 }
@@ -65,9 +69,15 @@ fn process_substitution_is_loaded_whole() {
     place.write("rows.csv", csv());
     let program = env!("CARGO_BIN_EXE_tonnage");
     let mut shell = Command::new("bash");
-    shell.args(["-c", "\"$0\" load t <(cat rows.csv) && cat rows.csv | \"$0\" load t /dev/stdin", program]);
+    shell.args([
+        "-c",
+        "\"$0\" load t <(cat rows.csv) && cat rows.csv | \"$0\" load t /dev/stdin",
+        program,
+    ]);
     shell.env("TONNAGE_STORE", "S").current_dir(place.path(""));
-    finished(shell.output().unwrap()).ends(0).says(&["30,000 read, 30,000 inserted", "30,000 read, 0 inserted, 30,000 existed"]);
+    finished(shell.output().unwrap())
+        .ends(0)
+        .says(&["30,000 read, 30,000 inserted", "30,000 read, 0 inserted, 30,000 existed"]);
 }
 
 #[test]
@@ -75,14 +85,22 @@ fn what_cannot_be_read_again_is_refused_where_it_would_have_to_be() {
     let place = with_table();
     fifo(&place, "pipe", b"id,v\n".to_vec());
     place.run(&["load", "t", "pipe", "pipe"]).ends(3).says(&["pipe is given twice"]);
-    place.run(&["load", "t", "pipe", "--resume", "notes"]).ends(3).says(&["pipe cannot be read again", "--resume"]);
+    place
+        .run(&["load", "t", "pipe", "--resume", "notes"])
+        .ends(3)
+        .says(&["pipe cannot be read again", "--resume"]);
 }
 
 #[test]
 fn a_signal_ends_the_wait_for_a_silent_pipe() {
     let place = with_table();
     let mut command = place.command(&["load", "t", "-", "--summary", "s.json"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(csv().as_bytes()).unwrap();
     input.flush().unwrap();
@@ -90,7 +108,9 @@ fn a_signal_ends_the_wait_for_a_silent_pipe() {
     // wait.
     std::thread::sleep(Duration::from_millis(1_500));
     let asked = Instant::now();
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success()
+    );
     finished(child.wait_with_output().unwrap()).ends(4);
     assert!(asked.elapsed() < PATIENCE);
     drop(input);

@@ -7,14 +7,17 @@ use crate::common::{Place, real};
 
 const KEY: &str = "SHARD(MMSI), BaseDateTime";
 
-/// The fields of each line of the file as they stand, first lines first, keys that come again left out.
+/// The fields of each line of the file as they stand, first lines first, keys that come again left
+/// out.
 struct Day {
     rows: HashMap<(String, String), Vec<String>>,
 }
 
 impl Day {
     fn read(path: &std::path::Path) -> Self {
-        let lines = BufReader::new(flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap())).lines();
+        let lines =
+            BufReader::new(flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()))
+                .lines();
         let mut rows = HashMap::new();
         for line in lines.skip(1) {
             let fields = fields(&line.unwrap());
@@ -58,7 +61,16 @@ fn loaded(file: &str) -> Option<(Place, Day)> {
     let (csv, file) = (real("ais_us_20220103.csv.gz")?, real(file)?);
     let place = Place::new();
     let file = file.to_str().unwrap();
-    let run = place.run(&["load", "--create", "--primary-key", KEY, "--summary", "s.json", "positions", file]);
+    let run = place.run(&[
+        "load",
+        "--create",
+        "--primary-key",
+        KEY,
+        "--summary",
+        "s.json",
+        "positions",
+        file,
+    ]);
     run.ends(0).says(&["99,999 read, 99,924 inserted, 75 existed, 0 failed"]);
     Some((place, Day::read(&csv)))
 }
@@ -67,9 +79,15 @@ fn loaded(file: &str) -> Option<(Place, Day)> {
 fn a_day_of_positions_from_csv_and_back() {
     let Some((place, day)) = loaded("ais_us_20220103.csv.gz") else { return };
     let summary = place.json("s.json");
-    assert_eq!(["read", "inserted", "existed", "failed"].map(|name| summary[name].as_u64().unwrap()), [99_999, 99_924, 75, 0]);
+    assert_eq!(
+        ["read", "inserted", "existed", "failed"].map(|name| summary[name].as_u64().unwrap()),
+        [99_999, 99_924, 75, 0]
+    );
     let again = real("ais_us_20220103.csv.gz").unwrap();
-    place.run(&["load", "positions", again.to_str().unwrap()]).ends(0).says(&["0 inserted, 99,999 existed"]);
+    place
+        .run(&["load", "positions", again.to_str().unwrap()])
+        .ends(0)
+        .says(&["0 inserted, 99,999 existed"]);
     assert_eq!(place.run(&["count", "positions"]).out, "99924\n");
 
     // What is unloaded is what stood in the file, every field of every row.
@@ -79,7 +97,10 @@ fn a_day_of_positions_from_csv_and_back() {
         let row = fields(line);
         let key = (row[0].clone(), row[1].clone());
         let original = &day.rows[&key];
-        assert!(row.len() == original.len() && row.iter().zip(original).all(|(a, b)| same(a, b)), "{row:?}\n{original:?}");
+        assert!(
+            row.len() == original.len() && row.iter().zip(original).all(|(a, b)| same(a, b)),
+            "{row:?}\n{original:?}"
+        );
         assert!(seen.insert(key));
     }
     assert_eq!(seen.len(), day.rows.len());
@@ -105,17 +126,27 @@ fn the_latest_position_of_every_ship() {
     assert_eq!(latest.len(), 10_631);
     let keys: String = latest.keys().map(|ship| format!("{ship}\n")).collect();
     place.write("keys.csv", format!("MMSI\n{keys}"));
-    let one_each = ["--direction", "reverse", "--columns", "MMSI,BaseDateTime,LAT,LON", "--format", "csv"];
-    let by_keys =
-        place.run(&[&["get", "positions", "--keys", "keys.csv", "--limit-per-key", "1"], &one_each[..]].concat()).ends(0);
-    let by_scan = place.run(&[&["scan", "positions", "--limit-per-shard-key", "1"], &one_each[..]].concat()).ends(0);
+    let one_each =
+        ["--direction", "reverse", "--columns", "MMSI,BaseDateTime,LAT,LON", "--format", "csv"];
+    let by_keys = place
+        .run(
+            &[&["get", "positions", "--keys", "keys.csv", "--limit-per-key", "1"], &one_each[..]]
+                .concat(),
+        )
+        .ends(0);
+    let by_scan = place
+        .run(&[&["scan", "positions", "--limit-per-shard-key", "1"], &one_each[..]].concat())
+        .ends(0);
     for run in [by_keys, by_scan] {
         let rows: Vec<_> = run.lines().into_iter().skip(1).map(fields).collect();
         assert_eq!(rows.len(), latest.len());
         for row in rows {
             assert_eq!(&latest[&row[0]], &row[1]);
             let original = &day.rows[&(row[0].clone(), row[1].clone())];
-            assert!(same(&row[2], &original[2]) && same(&row[3], &original[3]), "{row:?} {original:?}");
+            assert!(
+                same(&row[2], &original[2]) && same(&row[3], &original[3]),
+                "{row:?} {original:?}"
+            );
         }
     }
 }
@@ -126,17 +157,47 @@ fn the_track_of_one_ship_over_a_period() {
     // The ship with most positions, over the middle half of its day.
     let mut counts: HashMap<&str, Vec<&str>> = HashMap::new();
     day.rows.keys().for_each(|(ship, time)| counts.entry(ship).or_default().push(time));
-    let (ship, times) = counts.iter_mut().max_by_key(|(ship, times)| (times.len(), ship.to_owned())).unwrap();
+    let (ship, times) =
+        counts.iter_mut().max_by_key(|(ship, times)| (times.len(), ship.to_owned())).unwrap();
     times.sort_unstable();
     let (from, to) = (times[times.len() / 4], times[times.len() * 3 / 4]);
-    let expected: Vec<_> = times.iter().filter(|time| (from..=to).contains(*time)).map(|time| time.to_string()).collect();
+    let expected: Vec<_> = times
+        .iter()
+        .filter(|time| (from..=to).contains(*time))
+        .map(|time| time.to_string())
+        .collect();
     assert!(expected.len() > 10);
-    let run =
-        place.run(&["get", "positions", ship, "--from", from, "--to", to, "--direction", "forward", "--format", "jsonl"]).ends(0);
-    let track: Vec<serde_json::Value> = run.lines().into_iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(track.iter().map(|row| row["BaseDateTime"].as_str().unwrap().to_owned()).collect::<Vec<_>>(), expected);
+    let run = place
+        .run(&[
+            "get",
+            "positions",
+            ship,
+            "--from",
+            from,
+            "--to",
+            to,
+            "--direction",
+            "forward",
+            "--format",
+            "jsonl",
+        ])
+        .ends(0);
+    let track: Vec<serde_json::Value> =
+        run.lines().into_iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        track
+            .iter()
+            .map(|row| row["BaseDateTime"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>(),
+        expected
+    );
     for row in track {
-        let original = &day.rows[&(ship.to_string(), row["BaseDateTime"].as_str().unwrap().to_owned())];
-        assert!(same(&row["LAT"].to_string(), &original[2]) && same(&row["SOG"].to_string(), &original[4]), "{row} {original:?}");
+        let original =
+            &day.rows[&(ship.to_string(), row["BaseDateTime"].as_str().unwrap().to_owned())];
+        assert!(
+            same(&row["LAT"].to_string(), &original[2])
+                && same(&row["SOG"].to_string(), &original[4]),
+            "{row} {original:?}"
+        );
     }
 }

@@ -33,7 +33,10 @@ impl Terminal {
         let pair = openpty(&size, None).unwrap();
         let side = || Stdio::from(pair.slave.try_clone().unwrap());
         let mut command = place.command(arguments);
-        command.env("TERM", "xterm").env("TONNAGE_HISTORY", place.path("history")).env_remove("NO_COLOR");
+        command
+            .env("TERM", "xterm")
+            .env("TONNAGE_HISTORY", place.path("history"))
+            .env_remove("NO_COLOR");
         let program = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
         let mut screen = File::from(pair.master.try_clone().unwrap());
         let (sender, receiver) = mpsc::channel();
@@ -46,7 +49,8 @@ impl Terminal {
                 }
             }
         });
-        let mut terminal = Self { program, keys: File::from(pair.master), screen: receiver, shown: String::new() };
+        let mut terminal =
+            Self { program, keys: File::from(pair.master), screen: receiver, shown: String::new() };
         terminal.sees("tonnage> ");
         terminal
     }
@@ -65,7 +69,8 @@ impl Terminal {
                 self.shown = bare[at + text.len()..].to_owned();
                 return;
             }
-            let Ok(bytes) = self.screen.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) else {
+            let Ok(bytes) = self.screen.recv_timeout(PATIENCE.saturating_sub(begun.elapsed()))
+            else {
                 panic!("'{text}' was not seen; there is\n{bare}");
             };
             self.shown.push_str(&String::from_utf8_lossy(&bytes));
@@ -106,7 +111,12 @@ fn without_colours(text: &str) -> String {
 
 fn place() -> Place {
     let place = Place::new();
-    place.run(&["sql", "CREATE TABLE phones (maker STRING, price LONG, PRIMARY KEY (SHARD(maker), price))"]).ends(0);
+    place
+        .run(&[
+            "sql",
+            "CREATE TABLE phones (maker STRING, price LONG, PRIMARY KEY (SHARD(maker), price))",
+        ])
+        .ends(0);
     place
 }
 

@@ -55,7 +55,9 @@ fn walked(page: &str) -> String {
         }
         text.push_str(line);
         text.push('\n');
-        if let Some(command) = line.strip_prefix("$ ").filter(|command| !command.starts_with("export ")) {
+        if let Some(command) =
+            line.strip_prefix("$ ").filter(|command| !command.starts_with("export "))
+        {
             let (printed, _) = walk.run(command);
             text.push_str(&printed);
         }
@@ -68,7 +70,8 @@ fn steady(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_measured = |position: usize| {
         let number = words[position].trim_start_matches('(');
-        let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ",.".contains(c));
+        let is_number =
+            !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ",.".contains(c));
         let before = position.checked_sub(1).map(|before| words[before]);
         let after = words.get(position + 1).copied().unwrap_or_default();
         is_number && (["s", "s)", "s:", "rows/s)"].contains(&after) || before == Some("version"))
@@ -90,9 +93,14 @@ fn the_tour_shows_what_the_program_prints() {
         std::fs::write(&path, today).unwrap();
         return;
     }
-    for (number, (shown, printed)) in steady_lines(&page).iter().zip(steady_lines(&today)).enumerate() {
+    for (number, (shown, printed)) in
+        steady_lines(&page).iter().zip(steady_lines(&today)).enumerate()
+    {
         let line = number + 1;
-        assert_eq!(*shown, printed, "docs/tour.md, line {line} (TONNAGE_TOUR=write writes it anew)");
+        assert_eq!(
+            *shown, printed,
+            "docs/tour.md, line {line} (TONNAGE_TOUR=write writes it anew)"
+        );
     }
     assert_eq!(page.lines().count(), today.lines().count());
 }

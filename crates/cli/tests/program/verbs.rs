@@ -6,7 +6,13 @@ use crate::common::Place;
 fn ddl_is_carried_out_and_told() {
     let place = Place::new();
     let run = place.run(&["sql", "CREATE TABLE a (x LONG, PRIMARY KEY (x)); CREATE TABLE IF NOT EXISTS a (x LONG, PRIMARY KEY (x)); ALTER TABLE a ADD y DOUBLE; SHOW TABLES; DROP TABLE IF EXISTS b"]);
-    let told = ["created table a", "table a was there already", "altered table a", "a", "there was no table b"];
+    let told = [
+        "created table a",
+        "table a was there already",
+        "altered table a",
+        "a",
+        "there was no table b",
+    ];
     assert_eq!(run.ends(0).lines(), told);
     place.write("ddl.sql", "DESCRIBE a;");
     let described = place.run(&["sql", "-f", "ddl.sql"]).ends(0).out;
@@ -23,10 +29,16 @@ fn indexes_are_made_shown_and_dropped() {
         "sql",
         "CREATE TABLE a (x LONG, y LONG, PRIMARY KEY (x)); CREATE INDEX i ON a (y); CREATE INDEX IF NOT EXISTS i ON a (y)",
     ]);
-    assert_eq!(made.ends(0).lines(), ["created table a", "created index i on a", "index i on a was there already"]);
+    assert_eq!(
+        made.ends(0).lines(),
+        ["created table a", "created index i on a", "index i on a was there already"]
+    );
     let described = place.run(&["sql", "DESCRIBE a"]).ends(0).out;
     assert!(described.ends_with("CREATE INDEX i ON a (y);\n"), "{described}");
-    place.run(&["sql", "CREATE UNIQUE INDEX j ON a (y)"]).ends(3).says(&["column 8", "UNIQUE indexes are not offered"]);
+    place
+        .run(&["sql", "CREATE UNIQUE INDEX j ON a (y)"])
+        .ends(3)
+        .says(&["column 8", "UNIQUE indexes are not offered"]);
     let dropped = place.run(&["sql", "DROP INDEX i ON a; DROP INDEX IF EXISTS i ON a"]);
     assert_eq!(dropped.ends(0).lines(), ["dropped index i on a", "there was no index i on a"]);
 }
@@ -41,7 +53,10 @@ fn sql_answers_queries_and_changes_rows() {
         "sql",
         "SELECT b FROM t WHERE a IN (1, 3) ORDER BY a; UPDATE t SET b = 'zwei' WHERE a = 2; SELECT count(*) AS n FROM t",
     ]);
-    assert_eq!(run.ends(0).says(&["2 rows", "rows: 1 updated"]).lines(), ["b", "one", "three", "n", "3"]);
+    assert_eq!(
+        run.ends(0).says(&["2 rows", "rows: 1 updated"]).lines(),
+        ["b", "one", "three", "n", "3"]
+    );
     let json = place.run(&["sql", "--format", "jsonl", "-c", "SELECT a, b FROM t WHERE a = 2"]);
     assert_eq!(json.ends(0).out, "{\"a\":2,\"b\":\"zwei\"}\n");
     let explained = place.run(&["sql", "EXPLAIN SELECT b FROM t WHERE a = 2"]).ends(0).out;
@@ -53,9 +68,16 @@ fn sql_answers_queries_and_changes_rows() {
 fn a_text_may_define_change_and_ask() {
     let place = Place::new();
     let text = "CREATE TABLE t (a LONG, PRIMARY KEY (a)); -- then; \n INSERT INTO t VALUES (7); SELECT a FROM t; DROP TABLE t";
-    let run = place.run(&["sql", text]).ends(0).says(&["created table t", "1 inserted", "dropped table t"]);
+    let run = place.run(&["sql", text]).ends(0).says(&[
+        "created table t",
+        "1 inserted",
+        "dropped table t",
+    ]);
     assert_eq!(run.lines(), ["a", "7"]);
-    place.run(&["sql", "SELECT 1; CREATE TABL u (a LONG, PRIMARY KEY (a))"]).ends(3).says(&["line 1, column 18"]);
+    place
+        .run(&["sql", "SELECT 1; CREATE TABL u (a LONG, PRIMARY KEY (a))"])
+        .ends(3)
+        .says(&["line 1, column 18"]);
 }
 
 #[test]
@@ -71,7 +93,10 @@ fn a_wrong_query_names_its_place_and_makes_no_store() {
 
 #[test]
 fn ddl_that_cannot_be_read_is_refused_with_its_place() {
-    Place::new().run(&["sql", "CREATE TABLE t (\n x LONGISH)"]).ends(3).says(&["line 2, column 4", "unknown type"]);
+    Place::new()
+        .run(&["sql", "CREATE TABLE t (\n x LONGISH)"])
+        .ends(3)
+        .says(&["line 2, column 4", "unknown type"]);
 }
 
 #[test]
@@ -80,11 +105,17 @@ fn single_rows_under_conditions() {
     let row = r#"{"ship": 1, "at": "2022-01-03T00:00:00", "lat": 1.5}"#;
     let run = place.run(&["put", "ships", row]).ends(0);
     let version = run.out.trim().rsplit(' ').next().unwrap().to_owned();
-    place.run(&["put", "ships", row, "--if-absent"]).ends(1).says(&["row 0: not stored: there is one"]);
+    place
+        .run(&["put", "ships", row, "--if-absent"])
+        .ends(1)
+        .says(&["row 0: not stored: there is one"]);
     place.run(&["put", "ships", row, "--if-version", "1"]).ends(1);
     place.run(&["put", "ships", row, "--if-version", &version]).ends(0);
     place.write("rows.jsonl", "{\"ship\": 2, \"at\": \"2022-01-03\"}\n\n{\"ship\": 3, \"at\": \"2022-01-03\", \"crew\": 5}\n");
-    place.run(&["put", "ships", "--file", "rows.jsonl"]).ends(3).says(&["rows.jsonl, line 3", "no column 'crew'"]);
+    place
+        .run(&["put", "ships", "--file", "rows.jsonl"])
+        .ends(3)
+        .says(&["rows.jsonl, line 3", "no column 'crew'"]);
     assert_eq!(place.run(&["count", "ships"]).out, "2\n");
 }
 
@@ -111,7 +142,10 @@ fn a_sound_store_passes_the_check_and_a_damaged_one_does_not() {
     let run = place.run(&["check", "--format", "csv"]).ends(0).says(&["sound"]);
     assert_eq!(run.out, "table,rows\nships,50000\n(key/value pairs),0\n");
 
-    let largest = files(&place.path("S"), "sst").into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let largest = files(&place.path("S"), "sst")
+        .into_iter()
+        .max_by_key(|path| path.metadata().unwrap().len())
+        .unwrap();
     let mut bytes = std::fs::read(&largest).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -124,13 +158,20 @@ fn a_damaged_log_is_cut_when_that_is_asked_for() {
     let place = Place::new().with_ships();
     place.write("a.csv", crate::common::ships_csv(100));
     place.run(&["load", "ships", "a.csv"]).ends(0);
-    let log = files(&place.path("S"), "log").into_iter().max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let log = files(&place.path("S"), "log")
+        .into_iter()
+        .max_by_key(|path| path.metadata().unwrap().len())
+        .unwrap();
     let bytes = std::fs::read(&log).unwrap();
     std::fs::write(&log, &bytes[..bytes.len() - 10]).unwrap();
 
     place.run(&["count", "ships"]).says(&["--cut-log"]);
     place.run(&["check"]).ends(1).says(&["--cut-log"]);
-    place.run(&["check", "--cut-log"]).ends(0).says(&["bytes of the write-ahead log", "were given up", "sound"]);
+    place.run(&["check", "--cut-log"]).ends(0).says(&[
+        "bytes of the write-ahead log",
+        "were given up",
+        "sound",
+    ]);
     place.run(&["check"]).ends(0);
 }
 
@@ -151,15 +192,29 @@ fn files(directory: &std::path::Path, extension: &str) -> Vec<std::path::PathBuf
 fn figures_of_the_store() {
     let place = Place::new().with_ships();
     let run = place.run(&["stats", "--format", "jsonl"]).ends(0);
-    assert!(run.out.contains("\"figure\":\"tables\",\"value\":1") && run.out.contains("disk_bytes"), "{}", run.out);
+    assert!(
+        run.out.contains("\"figure\":\"tables\",\"value\":1") && run.out.contains("disk_bytes"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]
 fn several_data_directories_hold_one_store() {
     let place = Place::new();
     place.write("a.csv", crate::common::ships_csv(1_000));
-    let arguments =
-        ["--data-dir", "d1", "--data-dir", "d2", "load", "ships", "a.csv", "--create", "--primary-key", "SHARD(ship), at"];
+    let arguments = [
+        "--data-dir",
+        "d1",
+        "--data-dir",
+        "d2",
+        "load",
+        "ships",
+        "a.csv",
+        "--create",
+        "--primary-key",
+        "SHARD(ship), at",
+    ];
     place.run(&arguments).ends(0);
     assert_eq!(place.run(&["count", "ships"]).ends(0).out, "1000\n");
     for directory in ["d1", "d2"] {
@@ -170,8 +225,14 @@ fn several_data_directories_hold_one_store() {
 #[test]
 fn the_demo_tells_its_story_and_closes_with_rates() {
     let run = Place::new().run(&["demo", "--ships", "100", "--positions-per-ship", "100"]).ends(0);
-    for text in ["10,000 positions", "Both agree", "The track of ship", "pictures", "one by one", "latest position of each ship"]
-    {
+    for text in [
+        "10,000 positions",
+        "Both agree",
+        "The track of ship",
+        "pictures",
+        "one by one",
+        "latest position of each ship",
+    ] {
         assert!(run.out.contains(text), "'{text}' is missing in\n{}", run.out);
     }
 }

@@ -18,7 +18,10 @@ pub fn if_absent_stores_only_a_new_row(harness: &mut dyn Harness) {
 pub fn if_present_stores_only_over_a_row(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let key = key("a", "1");
-    assert_eq!(ground.put_if(&key, b"first", Condition::IfPresent), WriteOutcome::Refused { operation: 0, current: None });
+    assert_eq!(
+        ground.put_if(&key, b"first", Condition::IfPresent),
+        WriteOutcome::Refused { operation: 0, current: None }
+    );
     assert_eq!(ground.value(&key), None);
     ground.put(&key, b"first");
     assert!(ground.put_if(&key, b"second", Condition::IfPresent).version().is_some());
@@ -57,8 +60,14 @@ pub fn deletes_have_conditions_too(harness: &mut dyn Harness) {
     };
     assert_eq!(delete(Condition::IfPresent), WriteOutcome::Refused { operation: 0, current: None });
     let version = ground.put(&key, b"");
-    assert_eq!(delete(Condition::IfVersion(version + 1)), WriteOutcome::Refused { operation: 0, current: Some(version) });
-    assert_eq!(delete(Condition::IfAbsent), WriteOutcome::Refused { operation: 0, current: Some(version) });
+    assert_eq!(
+        delete(Condition::IfVersion(version + 1)),
+        WriteOutcome::Refused { operation: 0, current: Some(version) }
+    );
+    assert_eq!(
+        delete(Condition::IfAbsent),
+        WriteOutcome::Refused { operation: 0, current: Some(version) }
+    );
     assert!(delete(Condition::IfVersion(version)).version().is_some());
     assert_eq!(ground.value(&key), None);
 }
@@ -78,7 +87,8 @@ pub fn a_refused_batch_leaves_nothing(harness: &mut dyn Harness) {
     assert_eq!(ground.scan(group_range("a"), forward()), before);
 }
 
-/// Conditions are judged against what was stored before the batch, not against its earlier operations.
+/// Conditions are judged against what was stored before the batch, not against its earlier
+/// operations.
 pub fn conditions_are_judged_before_the_batch(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let key = key("a", "1");

@@ -2,7 +2,10 @@
 
 use super::Harness;
 use super::ground::{Ground, entries, key, kind};
-use crate::{Condition, Durability, Entries, ErrorKind, LoadOptions, Projection, Rows, Slices, SpaceId, WriteBatch};
+use crate::{
+    Condition, Durability, Entries, ErrorKind, LoadOptions, Projection, Rows, Slices, SpaceId,
+    WriteBatch,
+};
 
 /// A key that ends inside its shard key: the terminator is missing.
 const SHORT_KEY: &[u8] = &[7, b'a'];
@@ -59,13 +62,19 @@ pub fn an_unknown_space_is_not_found_by_its_number(harness: &mut dyn Harness) {
     let error = ground.engine().drop_space(NOWHERE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.message().contains(&NOWHERE.0.to_string()), "{error}");
-    assert_eq!(kind(ground.engine().write(&WriteBatch::new(NOWHERE), Durability::Write)), ErrorKind::NotFound);
+    assert_eq!(
+        kind(ground.engine().write(&WriteBatch::new(NOWHERE), Durability::Write)),
+        ErrorKind::NotFound
+    );
     let keys = Slices::new();
-    assert_eq!(kind(ground.engine().read(NOWHERE, &keys, Projection::KeysOnly, &mut Rows::new())), ErrorKind::NotFound);
+    assert_eq!(
+        kind(ground.engine().read(NOWHERE, &keys, Projection::KeysOnly, &mut Rows::new())),
+        ErrorKind::NotFound
+    );
 }
 
-/// A push with a key over the limit, or without its shard key, is invalid, names the entry, and nothing of it is taken.
-/// The load goes on.
+/// A push with a key over the limit, or without its shard key, is invalid, names the entry, and
+/// nothing of it is taken. The load goes on.
 pub fn a_push_with_a_wrong_key_is_not_taken(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let session = ground.engine().load(LoadOptions::default()).unwrap();
@@ -96,13 +105,17 @@ pub fn a_push_with_a_value_over_the_limit_is_not_taken(harness: &mut dyn Harness
     assert!(ground.all_names().is_empty());
 }
 
-/// A push of columns that differ in length is invalid, and nothing of it is taken. The load goes on: no flush waits for that push.
+/// A push of columns that differ in length is invalid, and nothing of it is taken. The load goes
+/// on: no flush waits for that push.
 pub fn a_push_of_uneven_columns_is_not_taken(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let session = ground.engine().load(LoadOptions::default()).unwrap();
     let sound = entries(&[(&key("a", "1"), b""), (&key("a", "2"), b"")]);
-    let uneven: [fn(&mut Entries); 3] =
-        [|batch| batch.values.clear(), |batch| batch.positions.truncate(1), |batch| batch.expiries_ms.push(1)];
+    let uneven: [fn(&mut Entries); 3] = [
+        |batch| batch.values.clear(),
+        |batch| batch.positions.truncate(1),
+        |batch| batch.expiries_ms.push(1),
+    ];
     for spoil in uneven {
         let mut batch = sound.clone();
         spoil(&mut batch);

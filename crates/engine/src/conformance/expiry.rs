@@ -63,7 +63,10 @@ pub fn loaded_rows_expire(harness: &mut dyn Harness) {
     entries.push(&key("a", "2"), b"mortal", 1, EXPIRES_MS);
     entries.push(&key("a", "3"), b"forever", 2, NEVER_MS);
     ground.load(OnExisting::Keep, &entries).unwrap();
-    assert_eq!(ground.scan(group_range("a"), forward()).expiries_ms, [NEVER_MS, EXPIRES_MS, NEVER_MS]);
+    assert_eq!(
+        ground.scan(group_range("a"), forward()).expiries_ms,
+        [NEVER_MS, EXPIRES_MS, NEVER_MS]
+    );
     ground.clock.set_ms(EXPIRES_MS);
     assert_eq!(ground.all_names(), ["a/1", "a/3"]);
 }
@@ -71,7 +74,9 @@ pub fn loaded_rows_expire(harness: &mut dyn Harness) {
 /// To a load, an expired row is absent: its key is inserted, whatever becomes of existing ones.
 pub fn a_load_takes_an_expired_row_for_absent(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail] {
+    for on_existing in
+        [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail]
+    {
         let key = key(&format!("{on_existing:?}"), "1");
         let now_ms = ground.clock.now_ms();
         let version = ground.put_until(&key, b"old", now_ms + 100);

@@ -1,11 +1,13 @@
-//! What behaviours stand on: an open engine with its clock, and short words for what they do with it.
+//! What behaviours stand on: an open engine with its clock, and short words for what they do with
+//! it.
 
 use std::sync::Arc;
 
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Direction, Durability, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions, ManualClock, OnExisting,
-    Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId, WriteBatch, WriteOutcome,
+    Condition, Direction, Durability, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions,
+    ManualClock, OnExisting, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+    WriteBatch, WriteOutcome,
 };
 
 use super::{Harness, Recorder};
@@ -34,15 +36,18 @@ impl<'h> Ground<'h> {
         self.engine.as_deref().expect("the engine is open")
     }
 
-    /// Closes and opens the store. The answer is whether there was anything to open: a store that is not persistent is
-    /// left as it is.
+    /// Closes and opens the store. The answer is whether there was anything to open: a store that
+    /// is not persistent is left as it is.
     pub(super) fn reopen(&mut self) -> bool {
         if !self.engine().capability().persistent {
             return false;
         }
         let engine = self.engine.take().expect("the engine is open");
         self.engine = self.harness.reopen(engine, Arc::clone(&self.clock) as _);
-        assert!(self.engine.is_some(), "a persistent engine must come with a harness that opens it again");
+        assert!(
+            self.engine.is_some(),
+            "a persistent engine must come with a harness that opens it again"
+        );
         true
     }
 
@@ -72,7 +77,8 @@ impl<'h> Ground<'h> {
         self.engine().write(batch, Durability::Write).unwrap()
     }
 
-    /// Puts `count` rows under each of the groups; their minor keys are `00`, `01` and so on, their values their keys.
+    /// Puts `count` rows under each of the groups; their minor keys are `00`, `01` and so on, their
+    /// values their keys.
     pub(super) fn fill(&self, groups: &[&str], count: usize) {
         for group in groups {
             let mut batch = WriteBatch::new(self.space);
@@ -149,7 +155,11 @@ pub(super) fn key(group_name: &str, minor: &str) -> Vec<u8> {
 /// A key as people write it: `group/minor`.
 pub(super) fn name(key: &[u8]) -> String {
     let len = shape().shard_key_len(key).expect("a key of the suite's shape");
-    format!("{}/{}", String::from_utf8_lossy(&key[1..len - 2]), String::from_utf8_lossy(&key[len..]))
+    format!(
+        "{}/{}",
+        String::from_utf8_lossy(&key[1..len - 2]),
+        String::from_utf8_lossy(&key[len..])
+    )
 }
 
 /// The range of all rows of a group.
@@ -181,14 +191,25 @@ pub(super) fn reverse() -> ScanOptions {
 }
 
 /// Reads a scan to its end; checks on the way that no batch but the last answer is empty.
-pub(super) fn scan(engine: &dyn Engine, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Rows> {
+pub(super) fn scan(
+    engine: &dyn Engine,
+    space: SpaceId,
+    ranges: Ranges,
+    options: ScanOptions,
+) -> Result<Rows> {
     let mut scanner = engine.scan(space, ranges, options)?;
     let (mut batch, mut all) = (Rows::new(), Rows::new());
     while scanner.next_batch(&mut batch)? {
         assert!(!batch.is_empty(), "a scan that is not over gives rows");
         for index in 0..batch.len() {
             let (key, value) = (batch.keys.get(index), batch.values.get(index));
-            all.push(key, value, batch.versions[index], batch.expiries_ms[index], batch.origins[index]);
+            all.push(
+                key,
+                value,
+                batch.versions[index],
+                batch.expiries_ms[index],
+                batch.origins[index],
+            );
         }
     }
     assert!(batch.is_empty(), "the end of a scan gives no rows");

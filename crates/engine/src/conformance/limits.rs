@@ -6,7 +6,8 @@ use super::Harness;
 use super::ground::{Ground, START_MS, forward, group_range, key, reverse};
 use crate::{KeyFilter, Ranges, ScanOptions, Verdict};
 
-/// Parents count, their children (a longer minor key) come along, names with an `x` are passed over.
+/// Parents count, their children (a longer minor key) come along, names with an `x` are passed
+/// over.
 struct Family;
 
 impl KeyFilter for Family {
@@ -45,19 +46,30 @@ pub fn each_range_has_its_own_limit(harness: &mut dyn Harness) {
     ground.fill(&["a", "b"], 5);
     for batch_rows_max in [1, 3, 100] {
         let limited = |options| ScanOptions { limit_per_range: Some(2), batch_rows_max, ..options };
-        assert_eq!(ground.names(groups_range(&["b", "a"]), limited(forward())), ["b/00", "b/01", "a/00", "a/01"]);
-        assert_eq!(ground.names(groups_range(&["b", "a"]), limited(reverse())), ["b/04", "b/03", "a/04", "a/03"]);
-        assert_eq!(ground.names(groups_range(&["b", "a"]), limited(ScanOptions::default())).len(), 4);
+        assert_eq!(
+            ground.names(groups_range(&["b", "a"]), limited(forward())),
+            ["b/00", "b/01", "a/00", "a/01"]
+        );
+        assert_eq!(
+            ground.names(groups_range(&["b", "a"]), limited(reverse())),
+            ["b/04", "b/03", "a/04", "a/03"]
+        );
+        assert_eq!(
+            ground.names(groups_range(&["b", "a"]), limited(ScanOptions::default())).len(),
+            4
+        );
     }
 }
 
-/// The limit for each shard key holds throughout a whole space; the rest of each shard key is left out.
+/// The limit for each shard key holds throughout a whole space; the rest of each shard key is left
+/// out.
 pub fn each_shard_key_has_its_own_limit(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a", "b", "c", "d"], 5);
     ground.fill(&["single"], 1);
     for batch_rows_max in [1, 3, 100] {
-        let limited = |options| ScanOptions { limit_per_shard_key: Some(2), batch_rows_max, ..options };
+        let limited =
+            |options| ScanOptions { limit_per_shard_key: Some(2), batch_rows_max, ..options };
         let sorted = |options| {
             let mut names = ground.names(Ranges::whole_space(), limited(options));
             names.sort();
@@ -88,7 +100,8 @@ pub fn the_limit_of_a_shard_key_is_counted_within_each_range(harness: &mut dyn H
 pub fn both_limits_hold_together(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a", "b", "c"], 5);
-    let limited = |options| ScanOptions { limit_per_range: Some(5), limit_per_shard_key: Some(2), ..options };
+    let limited =
+        |options| ScanOptions { limit_per_range: Some(5), limit_per_shard_key: Some(2), ..options };
     assert_eq!(ground.names(group_range("a"), limited(forward())), ["a/00", "a/01"]);
     assert_eq!(ground.names(Ranges::whole_space(), limited(forward())).len(), 5);
     assert_eq!(ground.names(Ranges::whole_space(), limited(reverse())).len(), 5);
@@ -111,10 +124,12 @@ pub fn a_forward_scan_gives_what_comes_along_after_the_last_counted_row(harness:
     let ground = Ground::new(harness);
     fill_families(&ground, &["a", "b"]);
     for batch_rows_max in [1, 2, 100] {
-        let per_range = ScanOptions { limit_per_range: Some(2), batch_rows_max, ..family(forward()) };
+        let per_range =
+            ScanOptions { limit_per_range: Some(2), batch_rows_max, ..family(forward()) };
         let expected = ["a/1", "a/1a", "a/1b", "a/2", "a/2a", "a/2b"];
         assert_eq!(ground.names(group_range("a"), per_range), expected);
-        let per_shard_key = ScanOptions { limit_per_shard_key: Some(1), batch_rows_max, ..family(forward()) };
+        let per_shard_key =
+            ScanOptions { limit_per_shard_key: Some(1), batch_rows_max, ..family(forward()) };
         let expected = ["b/1", "b/1a", "b/1b", "a/1", "a/1a", "a/1b"];
         assert_eq!(ground.names(groups_range(&["b", "a"]), per_shard_key), expected);
     }
@@ -125,16 +140,19 @@ pub fn a_reverse_scan_gives_what_comes_along_before_a_counted_row(harness: &mut 
     let ground = Ground::new(harness);
     fill_families(&ground, &["a", "b"]);
     for batch_rows_max in [1, 2, 100] {
-        let per_range = ScanOptions { limit_per_range: Some(2), batch_rows_max, ..family(reverse()) };
+        let per_range =
+            ScanOptions { limit_per_range: Some(2), batch_rows_max, ..family(reverse()) };
         let expected = ["a/3b", "a/3a", "a/3", "a/2b", "a/2a", "a/2"];
         assert_eq!(ground.names(group_range("a"), per_range), expected);
-        let per_shard_key = ScanOptions { limit_per_shard_key: Some(1), batch_rows_max, ..family(reverse()) };
+        let per_shard_key =
+            ScanOptions { limit_per_shard_key: Some(1), batch_rows_max, ..family(reverse()) };
         let expected = ["b/3b", "b/3a", "b/3", "a/3b", "a/3a", "a/3"];
         assert_eq!(ground.names(groups_range(&["b", "a"]), per_shard_key), expected);
     }
 }
 
-/// With a limit for each shard key, a whole space gives the first families of each, children included.
+/// With a limit for each shard key, a whole space gives the first families of each, children
+/// included.
 pub fn families_of_a_whole_space_are_limited_under_each_shard_key(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     fill_families(&ground, &["a", "b", "c"]);
@@ -143,7 +161,8 @@ pub fn families_of_a_whole_space_are_limited_under_each_shard_key(harness: &mut 
         let names = ground.names(Ranges::whole_space(), options);
         assert_eq!(names.len(), 9);
         for group in ["a", "b", "c"] {
-            let of_group: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix(&format!("{group}/"))).collect();
+            let of_group: Vec<&str> =
+                names.iter().filter_map(|name| name.strip_prefix(&format!("{group}/"))).collect();
             assert_eq!(of_group, expected);
         }
     }
@@ -155,7 +174,11 @@ pub fn rows_passed_over_do_not_count(harness: &mut dyn Harness) {
     for minor in ["0x", "1", "1x", "2", "2x", "3", "3x"] {
         ground.put(&key("a", minor), b"");
     }
-    let limited = |options| ScanOptions { limit_per_range: Some(2), limit_per_shard_key: Some(2), ..family(options) };
+    let limited = |options| ScanOptions {
+        limit_per_range: Some(2),
+        limit_per_shard_key: Some(2),
+        ..family(options)
+    };
     assert_eq!(ground.names(group_range("a"), limited(forward())), ["a/1", "a/2"]);
     assert_eq!(ground.names(group_range("a"), limited(reverse())), ["a/3", "a/2"]);
 }
@@ -168,6 +191,12 @@ pub fn expired_rows_do_not_count(harness: &mut dyn Harness) {
     ground.put_until(&key("a", "3"), b"", START_MS + 10);
     ground.clock.set_ms(START_MS + 10);
     let limited = |options| ScanOptions { limit_per_range: Some(1), ..family(options) };
-    assert_eq!(ground.names(group_range("a"), limited(forward())), ["a/1a", "a/1b", "a/2", "a/2a", "a/2b", "a/3a", "a/3b"]);
-    assert_eq!(ground.names(group_range("a"), limited(reverse())), ["a/3b", "a/3a", "a/2b", "a/2a", "a/2"]);
+    assert_eq!(
+        ground.names(group_range("a"), limited(forward())),
+        ["a/1a", "a/1b", "a/2", "a/2a", "a/2b", "a/3a", "a/3b"]
+    );
+    assert_eq!(
+        ground.names(group_range("a"), limited(reverse())),
+        ["a/3b", "a/3a", "a/2b", "a/2a", "a/2"]
+    );
 }

@@ -4,12 +4,20 @@ use std::sync::Arc;
 
 use super::ground::{Ground, entries, group_range, key, kind, load_options};
 use super::{Harness, Recorder};
-use crate::{Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting, ScanOptions, WriteBatch};
+use crate::{
+    Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting,
+    ScanOptions, WriteBatch,
+};
 
-const ALL: [OnExisting; 4] = [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail];
+const ALL: [OnExisting; 4] =
+    [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail];
 const REPLACING: [OnExisting; 2] = [OnExisting::Replace, OnExisting::Overwrite];
 
-fn open<'g>(ground: &'g Ground, on_existing: OnExisting, recorder: &Arc<Recorder>) -> Box<dyn LoadSession + 'g> {
+fn open<'g>(
+    ground: &'g Ground,
+    on_existing: OnExisting,
+    recorder: &Arc<Recorder>,
+) -> Box<dyn LoadSession + 'g> {
     ground.engine().load(load_options(on_existing, recorder)).unwrap()
 }
 
@@ -17,7 +25,14 @@ fn push(ground: &Ground, session: &dyn LoadSession, stream: u32, key: &[u8], val
     push_at(ground, session, stream, 0, key, value);
 }
 
-fn push_at(ground: &Ground, session: &dyn LoadSession, stream: u32, position: u64, key: &[u8], value: &[u8]) {
+fn push_at(
+    ground: &Ground,
+    session: &dyn LoadSession,
+    stream: u32,
+    position: u64,
+    key: &[u8],
+    value: &[u8],
+) {
     let mut batch = Entries::new();
     batch.push(key, value, position, 0);
     session.push(ground.space, stream, &batch).unwrap();
@@ -28,33 +43,48 @@ pub fn keep_leaves_the_stored_row(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let (old, new) = (key("a", "old"), key("a", "new"));
     let version = ground.put(&old, b"stored");
-    let recorder = ground.load(OnExisting::Keep, &entries(&[(&new, b"loaded"), (&old, b"loaded")])).unwrap();
+    let recorder =
+        ground.load(OnExisting::Keep, &entries(&[(&new, b"loaded"), (&old, b"loaded")])).unwrap();
     assert_eq!(recorder.counts(), (1, 0, 1));
     let existed = &recorder.existed()[0];
-    assert_eq!((existed.stream, existed.position, existed.space, &existed.key), (0, 1, ground.space, &old));
-    assert_eq!((ground.value(&old).as_deref(), ground.version(&old)), (Some(&b"stored"[..]), Some(version)));
+    assert_eq!(
+        (existed.stream, existed.position, existed.space, &existed.key),
+        (0, 1, ground.space, &old)
+    );
+    assert_eq!(
+        (ground.value(&old).as_deref(), ground.version(&old)),
+        (Some(&b"stored"[..]), Some(version))
+    );
     assert_eq!(ground.value(&new).as_deref(), Some(&b"loaded"[..]));
 }
 
-/// Replace: the entry takes the place of the stored row and is counted as replaced; new keys count as inserted.
+/// Replace: the entry takes the place of the stored row and is counted as replaced; new keys count
+/// as inserted.
 pub fn replace_stores_over_the_stored_row(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let (old, new) = (key("a", "old"), key("b", "new"));
     ground.put_until(&old, b"stored", u64::MAX);
-    let recorder = ground.load(OnExisting::Replace, &entries(&[(&old, b"loaded"), (&new, b"loaded")])).unwrap();
+    let recorder = ground
+        .load(OnExisting::Replace, &entries(&[(&old, b"loaded"), (&new, b"loaded")]))
+        .unwrap();
     assert_eq!(recorder.counts(), (1, 1, 0));
     let rows = ground.read(&[&old, &new]);
     assert!(rows.values.iter().all(|value| value == b"loaded"));
     assert_eq!(rows.expiries_ms, [0, 0]);
 }
 
-/// Overwrite: every entry takes the place of what is there, and all count as inserted, those that a later one displaced too.
+/// Overwrite: every entry takes the place of what is there, and all count as inserted, those that a
+/// later one displaced too.
 pub fn overwrite_stores_over_the_stored_row_and_tells_nothing(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let (old, new) = (key("a", "old"), key("b", "new"));
     let version = ground.put_until(&old, b"stored", u64::MAX);
-    let recorder =
-        ground.load(OnExisting::Overwrite, &entries(&[(&old, b"1"), (&new, b"1"), (&old, b"2"), (&new, b"2")])).unwrap();
+    let recorder = ground
+        .load(
+            OnExisting::Overwrite,
+            &entries(&[(&old, b"1"), (&new, b"1"), (&old, b"2"), (&new, b"2")]),
+        )
+        .unwrap();
     assert_eq!(recorder.counts(), (4, 0, 0));
     let rows = ground.read(&[&old, &new]);
     assert!(rows.values.iter().all(|value| value == b"2"));
@@ -62,16 +92,22 @@ pub fn overwrite_stores_over_the_stored_row_and_tells_nothing(harness: &mut dyn 
     assert!(ground.version(&old).unwrap() > version);
 }
 
-/// Fail: a stored row stops the load with `Conflict`; it stays as it is, and the load stays stopped.
+/// Fail: a stored row stops the load with `Conflict`; it stays as it is, and the load stays
+/// stopped.
 pub fn fail_stops_at_the_first_stored_row(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let old = key("a", "old");
     ground.put(&old, b"stored");
     let recorder = Arc::new(Recorder::default());
     let session = open(&ground, OnExisting::Fail, &recorder);
-    let stopped = session.push(ground.space, 0, &entries(&[(&old, b"loaded")])).and_then(|()| session.flush());
+    let stopped = session
+        .push(ground.space, 0, &entries(&[(&old, b"loaded")]))
+        .and_then(|()| session.flush());
     assert_eq!(kind(stopped), ErrorKind::Conflict);
-    assert_eq!(kind(session.push(ground.space, 0, &entries(&[(&key("a", "new"), b"")]))), ErrorKind::Conflict);
+    assert_eq!(
+        kind(session.push(ground.space, 0, &entries(&[(&key("a", "new"), b"")]))),
+        ErrorKind::Conflict
+    );
     assert_eq!(kind(session.flush()), ErrorKind::Conflict);
     assert_eq!(kind(session.finish()), ErrorKind::Conflict);
     assert_eq!(recorder.existed().first().map(|existed| existed.key.clone()), Some(old.clone()));
@@ -83,7 +119,10 @@ pub fn fail_stops_at_the_first_stored_row(harness: &mut dyn Harness) {
 pub fn fail_stops_at_a_key_that_comes_twice(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let twice = key("a", "1");
-    let loaded = ground.load(OnExisting::Fail, &entries(&[(&twice, b"first"), (&key("a", "2"), b""), (&twice, b"second")]));
+    let loaded = ground.load(
+        OnExisting::Fail,
+        &entries(&[(&twice, b"first"), (&key("a", "2"), b""), (&twice, b"second")]),
+    );
     assert_eq!(kind(loaded), ErrorKind::Conflict);
     assert_ne!(ground.value(&twice).as_deref(), Some(&b"second"[..]));
 }
@@ -92,18 +131,23 @@ pub fn fail_stops_at_a_key_that_comes_twice(harness: &mut dyn Harness) {
 pub fn fail_loads_new_rows(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.put(&key("a", "1"), b"");
-    let recorder = ground.load(OnExisting::Fail, &entries(&[(&key("a", "2"), b""), (&key("b", "1"), b"")])).unwrap();
+    let recorder = ground
+        .load(OnExisting::Fail, &entries(&[(&key("a", "2"), b""), (&key("b", "1"), b"")]))
+        .unwrap();
     assert_eq!(recorder.counts(), (2, 0, 0));
     assert_eq!(ground.all_names(), ["a/1", "a/2", "b/1"]);
 }
 
-/// Keep: of equal keys in one stream the first is stored, whether they come in one push or several, before a flush or after.
+/// Keep: of equal keys in one stream the first is stored, whether they come in one push or several,
+/// before a flush or after.
 pub fn keep_stores_the_first_of_a_stream(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let (one, two) = (key("a", "1"), key("a", "2"));
     let recorder = Arc::new(Recorder::default());
     let session = open(&ground, OnExisting::Keep, &recorder);
-    session.push(ground.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")])).unwrap();
+    session
+        .push(ground.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")]))
+        .unwrap();
     push_at(&ground, &*session, 0, 3, &two, b"second");
     push_at(&ground, &*session, 0, 4, &one, b"third");
     session.flush().unwrap();
@@ -113,7 +157,8 @@ pub fn keep_stores_the_first_of_a_stream(harness: &mut dyn Harness) {
     assert!(ground.read(&[&one, &two]).values.iter().all(|value| value == b"first"));
 }
 
-/// Replace: of equal keys in one stream the last is stored. One of them counts as inserted, the others as replaced.
+/// Replace: of equal keys in one stream the last is stored. One of them counts as inserted, the
+/// others as replaced.
 pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let (new, old) = (key("a", "new"), key("a", "old"));
@@ -134,15 +179,25 @@ pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
 /// Order within a stream holds however often the session's memory fills up.
 pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    for (on_existing, group, winner) in
-        [(OnExisting::Keep, "keep", 0u64), (OnExisting::Replace, "replace", 19), (OnExisting::Overwrite, "over", 19)]
-    {
+    for (on_existing, group, winner) in [
+        (OnExisting::Keep, "keep", 0u64),
+        (OnExisting::Replace, "replace", 19),
+        (OnExisting::Overwrite, "over", 19),
+    ] {
         let recorder = Arc::new(Recorder::default());
-        let options = LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
+        let options =
+            LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
         let session = ground.engine().load(options).unwrap();
         for round in 0..20u64 {
             let mut batch = Entries::new();
-            (0..500).for_each(|row| batch.push(&key(group, &format!("{row:03}")), &round.to_le_bytes(), round * 500 + row, 0));
+            (0..500).for_each(|row| {
+                batch.push(
+                    &key(group, &format!("{row:03}")),
+                    &round.to_le_bytes(),
+                    round * 500 + row,
+                    0,
+                )
+            });
             session.push(ground.space, 0, &batch).unwrap();
         }
         session.finish().unwrap();
@@ -169,7 +224,12 @@ pub fn existing_entries_of_a_key_are_told_in_stream_order(harness: &mut dyn Harn
     }
     session.finish().unwrap();
     for (parity, key) in (0u64..).zip(&keys) {
-        let told: Vec<u64> = recorder.existed().iter().filter(|entry| entry.key == *key).map(|entry| entry.position).collect();
+        let told: Vec<u64> = recorder
+            .existed()
+            .iter()
+            .filter(|entry| entry.key == *key)
+            .map(|entry| entry.position)
+            .collect();
         assert_eq!(told, (1..100).map(|place| place * 2 + parity).collect::<Vec<_>>());
     }
 }
@@ -192,7 +252,9 @@ pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
             assert_eq!(recorder.of_stream(winner), (1, 0));
             assert_eq!(recorder.existed()[0].stream, 3 - winner);
         } else {
-            let counted = [1, 2].map(|stream| recorder.of_stream(stream)).map(|(inserted, replaced)| inserted + replaced);
+            let counted = [1, 2]
+                .map(|stream| recorder.of_stream(stream))
+                .map(|(inserted, replaced)| inserted + replaced);
             assert_eq!(counted, [1, 1]);
         }
     }
@@ -212,7 +274,8 @@ pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
     assert_eq!(kind(session.finish()), ErrorKind::Unavailable);
 }
 
-/// Among rows that were put, replaced and deleted by small writes, a load sees exactly those that exist.
+/// Among rows that were put, replaced and deleted by small writes, a load sees exactly those that
+/// exist.
 pub fn a_load_sees_the_rows_of_small_writes(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a", "b", "c"], 10);
@@ -221,7 +284,9 @@ pub fn a_load_sees_the_rows_of_small_writes(harness: &mut dyn Harness) {
         ground.put(&key("b", &format!("{row:02}")), b"replaced");
     }
     let mut batch = Entries::new();
-    let keys = ["a", "b", "c", "d"].into_iter().flat_map(|group| (0..10).map(move |row| key(group, &format!("{row:02}"))));
+    let keys = ["a", "b", "c", "d"]
+        .into_iter()
+        .flat_map(|group| (0..10).map(move |row| key(group, &format!("{row:02}"))));
     (0..).zip(keys).for_each(|(position, key)| batch.push(&key, b"loaded", position, 0));
     let recorder = ground.load(OnExisting::Keep, &batch).unwrap();
     assert_eq!(recorder.counts(), (15, 0, 25));
@@ -232,12 +297,13 @@ pub fn a_load_sees_the_rows_of_small_writes(harness: &mut dyn Harness) {
     assert_eq!(ground.value(&key("b", "00")).as_deref(), Some(&b"loaded"[..]));
 }
 
-/// A row that is written after its entry was pushed, and before the load ends, keeps what was written: the entry existed, or was
-/// overtaken.
+/// A row that is written after its entry was pushed, and before the load ends, keeps what was
+/// written: the entry existed, or was overtaken.
 pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     for on_existing in ALL {
-        let (new, old) = (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
+        let (new, old) =
+            (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
         let recorder = Arc::new(Recorder::default());
         let session = open(&ground, on_existing, &recorder);
         if REPLACING.contains(&on_existing) {
@@ -252,23 +318,37 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
         assert_eq!(ground.value(&old).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
         assert!(ground.version(&new).unwrap() >= version);
         match on_existing {
-            OnExisting::Keep => assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1),
-            OnExisting::Replace | OnExisting::Overwrite => {
-                assert_eq!((recorder.counts(), recorder.overtaken()), ((0, 0, 0), 2), "{on_existing:?}");
+            OnExisting::Keep => {
+                assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1)
             }
-            OnExisting::Fail => assert!(finished.is_ok() || finished.is_err_and(|error| error.kind() == ErrorKind::Conflict)),
+            OnExisting::Replace | OnExisting::Overwrite => {
+                assert_eq!(
+                    (recorder.counts(), recorder.overtaken()),
+                    ((0, 0, 0), 2),
+                    "{on_existing:?}"
+                );
+            }
+            OnExisting::Fail => assert!(
+                finished.is_ok()
+                    || finished.is_err_and(|error| error.kind() == ErrorKind::Conflict)
+            ),
         }
     }
 }
 
-/// An entry replaces what was written before it was pushed, however long the session is open: before the first flush and after.
+/// An entry replaces what was written before it was pushed, however long the session is open:
+/// before the first flush and after.
 ///
-/// The bug's story: everything written since the session was opened won over all of its entries, also over those pushed long
-/// after it. A stream that put a row by itself and then yielded a newer one ended with the older.
+/// The bug's story: everything written since the session was opened won over all of its entries,
+/// also over those pushed long after it. A stream that put a row by itself and then yielded a newer
+/// one ended with the older.
 pub fn an_entry_replaces_what_was_written_before_its_push(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    for (on_existing, counts) in [(OnExisting::Replace, (1, 2, 0)), (OnExisting::Overwrite, (3, 0, 0))] {
-        let (first, second) = (key(&format!("{on_existing:?}"), "1"), key(&format!("{on_existing:?}"), "2"));
+    for (on_existing, counts) in
+        [(OnExisting::Replace, (1, 2, 0)), (OnExisting::Overwrite, (3, 0, 0))]
+    {
+        let (first, second) =
+            (key(&format!("{on_existing:?}"), "1"), key(&format!("{on_existing:?}"), "2"));
         let recorder = Arc::new(Recorder::default());
         let session = open(&ground, on_existing, &recorder);
         ground.put(&first, b"A");
@@ -285,29 +365,39 @@ pub fn an_entry_replaces_what_was_written_before_its_push(harness: &mut dyn Harn
     }
 }
 
-/// Of the entries of one key in two streams those that were pushed before a write of others give way to it, and those after do not.
+/// Of the entries of one key in two streams those that were pushed before a write of others give
+/// way to it, and those after do not.
 pub fn a_write_between_two_pushes_parts_them(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    for (on_existing, streams) in [(OnExisting::Replace, [1, 2]), (OnExisting::Replace, [2, 1]), (OnExisting::Overwrite, [2, 1])]
-    {
+    for (on_existing, streams) in [
+        (OnExisting::Replace, [1, 2]),
+        (OnExisting::Replace, [2, 1]),
+        (OnExisting::Overwrite, [2, 1]),
+    ] {
         let key = key(&format!("{on_existing:?}"), &format!("{streams:?}"));
         let session = open(&ground, on_existing, &Arc::new(Recorder::default()));
         push(&ground, &*session, streams[0], &key, b"before");
         ground.put(&key, b"written");
         push(&ground, &*session, streams[1], &key, b"after");
         session.finish().unwrap();
-        assert_eq!(ground.value(&key).as_deref(), Some(&b"after"[..]), "{on_existing:?} {streams:?}");
+        assert_eq!(
+            ground.value(&key).as_deref(),
+            Some(&b"after"[..]),
+            "{on_existing:?} {streams:?}"
+        );
     }
 }
 
-/// What another load stored after the push is not lost; what it stored before is replaced. Before the first flush and after.
+/// What another load stored after the push is not lost; what it stored before is replaced. Before
+/// the first flush and after.
 pub fn a_load_during_the_load_is_not_lost(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     for on_existing in REPLACING {
         let recorder = Arc::new(Recorder::default());
         let session = open(&ground, on_existing, &recorder);
         for round in 0..2 {
-            let [lost, won] = ["lost", "won"].map(|name| key(&format!("{on_existing:?}"), &format!("{name}{round}")));
+            let [lost, won] = ["lost", "won"]
+                .map(|name| key(&format!("{on_existing:?}"), &format!("{name}{round}")));
             push_at(&ground, &*session, 0, 2 * round, &lost, b"loaded");
             ground.load(on_existing, &entries(&[(&lost, b"other"), (&won, b"other")])).unwrap();
             push_at(&ground, &*session, 0, 2 * round + 1, &won, b"loaded");
@@ -316,19 +406,25 @@ pub fn a_load_during_the_load_is_not_lost(harness: &mut dyn Harness) {
             assert_eq!(ground.value(&won).as_deref(), Some(&b"loaded"[..]), "{on_existing:?}");
         }
         session.finish().unwrap();
-        assert_eq!((recorder.overtaken(), recorder.inserted() + recorder.replaced()), (2, 2), "{on_existing:?}");
+        assert_eq!(
+            (recorder.overtaken(), recorder.inserted() + recorder.replaced()),
+            (2, 2),
+            "{on_existing:?}"
+        );
     }
 }
 
-/// A write on a condition is judged without what a load has not stored yet, so the load comes after it: its entry is stored, with a
-/// greater version.
+/// A write on a condition is judged without what a load has not stored yet, so the load comes after
+/// it: its entry is stored, with a greater version.
 ///
-/// The bug's story: a counter was read and put back on condition of its version while a load brought a new value. The condition
-/// held, and the load's value vanished, though it was reported as stored: no order of the two explains that.
+/// The bug's story: a counter was read and put back on condition of its version while a load
+/// brought a new value. The condition held, and the load's value vanished, though it was reported
+/// as stored: no order of the two explains that.
 pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     for on_existing in REPLACING {
-        let [changed, made, deleted] = ["changed", "made", "deleted"].map(|name| key(&format!("{on_existing:?}"), name));
+        let [changed, made, deleted] =
+            ["changed", "made", "deleted"].map(|name| key(&format!("{on_existing:?}"), name));
         let version = ground.put(&changed, b"stored");
         let deleted_version = ground.put(&deleted, b"stored");
         let recorder = Arc::new(Recorder::default());
@@ -348,11 +444,15 @@ pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Har
         let rows = ground.read(&[&changed, &made, &deleted]);
         assert_eq!(rows.len(), 3, "{on_existing:?}");
         assert!(rows.values.iter().all(|value| value == b"loaded"), "{on_existing:?}");
-        assert!(rows.versions.iter().zip(&versions).all(|(loaded, written)| loaded > written), "{on_existing:?}");
+        assert!(
+            rows.versions.iter().zip(&versions).all(|(loaded, written)| loaded > written),
+            "{on_existing:?}"
+        );
     }
 }
 
-/// A load that keeps what is there stores on a condition, too: another load that replaces, and was pushed before, comes after it.
+/// A load that keeps what is there stores on a condition, too: another load that replaces, and was
+/// pushed before, comes after it.
 pub fn a_load_comes_after_the_keeping_loads_beside_it(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     for on_existing in REPLACING {
@@ -360,7 +460,10 @@ pub fn a_load_comes_after_the_keeping_loads_beside_it(harness: &mut dyn Harness)
         let recorder = Arc::new(Recorder::default());
         let session = open(&ground, on_existing, &recorder);
         push(&ground, &*session, 0, &key, b"replaces");
-        assert_eq!(ground.load(OnExisting::Keep, &entries(&[(&key, b"keeps")])).unwrap().counts(), (1, 0, 0));
+        assert_eq!(
+            ground.load(OnExisting::Keep, &entries(&[(&key, b"keeps")])).unwrap().counts(),
+            (1, 0, 0)
+        );
         let kept = ground.version(&key).unwrap();
         session.finish().unwrap();
         assert_eq!(ground.value(&key).as_deref(), Some(&b"replaces"[..]), "{on_existing:?}");
@@ -385,7 +488,8 @@ pub fn the_last_write_beside_a_load_decides(harness: &mut dyn Harness) {
     }
 }
 
-/// A row that was written after the push is later though it has expired: an older entry does not take its place.
+/// A row that was written after the push is later though it has expired: an older entry does not
+/// take its place.
 pub fn a_later_row_that_expired_is_later(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite] {
@@ -403,8 +507,8 @@ pub fn a_later_row_that_expired_is_later(harness: &mut dyn Harness) {
     }
 }
 
-/// Small writes that race with the storing of a load of the same keys are never lost, and neither is an entry of the load: it wins
-/// over writes on conditions, whichever of the two comes first.
+/// Small writes that race with the storing of a load of the same keys are never lost, and neither
+/// is an entry of the load: it wins over writes on conditions, whichever of the two comes first.
 pub fn writes_that_race_with_a_load_are_not_lost(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     for on_existing in REPLACING {
@@ -414,7 +518,9 @@ pub fn writes_that_race_with_a_load_are_not_lost(harness: &mut dyn Harness) {
 
 fn race(ground: &Ground, on_existing: OnExisting, round: u32) {
     const ROWS: usize = 300;
-    let keys: Vec<Vec<u8>> = (0..ROWS).map(|row| key(&format!("{on_existing:?}{round}"), &format!("{row:03}"))).collect();
+    let keys: Vec<Vec<u8>> = (0..ROWS)
+        .map(|row| key(&format!("{on_existing:?}{round}"), &format!("{row:03}")))
+        .collect();
     let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
     let recorder = Arc::new(Recorder::default());
     let session = open(ground, on_existing, &recorder);

@@ -61,7 +61,9 @@ pub fn a_push_copies_its_entries(harness: &mut dyn Harness) {
         session.push(ground.space, 0, &batch).unwrap();
     }
     session.finish().unwrap();
-    assert!((0..100).all(|row| ground.value(&nth_key(row)).as_deref() == Some(&row.to_le_bytes()[..])));
+    assert!(
+        (0..100).all(|row| ground.value(&nth_key(row)).as_deref() == Some(&row.to_le_bytes()[..]))
+    );
 }
 
 /// A session that is dropped keeps what it flushed, and harms nothing that comes after it.
@@ -109,14 +111,17 @@ pub fn several_threads_push_at_once(harness: &mut dyn Harness) {
     const PUSHES: usize = 40;
     let ground = Ground::new(harness);
     let recorder = Arc::new(Recorder::default());
-    let options = LoadOptions { memory_bytes_max: 1 << 20, ..load_options(OnExisting::Keep, &recorder) };
+    let options =
+        LoadOptions { memory_bytes_max: 1 << 20, ..load_options(OnExisting::Keep, &recorder) };
     let session = ground.engine().load(options).unwrap();
     std::thread::scope(|threads| {
         for stream in 0..4 {
             let (session, space) = (&session, ground.space);
             threads.spawn(move || {
                 for push in (0..PUSHES).map(|push| (push * 4 + stream) * 250) {
-                    session.push(space, stream as u32, &nth_entries(push..push + 250, b"value")).unwrap();
+                    session
+                        .push(space, stream as u32, &nth_entries(push..push + 250, b"value"))
+                        .unwrap();
                 }
             });
         }
@@ -150,11 +155,14 @@ pub fn one_session_loads_several_spaces(harness: &mut dyn Harness) {
 pub fn a_small_memory_limit_holds_any_load(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let recorder = Arc::new(Recorder::default());
-    let options = LoadOptions { memory_bytes_max: 64 << 10, ..load_options(OnExisting::Keep, &recorder) };
+    let options =
+        LoadOptions { memory_bytes_max: 64 << 10, ..load_options(OnExisting::Keep, &recorder) };
     let session = ground.engine().load(options).unwrap();
     let giant = vec![b'g'; 300 << 10];
     for start in (0..20_000).step_by(1_000) {
-        session.push(ground.space, 0, &nth_entries(start..start + 1_000, b"value of a row")).unwrap();
+        session
+            .push(ground.space, 0, &nth_entries(start..start + 1_000, b"value of a row"))
+            .unwrap();
         if start == 7_000 {
             session.push(ground.space, 1, &entries(&[(&key("giant", "1"), &giant)])).unwrap();
         }
@@ -169,7 +177,10 @@ pub fn a_small_memory_limit_holds_any_load(harness: &mut dyn Harness) {
 /// Rows come in in any order and go out in key order.
 pub fn rows_pushed_in_any_order_are_stored_in_key_order(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    let session = ground.engine().load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() }).unwrap();
+    let session = ground
+        .engine()
+        .load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() })
+        .unwrap();
     let minors: Vec<String> = (0..2_000).map(|row| format!("{:04}", row * 7_919 % 2_000)).collect();
     for chunk in minors.chunks(300) {
         let keys: Vec<Vec<u8>> = chunk.iter().map(|minor| key("a", minor)).collect();
@@ -185,20 +196,28 @@ pub fn rows_pushed_in_any_order_are_stored_in_key_order(harness: &mut dyn Harnes
 pub fn two_sessions_load_side_by_side(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let recorders = [Arc::new(Recorder::default()), Arc::new(Recorder::default())];
-    let sessions = recorders.each_ref().map(|recorder| ground.engine().load(load_options(OnExisting::Keep, recorder)).unwrap());
+    let sessions = recorders
+        .each_ref()
+        .map(|recorder| ground.engine().load(load_options(OnExisting::Keep, recorder)).unwrap());
     for start in (0..1_000).step_by(100) {
-        sessions[start / 100 % 2].push(ground.space, 0, &nth_entries(start..start + 100, b"")).unwrap();
+        sessions[start / 100 % 2]
+            .push(ground.space, 0, &nth_entries(start..start + 100, b""))
+            .unwrap();
     }
     sessions.into_iter().for_each(|session| session.finish().unwrap());
     assert_eq!(recorders.map(|recorder| recorder.counts()), [(500, 0, 0), (500, 0, 0)]);
     assert_eq!(count(&ground), 1_000);
 }
 
-/// Every durability can be asked for, and what was loaded with it is there when the store is opened anew.
+/// Every durability can be asked for, and what was loaded with it is there when the store is opened
+/// anew.
 pub fn loaded_rows_are_the_same_after_reopen(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    for (durability, start) in [(Durability::Write, 0), (Durability::Fsync, 500), (Durability::None, 1_000)] {
-        let session = ground.engine().load(LoadOptions { durability, ..LoadOptions::default() }).unwrap();
+    for (durability, start) in
+        [(Durability::Write, 0), (Durability::Fsync, 500), (Durability::None, 1_000)]
+    {
+        let session =
+            ground.engine().load(LoadOptions { durability, ..LoadOptions::default() }).unwrap();
         session.push(ground.space, 0, &nth_entries(start..start + 500, b"value")).unwrap();
         session.finish().unwrap();
     }
@@ -218,7 +237,10 @@ pub fn a_second_load_of_the_same_rows_finds_all_existing(harness: &mut dyn Harne
     assert_eq!(again.counts(), (0, 0, 1_000));
     let mut existed = again.existed();
     existed.sort_by_key(|entry| entry.position);
-    assert!((0..1_000).all(|row| existed[row].key == nth_key(row) && existed[row].position == row as u64));
+    assert!(
+        (0..1_000)
+            .all(|row| existed[row].key == nth_key(row) && existed[row].position == row as u64)
+    );
     assert!(existed.iter().all(|entry| entry.stream == 0 && entry.space == ground.space));
     assert_eq!(count(&ground), 1_000);
 }

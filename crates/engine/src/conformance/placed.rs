@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::ground::{Ground, START_MS, entries, forward, group, key, kind, load_options, scan};
 use super::{Harness, Recorder};
 use crate::{
-    Condition, Direction, Durability, Engine, ErrorKind, KeyShape, LoadOptions, OnExisting, Projection, Ranges, Rows,
-    ScanOptions, Slices, SpaceId, WriteBatch, WriteOutcome,
+    Condition, Direction, Durability, Engine, ErrorKind, KeyShape, LoadOptions, OnExisting,
+    Projection, Ranges, Rows, ScanOptions, Slices, SpaceId, WriteBatch, WriteOutcome,
 };
 
 /// A placed space, or nothing where the engine says that it has none.
@@ -31,7 +31,8 @@ fn shard_number(engine: &dyn Engine, group_name: &str) -> [u8; 2] {
 /// What lies in a placed space behind the shard numbers, sorted.
 fn all_rests(engine: &dyn Engine, space: SpaceId) -> Vec<String> {
     let rows = scan(engine, space, Ranges::whole_space(), ScanOptions::default()).unwrap();
-    let mut rests: Vec<_> = rows.keys.iter().map(|key| String::from_utf8_lossy(&key[2..]).into_owned()).collect();
+    let mut rests: Vec<_> =
+        rows.keys.iter().map(|key| String::from_utf8_lossy(&key[2..]).into_owned()).collect();
     rests.sort();
     rests
 }
@@ -57,7 +58,8 @@ pub fn one_batch_writes_several_spaces(harness: &mut dyn Harness) {
     assert_eq!(ground.value(&key("a", "1")).as_deref(), Some(&b"twin"[..]));
 }
 
-/// A condition that fails on a row leaves nothing of the batch in any space; the operation is named by its number in the batch.
+/// A condition that fails on a row leaves nothing of the batch in any space; the operation is named
+/// by its number in the batch.
 pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let Some(index) = placed_space(&ground, "index") else { return };
@@ -67,17 +69,24 @@ pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
     batch.put(&entry, b"", 0, Condition::IfAbsent);
     batch.switch_to(ground.space);
     batch.put(&key("a", "1"), b"second", 0, Condition::IfAbsent);
-    assert_eq!(ground.write(&batch), WriteOutcome::Refused { operation: 1, current: Some(version) });
+    assert_eq!(
+        ground.write(&batch),
+        WriteOutcome::Refused { operation: 1, current: Some(version) }
+    );
     assert!(all_rests(ground.engine(), index).is_empty());
 
     batch.clear();
     batch.put(&entry, b"", 0, Condition::Always);
     let version = ground.write(&batch).version().unwrap();
     batch.put(&entry, b"", 0, Condition::IfAbsent);
-    assert_eq!(ground.write(&batch), WriteOutcome::Refused { operation: 1, current: Some(version) });
+    assert_eq!(
+        ground.write(&batch),
+        WriteOutcome::Refused { operation: 1, current: Some(version) }
+    );
 }
 
-/// A key of a placed space that names another shard than the rest of its batch, or one that there is not, is refused.
+/// A key of a placed space that names another shard than the rest of its batch, or one that there
+/// is not, is refused.
 pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let Some(index) = placed_space(&ground, "index") else { return };
@@ -100,7 +109,10 @@ pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
     }
     let missing = [&shards.to_be_bytes()[..], b"red/1"].concat();
     let keys: Slices = [&missing[..]].into_iter().collect();
-    assert_eq!(kind(engine.read(index, &keys, Projection::KeysOnly, &mut Rows::new())), ErrorKind::Invalid);
+    assert_eq!(
+        kind(engine.read(index, &keys, Projection::KeysOnly, &mut Rows::new())),
+        ErrorKind::Invalid
+    );
     let session = engine.load(LoadOptions::default()).unwrap();
     assert_eq!(kind(session.push(index, 0, &entries(&[(&missing, b"")]))), ErrorKind::Invalid);
     assert!(ground.all_names().is_empty() && all_rests(engine, index).is_empty());
@@ -123,33 +135,50 @@ pub fn a_range_of_one_shard_comes_in_order(harness: &mut dyn Harness) {
         let mut expected: Vec<Vec<u8>> = groups
             .iter()
             .filter(|group| shard_number(engine, group) == shard.to_be_bytes())
-            .flat_map(|group| ["1", "2", "3"].map(|rest| beside(engine, group, &format!("{rest}{group}"))))
+            .flat_map(|group| {
+                ["1", "2", "3"].map(|rest| beside(engine, group, &format!("{rest}{group}")))
+            })
             .collect();
         expected.sort();
         let mut ranges = Ranges::new();
         ranges.push_prefix(&shard.to_be_bytes());
         let rows = scan(engine, index, ranges.clone(), forward()).unwrap();
         assert!(rows.keys.iter().eq(expected.iter().map(Vec::as_slice)));
-        let options = ScanOptions { direction: Direction::Reverse, limit_per_range: Some(1), ..ScanOptions::default() };
-        assert_eq!(scan(engine, index, ranges, options).unwrap().keys.last(), expected.last().map(Vec::as_slice));
+        let options = ScanOptions {
+            direction: Direction::Reverse,
+            limit_per_range: Some(1),
+            ..ScanOptions::default()
+        };
+        assert_eq!(
+            scan(engine, index, ranges, options).unwrap().keys.last(),
+            expected.last().map(Vec::as_slice)
+        );
     }
     assert_eq!(all_rests(engine, index).len(), groups.len() * 3);
 }
 
-/// A load stores entries of placed spaces over whatever is there, reports none as existing, and counts each once.
+/// A load stores entries of placed spaces over whatever is there, reports none as existing, and
+/// counts each once.
 pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let Some(index) = placed_space(&ground, "index") else { return };
     let entry = beside(ground.engine(), "a", "red/1");
-    for (round, on_existing) in (0..).zip([OnExisting::Keep, OnExisting::Fail, OnExisting::Replace, OnExisting::Overwrite]) {
+    for (round, on_existing) in
+        (0..).zip([OnExisting::Keep, OnExisting::Fail, OnExisting::Replace, OnExisting::Overwrite])
+    {
         let recorder = Arc::new(Recorder::default());
         let session = ground.engine().load(load_options(on_existing, &recorder)).unwrap();
         let minor = round.to_string();
-        session.push(index, 7, &entries(&[(&entry, minor.as_bytes()), (&entry, minor.as_bytes())])).unwrap();
+        session
+            .push(index, 7, &entries(&[(&entry, minor.as_bytes()), (&entry, minor.as_bytes())]))
+            .unwrap();
         session.push(ground.space, 0, &entries(&[(&key("a", &minor), b"row")])).unwrap();
         session.finish().unwrap();
         let (inserted, replaced) = recorder.of_stream(7);
-        assert_eq!((inserted + replaced, recorder.of_stream(0), recorder.existed().len()), (2, (1, 0), 0));
+        assert_eq!(
+            (inserted + replaced, recorder.of_stream(0), recorder.existed().len()),
+            (2, (1, 0), 0)
+        );
         let keys: Slices = [&entry[..]].into_iter().collect();
         let mut rows = Rows::new();
         ground.engine().read(index, &keys, Projection::KeysAndValues, &mut rows).unwrap();
@@ -164,21 +193,40 @@ pub fn a_large_load_stores_placed_entries(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
     let Some(index) = placed_space(&ground, "index") else { return };
     let recorder = Arc::new(Recorder::default());
-    let options = LoadOptions { memory_bytes_max: 4 << 20, ..load_options(OnExisting::Keep, &recorder) };
+    let options =
+        LoadOptions { memory_bytes_max: 4 << 20, ..load_options(OnExisting::Keep, &recorder) };
     let session = ground.engine().load(options).unwrap();
     let value = [b'v'; 300];
     for first in (0..ROWS).step_by(1_000) {
-        let names: Vec<_> = (first..first + 1_000).map(|row| (format!("g{:02}", row % 50), format!("{row:08}"))).collect();
-        let index_keys: Vec<_> = names.iter().map(|(group, minor)| beside(ground.engine(), group, minor)).collect();
+        let names: Vec<_> = (first..first + 1_000)
+            .map(|row| (format!("g{:02}", row % 50), format!("{row:08}")))
+            .collect();
+        let index_keys: Vec<_> =
+            names.iter().map(|(group, minor)| beside(ground.engine(), group, minor)).collect();
         let keys: Vec<_> = names.iter().map(|(group, minor)| key(group, minor)).collect();
-        session.push(index, 1, &entries(&index_keys.iter().map(|key| (&key[..], &b""[..])).collect::<Vec<_>>())).unwrap();
-        session.push(ground.space, 0, &entries(&keys.iter().map(|key| (&key[..], &value[..])).collect::<Vec<_>>())).unwrap();
+        session
+            .push(
+                index,
+                1,
+                &entries(&index_keys.iter().map(|key| (&key[..], &b""[..])).collect::<Vec<_>>()),
+            )
+            .unwrap();
+        session
+            .push(
+                ground.space,
+                0,
+                &entries(&keys.iter().map(|key| (&key[..], &value[..])).collect::<Vec<_>>()),
+            )
+            .unwrap();
     }
     session.finish().unwrap();
     assert_eq!(recorder.of_stream(0), (ROWS as u64, 0));
     ground.reopen();
     let rests = all_rests(ground.engine(), index);
-    assert!(rests.iter().enumerate().all(|(row, rest)| *rest == format!("{row:08}")) && rests.len() == ROWS);
+    assert!(
+        rests.iter().enumerate().all(|(row, rest)| *rest == format!("{row:08}"))
+            && rests.len() == ROWS
+    );
     assert_eq!(ground.all_names().len(), ROWS);
 }
 
@@ -202,7 +250,9 @@ fn drop_during_load(harness: &mut dyn Harness, rows: u64) {
     let names: Vec<_> = (0..rows).map(|row| format!("{row:06}")).collect();
     let keys: Vec<_> = names.iter().map(|minor| key("a", minor)).collect();
     let marks: Vec<_> = names.iter().map(|minor| beside(ground.engine(), "a", minor)).collect();
-    let of = |keys: &[Vec<u8>], value| entries(&keys.iter().map(|key| (&key[..], value)).collect::<Vec<_>>());
+    let of = |keys: &[Vec<u8>], value| {
+        entries(&keys.iter().map(|key| (&key[..], value)).collect::<Vec<_>>())
+    };
     session.push(index, 1, &of(&marks, b"")).unwrap();
     session.push(kept, 2, &of(&marks, b"")).unwrap();
     session.push(ground.space, 0, &of(&keys, &value)).unwrap();

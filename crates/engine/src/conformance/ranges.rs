@@ -4,7 +4,9 @@ use std::sync::Barrier;
 
 use super::Harness;
 use super::ground::{Ground, entries, group, group_range, key, shape};
-use crate::{Condition, Durability, Entries, LoadOptions, OnExisting, Ranges, WriteBatch, WriteOutcome};
+use crate::{
+    Condition, Durability, Entries, LoadOptions, OnExisting, Ranges, WriteBatch, WriteOutcome,
+};
 
 fn delete(ground: &Ground, ranges: &Ranges) {
     ground.engine().delete_range(ground.space, ranges, Durability::Write).unwrap();
@@ -61,8 +63,12 @@ pub fn a_deleted_range_can_be_written_again(harness: &mut dyn Harness) {
     ranges.push_prefix(&group("b"));
     delete(&ground, &ranges);
     ground.put(&key("a", "00"), b"put again");
-    let recorder =
-        ground.load(OnExisting::Keep, &entries(&[(&key("a", "01"), b"loaded"), (&key("b", "00"), b"loaded")])).unwrap();
+    let recorder = ground
+        .load(
+            OnExisting::Keep,
+            &entries(&[(&key("a", "01"), b"loaded"), (&key("b", "00"), b"loaded")]),
+        )
+        .unwrap();
     assert_eq!(recorder.counts(), (2, 0, 0));
     assert_eq!(ground.all_names(), ["a/00", "a/01", "b/00"]);
     assert_eq!(ground.value(&key("b", "00")).as_deref(), Some(&b"loaded"[..]));
@@ -71,18 +77,24 @@ pub fn a_deleted_range_can_be_written_again(harness: &mut dyn Harness) {
 /// Rows that a load stored are deleted by range as others are.
 pub fn loaded_rows_are_deleted_by_range(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
-    ground.load(OnExisting::Keep, &entries(&[(&key("a", "1"), b""), (&key("b", "1"), b"")])).unwrap();
+    ground
+        .load(OnExisting::Keep, &entries(&[(&key("a", "1"), b""), (&key("b", "1"), b"")]))
+        .unwrap();
     delete(&ground, &group_range("a"));
     assert_eq!(ground.all_names(), ["b/1"]);
 }
 
-/// The row at the excluded end of a range stays, also where a file of a load ends with it. An engine that drops whole files
-/// lost that row: it took the last key of the range for its end.
+/// The row at the excluded end of a range stays, also where a file of a load ends with it. An
+/// engine that drops whole files lost that row: it took the last key of the range for its end.
 pub fn a_loaded_row_at_the_end_of_a_range_stays(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    for (number, last) in [key("z", "last"), key("z", "last\0"), group("z")].into_iter().enumerate() {
+    for (number, last) in [key("z", "last"), key("z", "last\0"), group("z")].into_iter().enumerate()
+    {
         ground.space = ground.engine().create_space(&format!("space {number}"), &shape()).unwrap();
-        let session = ground.engine().load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() }).unwrap();
+        let session = ground
+            .engine()
+            .load(LoadOptions { memory_bytes_max: 64 << 10, ..LoadOptions::default() })
+            .unwrap();
         let mut rows = Entries::new();
         (0..400).for_each(|row| rows.push(&key(&format!("g{row:03}"), "1"), &[7; 400], row, 0));
         rows.push(&last, b"at the end", 400, 0);
@@ -100,8 +112,9 @@ pub fn a_loaded_row_at_the_end_of_a_range_stays(harness: &mut dyn Harness) {
     }
 }
 
-/// A condition that holds for a row which is deleted meanwhile: the write comes first, and what it stored is deleted, or the
-/// deletion comes first, and the write is refused. An engine judged the condition, let the deletion pass, and stored the row.
+/// A condition that holds for a row which is deleted meanwhile: the write comes first, and what it
+/// stored is deleted, or the deletion comes first, and the write is refused. An engine judged the
+/// condition, let the deletion pass, and stored the row.
 pub fn a_deletion_and_a_conditional_write_take_turns(harness: &mut dyn Harness) {
     const ROUNDS: usize = 40;
     let ground = Ground::new(harness);
@@ -111,7 +124,8 @@ pub fn a_deletion_and_a_conditional_write_take_turns(harness: &mut dyn Harness) 
         let mut batch = WriteBatch::new(space);
         batch.put(&key("a", "0"), b"stored again", 0, Condition::IfVersion(version));
         // Judging all of these takes a while, in which the deletion arrives.
-        (0..1_000).for_each(|row| batch.put(&key("a", &format!("1{row}")), b"", 0, Condition::IfAbsent));
+        (0..1_000)
+            .for_each(|row| batch.put(&key("a", &format!("1{row}")), b"", 0, Condition::IfAbsent));
         let together = Barrier::new(2);
         let outcome = std::thread::scope(|threads| {
             let writer = threads.spawn(|| {
@@ -125,6 +139,10 @@ pub fn a_deletion_and_a_conditional_write_take_turns(harness: &mut dyn Harness) 
             writer.join().unwrap()
         });
         let is_first = matches!(outcome, WriteOutcome::Applied { .. });
-        assert_eq!(ground.all_names().len(), 0, "round {round}: rows are left; the write came first: {is_first}");
+        assert_eq!(
+            ground.all_names().len(),
+            0,
+            "round {round}: rows are left; the write came first: {is_first}"
+        );
     }
 }

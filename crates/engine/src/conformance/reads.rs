@@ -11,11 +11,19 @@ pub fn no_keys_find_no_rows(harness: &mut dyn Harness) {
     assert!(ground.read(&[]).is_empty());
 }
 
-/// Rows come in the order of their keys, missing ones are left out, and origins say which key each row answers.
+/// Rows come in the order of their keys, missing ones are left out, and origins say which key each
+/// row answers.
 pub fn rows_come_in_the_order_of_the_keys(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a", "b", "c"], 2);
-    let keys = [key("c", "01"), key("a", "77"), key("a", "01"), key("zz", "00"), key("b", "00"), key("a", "00")];
+    let keys = [
+        key("c", "01"),
+        key("a", "77"),
+        key("a", "01"),
+        key("zz", "00"),
+        key("b", "00"),
+        key("a", "00"),
+    ];
     let rows = ground.read(&keys.each_ref().map(Vec::as_slice));
     let found: Vec<&[u8]> = [0, 2, 4, 5].map(|index: usize| keys[index].as_slice()).to_vec();
     assert_eq!(rows.keys.iter().collect::<Vec<_>>(), found);
@@ -29,7 +37,10 @@ pub fn a_key_asked_for_twice_is_answered_twice(harness: &mut dyn Harness) {
     let (once, twice) = (key("a", "1"), key("b", "1"));
     let versions = [ground.put(&once, b"once"), ground.put(&twice, b"twice")];
     let rows = ground.read(&[&twice, &once, &twice, &twice]);
-    assert_eq!(rows.values.iter().collect::<Vec<_>>(), [&b"twice"[..], b"once", b"twice", b"twice"]);
+    assert_eq!(
+        rows.values.iter().collect::<Vec<_>>(),
+        [&b"twice"[..], b"once", b"twice", b"twice"]
+    );
     assert_eq!(rows.versions, [versions[1], versions[0], versions[1], versions[1]]);
     assert_eq!(rows.origins, [0, 1, 2, 3]);
 }
@@ -52,7 +63,10 @@ pub fn a_read_clears_the_batch_first(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let mut rows = Rows::new();
     rows.push(b"left", b"over", 1, 2, 3);
-    ground.engine().read(ground.space, &Slices::new(), Projection::KeysAndValues, &mut rows).unwrap();
+    ground
+        .engine()
+        .read(ground.space, &Slices::new(), Projection::KeysAndValues, &mut rows)
+        .unwrap();
     assert!(rows.is_empty());
 }
 
@@ -76,7 +90,10 @@ pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) 
     let ground = Ground::new(harness);
     let groups: Vec<String> = (0..100).map(|group| format!("g{group}")).collect();
     ground.fill(&groups.iter().map(String::as_str).collect::<Vec<_>>(), 50);
-    let mut keys: Vec<Vec<u8>> = groups.iter().flat_map(|group| (0..100).map(|row| key(group, &format!("{row:02}")))).collect();
+    let mut keys: Vec<Vec<u8>> = groups
+        .iter()
+        .flat_map(|group| (0..100).map(|row| key(group, &format!("{row:02}"))))
+        .collect();
     for descending in [false, true] {
         keys.sort_by(|left, right| if descending { right.cmp(left) } else { left.cmp(right) });
         let rows = ground.read(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -88,17 +105,20 @@ pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) 
 
 /// Reads some keys, and tells how many were taken and which of them have rows.
 fn read_some(ground: &Ground<'_>, keys: &Slices, first: usize, bytes_max: usize) -> (usize, Rows) {
-    let options = ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max };
+    let options =
+        ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max };
     let mut rows = Rows::new();
     let taken = ground.engine().read_some(ground.space, keys, &options, &mut rows).unwrap();
     (taken, rows)
 }
 
-/// A caller that reads on behind the keys taken gets every row once, and never more bytes at a time than it asked for.
+/// A caller that reads on behind the keys taken gets every row once, and never more bytes at a time
+/// than it asked for.
 pub fn a_read_of_some_keys_keeps_to_its_bytes(harness: &mut dyn Harness) {
     const BYTES_MAX: usize = 10_000;
     let ground = Ground::new(harness);
-    let all: Vec<Vec<u8>> = (0..600).map(|row| key(&format!("g{}", row % 7), &format!("{row:03}"))).collect();
+    let all: Vec<Vec<u8>> =
+        (0..600).map(|row| key(&format!("g{}", row % 7), &format!("{row:03}"))).collect();
     for (row, key) in all.iter().enumerate().filter(|(row, _)| row % 5 != 0) {
         // Small rows first, so that the large ones come as a surprise.
         ground.put(key, &vec![row as u8; if row < 400 { row % 40 } else { 1_000 + row }]);
@@ -108,8 +128,12 @@ pub fn a_read_of_some_keys_keeps_to_its_bytes(harness: &mut dyn Harness) {
     while first < keys.len() {
         let (taken, rows) = read_some(&ground, &keys, first, BYTES_MAX);
         assert!(taken > 0 && rows.bytes() <= BYTES_MAX, "{taken} keys, {} bytes", rows.bytes());
-        assert!(rows.origins.iter().all(|origin| (first..first + taken).contains(&(*origin as usize))));
-        assert!((0..rows.len()).all(|row| rows.keys.get(row) == keys.get(rows.origins[row] as usize)));
+        assert!(
+            rows.origins.iter().all(|origin| (first..first + taken).contains(&(*origin as usize)))
+        );
+        assert!(
+            (0..rows.len()).all(|row| rows.keys.get(row) == keys.get(rows.origins[row] as usize))
+        );
         origins.extend(rows.origins);
         first += taken;
     }

@@ -10,7 +10,8 @@ use crate::{Error, LoadObserver, Result, SpaceId, StoredRun};
 pub(super) struct Recorder {
     stored: Mutex<BTreeMap<u32, StoredRun>>,
     existed: Mutex<Vec<Existed>>,
-    /// How many existing entries to put up with before the load is stopped; no end of them when absent.
+    /// How many existing entries to put up with before the load is stopped; no end of them when
+    /// absent.
     patience: Option<usize>,
 }
 
@@ -75,7 +76,9 @@ impl LoadObserver for Recorder {
         let mut existed = self.existed.lock().unwrap();
         existed.push(Existed { stream, key: key.to_vec(), position, space });
         match self.patience {
-            Some(patience) if existed.len() > patience => Err(Error::unavailable("the observer has seen enough")),
+            Some(patience) if existed.len() > patience => {
+                Err(Error::unavailable("the observer has seen enough"))
+            }
             _ => Ok(()),
         }
     }

@@ -25,9 +25,18 @@ fn range(start: &[u8], end: &[u8]) -> Ranges {
 pub fn a_range_holds_its_start_and_not_its_end(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a", "b"], 6);
-    assert_eq!(ground.names(range(&key("a", "01"), &key("a", "04")), forward()), ["a/01", "a/02", "a/03"]);
-    assert_eq!(ground.names(range(&key("a", "010"), &key("a", "035")), forward()), ["a/02", "a/03"]);
-    assert_eq!(ground.names(range(&key("a", "010"), &key("a", "035")), reverse()), ["a/03", "a/02"]);
+    assert_eq!(
+        ground.names(range(&key("a", "01"), &key("a", "04")), forward()),
+        ["a/01", "a/02", "a/03"]
+    );
+    assert_eq!(
+        ground.names(range(&key("a", "010"), &key("a", "035")), forward()),
+        ["a/02", "a/03"]
+    );
+    assert_eq!(
+        ground.names(range(&key("a", "010"), &key("a", "035")), reverse()),
+        ["a/03", "a/02"]
+    );
 }
 
 /// A forward scan of a shard key gives ascending keys, a reverse scan descending ones.
@@ -38,7 +47,8 @@ pub fn rows_of_a_shard_key_come_in_key_order(harness: &mut dyn Harness) {
     assert_eq!(ground.names(group_range("b"), reverse()), ["b/02", "b/01", "b/00"]);
 }
 
-/// Several ranges are scanned one after another as they are listed, in either direction; origins tell them apart.
+/// Several ranges are scanned one after another as they are listed, in either direction; origins
+/// tell them apart.
 pub fn ranges_come_one_after_another(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a", "b", "c"], 2);
@@ -58,12 +68,15 @@ pub fn an_unordered_scan_gives_every_row_once(harness: &mut dyn Harness) {
     ground.fill(&["a", "b", "c", "d"], 5);
     let mut names = ground.names(Ranges::whole_space(), ScanOptions::default());
     names.sort();
-    let expected: Vec<String> =
-        ["a", "b", "c", "d"].iter().flat_map(|group| (0..5).map(move |row| format!("{group}/0{row}"))).collect();
+    let expected: Vec<String> = ["a", "b", "c", "d"]
+        .iter()
+        .flat_map(|group| (0..5).map(move |row| format!("{group}/0{row}")))
+        .collect();
     assert_eq!(names, expected);
 }
 
-/// A whole space is scanned in order under each shard key, and with one shard and a total order in order throughout.
+/// A whole space is scanned in order under each shard key, and with one shard and a total order in
+/// order throughout.
 pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let groups = ["e", "a", "d", "b", "c", "f"];
@@ -72,14 +85,21 @@ pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn 
         let names = ground.names(Ranges::whole_space(), options);
         assert_eq!(names.len(), groups.len() * 4);
         for group in groups {
-            let places: Vec<usize> = (0..names.len()).filter(|place| names[*place].starts_with(group)).collect();
+            let places: Vec<usize> =
+                (0..names.len()).filter(|place| names[*place].starts_with(group)).collect();
             assert_eq!(places.len(), 4);
             assert_eq!(places[3] - places[0], 3, "rows of one shard key lie side by side");
-            assert!(names[places[0]..=places[3]].is_sorted_by(|left, right| (left < right) != descending));
+            assert!(
+                names[places[0]..=places[3]]
+                    .is_sorted_by(|left, right| (left < right) != descending)
+            );
         }
         let capability = ground.engine().capability();
         if capability.total_order && capability.shards == 1 {
-            assert!(names.is_sorted_by(|left, right| (left < right) != descending), "a total order holds across shard keys");
+            assert!(
+                names.is_sorted_by(|left, right| (left < right) != descending),
+                "a total order holds across shard keys"
+            );
         }
     }
 }
@@ -94,11 +114,15 @@ pub fn a_range_across_shard_keys_needs_a_total_order(harness: &mut dyn Harness) 
         names.sort();
         assert_eq!(names, ["a/01", "b/00", "b/01", "c/00"]);
     } else {
-        assert_eq!(kind(ground.engine().scan(ground.space, across, forward())), ErrorKind::Unsupported);
+        assert_eq!(
+            kind(ground.engine().scan(ground.space, across, forward())),
+            ErrorKind::Unsupported
+        );
     }
 }
 
-/// The ranges of a split together give every row once, ascending and without gaps, however many are asked for.
+/// The ranges of a split together give every row once, ascending and without gaps, however many are
+/// asked for.
 pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let groups = ["a", "b", "c", "d", "e"];
@@ -106,8 +130,14 @@ pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
     for parts in [1, 2, 3, 7, 1_000] {
         let ranges = ground.engine().split(ground.space, parts).unwrap();
         assert!((1..=parts).contains(&ranges.len()), "{} parts of {parts}", ranges.len());
-        assert!(ranges.start(0).is_empty() && ranges.end(ranges.len() - 1).is_empty(), "the space is held to its ends");
-        assert!((1..ranges.len()).all(|part| ranges.start(part) == ranges.end(part - 1)), "parts meet");
+        assert!(
+            ranges.start(0).is_empty() && ranges.end(ranges.len() - 1).is_empty(),
+            "the space is held to its ends"
+        );
+        assert!(
+            (1..ranges.len()).all(|part| ranges.start(part) == ranges.end(part - 1)),
+            "parts meet"
+        );
         let names = ground.names(ranges, ScanOptions::default());
         let distinct: std::collections::BTreeSet<_> = names.iter().collect();
         assert_eq!((names.len(), distinct.len()), (groups.len() * 20, groups.len() * 20));
@@ -154,10 +184,15 @@ pub fn batches_keep_to_their_rows(harness: &mut dyn Harness) {
     for options in [ScanOptions::default(), forward(), reverse()] {
         for batch_rows_max in [1, 7, 20, 1_000] {
             let options = ScanOptions { batch_rows_max, ..options.clone() };
-            let mut scanner = ground.engine().scan(ground.space, Ranges::whole_space(), options).unwrap();
+            let mut scanner =
+                ground.engine().scan(ground.space, Ranges::whole_space(), options).unwrap();
             let (mut rows, mut keys) = (Rows::new(), Vec::new());
             while scanner.next_batch(&mut rows).unwrap() {
-                assert!(rows.len() <= 2 * batch_rows_max, "{} rows where {batch_rows_max} were asked for", rows.len());
+                assert!(
+                    rows.len() <= 2 * batch_rows_max,
+                    "{} rows where {batch_rows_max} were asked for",
+                    rows.len()
+                );
                 keys.extend(rows.keys.iter().map(<[u8]>::to_vec));
             }
             keys.sort();
@@ -180,7 +215,11 @@ pub fn batches_keep_to_their_bytes(harness: &mut dyn Harness) {
         let (mut rows, mut count) = (Rows::new(), 0);
         while scanner.next_batch(&mut rows).unwrap() {
             let giant: usize = rows.values.iter().map(<[u8]>::len).filter(|len| *len > 5_000).sum();
-            assert!(rows.bytes() - giant <= 10_000, "{} bytes where 5000 were asked for", rows.bytes());
+            assert!(
+                rows.bytes() - giant <= 10_000,
+                "{} bytes where 5000 were asked for",
+                rows.bytes()
+            );
             count += rows.len();
         }
         assert_eq!(count, 41);
@@ -195,7 +234,13 @@ pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
     let mut expected = Rows::new();
     expected.push(&key, b"", version, u64::MAX, 0);
     for options in [ScanOptions::default(), forward(), reverse()] {
-        assert_eq!(ground.scan(group_range("a"), ScanOptions { projection: Projection::KeysOnly, ..options }), expected);
+        assert_eq!(
+            ground.scan(
+                group_range("a"),
+                ScanOptions { projection: Projection::KeysOnly, ..options }
+            ),
+            expected
+        );
     }
 }
 
@@ -210,12 +255,15 @@ pub fn a_filter_passes_rows_over(harness: &mut dyn Harness) {
     assert_eq!(ground.names(group_range("b"), options), ["b/04", "b/02", "b/00"]);
 }
 
-/// A row written ahead of the scan while it runs never makes it fail, and rows that stay are given once.
+/// A row written ahead of the scan while it runs never makes it fail, and rows that stay are given
+/// once.
 pub fn writes_during_a_scan_do_not_disturb_it(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     ground.fill(&["a"], 20);
-    let mut scanner =
-        ground.engine().scan(ground.space, group_range("a"), ScanOptions { batch_rows_max: 5, ..forward() }).unwrap();
+    let mut scanner = ground
+        .engine()
+        .scan(ground.space, group_range("a"), ScanOptions { batch_rows_max: 5, ..forward() })
+        .unwrap();
     let (mut rows, mut names) = (Rows::new(), Vec::new());
     let mut round = 0;
     while scanner.next_batch(&mut rows).unwrap() {

@@ -3,7 +3,8 @@
 use super::ground::{Ground, entries, kind, scan, shape};
 use super::{Harness, ground};
 use crate::{
-    Condition, Durability, ErrorKind, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows, ScanOptions, Slices, WriteBatch,
+    Condition, Durability, ErrorKind, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows,
+    ScanOptions, Slices, WriteBatch,
 };
 
 /// A space is listed with its number, name and shape.
@@ -46,15 +47,25 @@ pub fn a_dropped_space_is_not_found(harness: &mut dyn Harness) {
     batch.put(&key, b"v", 0, Condition::Always);
     let session = engine.load(LoadOptions::default()).unwrap();
     assert_eq!(engine.spaces().unwrap(), []);
-    assert_eq!(kind(engine.read(space, &keys, Projection::KeysAndValues, &mut Rows::new())), ErrorKind::NotFound);
-    assert_eq!(kind(scan(engine, space, Ranges::whole_space(), ScanOptions::default())), ErrorKind::NotFound);
+    assert_eq!(
+        kind(engine.read(space, &keys, Projection::KeysAndValues, &mut Rows::new())),
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        kind(scan(engine, space, Ranges::whole_space(), ScanOptions::default())),
+        ErrorKind::NotFound
+    );
     assert_eq!(kind(engine.write(&batch, Durability::Write)), ErrorKind::NotFound);
     assert_eq!(kind(session.push(space, 0, &entries(&[(&key, b"v")]))), ErrorKind::NotFound);
-    assert_eq!(kind(engine.delete_range(space, &Ranges::whole_space(), Durability::Write)), ErrorKind::NotFound);
+    assert_eq!(
+        kind(engine.delete_range(space, &Ranges::whole_space(), Durability::Write)),
+        ErrorKind::NotFound
+    );
     assert_eq!(kind(engine.drop_space(space)), ErrorKind::NotFound);
 }
 
-/// The name of a dropped space is free, the new space of that name is empty, and has a number of its own.
+/// The name of a dropped space is free, the new space of that name is empty, and has a number of
+/// its own.
 pub fn a_dropped_name_starts_anew_under_a_new_number(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
     let dropped = ground.space;
@@ -112,7 +123,8 @@ pub fn spaces_are_the_same_after_reopen(harness: &mut dyn Harness) {
     assert_eq!(before.len(), 2);
 }
 
-/// The number of a dropped space is not given out again, not even if it was the last one and the store was opened anew.
+/// The number of a dropped space is not given out again, not even if it was the last one and the
+/// store was opened anew.
 pub fn a_number_is_never_used_twice(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
     let mut used = vec![ground.space];

@@ -1,7 +1,8 @@
 //! The macro that makes a test of every behaviour.
 
-/// Expands to one `#[test]` for each behaviour of the suite, in a module for each noun. The argument is an expression that
-/// makes a [`Harness`](crate::conformance::Harness); each test makes its own.
+/// Expands to one `#[test]` for each behaviour of the suite, in a module for each noun. The
+/// argument is an expression that makes a [`Harness`](crate::conformance::Harness); each test makes
+/// its own.
 #[macro_export]
 macro_rules! conformance_suite {
     ($harness:expr) => {
@@ -224,7 +225,11 @@ mod tests {
         ];
         let mut count = 0;
         for line in nouns.iter().flat_map(|noun| noun.lines()) {
-            let Some(name) = line.strip_prefix("pub fn ").and_then(|rest| rest.split_once('(')).map(|(name, _)| name) else {
+            let Some(name) = line
+                .strip_prefix("pub fn ")
+                .and_then(|rest| rest.split_once('('))
+                .map(|(name, _)| name)
+            else {
                 continue;
             };
             assert!(list.contains(&format!("{name},\n")), "{name} is not in the suite");

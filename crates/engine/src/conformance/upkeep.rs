@@ -10,7 +10,10 @@ pub fn sync_keeps_what_was_written_without_durability(harness: &mut dyn Harness)
     let mut batch = WriteBatch::new(ground.space);
     batch.put(&key("a", "put"), b"", 0, Condition::Always);
     ground.engine().write(&batch, Durability::None).unwrap();
-    let session = ground.engine().load(LoadOptions { durability: Durability::None, ..LoadOptions::default() }).unwrap();
+    let session = ground
+        .engine()
+        .load(LoadOptions { durability: Durability::None, ..LoadOptions::default() })
+        .unwrap();
     session.push(ground.space, 0, &entries(&[(&key("a", "loaded"), b"")])).unwrap();
     session.finish().unwrap();
     ground.engine().sync().unwrap();
@@ -66,7 +69,9 @@ pub fn statistics_have_one_reading_a_shard(harness: &mut dyn Harness) {
 /// An estimate of few rows is their number, and knows nothing of what lies outside its ranges.
 pub fn few_rows_are_estimated_by_counting(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    let estimate = |ground: &Ground, ranges: &Ranges| ground.engine().rows_estimate(ground.space, ranges).unwrap();
+    let estimate = |ground: &Ground, ranges: &Ranges| {
+        ground.engine().rows_estimate(ground.space, ranges).unwrap()
+    };
     assert_eq!(estimate(&ground, &Ranges::whole_space()), 0);
     ground.fill(&["a", "b", "c"], 50);
     for _ in 0..2 {
@@ -81,7 +86,9 @@ pub fn few_rows_are_estimated_by_counting(harness: &mut dyn Harness) {
 /// The shard of a shard key is one of those that there are, and stays the same.
 pub fn the_shard_of_a_shard_key_never_changes(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    let shards = |ground: &Ground| (0..100).map(|row| ground.engine().shard_of(&group(&format!("g{row}")))).collect::<Vec<_>>();
+    let shards = |ground: &Ground| {
+        (0..100).map(|row| ground.engine().shard_of(&group(&format!("g{row}")))).collect::<Vec<_>>()
+    };
     let before = shards(&ground);
     assert!(before.iter().all(|shard| shard.0 < ground.engine().capability().shards));
     ground.fill(&["g1", "g2"], 2);

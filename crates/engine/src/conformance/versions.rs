@@ -29,7 +29,10 @@ pub fn versions_grow_across_deletes(harness: &mut dyn Harness) {
     let second = ground.put(&key, b"");
     ground.engine().delete_range(ground.space, &Ranges::whole_space(), Durability::Write).unwrap();
     let third = ground.put(&key, b"");
-    assert!(first < deleted && deleted < second && second < third, "{first} {deleted} {second} {third}");
+    assert!(
+        first < deleted && deleted < second && second < third,
+        "{first} {deleted} {second} {third}"
+    );
 }
 
 /// A load over a row gives it a greater version, and a put after the load a still greater one.
@@ -47,7 +50,10 @@ pub fn versions_grow_across_loads(harness: &mut dyn Harness) {
 pub fn versions_grow_across_flushes_of_one_load(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let key = key("a", "1");
-    let session = ground.engine().load(load_options(OnExisting::Replace, &Arc::new(Recorder::default()))).unwrap();
+    let session = ground
+        .engine()
+        .load(load_options(OnExisting::Replace, &Arc::new(Recorder::default())))
+        .unwrap();
     session.push(ground.space, 0, &entries(&[(&key, b"first")])).unwrap();
     session.flush().unwrap();
     let first = ground.version(&key).unwrap();
@@ -68,7 +74,10 @@ pub fn versions_grow_across_reopen(harness: &mut dyn Harness) {
         let loaded = ground.version(&keys[0]).unwrap();
         ground.reopen();
         let after = keys.each_ref().map(|key| ground.put(key, b""));
-        assert!(before.iter().zip(&after).all(|(before, after)| before < after), "{before:?} {after:?}");
+        assert!(
+            before.iter().zip(&after).all(|(before, after)| before < after),
+            "{before:?} {after:?}"
+        );
         assert!(loaded < after[0]);
     }
 }

@@ -3,7 +3,9 @@
 use super::Harness;
 use super::ground::{Ground, START_MS, key};
 use crate::header::NEVER_MS;
-use crate::{Condition, Durability, Engine, ErrorKind, Projection, Rows, SpaceId, WriteBatch, WriteOutcome};
+use crate::{
+    Condition, Durability, Engine, ErrorKind, Projection, Rows, SpaceId, WriteBatch, WriteOutcome,
+};
 
 fn put(space: SpaceId, key: &[u8], value: &[u8], condition: Condition) -> WriteBatch {
     let mut batch = WriteBatch::new(space);
@@ -23,7 +25,8 @@ pub fn no_batches_have_no_outcomes(harness: &mut dyn Harness) {
     assert!(ground.engine().write_many(&[], Durability::Fsync).is_empty());
 }
 
-/// Each batch has its outcome, in its place: one that is wrong, or whose condition does not hold, leaves the others alone.
+/// Each batch has its outcome, in its place: one that is wrong, or whose condition does not hold,
+/// leaves the others alone.
 pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let space = ground.space;
@@ -42,7 +45,10 @@ pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
     let mut outcomes = ground.engine().write_many(&batches, Durability::Write).into_iter();
     assert!(matches!(outcomes.next(), Some(Ok(WriteOutcome::Applied { .. }))));
     assert_eq!(outcomes.next().unwrap().unwrap_err().kind(), ErrorKind::Invalid);
-    assert_eq!(outcomes.next().unwrap().unwrap(), WriteOutcome::Refused { operation: 0, current: Some(stored) });
+    assert_eq!(
+        outcomes.next().unwrap().unwrap(),
+        WriteOutcome::Refused { operation: 0, current: Some(stored) }
+    );
     assert_eq!(outcomes.next().unwrap().unwrap_err().kind(), ErrorKind::NotFound);
     assert!(matches!(outcomes.next(), Some(Ok(WriteOutcome::Applied { .. }))));
     assert!(matches!(outcomes.next(), Some(Ok(WriteOutcome::Applied { .. }))));
@@ -51,7 +57,8 @@ pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
     assert_eq!(ground.value(&key("b", "1")).as_deref(), Some(&b"stored before"[..]));
 }
 
-/// Batches are judged and carried out in their order: each sees what those before it left of its rows.
+/// Batches are judged and carried out in their order: each sees what those before it left of its
+/// rows.
 pub fn a_batch_sees_what_those_before_it_left(harness: &mut dyn Harness) {
     let ground = Ground::new(harness);
     let (space, row) = (ground.space, key("a", "1"));
@@ -65,7 +72,10 @@ pub fn a_batch_sees_what_those_before_it_left(harness: &mut dyn Harness) {
     let outcomes = ground.engine().write_many(&batches, Durability::Write);
     let outcomes: Vec<WriteOutcome> = outcomes.into_iter().map(Result::unwrap).collect();
     let versions: Vec<u64> = outcomes.iter().filter_map(|outcome| outcome.version()).collect();
-    assert!(versions.len() == 3 && versions.is_sorted_by(|before, after| before < after), "{outcomes:?}");
+    assert!(
+        versions.len() == 3 && versions.is_sorted_by(|before, after| before < after),
+        "{outcomes:?}"
+    );
     assert_eq!(outcomes[1], WriteOutcome::Refused { operation: 0, current: Some(versions[0]) });
     assert_eq!(outcomes[3], WriteOutcome::Refused { operation: 0, current: None });
     assert_eq!(ground.value(&row).as_deref(), Some(&b"last"[..]));
@@ -80,17 +90,23 @@ pub fn a_row_put_by_an_earlier_batch_may_have_expired(harness: &mut dyn Harness)
     expired.put(&row, b"expired", START_MS, Condition::Always);
     let batches = [expired, put(space, &row, b"lives", Condition::IfAbsent)];
     let outcomes = ground.engine().write_many(&batches, Durability::Write);
-    assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(WriteOutcome::Applied { .. }))), "{outcomes:?}");
+    assert!(
+        outcomes.iter().all(|outcome| matches!(outcome, Ok(WriteOutcome::Applied { .. }))),
+        "{outcomes:?}"
+    );
     assert_eq!(ground.value(&row).as_deref(), Some(&b"lives"[..]));
 }
 
 /// Whatever durability is asked for, batches of many shard keys are all there afterwards.
 pub fn many_batches_are_the_same_after_reopen(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    for (round, durability) in [Durability::None, Durability::Write, Durability::Fsync].into_iter().enumerate() {
+    for (round, durability) in
+        [Durability::None, Durability::Write, Durability::Fsync].into_iter().enumerate()
+    {
         let row = |number: usize| key(&format!("g{number:03}"), &round.to_string());
-        let batches: Vec<WriteBatch> =
-            (0..200).map(|number| put(ground.space, &row(number), &row(number), Condition::IfAbsent)).collect();
+        let batches: Vec<WriteBatch> = (0..200)
+            .map(|number| put(ground.space, &row(number), &row(number), Condition::IfAbsent))
+            .collect();
         let outcomes = ground.engine().write_many(&batches, durability);
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(WriteOutcome::Applied { .. }))));
     }
@@ -102,7 +118,8 @@ pub fn many_batches_are_the_same_after_reopen(harness: &mut dyn Harness) {
     }
 }
 
-/// Calls that name the same rows in opposite orders do not wait for each other for ever, and no step is lost.
+/// Calls that name the same rows in opposite orders do not wait for each other for ever, and no
+/// step is lost.
 pub fn calls_in_opposite_orders_lose_nothing(harness: &mut dyn Harness) {
     const ROWS: usize = 12;
     const STEPS: u64 = 40;
@@ -128,7 +145,9 @@ fn count_up(engine: &dyn Engine, space: SpaceId, rows: &[Vec<u8>]) {
     let mut rest: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
     while !rest.is_empty() {
         let mut found = Rows::new();
-        engine.read(space, &rest.iter().copied().collect(), Projection::KeysAndValues, &mut found).unwrap();
+        engine
+            .read(space, &rest.iter().copied().collect(), Projection::KeysAndValues, &mut found)
+            .unwrap();
         let step = |(index, row): (usize, &&[u8])| {
             let count = u64::from_le_bytes(found.values.get(index).try_into().unwrap());
             put(space, row, &(count + 1).to_le_bytes(), Condition::IfVersion(found.versions[index]))

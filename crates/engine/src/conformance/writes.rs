@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Harness;
 use super::ground::{Ground, group_range, key, kind, scan};
 use crate::{
-    Condition, Durability, Engine, Error, ErrorKind, Projection, Rows, ScanOptions, Slices, SpaceId, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Error, ErrorKind, Projection, Rows, ScanOptions, Slices,
+    SpaceId, WriteBatch, WriteOutcome,
 };
 
 /// A second put of a key takes the place of the first.
@@ -83,7 +84,9 @@ pub fn an_empty_batch_is_applied(harness: &mut dyn Harness) {
 /// Every durability can be asked for; `sync` then keeps them all.
 pub fn every_durability_can_be_asked_for(harness: &mut dyn Harness) {
     let mut ground = Ground::new(harness);
-    for (minor, durability) in [("1", Durability::None), ("2", Durability::Write), ("3", Durability::Fsync)] {
+    for (minor, durability) in
+        [("1", Durability::None), ("2", Durability::Write), ("3", Durability::Fsync)]
+    {
         let mut batch = WriteBatch::new(ground.space);
         batch.put(&key("a", minor), b"", 0, Condition::Always);
         ground.engine().write(&batch, durability).unwrap();
@@ -139,11 +142,13 @@ pub fn readers_see_a_batch_as_a_whole(harness: &mut dyn Harness) {
     });
 }
 
-/// So does whoever looks up many keys. An engine that took them in portions saw the rows of one batch in two of them, half of it.
+/// So does whoever looks up many keys. An engine that took them in portions saw the rows of one
+/// batch in two of them, half of it.
 pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
     const READS: usize = 60;
     let ground = Ground::new(harness);
-    let (engine, space, pair) = (ground.engine(), ground.space, [key("a", "first"), key("a", "last")]);
+    let (engine, space, pair) =
+        (ground.engine(), ground.space, [key("a", "first"), key("a", "last")]);
     let write = |round: u64| {
         let mut batch = WriteBatch::new(space);
         pair.iter().for_each(|key| batch.put(key, &round.to_le_bytes(), 0, Condition::Always));
@@ -153,14 +158,17 @@ pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
     ground.fill(&["b"], 100);
     // Out of order, so that no engine walks from one to the next.
     let others: Vec<Vec<u8>> = (0..3_000).rev().map(|row| key("b", &format!("{row:04}"))).collect();
-    let keys: Slices = [&pair[0]].into_iter().chain(&others).chain([&pair[1]]).map(|key| &key[..]).collect();
+    let keys: Slices =
+        [&pair[0]].into_iter().chain(&others).chain([&pair[1]]).map(|key| &key[..]).collect();
     let done = AtomicBool::new(false);
     std::thread::scope(|threads| {
         threads.spawn(|| (1..).take_while(|_| !done.load(Ordering::Relaxed)).for_each(write));
         let mut rows = Rows::new();
         let halves = (0..READS).try_fold(0, |halves, _| {
             engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
-            Ok::<_, Error>(halves + usize::from(rows.values.get(0) != rows.values.get(rows.len() - 1)))
+            Ok::<_, Error>(
+                halves + usize::from(rows.values.get(0) != rows.values.get(rows.len() - 1)),
+            )
         });
         done.store(true, Ordering::Relaxed);
         assert_eq!(halves.unwrap(), 0, "so many of {READS} reads saw half a batch");

@@ -1,15 +1,17 @@
 //! The memory engine: the strict model of the contract, and what `memory:` opens.
 //!
-//! Each space is one ordered map behind one lock. Whatever the contract leaves open, this engine settles in the strictest
-//! way, so that code which works here works on every engine:
+//! Each space is one ordered map behind one lock. Whatever the contract leaves open, this engine
+//! settles in the strictest way, so that code which works here works on every engine:
 //!
 //! - every bound of the capability and every key is checked before anything is changed;
 //! - a scan holds no lock between its batches and fails once its space is dropped;
-//! - versions are taken under the lock of the space, so that the rows of a space never see one go back;
-//! - what a load pushes is invisible until it is flushed, or until it outgrows the memory of its session.
+//! - versions are taken under the lock of the space, so that the rows of a space never see one go
+//!   back;
+//! - what a load pushes is invisible until it is flushed, or until it outgrows the memory of its
+//!   session.
 //!
-//! A memory store has nothing that outlives the process. All three durabilities are accepted and mean the same here; the
-//! capability says so with `fsync: false` and `persistent: false`.
+//! A memory store has nothing that outlives the process. All three durabilities are accepted and
+//! mean the same here; the capability says so with `fsync: false` and `persistent: false`.
 
 mod scanner;
 mod session;
@@ -22,9 +24,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
-    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges, ReadOptions, Result, Rows,
-    ScanOptions, Scanner, ShardId, ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport,
-    WriteBatch, WriteOutcome,
+    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges,
+    ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, ShardStatistics, Slices, SpaceId,
+    SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 use scanner::MemoryScanner;
@@ -98,10 +100,13 @@ impl MemoryEngine {
     }
 
     fn check_batch_bytes(&self, batch: &WriteBatch) -> Result<()> {
-        let bytes: usize = (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
+        let bytes: usize =
+            (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
         let bytes_max = self.capability.batch_bytes_max;
         if bytes > bytes_max {
-            return Err(Error::invalid(format!("a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load")));
+            return Err(Error::invalid(format!(
+                "a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load"
+            )));
         }
         Ok(())
     }
@@ -121,11 +126,18 @@ impl Engine for MemoryEngine {
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
         if spaces.by_id.values().any(|space| space.info().name == name) {
-            return Err(Error::conflict(format!("a space named '{name}' exists: drop it first or choose another name")));
+            return Err(Error::conflict(format!(
+                "a space named '{name}' exists: drop it first or choose another name"
+            )));
         }
         let id = SpaceId(spaces.next_id);
-        spaces.next_id = id.0.checked_add(1).ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
-        spaces.by_id.insert(id, Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })));
+        spaces.next_id =
+            id.0.checked_add(1)
+                .ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
+        spaces.by_id.insert(
+            id,
+            Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })),
+        );
         Ok(id)
     }
 
@@ -142,19 +154,34 @@ impl Engine for MemoryEngine {
         ShardId(0)
     }
 
-    fn read_some(&self, space: SpaceId, keys: &Slices, options: &ReadOptions, rows: &mut Rows) -> Result<usize> {
+    fn read_some(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
         rows.clear();
         let space = self.space(space)?;
-        options.keys.clone().try_for_each(|index| space.check_key(keys.get(index), &self.capability))?;
+        options
+            .keys
+            .clone()
+            .try_for_each(|index| space.check_key(keys.get(index), &self.capability))?;
         Ok(space.read(keys, options, self.clock.now_ms(), rows))
     }
 
-    fn scan(&self, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+    fn scan(
+        &self,
+        space: SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner + '_>> {
         self.space(space)?;
         Ok(Box::new(MemoryScanner::new(self, space, ranges, options)))
     }
 
-    /// Cuts by the count of rows, even where there are few, so that what reads in parts is tested with a handful of rows.
+    /// Cuts by the count of rows, even where there are few, so that what reads in parts is tested
+    /// with a handful of rows.
     fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
         Ok(self.space(space)?.split(parts))
     }
@@ -191,7 +218,9 @@ impl Engine for MemoryEngine {
     }
 
     fn checkpoint(&self, _directory: &Path) -> Result<()> {
-        Err(Error::unsupported("a memory store cannot be copied to a directory: keep it in a `rocksdb:` store instead"))
+        Err(Error::unsupported(
+            "a memory store cannot be copied to a directory: keep it in a `rocksdb:` store instead",
+        ))
     }
 
     fn verify(&self) -> Result<VerifyReport> {
@@ -205,7 +234,8 @@ impl Engine for MemoryEngine {
     }
 
     fn statistics(&self) -> Result<Statistics> {
-        let mut shard = ShardStatistics { place: "memory".to_owned(), ..ShardStatistics::default() };
+        let mut shard =
+            ShardStatistics { place: "memory".to_owned(), ..ShardStatistics::default() };
         for space in self.all_spaces() {
             let (rows, bytes) = space.stored_size();
             shard.rows_estimate += rows;
@@ -217,5 +247,8 @@ impl Engine for MemoryEngine {
 
 #[cold]
 fn no_such_space(space: SpaceId) -> Error {
-    Error::not_found(format!("there is no space with the number {}: it was dropped, or is of another store", space.0))
+    Error::not_found(format!(
+        "there is no space with the number {}: it was dropped, or is of another store",
+        space.0
+    ))
 }

@@ -1,9 +1,12 @@
 //! Scans over a space that hold no lock between batches.
 //!
 //! 1. A cursor holds the bounds of what is left of the range under way.
-//! 2. A batch locks the space, seeks to the bounds and walks rows until the batch is full or the range ends.
-//! 3. Whatever ends the walk moves a bound: past the last row seen, or past a whole shard key whose limit is reached.
-//! 4. The walk judges a row only once it knows that the row exists, since an expired row must neither count nor stop a range.
+//! 2. A batch locks the space, seeks to the bounds and walks rows until the batch is full or the
+//!    range ends.
+//! 3. Whatever ends the walk moves a bound: past the last row seen, or past a whole shard key whose
+//!    limit is reached.
+//! 4. The walk judges a row only once it knows that the row exists, since an expired row must
+//!    neither count nor stop a range.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -51,7 +54,12 @@ enum Step {
 }
 
 impl<'a> MemoryScanner<'a> {
-    pub(super) fn new(engine: &'a MemoryEngine, space: SpaceId, ranges: Ranges, options: ScanOptions) -> Self {
+    pub(super) fn new(
+        engine: &'a MemoryEngine,
+        space: SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Self {
         let cursor = Cursor::at_range(&ranges, 0);
         Self { engine, space, ranges, options, range: 0, cursor }
     }
@@ -62,10 +70,21 @@ impl<'a> MemoryScanner<'a> {
         let now_ms = self.engine.clock.now_ms();
         let shape = &space.info().shape;
         while self.range < self.ranges.len() && !is_full(&self.options, rows) {
-            match self.cursor.walk(&stored, shape, &self.options, now_ms, self.range as u32, rows)? {
+            match self.cursor.walk(
+                &stored,
+                shape,
+                &self.options,
+                now_ms,
+                self.range as u32,
+                rows,
+            )? {
                 ControlFlow::Break(Stop::BatchIsFull) => break,
-                ControlFlow::Break(Stop::ShardKeyIsDone) => self.cursor.jump_over_shard_key(self.options.direction),
-                ControlFlow::Break(Stop::RangeIsDone) | ControlFlow::Continue(()) => self.next_range(),
+                ControlFlow::Break(Stop::ShardKeyIsDone) => {
+                    self.cursor.jump_over_shard_key(self.options.direction)
+                }
+                ControlFlow::Break(Stop::RangeIsDone) | ControlFlow::Continue(()) => {
+                    self.next_range()
+                }
             }
         }
         Ok(())
@@ -92,7 +111,11 @@ impl Scanner for MemoryScanner<'_> {
 impl Cursor {
     /// The start of a range; any cursor will do past the last one.
     fn at_range(ranges: &Ranges, index: usize) -> Self {
-        let (low, high) = if index < ranges.len() { (ranges.start(index), ranges.end(index)) } else { (&[][..], &[][..]) };
+        let (low, high) = if index < ranges.len() {
+            (ranges.start(index), ranges.end(index))
+        } else {
+            (&[][..], &[][..])
+        };
         Self {
             low: Bound::Included(low.to_vec()),
             high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high.to_vec()) },
@@ -113,11 +136,19 @@ impl Cursor {
         rows: &mut Rows,
     ) -> Result<ControlFlow<Stop>> {
         let (low, high) = (self.low.clone(), self.high.clone());
-        let Some(bounds) = checked_bounds(low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)) else {
+        let Some(bounds) =
+            checked_bounds(low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice))
+        else {
             return Ok(ControlFlow::Continue(()));
         };
         let mut between = stored.range::<[u8], _>(bounds);
-        let mut next = || if options.direction == Direction::Reverse { between.next_back() } else { between.next() };
+        let mut next = || {
+            if options.direction == Direction::Reverse {
+                between.next_back()
+            } else {
+                between.next()
+            }
+        };
         let mut last: Option<&[u8]> = None;
         let mut end = ControlFlow::Continue(());
         while let Some((key, row)) = next() {
@@ -151,7 +182,10 @@ impl Cursor {
         rows: &mut Rows,
     ) -> Result<ControlFlow<Stop>> {
         self.enter_shard_key(&key[..shape.shard_key_len(key)?]);
-        let step = self.step(options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)), options);
+        let step = self.step(
+            options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)),
+            options,
+        );
         if matches!(step, Step::Give | Step::GiveLast(_)) {
             row.append_to(key, options.projection, origin, rows);
         }
@@ -170,8 +204,9 @@ impl Cursor {
         }
     }
 
-    /// Going forward, the row that would be one too many ends the range or the shard key: rows that come along with the
-    /// last counted one lie before it. In reverse they lie before the counted row itself, which hence is the last.
+    /// Going forward, the row that would be one too many ends the range or the shard key: rows that
+    /// come along with the last counted one lie before it. In reverse they lie before the counted
+    /// row itself, which hence is the last.
     fn step(&mut self, verdict: Verdict, options: &ScanOptions) -> Step {
         if let Some(stop) = self.limit_reached(options).filter(|_| verdict == Verdict::Count) {
             return Step::Stop(stop);
@@ -179,7 +214,9 @@ impl Cursor {
         match verdict {
             Verdict::Skip => Step::Skip,
             Verdict::Along if options.limit_per_range == Some(0) => Step::Stop(Stop::RangeIsDone),
-            Verdict::Along if options.limit_per_shard_key == Some(0) => Step::Stop(Stop::ShardKeyIsDone),
+            Verdict::Along if options.limit_per_shard_key == Some(0) => {
+                Step::Stop(Stop::ShardKeyIsDone)
+            }
             Verdict::Along => Step::Give,
             Verdict::Count => {
                 self.counted_in_range += 1;
@@ -195,7 +232,10 @@ impl Cursor {
     fn limit_reached(&self, options: &ScanOptions) -> Option<Stop> {
         if options.limit_per_range.is_some_and(|limit| self.counted_in_range >= limit) {
             Some(Stop::RangeIsDone)
-        } else if options.limit_per_shard_key.is_some_and(|limit| self.counted_in_shard_key >= limit) {
+        } else if options
+            .limit_per_shard_key
+            .is_some_and(|limit| self.counted_in_shard_key >= limit)
+        {
             Some(Stop::ShardKeyIsDone)
         } else {
             None
@@ -226,5 +266,6 @@ impl Cursor {
 
 /// Whether a batch is full. It takes at least one row, whatever the bounds say.
 fn is_full(options: &ScanOptions, rows: &Rows) -> bool {
-    !rows.is_empty() && (rows.len() >= options.batch_rows_max || rows.bytes() >= options.batch_bytes_max)
+    !rows.is_empty()
+        && (rows.len() >= options.batch_rows_max || rows.bytes() >= options.batch_bytes_max)
 }

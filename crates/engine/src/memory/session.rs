@@ -1,19 +1,24 @@
 //! Load sessions of the memory engine.
 //!
-//! 1. A push checks all its entries, then copies them into the session's buffer in the order they came.
-//! 2. A flush, or a buffer that outgrows the session's memory, applies the buffer in order, chunk by chunk: the space is
-//!    locked for one chunk at a time, so that readers get in between.
-//! 3. Each entry takes its version when it is pushed. A stored row that is newer was written meanwhile: the entry counts as
-//!    having come before it, and is not stored. Unless that write was judged by a condition, and so without the entry: then the
-//!    entry comes after it, and takes a new version.
+//! 1. A push checks all its entries, then copies them into the session's buffer in the order they
+//!    came.
+//! 2. A flush, or a buffer that outgrows the session's memory, applies the buffer in order, chunk
+//!    by chunk: the space is locked for one chunk at a time, so that readers get in between.
+//! 3. Each entry takes its version when it is pushed. A stored row that is newer was written
+//!    meanwhile: the entry counts as having come before it, and is not stored. Unless that write
+//!    was judged by a condition, and so without the entry: then the entry comes after it, and takes
+//!    a new version.
 //! 4. Entries of placed spaces are applied before all others, over whatever is there.
-//! 5. What became of a chunk is told to the observer once the space is unlocked, so that an observer may read.
+//! 5. What became of a chunk is told to the observer once the space is unlocked, so that an
+//!    observer may read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::header::Header;
-use crate::{Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId, StoredRun};
+use crate::{
+    Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId, StoredRun,
+};
 
 use super::MemoryEngine;
 use super::space::{RowMap, Space, Stored, put};
@@ -73,7 +78,9 @@ impl<'a> MemoryLoad<'a> {
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>> {
-        let state = self.state.lock().map_err(|_| Error::internal("the load ended in a panic of its observer: start it anew"))?;
+        let state = self.state.lock().map_err(|_| {
+            Error::internal("the load ended in a panic of its observer: start it anew")
+        })?;
         match &state.stopped {
             Some((kind, message)) => Err(Error::new(*kind, message.clone())),
             None => Ok(state),
@@ -135,23 +142,36 @@ impl<'a> MemoryLoad<'a> {
         Ok(())
     }
 
-    /// Stores a chunk of entries of one space and says what became of each. [`OnExisting::Fail`] ends at the first that
-    /// exists.
-    fn store(&self, space: &Space, buffer: &Buffer, start: usize, len: usize, fates: &mut Vec<Fate>) {
+    /// Stores a chunk of entries of one space and says what became of each. [`OnExisting::Fail`]
+    /// ends at the first that exists.
+    fn store(
+        &self,
+        space: &Space,
+        buffer: &Buffer,
+        start: usize,
+        len: usize,
+        fates: &mut Vec<Fate>,
+    ) {
         let mut rows = space.rows_mut();
         let now_ms = self.engine.clock.now_ms();
         for index in start..start + len {
-            let (key, Origin { is_placed, version, .. }) = (buffer.entries.key(index), buffer.origins[index]);
+            let (key, Origin { is_placed, version, .. }) =
+                (buffer.entries.key(index), buffer.origins[index]);
             let fate = match is_placed {
                 true => Fate::Inserted,
                 false => self.fate(&rows, key, version, now_ms),
             };
             if matches!(fate, Fate::Inserted | Fate::Replaced) {
-                let is_late = !is_placed && rows.get(key).is_some_and(|row| row.header.version > version);
+                let is_late =
+                    !is_placed && rows.get(key).is_some_and(|row| row.header.version > version);
                 let version = if is_late { self.engine.versions.next() } else { version };
                 let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
                 let is_conditional = is_late || self.is_conditional();
-                put(&mut rows, key, Stored { is_conditional, ..Stored::new(header, buffer.entries.value(index)) });
+                put(
+                    &mut rows,
+                    key,
+                    Stored { is_conditional, ..Stored::new(header, buffer.entries.value(index)) },
+                );
             }
             fates.push(fate);
             if fate == Fate::Existed && self.options.on_existing == OnExisting::Fail {
@@ -170,7 +190,9 @@ impl<'a> MemoryLoad<'a> {
         let (is_later, is_live) = (row.header.version > version, row.is_live(now_ms));
         match self.options.on_existing {
             OnExisting::Keep | OnExisting::Fail if is_live || is_later => Fate::Existed,
-            OnExisting::Replace | OnExisting::Overwrite if is_later && !row.is_conditional => Fate::Overtaken,
+            OnExisting::Replace | OnExisting::Overwrite if is_later && !row.is_conditional => {
+                Fate::Overtaken
+            }
             _ if is_live => Fate::Replaced,
             _ => Fate::Inserted,
         }
@@ -181,9 +203,11 @@ impl<'a> MemoryLoad<'a> {
         let observer = &self.options.observer;
         let tells_new = self.options.on_existing != OnExisting::Overwrite;
         let runs = runs_stored(buffer, start, fates).into_iter();
-        runs.map(|run| if tells_new { run } else { run.untold() }).for_each(|run| observer.stored(run));
+        runs.map(|run| if tells_new { run } else { run.untold() })
+            .for_each(|run| observer.stored(run));
         for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
-            let (key, Origin { space, stream, .. }) = (buffer.entries.key(index), buffer.origins[index]);
+            let (key, Origin { space, stream, .. }) =
+                (buffer.entries.key(index), buffer.origins[index]);
             observer.existed(stream, buffer.entries.position(index), space, key)?;
             if self.options.on_existing == OnExisting::Fail {
                 return Err(exists(stream, buffer.entries.position(index)));
@@ -247,7 +271,8 @@ impl Buffer {
     }
 }
 
-/// The entries stored, one run a stream. There are few streams in a chunk, and neighbours are mostly of the same one.
+/// The entries stored, one run a stream. There are few streams in a chunk, and neighbours are
+/// mostly of the same one.
 fn runs_stored(buffer: &Buffer, start: usize, fates: &[Fate]) -> Vec<StoredRun> {
     let mut runs: Vec<StoredRun> = Vec::new();
     for (index, fate) in (start..).zip(fates).filter(|(_, fate)| **fate != Fate::Existed) {
@@ -263,7 +288,8 @@ fn runs_stored(buffer: &Buffer, start: usize, fates: &[Fate]) -> Vec<StoredRun> 
             _ => run.replaced += 1,
         }
         if matches!(fate, Fate::Inserted | Fate::Replaced) {
-            run.bytes += (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;
+            run.bytes +=
+                (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;
         }
     }
     runs

@@ -6,7 +6,10 @@ use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
-use crate::{Capability, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo, placed_shard};
+use crate::{
+    Capability, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo,
+    placed_shard,
+};
 
 /// The rows of a space by key.
 pub(super) type RowMap = BTreeMap<Vec<u8>, Stored>;
@@ -36,7 +39,8 @@ impl Space {
         &self.info
     }
 
-    /// The rows, to read. No code that runs under this lock can leave the map half-changed, hence a poisoned lock is sound.
+    /// The rows, to read. No code that runs under this lock can leave the map half-changed, hence a
+    /// poisoned lock is sound.
     pub(super) fn rows(&self) -> RwLockReadGuard<'_, RowMap> {
         self.rows.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -51,7 +55,10 @@ impl Space {
         let rows = self.rows();
         let parts = parts.clamp(1, rows.len().max(1));
         let mut cuts = Slices::new();
-        rows.keys().step_by(rows.len().div_ceil(parts).max(1)).skip(1).for_each(|key| cuts.push(key));
+        rows.keys()
+            .step_by(rows.len().div_ceil(parts).max(1))
+            .skip(1)
+            .for_each(|key| cuts.push(key));
         Ranges::between(&cuts)
     }
 
@@ -79,7 +86,10 @@ impl Space {
 
     #[cold]
     fn over_limit(&self, what: &str, bytes: usize, bytes_max: usize) -> Error {
-        Error::invalid(format!("{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter", self.place()))
+        Error::invalid(format!(
+            "{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter",
+            self.place()
+        ))
     }
 
     /// The space as errors name it.
@@ -88,7 +98,13 @@ impl Space {
     }
 
     /// Appends the rows found to `rows`, as far as they fit. Answers how many keys it took.
-    pub(super) fn read(&self, keys: &Slices, options: &ReadOptions, now_ms: u64, rows: &mut Rows) -> usize {
+    pub(super) fn read(
+        &self,
+        keys: &Slices,
+        options: &ReadOptions,
+        now_ms: u64,
+        rows: &mut Rows,
+    ) -> usize {
         let stored = self.rows();
         for index in options.keys.clone() {
             let key = keys.get(index);
@@ -150,8 +166,20 @@ impl Stored {
         }
     }
 
-    pub(super) fn append_to(&self, key: &[u8], projection: Projection, origin: u32, rows: &mut Rows) {
-        rows.push(key, self.given(projection), self.header.version, self.header.expires_at_ms, origin);
+    pub(super) fn append_to(
+        &self,
+        key: &[u8],
+        projection: Projection,
+        origin: u32,
+        rows: &mut Rows,
+    ) {
+        rows.push(
+            key,
+            self.given(projection),
+            self.header.version,
+            self.header.expires_at_ms,
+            origin,
+        );
     }
 }
 
@@ -165,7 +193,8 @@ pub(super) fn put(rows: &mut RowMap, key: &[u8], row: Stored) {
     }
 }
 
-/// Removes the rows of a range. Splitting the map would be shorter, but putting it together again visits every row.
+/// Removes the rows of a range. Splitting the map would be shorter, but putting it together again
+/// visits every row.
 fn delete_range(rows: &mut RowMap, start: &[u8], end: &[u8]) {
     if start.is_empty() && end.is_empty() {
         return rows.clear();
@@ -177,23 +206,38 @@ fn delete_range(rows: &mut RowMap, start: &[u8], end: &[u8]) {
 }
 
 /// The rows from a key up to another; an empty end is that of the space.
-fn between<'a>(rows: &'a RowMap, start: &'a [u8], end: &'a [u8]) -> impl Iterator<Item = (&'a Vec<u8>, &'a Stored)> {
+fn between<'a>(
+    rows: &'a RowMap,
+    start: &'a [u8],
+    end: &'a [u8],
+) -> impl Iterator<Item = (&'a Vec<u8>, &'a Stored)> {
     let high = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end) };
-    checked_bounds(Bound::Included(start), high).into_iter().flat_map(|bounds| rows.range::<[u8], _>(bounds))
+    checked_bounds(Bound::Included(start), high)
+        .into_iter()
+        .flat_map(|bounds| rows.range::<[u8], _>(bounds))
 }
 
 fn size<'a>(rows: impl Iterator<Item = (&'a Vec<u8>, &'a Stored)>) -> (u64, u64) {
-    rows.fold((0, 0), |(count, bytes), (key, row)| (count + 1, bytes + (key.len() + row.value.len()) as u64))
+    rows.fold((0, 0), |(count, bytes), (key, row)| {
+        (count + 1, bytes + (key.len() + row.value.len()) as u64)
+    })
 }
 
 /// Where a range of keys starts and ends.
 type KeyBounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
-/// The bounds of a range of keys, or nothing when no key can lie in it ([`BTreeMap::range`] panics on such bounds).
-pub(super) fn checked_bounds<'a>(low: Bound<&'a [u8]>, high: Bound<&'a [u8]>) -> Option<KeyBounds<'a>> {
+/// The bounds of a range of keys, or nothing when no key can lie in it ([`BTreeMap::range`] panics
+/// on such bounds).
+pub(super) fn checked_bounds<'a>(
+    low: Bound<&'a [u8]>,
+    high: Bound<&'a [u8]>,
+) -> Option<KeyBounds<'a>> {
     let is_possible = match (low, high) {
         (Bound::Included(low), Bound::Included(high)) => low <= high,
-        (Bound::Included(low) | Bound::Excluded(low), Bound::Excluded(high) | Bound::Included(high)) => low < high,
+        (
+            Bound::Included(low) | Bound::Excluded(low),
+            Bound::Excluded(high) | Bound::Included(high),
+        ) => low < high,
         _ => true,
     };
     is_possible.then_some((low, high))

@@ -12,7 +12,10 @@ use super::space::{Space, Stored, put};
 pub(super) struct BatchSpaces(Vec<Arc<Space>>);
 
 impl BatchSpaces {
-    pub(super) fn find(batch: &WriteBatch, find: impl Fn(SpaceId) -> Result<Arc<Space>>) -> Result<Self> {
+    pub(super) fn find(
+        batch: &WriteBatch,
+        find: impl Fn(SpaceId) -> Result<Arc<Space>>,
+    ) -> Result<Self> {
         let mut spaces = batch.runs().map(|(space, _)| find(space)).collect::<Result<Vec<_>>>()?;
         spaces.sort_by_key(|space| space.info().id);
         spaces.dedup_by_key(|space| space.info().id);
@@ -20,11 +23,13 @@ impl BatchSpaces {
     }
 
     fn place(&self, space: SpaceId) -> usize {
-        self.0.binary_search_by_key(&space, |space| space.info().id).expect("every space of the batch was found")
+        self.0
+            .binary_search_by_key(&space, |space| space.info().id)
+            .expect("every space of the batch was found")
     }
 
-    /// Checks every key and value, and that all keys are of one shard key. There is one shard, so what a placed key names is
-    /// always right where it is sound.
+    /// Checks every key and value, and that all keys are of one shard key. There is one shard, so
+    /// what a placed key names is always right where it is sound.
     pub(super) fn check(&self, batch: &WriteBatch, capability: &Capability) -> Result<()> {
         let mut shard_key: Option<&[u8]> = None;
         for (space, run) in batch.runs() {
@@ -44,12 +49,20 @@ impl BatchSpaces {
     }
 
     /// Carries out a checked batch if its conditions hold.
-    pub(super) fn write(&self, batch: &WriteBatch, now_ms: u64, versions: &Versions) -> WriteOutcome {
+    pub(super) fn write(
+        &self,
+        batch: &WriteBatch,
+        now_ms: u64,
+        versions: &Versions,
+    ) -> WriteOutcome {
         let mut maps: Vec<_> = self.0.iter().map(|space| space.rows_mut()).collect();
         for (space, run) in batch.runs() {
             let rows = &maps[self.place(space)];
             for operation in run {
-                let current = rows.get(batch.key(operation)).filter(|row| row.is_live(now_ms)).map(|row| row.header.version);
+                let current = rows
+                    .get(batch.key(operation))
+                    .filter(|row| row.is_live(now_ms))
+                    .map(|row| row.header.version);
                 if !batch.condition(operation).holds(current) {
                     return WriteOutcome::Refused { operation, current };
                 }
@@ -85,5 +98,7 @@ impl BatchSpaces {
 #[cold]
 fn many_shard_keys(space: &Space, operation: usize) -> Error {
     let place = space.place();
-    Error::invalid(format!("{place}: operation {operation} is of another shard key than those before it: write one batch each"))
+    Error::invalid(format!(
+        "{place}: operation {operation} is of another shard key than those before it: write one batch each"
+    ))
 }

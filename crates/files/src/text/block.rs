@@ -146,7 +146,14 @@ impl Block {
     }
 
     /// Sets a record apart. Its cells, if any were found, have to be taken back before.
-    pub(crate) fn refuse(&mut self, start: usize, end: usize, line: u32, column: Option<Cow<'static, str>>, reason: String) {
+    pub(crate) fn refuse(
+        &mut self,
+        start: usize,
+        end: usize,
+        line: u32,
+        column: Option<Cow<'static, str>>,
+        reason: String,
+    ) {
         let span = self.count(start, end, line);
         self.faults.push(Fault { span, column, reason });
     }
@@ -157,7 +164,13 @@ impl Block {
     }
 
     /// A record with what is wrong with it, for the caller.
-    pub(crate) fn rejected(&self, source: &str, span: Span, column: Option<String>, reason: String) -> RejectedRecord {
+    pub(crate) fn rejected(
+        &self,
+        source: &str,
+        span: Span,
+        column: Option<String>,
+        reason: String,
+    ) -> RejectedRecord {
         RejectedRecord {
             source: source.to_owned(),
             record: self.first_record + u64::from(span.record),

@@ -14,8 +14,8 @@ use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::source::Source;
 
-/// How much is read before records are looked for: enough to make what is done once per block cheap, and little enough to
-/// stay in the cache of a core until it is converted.
+/// How much is read before records are looked for: enough to make what is done once per block
+/// cheap, and little enough to stay in the cache of a core until it is converted.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// The splitter of a format.
@@ -49,7 +49,8 @@ impl Splitter {
     }
 }
 
-/// A source of text, read block by block. The memory of a block is bounded by [`BLOCK_BYTES`] and the longest record allowed.
+/// A source of text, read block by block. The memory of a block is bounded by [`BLOCK_BYTES`] and
+/// the longest record allowed.
 pub(crate) struct Blocks {
     source: Source,
     input: Box<dyn Read + Send>,
@@ -81,7 +82,12 @@ impl Blocks {
         Ok(Self::new(source.clone(), reader, options.batch_rows, options.record_bytes_max))
     }
 
-    fn new(source: Source, input: Box<dyn Read + Send>, rows_max: usize, record_bytes_max: usize) -> Self {
+    fn new(
+        source: Source,
+        input: Box<dyn Read + Send>,
+        rows_max: usize,
+        record_bytes_max: usize,
+    ) -> Self {
         Self {
             source,
             input,
@@ -96,7 +102,8 @@ impl Blocks {
         }
     }
 
-    /// The first bytes of the source without taking them: at least `bytes_min`, unless the source ends before.
+    /// The first bytes of the source without taking them: at least `bytes_min`, unless the source
+    /// ends before.
     pub(crate) fn look_ahead(&mut self, bytes_min: usize) -> &[u8] {
         let first = self.ahead.is_empty() && self.next_line == 1;
         self.fill(bytes_min);
@@ -118,7 +125,10 @@ impl Blocks {
 
     /// The failure of the source, if there was one, told with how far the records came.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
-        let place = format!("record {} (line {}) or later cannot be read", self.next_record, self.next_line);
+        let place = format!(
+            "record {} (line {}) or later cannot be read",
+            self.next_record, self.next_line
+        );
         self.failure.take().map(|error| self.source.io_error(place, error))
     }
 
@@ -128,9 +138,14 @@ impl Blocks {
         self.next_line += u64::from(lines);
     }
 
-    /// The next block, with `columns` cells per record. A failure of the source comes after the records before it; the record
-    /// that it cut in two is dropped, because half a record may look like a whole one.
-    pub(crate) fn next(&mut self, splitter: &mut Splitter, columns: usize) -> Result<Option<Block>> {
+    /// The next block, with `columns` cells per record. A failure of the source comes after the
+    /// records before it; the record that it cut in two is dropped, because half a record may look
+    /// like a whole one.
+    pub(crate) fn next(
+        &mut self,
+        splitter: &mut Splitter,
+        columns: usize,
+    ) -> Result<Option<Block>> {
         let mut bytes_wanted = BLOCK_BYTES;
         loop {
             self.look_ahead(bytes_wanted);
@@ -152,7 +167,9 @@ impl Blocks {
             }
             self.ahead.drain(..used);
             if self.at_end {
-                let failure = self.take_failure().or_else(|| splitter.short().map(|reason| self.cut_short(reason)));
+                let failure = self
+                    .take_failure()
+                    .or_else(|| splitter.short().map(|reason| self.cut_short(reason)));
                 return failure.map_or(Ok(None), Err);
             }
             bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
@@ -183,9 +200,13 @@ impl Blocks {
         bytes
     }
 
-    /// Rejects the record at `start`, which is longer than allowed: its first line, as with every record that does not end.
+    /// Rejects the record at `start`, which is longer than allowed: its first line, as with every
+    /// record that does not end.
     fn refuse_long_record(&mut self, start: usize, block: &mut Block) -> usize {
-        let reason = format!("the record is longer than {} bytes, or a quote in it is never closed", self.record_bytes_max);
+        let reason = format!(
+            "the record is longer than {} bytes, or a quote in it is never closed",
+            self.record_bytes_max
+        );
         let line_end = memchr(b'\n', &self.ahead[start..]).map(|length| start + length);
         let end = line_end.unwrap_or(self.ahead.len());
         block.refuse(start, end, block.lines, None, reason);
@@ -194,7 +215,8 @@ impl Blocks {
         line_end.map_or(end, |end| end + 1)
     }
 
-    /// Where an element of an array ends only its brackets tell; when they do not, nothing behind it can be told apart.
+    /// Where an element of an array ends only its brackets tell; when they do not, nothing behind
+    /// it can be told apart.
     fn endless_element(&mut self) -> Error {
         self.at_end = true;
         Error::invalid(format!(

@@ -1,7 +1,9 @@
 //! Turns the cells of a block into Arrow arrays, one column at a time.
 //!
-//! 1. If the block is not valid UTF-8 as a whole, the records at fault are found and left out (rare).
-//! 2. Each column is built by a loop made for its type. A value that does not fit is noted as a fault and NULL takes its place.
+//! 1. If the block is not valid UTF-8 as a whole, the records at fault are found and left out
+//!    (rare).
+//! 2. Each column is built by a loop made for its type. A value that does not fit is noted as a
+//!    fault and NULL takes its place.
 //! 3. If there were faults, their rows are filtered out of the finished columns (rare).
 //!
 //! Numbers are taken as they are written or not at all: a decimal column rejects digits that it
@@ -12,15 +14,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch,
-    RecordBatchOptions, StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeBinaryArray,
+    PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray,
 };
 use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
-    DataType, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    DataType, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use tonnage_engine::{Error, Result};
 
@@ -63,12 +65,15 @@ impl Converter {
         let mut rejected = self.reject_broken(&mut block);
         let mut faults = Faults::new();
         let mut columns = Vec::with_capacity(self.layout.places.len());
-        for (column, (field, place)) in self.layout.schema.fields().iter().zip(&self.layout.places).enumerate() {
+        for (column, (field, place)) in
+            self.layout.schema.fields().iter().zip(&self.layout.places).enumerate()
+        {
             if self.made == Some(column) {
                 columns.push(made::keys(field, &block)?);
                 continue;
             }
-            let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary) && !is_json_field(field);
+            let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary)
+                && !is_json_field(field);
             let cells = Cells { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
             columns.push(cells.array(field, &mut |row, reason| {
                 faults.entry(row).or_insert_with(|| (column, reason));
@@ -76,19 +81,30 @@ impl Converter {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(block.spans.len()));
         let mut batch =
-            RecordBatch::try_new_with_options(Arc::clone(&self.layout.schema), columns, &options).map_err(internal)?;
+            RecordBatch::try_new_with_options(Arc::clone(&self.layout.schema), columns, &options)
+                .map_err(internal)?;
         if !faults.is_empty() {
             batch = self.reject_faulty(batch, faults, &mut block, &mut rejected)?;
         }
         rejected.sort_by_key(|rejected| rejected.record);
         let first_record = block.first_record.max(self.start_record);
         let records = block.first_record + u64::from(block.records) - first_record;
-        Ok(Some(ReadBatch { batch, first_record, records, rejected, origin: Origin::text(Arc::clone(&self.source), block) }))
+        Ok(Some(ReadBatch {
+            batch,
+            first_record,
+            records,
+            rejected,
+            origin: Origin::text(Arc::clone(&self.source), block),
+        }))
     }
 
     /// Forgets what lies before the first record to deliver.
     fn drop_early_records(&self, block: &mut Block) {
-        let Some(early) = self.start_record.checked_sub(block.first_record).filter(|early| *early > 0) else { return };
+        let Some(early) =
+            self.start_record.checked_sub(block.first_record).filter(|early| *early > 0)
+        else {
+            return;
+        };
         let rows = block.spans.partition_point(|span| u64::from(span.record) < early);
         block.spans.drain(..rows);
         block.cells.drain(..rows * block.columns);
@@ -100,7 +116,14 @@ impl Converter {
         let faults = std::mem::take(&mut block.faults);
         let mut rejected: Vec<RejectedRecord> = faults
             .into_iter()
-            .map(|fault| block.rejected(&self.source, fault.span, fault.column.map(String::from), fault.reason))
+            .map(|fault| {
+                block.rejected(
+                    &self.source,
+                    fault.span,
+                    fault.column.map(String::from),
+                    fault.reason,
+                )
+            })
             .collect();
         if std::str::from_utf8(&block.bytes).is_ok() {
             return rejected;
@@ -114,11 +137,14 @@ impl Converter {
                 block.cells.extend_from_slice(cells);
                 continue;
             };
-            let column = cells.iter().position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
+            let column = cells
+                .iter()
+                .position(|cell| std::str::from_utf8(cell.bytes(&block.bytes)).is_err());
             let column = column.and_then(|place| self.column_at(place));
             let at = error.valid_up_to();
-            let reason =
-                format!("invalid UTF-8 at byte {at} of the record: if the file is Latin-1 or the like, give its encoding");
+            let reason = format!(
+                "invalid UTF-8 at byte {at} of the record: if the file is Latin-1 or the like, give its encoding"
+            );
             rejected.push(block.rejected(&self.source, span, column, reason));
         }
         rejected
@@ -131,9 +157,15 @@ impl Converter {
         block: &mut Block,
         rejected: &mut Vec<RejectedRecord>,
     ) -> Result<RecordBatch> {
-        let good: BooleanBuffer = (0..batch.num_rows()).map(|row| !faults.contains_key(&row)).collect();
+        let good: BooleanBuffer =
+            (0..batch.num_rows()).map(|row| !faults.contains_key(&row)).collect();
         let spans = std::mem::take(&mut block.spans);
-        block.spans = spans.iter().enumerate().filter(|(row, _)| good.value(*row)).map(|(_, span)| *span).collect();
+        block.spans = spans
+            .iter()
+            .enumerate()
+            .filter(|(row, _)| good.value(*row))
+            .map(|(_, span)| *span)
+            .collect();
         for (row, (column, reason)) in faults {
             let span: Span = spans[row];
             let name = self.layout.schema.field(column).name().clone();
@@ -157,7 +189,8 @@ struct Cells<'a> {
     block: &'a Block,
     place: usize,
     nulls: &'a [Vec<u8>],
-    /// Whether quotes around nothing are an empty value (of text and bytes) or NULL (of everything else).
+    /// Whether quotes around nothing are an empty value (of text and bytes) or NULL (of everything
+    /// else).
     empty_is_value: bool,
 }
 
@@ -178,7 +211,9 @@ impl Cells<'_> {
             DataType::UInt64 => self.primitive::<UInt64Type>(whole, faults),
             DataType::Float32 => self.primitive::<Float32Type>(scalar::float, faults),
             DataType::Float64 => self.primitive::<Float64Type>(scalar::double, faults),
-            DataType::Decimal128(precision, scale) if *scale >= 0 => self.decimals(*precision, *scale, faults)?,
+            DataType::Decimal128(precision, scale) if *scale >= 0 => {
+                self.decimals(*precision, *scale, faults)?
+            }
             DataType::Boolean => self.booleans(faults),
             DataType::Timestamp(unit, zone) => self.timestamps(*unit, zone.clone(), faults),
             DataType::Binary => self.binaries(faults)?,
@@ -208,7 +243,8 @@ impl Cells<'_> {
         }
     }
 
-    /// Calls `value` with the text of each cell that is not NULL; false from it, or NULL, leaves the row null.
+    /// Calls `value` with the text of each cell that is not NULL; false from it, or NULL, leaves
+    /// the row null.
     #[inline]
     fn each(
         &self,
@@ -224,7 +260,9 @@ impl Cells<'_> {
                 continue;
             }
             let result = match cell.kind() {
-                CellKind::QuotedEscaped | CellKind::StringEscaped => value(row, &plain_text(cell, text)),
+                CellKind::QuotedEscaped | CellKind::StringEscaped => {
+                    value(row, &plain_text(cell, text))
+                }
                 CellKind::Nested => Err("is a nested value"),
                 CellKind::Plain => value(row, text).or_else(|reason| match text.trim_ascii() {
                     // Blanks around a value are no part of it, but they are rare.
@@ -257,23 +295,28 @@ impl Cells<'_> {
     fn timestamps(&self, unit: TimeUnit, zone: Option<Arc<str>>, faults: OnFault<'_>) -> ArrayRef {
         let mut values = vec![0_i64; self.rows()];
         let nulls = self.each(faults, |row, text| {
-            let instant = timestamp::parse(text).ok_or("is not a point in time such as 2022-01-03T00:00:00")?;
+            let instant = timestamp::parse(text)
+                .ok_or("is not a point in time such as 2022-01-03T00:00:00")?;
             values[row] = timestamp::to_ticks(instant, unit)?;
             Ok(())
         });
         match unit {
-            TimeUnit::Second => {
-                Arc::new(PrimitiveArray::<TimestampSecondType>::new(values.into(), nulls).with_timezone_opt(zone))
-            }
-            TimeUnit::Millisecond => {
-                Arc::new(PrimitiveArray::<TimestampMillisecondType>::new(values.into(), nulls).with_timezone_opt(zone))
-            }
-            TimeUnit::Microsecond => {
-                Arc::new(PrimitiveArray::<TimestampMicrosecondType>::new(values.into(), nulls).with_timezone_opt(zone))
-            }
-            TimeUnit::Nanosecond => {
-                Arc::new(PrimitiveArray::<TimestampNanosecondType>::new(values.into(), nulls).with_timezone_opt(zone))
-            }
+            TimeUnit::Second => Arc::new(
+                PrimitiveArray::<TimestampSecondType>::new(values.into(), nulls)
+                    .with_timezone_opt(zone),
+            ),
+            TimeUnit::Millisecond => Arc::new(
+                PrimitiveArray::<TimestampMillisecondType>::new(values.into(), nulls)
+                    .with_timezone_opt(zone),
+            ),
+            TimeUnit::Microsecond => Arc::new(
+                PrimitiveArray::<TimestampMicrosecondType>::new(values.into(), nulls)
+                    .with_timezone_opt(zone),
+            ),
+            TimeUnit::Nanosecond => Arc::new(
+                PrimitiveArray::<TimestampNanosecondType>::new(values.into(), nulls)
+                    .with_timezone_opt(zone),
+            ),
         }
     }
 
@@ -317,7 +360,10 @@ impl Cells<'_> {
             lengths[row] = values.len() - start;
             result
         });
-        Ok(Arc::new(BinaryArray::try_new(OffsetBuffer::from_lengths(lengths), values.into(), nulls).map_err(internal)?))
+        Ok(Arc::new(
+            BinaryArray::try_new(OffsetBuffer::from_lengths(lengths), values.into(), nulls)
+                .map_err(internal)?,
+        ))
     }
 
     fn texts(&self) -> Result<ArrayRef> {
@@ -338,7 +384,9 @@ impl Cells<'_> {
             // A block is far smaller than 2 GiB.
             offsets.push(values.len() as i32);
         }
-        let array = StringArray::try_new(OffsetBuffer::new(offsets.into()), values.into(), valid.finish()).map_err(internal)?;
+        let array =
+            StringArray::try_new(OffsetBuffer::new(offsets.into()), values.into(), valid.finish())
+                .map_err(internal)?;
         Ok(Arc::new(array))
     }
 
@@ -359,7 +407,8 @@ impl Cells<'_> {
                 CellKind::QuotedEscaped => values.extend_from_slice(&plain_text(cell, text)),
                 _ => values.extend_from_slice(cell.json_text(&self.block.bytes)),
             }
-            let from_csv = matches!(cell.kind(), CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped);
+            let from_csv =
+                matches!(cell.kind(), CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped);
             if from_csv && !is_json(&values[start..]) {
                 values.truncate(start);
                 valid.clear(row);
@@ -367,7 +416,12 @@ impl Cells<'_> {
             }
             *length = values.len() - start;
         }
-        let array = StringArray::try_new(OffsetBuffer::from_lengths(lengths), values.into(), valid.finish()).map_err(internal)?;
+        let array = StringArray::try_new(
+            OffsetBuffer::from_lengths(lengths),
+            values.into(),
+            valid.finish(),
+        )
+        .map_err(internal)?;
         Ok(Arc::new(array))
     }
 
@@ -375,11 +429,18 @@ impl Cells<'_> {
     fn cast(&self, data_type: &DataType, faults: OnFault<'_>) -> Result<ArrayRef> {
         let texts = self.texts()?;
         let options = CastOptions { safe: true, ..CastOptions::default() };
-        let values = cast_with_options(&texts, data_type, &options)
-            .map_err(|error| Error::unsupported(format!("text cannot be read as {data_type}")).with_source(error))?;
+        let values = cast_with_options(&texts, data_type, &options).map_err(|error| {
+            Error::unsupported(format!("text cannot be read as {data_type}")).with_source(error)
+        })?;
         for row in 0..self.rows() {
             if values.is_null(row) && texts.is_valid(row) {
-                faults(row, describe(self.cell(row).bytes(&self.block.bytes), &format!("is not a value of {data_type}")));
+                faults(
+                    row,
+                    describe(
+                        self.cell(row).bytes(&self.block.bytes),
+                        &format!("is not a value of {data_type}"),
+                    ),
+                );
             }
         }
         Ok(values)
@@ -424,8 +485,9 @@ impl Validity {
 
     #[inline]
     fn clear(&mut self, row: usize) {
-        let bits =
-            self.bits.get_or_insert_with(|| MutableBuffer::new(self.rows.div_ceil(8)).with_bitset(self.rows.div_ceil(8), true));
+        let bits = self.bits.get_or_insert_with(|| {
+            MutableBuffer::new(self.rows.div_ceil(8)).with_bitset(self.rows.div_ceil(8), true)
+        });
         bits.as_slice_mut()[row / 8] &= !(1 << (row % 8));
     }
 

@@ -1,13 +1,17 @@
 //! Cuts CSV into records and fields, as RFC 4180 writes it, without copying.
 //!
-//! The text is searched for its three special bytes (delimiter, line end, quote); everything happens at one of them:
+//! The text is searched for its three special bytes (delimiter, line end, quote); everything
+//! happens at one of them:
 //!
-//! 1. A field that begins with a quote runs to the quote that is not doubled; delimiters and line ends inside belong to it.
+//! 1. A field that begins with a quote runs to the quote that is not doubled; delimiters and line
+//!    ends inside belong to it.
 //! 2. A quote anywhere else in an unquoted field is a plain character.
-//! 3. A line end outside quotes ends the record; a carriage return before it is dropped. Blank lines are passed over.
+//! 3. A line end outside quotes ends the record; a carriage return before it is dropped. Blank
+//!    lines are passed over.
 //!
-//! A quote that is never closed, or that has text behind it, would swallow the records that follow. So only the **first
-//! line** of such a record is rejected, and reading goes on at the line after it.
+//! A quote that is never closed, or that has text behind it, would swallow the records that follow.
+//! So only the **first line** of such a record is rejected, and reading goes on at the line after
+//! it.
 
 use memchr::{memchr, memchr3_iter};
 
@@ -40,41 +44,75 @@ enum State {
 }
 
 impl CsvSplitter {
-    /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used. Without `at_end`, a record without
-    /// a line end is left for the next call, which has more of it.
-    pub(crate) fn split(&self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+    /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used. Without
+    /// `at_end`, a record without a line end is left for the next call, which has more of it.
+    pub(crate) fn split(
+        &self,
+        bytes: &[u8],
+        at_end: bool,
+        rows_max: usize,
+        block: &mut Block,
+    ) -> usize {
         let mut from = 0;
         loop {
             match self.run(bytes, from, at_end, rows_max, block) {
                 Halt::Full { start } => return start,
                 Halt::Incomplete { start } if !at_end || start >= bytes.len() => return start,
                 Halt::Incomplete { start } => {
-                    match self.refuse_line(bytes, start, at_end, "a quote is opened and never closed", block) {
+                    match self.refuse_line(
+                        bytes,
+                        start,
+                        at_end,
+                        "a quote is opened and never closed",
+                        block,
+                    ) {
                         Some(next) => from = next,
                         None => return start,
                     }
                 }
-                Halt::Malformed { start, reason } => match self.refuse_line(bytes, start, at_end, reason, block) {
-                    Some(next) => from = next,
-                    None => return start,
-                },
+                Halt::Malformed { start, reason } => {
+                    match self.refuse_line(bytes, start, at_end, reason, block) {
+                        Some(next) => from = next,
+                        None => return start,
+                    }
+                }
             }
         }
     }
 
     /// Rejects the line that begins at `start`; none if its end is not there yet.
-    fn refuse_line(&self, bytes: &[u8], start: usize, at_end: bool, reason: &str, block: &mut Block) -> Option<usize> {
+    fn refuse_line(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        at_end: bool,
+        reason: &str,
+        block: &mut Block,
+    ) -> Option<usize> {
         let (end, next) = match memchr(b'\n', &bytes[start..]) {
             Some(length) => (start + length, start + length + 1),
             None if at_end => (bytes.len(), bytes.len()),
             None => return None,
         };
-        block.refuse(start, without_return(bytes, start, end), block.lines, None, reason.to_owned());
+        block.refuse(
+            start,
+            without_return(bytes, start, end),
+            block.lines,
+            None,
+            reason.to_owned(),
+        );
         block.lines += 1;
         Some(next)
     }
 
-    fn run(&self, bytes: &[u8], from: usize, at_end: bool, rows_max: usize, block: &mut Block) -> Halt {
+    fn run(
+        &self,
+        bytes: &[u8],
+        from: usize,
+        at_end: bool,
+        rows_max: usize,
+        block: &mut Block,
+    ) -> Halt {
         let mut record = from;
         let mut field = from;
         let mut lines_inside = 0;
@@ -139,10 +177,14 @@ impl CsvSplitter {
 
     fn malformed(&self, start: usize, block: &mut Block) -> Halt {
         take_back(block);
-        Halt::Malformed { start, reason: "text follows a closing quote; a quote inside a quoted field has to be doubled" }
+        Halt::Malformed {
+            start,
+            reason: "text follows a closing quote; a quote inside a quoted field has to be doubled",
+        }
     }
 
-    /// Takes the cells since the last record as one record, unless there are too few or too many of them.
+    /// Takes the cells since the last record as one record, unless there are too few or too many of
+    /// them.
     fn end_record(&self, bytes: &[u8], start: usize, end: usize, lines: u32, block: &mut Block) {
         let line = block.lines;
         block.lines += lines;
@@ -161,7 +203,13 @@ impl CsvSplitter {
         }
         take_back(block);
         let expected = self.columns;
-        block.refuse(start, end, line, None, format!("the record has {fields} fields instead of {expected}"));
+        block.refuse(
+            start,
+            end,
+            line,
+            None,
+            format!("the record has {fields} fields instead of {expected}"),
+        );
     }
 }
 
@@ -171,12 +219,23 @@ fn take_back(block: &mut Block) {
 }
 
 /// Adds the field that ends at `end`; false if there is text behind its closing quote.
-fn push_field(bytes: &[u8], start: usize, end: usize, state: State, last: bool, block: &mut Block) -> bool {
+fn push_field(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    state: State,
+    last: bool,
+    block: &mut Block,
+) -> bool {
     let end = if last { without_return(bytes, start, end) } else { end };
     block.cells.push(match state {
         State::Closed { end: quote, .. } if quote + 1 != end => return false,
-        State::Closed { end: quote, escaped: true } => Cell::new(start + 1, quote, CellKind::QuotedEscaped),
-        State::Closed { end: quote, escaped: false } => Cell::new(start + 1, quote, CellKind::Quoted),
+        State::Closed { end: quote, escaped: true } => {
+            Cell::new(start + 1, quote, CellKind::QuotedEscaped)
+        }
+        State::Closed { end: quote, escaped: false } => {
+            Cell::new(start + 1, quote, CellKind::Quoted)
+        }
         _ => Cell::new(start, end, CellKind::Plain),
     });
     true
@@ -193,7 +252,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// The records and faults of a text that comes in two parts, as text.
-    fn in_two_parts(text: &[u8], cut: usize, rows_max: usize) -> (Vec<Vec<String>>, Vec<String>, u32) {
+    fn in_two_parts(
+        text: &[u8],
+        cut: usize,
+        rows_max: usize,
+    ) -> (Vec<Vec<String>>, Vec<String>, u32) {
         let splitter = CsvSplitter { delimiter: b',', columns: 2 };
         let (mut records, mut faults, mut lines, mut used) = (Vec::new(), Vec::new(), 0, 0);
         let mut parts = [(cut, false), (text.len(), true)].into_iter().peekable();
@@ -202,8 +265,18 @@ mod tests {
             let bytes = &text[used..end];
             let step = splitter.split(bytes, at_end, rows_max, &mut block);
             let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            records.extend(block.cells.chunks(2).map(|cells| cells.iter().map(|cell| show(cell.bytes(bytes))).collect()));
-            faults.extend(block.faults.iter().map(|fault| show(&bytes[fault.span.start as usize..fault.span.end as usize])));
+            records.extend(
+                block
+                    .cells
+                    .chunks(2)
+                    .map(|cells| cells.iter().map(|cell| show(cell.bytes(bytes))).collect()),
+            );
+            faults.extend(
+                block
+                    .faults
+                    .iter()
+                    .map(|fault| show(&bytes[fault.span.start as usize..fault.span.end as usize])),
+            );
             lines += block.lines;
             used += step;
             if step == 0 || used == end {

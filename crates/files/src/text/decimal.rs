@@ -28,7 +28,9 @@ impl Digits {
             _ => (false, text),
         };
         let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
-            Some(at) => (&text[..at], std::str::from_utf8(&text[at + 1..]).ok()?.parse::<i32>().ok()?),
+            Some(at) => {
+                (&text[..at], std::str::from_utf8(&text[at + 1..]).ok()?.parse::<i32>().ok()?)
+            }
             None => (text, 0),
         };
         let point = mantissa.iter().position(|byte| *byte == b'.');
@@ -61,7 +63,9 @@ impl Digits {
     /// in its shortest form no other number of as many digits: 563000000000000.2 is the double
     /// 563000000000000.25, whose shortest form ends in 3.
     pub(crate) fn fit_double(&self) -> bool {
-        if self.digits.is_empty() || self.digits.len() <= DOUBLE_DIGITS && DOUBLE_POINTS.contains(&self.point) {
+        if self.digits.is_empty()
+            || self.digits.len() <= DOUBLE_DIGITS && DOUBLE_POINTS.contains(&self.point)
+        {
             return true;
         }
         // Digits are ASCII.
@@ -70,12 +74,16 @@ impl Digits {
         if !value.is_finite() {
             return false;
         }
-        let is_again =
-            |text: String| Digits::of(text.as_bytes()).is_some_and(|again| again == Digits { negative: false, ..self.clone() });
-        let has_fewer_digits =
-            |text: &str| Digits::of(text.as_bytes()).is_some_and(|again| again.digits.len() < self.digits.len());
+        let is_again = |text: String| {
+            Digits::of(text.as_bytes())
+                .is_some_and(|again| again == Digits { negative: false, ..self.clone() })
+        };
+        let has_fewer_digits = |text: &str| {
+            Digits::of(text.as_bytes()).is_some_and(|again| again.digits.len() < self.digits.len())
+        };
         let shortest = format!("{value:e}");
-        is_again(format!("{value:.*e}", self.digits.len() - 1)) && (has_fewer_digits(&shortest) || is_again(shortest))
+        is_again(format!("{value:.*e}", self.digits.len() - 1))
+            && (has_fewer_digits(&shortest) || is_again(shortest))
     }
 
     /// The number counted in units of `scale` digits behind the point, if that is exact and has at
@@ -92,7 +100,8 @@ impl Digits {
             return Err(TOO_LONG);
         }
         // At most 38 digits, which an i128 holds.
-        let value = self.digits.iter().fold(0_i128, |value, digit| value * 10 + i128::from(digit - b'0'));
+        let value =
+            self.digits.iter().fold(0_i128, |value, digit| value * 10 + i128::from(digit - b'0'));
         let value = value * 10_i128.pow(zeros as u32);
         Ok(if self.negative { -value } else { value })
     }
@@ -147,12 +156,20 @@ mod tests {
 
     #[test]
     fn decimals_are_read_as_they_stand() {
-        for (text, expected) in
-            [("12.34", Ok(1234)), ("-.5", Ok(-50)), ("1e2", Ok(10_000)), ("0.000", Ok(0)), ("7", Ok(700)), ("1.230", Ok(123))]
-        {
+        for (text, expected) in [
+            ("12.34", Ok(1234)),
+            ("-.5", Ok(-50)),
+            ("1e2", Ok(10_000)),
+            ("0.000", Ok(0)),
+            ("7", Ok(700)),
+            ("1.230", Ok(123)),
+        ] {
             assert_eq!(decimal(text.as_bytes(), 6, 2), expected, "{text}");
         }
-        assert_eq!(decimal(b"1.005", 6, 2), Err("has more digits behind the point than the column keeps"));
+        assert_eq!(
+            decimal(b"1.005", 6, 2),
+            Err("has more digits behind the point than the column keeps")
+        );
         assert_eq!(decimal(b"12345", 6, 2), Err("has more digits than the column keeps"));
         for text in ["", "-", ".", "1.2.3", "x", "1e", "1e99999999999"] {
             assert_eq!(decimal(text.as_bytes(), 6, 2), Err("is not a number"), "{text}");
@@ -161,12 +178,26 @@ mod tests {
 
     #[test]
     fn what_a_double_rounds_is_known() {
-        for text in ["0.1", "9007199254740992", "1.5", "-0.30000000000000004", "1e300", "0.10000000000000001", "0", "1e23"] {
+        for text in [
+            "0.1",
+            "9007199254740992",
+            "1.5",
+            "-0.30000000000000004",
+            "1e300",
+            "0.10000000000000001",
+            "0",
+            "1e23",
+        ] {
             assert!(Digits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
         }
-        for text in
-            ["9007199254740993", "9223372036854775807", "12345678901234567.89", "0.1234567890123456789", "1e400", "1e-400"]
-        {
+        for text in [
+            "9007199254740993",
+            "9223372036854775807",
+            "12345678901234567.89",
+            "0.1234567890123456789",
+            "1e400",
+            "1e-400",
+        ] {
             assert!(!Digits::of(text.as_bytes()).unwrap().fit_double(), "{text}");
         }
     }

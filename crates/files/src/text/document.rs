@@ -29,26 +29,37 @@ struct Place {
 impl DocumentLayout {
     /// The layout of rows with these columns.
     pub(crate) fn new(options: &DocumentOptions, fields: &[FieldRef]) -> Result<Self> {
-        let named = |name: &str| fields.iter().position(|field| field.name().eq_ignore_ascii_case(name));
+        let named =
+            |name: &str| fields.iter().position(|field| field.name().eq_ignore_ascii_case(name));
         let missing = |name: &str| {
             let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
-            Error::invalid(format!("there is no column {name} for what is in the documents: there are {}", names.join(", ")))
+            Error::invalid(format!(
+                "there is no column {name} for what is in the documents: there are {}",
+                names.join(", ")
+            ))
         };
         let document = named(&options.column).ok_or_else(|| missing(&options.column))?;
         if !is_json_field(&fields[document]) {
-            return Err(Error::invalid(format!("column {} takes documents, but is not of type JSON", options.column)));
+            return Err(Error::invalid(format!(
+                "column {} takes documents, but is not of type JSON",
+                options.column
+            )));
         }
         let mut places = Vec::with_capacity(fields.len());
         for (name, path) in &options.places {
             let column = named(name).ok_or_else(|| missing(name))?;
             if column == document || path.is_empty() {
-                return Err(Error::invalid(format!("column {name} needs a place within the documents")));
+                return Err(Error::invalid(format!(
+                    "column {name} needs a place within the documents"
+                )));
             }
             places.push(Place { column, path: path.clone(), any_case: false });
         }
         for (column, field) in fields.iter().enumerate() {
-            let is_made = options.made.as_ref().is_some_and(|made| field.name().eq_ignore_ascii_case(made));
-            if column != document && !is_made && !places.iter().any(|place| place.column == column) {
+            let is_made =
+                options.made.as_ref().is_some_and(|made| field.name().eq_ignore_ascii_case(made));
+            if column != document && !is_made && !places.iter().any(|place| place.column == column)
+            {
                 places.push(Place { column, path: vec![field.name().clone()], any_case: true });
             }
         }
@@ -56,10 +67,17 @@ impl DocumentLayout {
     }
 
     /// Fills the cells of a row from the document that `text[start..end]` must be.
-    pub(super) fn take(&self, text: &[u8], start: usize, end: usize, cells: &mut [Cell]) -> std::result::Result<(), Refusal> {
+    pub(super) fn take(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        cells: &mut [Cell],
+    ) -> std::result::Result<(), Refusal> {
         let start = start + (text[start..end].len() - text[start..end].trim_ascii_start().len());
         cells[self.document] = Cell::new(start, end, CellKind::Nested);
-        let places: Vec<(&Place, &[String])> = self.places.iter().map(|place| (place, place.path.as_slice())).collect();
+        let places: Vec<(&Place, &[String])> =
+            self.places.iter().map(|place| (place, place.path.as_slice())).collect();
         find(text, start, end, &places, cells)
     }
 }
@@ -76,7 +94,11 @@ fn find(
         let (mut below, name) = (Vec::new(), decoded_name(&member));
         for (place, path) in places {
             let [first, rest @ ..] = *path else { continue };
-            let is_named = if place.any_case { name.to_lowercase() == first.to_lowercase() } else { name == first.as_str() };
+            let is_named = if place.any_case {
+                name.to_lowercase() == first.to_lowercase()
+            } else {
+                name == first.as_str()
+            };
             match rest {
                 _ if !is_named => {}
                 [] => cells[place.column] = member.value,
@@ -103,14 +125,19 @@ pub(crate) struct DocumentPaths(Vec<Place>);
 
 impl DocumentPaths {
     pub(crate) fn of(options: &DocumentOptions) -> Self {
-        let place = |(column, (_, path)): (usize, &(String, Vec<String>))| Place { column, path: path.clone(), any_case: false };
+        let place = |(column, (_, path)): (usize, &(String, Vec<String>))| Place {
+            column,
+            path: path.clone(),
+            any_case: false,
+        };
         Self(options.places.iter().enumerate().map(place).collect())
     }
 
     /// Fills a cell for each path from the document that `text[start..end]` is. A broken one tells
     /// what it can.
     pub(crate) fn find(&self, text: &[u8], start: usize, end: usize, cells: &mut [Cell]) {
-        let places: Vec<(&Place, &[String])> = self.0.iter().map(|place| (place, place.path.as_slice())).collect();
+        let places: Vec<(&Place, &[String])> =
+            self.0.iter().map(|place| (place, place.path.as_slice())).collect();
         let _ = find(text, start, end, &places, cells);
     }
 }

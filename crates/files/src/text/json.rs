@@ -1,4 +1,5 @@
-//! Cuts JSON into records and members: a record is an object on a line of its own, or an element of one array.
+//! Cuts JSON into records and members: a record is an object on a line of its own, or an element of
+//! one array.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,8 +21,8 @@ pub(crate) struct JsonSplitter {
     /// From the name in lower case to the column.
     columns: HashMap<Vec<u8>, usize>,
     names: Vec<String>,
-    /// For each place in an object the name and column that stood there last: most lines repeat the line before, so most
-    /// names are found by one comparison.
+    /// For each place in an object the name and column that stood there last: most lines repeat the
+    /// line before, so most names are found by one comparison.
     seen: Vec<(Vec<u8>, Option<usize>)>,
     /// Whether members that are no column are passed over; else they reject their record.
     pass_over_unknown: bool,
@@ -44,8 +45,20 @@ impl From<NotJson> for Refusal {
 impl JsonSplitter {
     /// Records whose members are the columns.
     pub(crate) fn new(shape: JsonShape, names: Vec<String>, pass_over_unknown: bool) -> Self {
-        let columns = names.iter().enumerate().map(|(column, name)| (name.to_lowercase().into_bytes(), column)).collect();
-        Self { shape, documents: None, columns, names, seen: Vec::new(), pass_over_unknown, short: None }
+        let columns = names
+            .iter()
+            .enumerate()
+            .map(|(column, name)| (name.to_lowercase().into_bytes(), column))
+            .collect();
+        Self {
+            shape,
+            documents: None,
+            columns,
+            names,
+            seen: Vec::new(),
+            pass_over_unknown,
+            short: None,
+        }
     }
 
     /// Records that are documents.
@@ -64,7 +77,13 @@ impl JsonSplitter {
     }
 
     /// Cuts `bytes` into at most `rows_max` records, and gives how many bytes were used.
-    pub(crate) fn split(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+    pub(crate) fn split(
+        &mut self,
+        bytes: &[u8],
+        at_end: bool,
+        rows_max: usize,
+        block: &mut Block,
+    ) -> usize {
         match &mut self.shape {
             JsonShape::Lines => self.split_lines(bytes, at_end, rows_max, block),
             JsonShape::Elements(cutter) => {
@@ -113,7 +132,13 @@ impl JsonSplitter {
         used
     }
 
-    fn split_lines(&mut self, bytes: &[u8], at_end: bool, rows_max: usize, block: &mut Block) -> usize {
+    fn split_lines(
+        &mut self,
+        bytes: &[u8],
+        at_end: bool,
+        rows_max: usize,
+        block: &mut Block,
+    ) -> usize {
         let mut start = 0;
         while start < bytes.len() && block.spans.len() < rows_max {
             let (end, next) = match memchr(b'\n', &bytes[start..]) {
@@ -149,12 +174,24 @@ impl JsonSplitter {
             }
             Err(refusal) => {
                 block.cells.truncate(first_cell);
-                block.refuse(start, end, block.lines, refusal.column.map(Cow::Owned), refusal.reason);
+                block.refuse(
+                    start,
+                    end,
+                    block.lines,
+                    refusal.column.map(Cow::Owned),
+                    refusal.reason,
+                );
             }
         }
     }
 
-    fn take_members(&mut self, bytes: &[u8], start: usize, end: usize, cells: &mut [Cell]) -> Result<(), Refusal> {
+    fn take_members(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        cells: &mut [Cell],
+    ) -> Result<(), Refusal> {
         let mut place = 0;
         let mut filled = Filled::default();
         scan_object(bytes, start, end, |member| {
@@ -165,9 +202,10 @@ impl JsonSplitter {
                     cells[column] = member.value;
                     Ok(())
                 }
-                Some(column) => {
-                    Err(Refusal { column: Some(self.names[column].clone()), reason: "the member appears twice".into() })
-                }
+                Some(column) => Err(Refusal {
+                    column: Some(self.names[column].clone()),
+                    reason: "the member appears twice".into(),
+                }),
                 None if self.pass_over_unknown => Ok(()),
                 None => {
                     let name = String::from_utf8_lossy(member.name).into_owned();

@@ -1,10 +1,11 @@
 //! Cuts a JSON array into its elements, which may stand on one line or on many; and objects that
 //! follow each other without one.
 //!
-//! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket that belongs to the array itself. Brackets are
-//!    counted, strings stepped over.
-//!    The array may stand inside a document: what follows it is passed over then.
-//! 2. Whether it is JSON is for others to say. So one that is broken ends where its brackets close, and the next one is met again.
+//! 1. An element ends where its brackets close, or, if it has none, at the comma or bracket that
+//!    belongs to the array itself. Brackets are counted, strings stepped over. The array may stand
+//!    inside a document: what follows it is passed over then.
+//! 2. Whether it is JSON is for others to say. So one that is broken ends where its brackets close,
+//!    and the next one is met again.
 
 use memchr::{memchr_iter, memchr2};
 
@@ -82,11 +83,19 @@ impl ArrayCutter {
                 (Place::Before, b'[') => Place::FirstElement,
                 (Place::FirstElement | Place::BehindElement, b']') => Place::Behind,
                 (Place::BehindElement, b',') => Place::Element,
-                (Place::Before, _) => return self.rest(bytes, at, at_end, "the text is not a JSON array"),
-                (Place::Behind, _) if self.around == Around::Document => return Cut::Nothing(bytes.len()),
+                (Place::Before, _) => {
+                    return self.rest(bytes, at, at_end, "the text is not a JSON array");
+                }
+                (Place::Behind, _) if self.around == Around::Document => {
+                    return Cut::Nothing(bytes.len());
+                }
                 (Place::Between, b'{') => return self.element(bytes, at, at_end, Place::Between),
-                (Place::Between, _) => return self.rest(bytes, at, at_end, "the record is not a JSON object"),
-                (Place::Behind, _) => return self.rest(bytes, at, at_end, "text follows the array"),
+                (Place::Between, _) => {
+                    return self.rest(bytes, at, at_end, "the record is not a JSON object");
+                }
+                (Place::Behind, _) => {
+                    return self.rest(bytes, at, at_end, "text follows the array");
+                }
                 (Place::Element, b']') => {
                     self.place = Place::BehindElement;
                     return Cut::Refused(at, at, "an element is missing behind a comma");
@@ -114,7 +123,9 @@ impl ArrayCutter {
         self.place = if self.is_sequence() { Place::Between } else { Place::BehindElement };
         let end = start + bytes[start..end].trim_ascii_end().len();
         match before {
-            Place::BehindElement => Cut::Refused(start, end, "a comma is missing before the element"),
+            Place::BehindElement => {
+                Cut::Refused(start, end, "a comma is missing before the element")
+            }
             _ => Cut::Element(start, end),
         }
     }
@@ -166,7 +177,8 @@ pub(crate) fn line_ends(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The elements as texts, those refused with their reasons, of text that comes in blocks of this many bytes.
+    /// The elements as texts, those refused with their reasons, of text that comes in blocks of
+    /// this many bytes.
     fn cut(text: &str, block: usize) -> Vec<String> {
         cut_by(ArrayCutter::new(), text, block)
     }
@@ -175,10 +187,13 @@ mod tests {
         let bytes = text.as_bytes();
         let (mut found, mut start, mut end) = (Vec::new(), 0, block.min(bytes.len()));
         loop {
-            let of = |start: usize, end: usize| String::from_utf8_lossy(&bytes[start..end]).into_owned();
+            let of =
+                |start: usize, end: usize| String::from_utf8_lossy(&bytes[start..end]).into_owned();
             match cutter.next(&bytes[..end], start, end == bytes.len()) {
                 Cut::Element(from, to) => (found.push(of(from, to)), start = to).1,
-                Cut::Refused(from, to, reason) => (found.push(format!("{}: {reason}", of(from, to))), start = to).1,
+                Cut::Refused(from, to, reason) => {
+                    (found.push(format!("{}: {reason}", of(from, to))), start = to).1
+                }
                 Cut::Short(at, reason) => {
                     found.push(format!("cut short at {at}: {reason}"));
                     return found;
@@ -193,7 +208,11 @@ mod tests {
     fn elements_are_the_same_however_the_text_comes() {
         let text = " [ {\"a\": [1, {\"b\": \"]}\\\"\"}]} ,{\n \"c\" : 2 }\n,3, \"x,y\" ] \n";
         for block in 1..=text.len() {
-            assert_eq!(cut(text, block), ["{\"a\": [1, {\"b\": \"]}\\\"\"}]}", "{\n \"c\" : 2 }", "3", "\"x,y\""], "{block}");
+            assert_eq!(
+                cut(text, block),
+                ["{\"a\": [1, {\"b\": \"]}\\\"\"}]}", "{\n \"c\" : 2 }", "3", "\"x,y\""],
+                "{block}"
+            );
         }
         assert!(cut("[]", 1).is_empty() && cut("", 1).is_empty());
     }
@@ -201,13 +220,22 @@ mod tests {
     #[test]
     fn what_is_no_element_is_told() {
         assert_eq!(cut("[1,]", 9), ["1", ": an element is missing behind a comma"]);
-        assert_eq!(cut("[1 2]", 9), ["1 2"], "a value that is none is for the reader of values to tell");
+        assert_eq!(
+            cut("[1 2]", 9),
+            ["1 2"],
+            "a value that is none is for the reader of values to tell"
+        );
         assert_eq!(cut("[1", 9), ["cut short at 1: its last record is not closed"]);
         assert_eq!(cut("[1,", 9), ["1", "cut short at 3: the array is not closed"]);
         assert_eq!(cut("[{}", 9), ["{}", "cut short at 3: the array is not closed"]);
         assert_eq!(
             cut("[{} {}}, 2]", 9),
-            ["{}", "{}: a comma is missing before the element", "}: a comma is missing before the element", "2"]
+            [
+                "{}",
+                "{}: a comma is missing before the element",
+                "}: a comma is missing before the element",
+                "2"
+            ]
         );
         assert_eq!(cut("[1] {}\n", 9), ["1", "{}: text follows the array"]);
     }
@@ -216,13 +244,23 @@ mod tests {
         let text = "{\n \"a\": {}\n}\n{\"b\": 2} x\n{}";
         for block in 1..=text.len() {
             let found = cut_by(ArrayCutter::sequence(), text, block);
-            assert_eq!(found, ["{\n \"a\": {}\n}", "{\"b\": 2}", "x: the record is not a JSON object", "{}"], "{block}");
+            assert_eq!(
+                found,
+                ["{\n \"a\": {}\n}", "{\"b\": 2}", "x: the record is not a JSON object", "{}"],
+                "{block}"
+            );
         }
-        assert_eq!(cut_by(ArrayCutter::sequence(), "{} {\"a\": [", 20), ["{}", "cut short at 3: its last record is not closed"]);
+        assert_eq!(
+            cut_by(ArrayCutter::sequence(), "{} {\"a\": [", 20),
+            ["{}", "cut short at 3: its last record is not closed"]
+        );
     }
 
     #[test]
     fn what_follows_an_array_in_a_document_is_passed_over() {
-        assert_eq!(cut_by(ArrayCutter::inside_document(), "[{}, {}], \"more\": [1]}", 5), ["{}", "{}"]);
+        assert_eq!(
+            cut_by(ArrayCutter::inside_document(), "[{}, {}], \"more\": [1]}", 5),
+            ["{}", "{}"]
+        );
     }
 }

@@ -84,7 +84,13 @@ impl JsonColumns {
     }
 
     /// Looks at the records of a chunk; gives how many there were and how many bytes they took.
-    fn look_at_chunk(&mut self, shape: &mut JsonShape, bytes: &[u8], at_end: bool, records_max: usize) -> (usize, usize) {
+    fn look_at_chunk(
+        &mut self,
+        shape: &mut JsonShape,
+        bytes: &[u8],
+        at_end: bool,
+        records_max: usize,
+    ) -> (usize, usize) {
         let (mut start, mut records) = (0, 0);
         while records < records_max {
             let Some((from, to, next)) = shape.next_record(bytes, start, at_end) else { break };
@@ -121,7 +127,11 @@ impl JsonColumns {
             JsonColumns::Paths { paths, guesses, .. } => {
                 let mut cells = vec![Cell::MISSING; guesses.len()];
                 paths.find(text, start, end, &mut cells);
-                for (guess, cell) in guesses.iter_mut().zip(&cells).filter(|(_, cell)| cell.kind() != CellKind::Missing) {
+                for (guess, cell) in guesses
+                    .iter_mut()
+                    .zip(&cells)
+                    .filter(|(_, cell)| cell.kind() != CellKind::Missing)
+                {
                     guess.see(*cell, cell.bytes(text));
                 }
             }
@@ -133,11 +143,20 @@ impl JsonColumns {
     pub(crate) fn into_columns(self) -> Vec<(String, Column)> {
         let seen = |guess: Guess| Column::Seen(Box::new(guess));
         match self {
-            JsonColumns::Members { columns, .. } => columns.into_iter().map(|(name, guess)| (name, seen(guess))).collect(),
+            JsonColumns::Members { columns, .. } => {
+                columns.into_iter().map(|(name, guess)| (name, seen(guess))).collect()
+            }
             JsonColumns::Paths { guesses, options, .. } => {
                 let told = |field: Field| (field.name().clone(), Column::Told(field));
-                let made = options.made.iter().map(|name| told(Field::new(name, DataType::FixedSizeBinary(16), true)));
-                let found = options.places.iter().zip(guesses).map(|((name, _), guess)| (name.clone(), seen(guess)));
+                let made = options
+                    .made
+                    .iter()
+                    .map(|name| told(Field::new(name, DataType::FixedSizeBinary(16), true)));
+                let found = options
+                    .places
+                    .iter()
+                    .zip(guesses)
+                    .map(|((name, _), guess)| (name.clone(), seen(guess)));
                 made.chain(found).chain([told(json_field(&options.column))]).collect()
             }
         }

@@ -1,7 +1,7 @@
 //! Finds the members of one JSON object without building anything.
 //!
-//! The grammar is checked in full (RFC 8259): an object that passes here is JSON. Nested values are stepped over by
-//! `serde_json`, which also limits their depth; they stay raw text.
+//! The grammar is checked in full (RFC 8259): an object that passes here is JSON. Nested values are
+//! stepped over by `serde_json`, which also limits their depth; they stay raw text.
 
 use memchr::memchr2;
 use serde::de::IgnoredAny;
@@ -105,7 +105,8 @@ impl Scan<'_> {
         if self.at < self.text.len() { Err(self.wrong("text follows the object")) } else { Ok(()) }
     }
 
-    /// Steps over a string whose opening quote is behind: where its text begins and ends, and whether it has escapes.
+    /// Steps over a string whose opening quote is behind: where its text begins and ends, and
+    /// whether it has escapes.
     fn string(&mut self) -> Result<(usize, usize, bool), NotJson> {
         let start = self.at;
         let mut escaped = false;
@@ -124,10 +125,16 @@ impl Scan<'_> {
         self.at += 1;
         let raw = &self.text[start..end];
         if raw.iter().any(|byte| *byte < 0x20) {
-            return Err(NotJson { at: start, reason: "a string has a control character that is not escaped" });
+            return Err(NotJson {
+                at: start,
+                reason: "a string has a control character that is not escaped",
+            });
         }
         if escaped && unescape(raw).is_none() {
-            return Err(NotJson { at: start, reason: "a string has an escape that JSON does not know" });
+            return Err(NotJson {
+                at: start,
+                reason: "a string has an escape that JSON does not know",
+            });
         }
         Ok((start, end, escaped))
     }
@@ -138,7 +145,11 @@ impl Scan<'_> {
             Some(b'"') => {
                 self.at += 1;
                 let (start, end, escaped) = self.string()?;
-                Ok(Cell::new(start, end, if escaped { CellKind::StringEscaped } else { CellKind::String }))
+                Ok(Cell::new(
+                    start,
+                    end,
+                    if escaped { CellKind::StringEscaped } else { CellKind::String },
+                ))
             }
             Some(b'-' | b'0'..=b'9') => {
                 self.number()?;
@@ -157,7 +168,9 @@ impl Scan<'_> {
 
     fn literal(&mut self, word: &[u8], kind: CellKind) -> Result<Cell, NotJson> {
         if !self.text[self.at..].starts_with(word) {
-            return Err(self.wrong("a value is neither a string, a number, true, false, null, an object nor an array"));
+            return Err(self.wrong(
+                "a value is neither a string, a number, true, false, null, an object nor an array",
+            ));
         }
         let start = self.at;
         self.at += word.len();
@@ -199,7 +212,8 @@ impl Scan<'_> {
     }
 
     fn nested(&mut self) -> Result<(), NotJson> {
-        let mut values = serde_json::Deserializer::from_slice(&self.text[self.at..]).into_iter::<IgnoredAny>();
+        let mut values =
+            serde_json::Deserializer::from_slice(&self.text[self.at..]).into_iter::<IgnoredAny>();
         match values.next() {
             Some(Ok(_)) => {
                 self.at += values.byte_offset();
@@ -226,8 +240,11 @@ mod tests {
 
     #[test]
     fn members_are_found_as_they_stand() {
-        let members = names_and_values(r#" { "a" : 1.5e3, "b":"x\"y" ,"c":{"d":[1,{}]},"e":null } "#).unwrap();
-        let expected = [("a", "1.5e3"), ("b", r#""x\"y""#), ("c", r#"{"d":[1,{}]}"#), ("e", "null")];
+        let members =
+            names_and_values(r#" { "a" : 1.5e3, "b":"x\"y" ,"c":{"d":[1,{}]},"e":null } "#)
+                .unwrap();
+        let expected =
+            [("a", "1.5e3"), ("b", r#""x\"y""#), ("c", r#"{"d":[1,{}]}"#), ("e", "null")];
         assert_eq!(members, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
 

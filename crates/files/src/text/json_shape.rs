@@ -26,7 +26,11 @@ pub(crate) enum JsonShape {
 impl JsonShape {
     /// Finds out how the records of a source follow each other, and goes to the array that
     /// [`ReadOptions::records`] names.
-    pub(crate) fn find(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<Self> {
+    pub(crate) fn find(
+        source: &Source,
+        blocks: &mut Blocks,
+        options: &ReadOptions,
+    ) -> Result<Self> {
         if !options.records.is_empty() {
             go_to_records(source, blocks, options)?;
             return Ok(JsonShape::Elements(ArrayCutter::inside_document()));
@@ -55,7 +59,11 @@ impl JsonShape {
         }
         let end = element_end(text, start)?;
         let has_lines = end <= line_end || !is_object(text, start, end);
-        Some(if has_lines { JsonShape::Lines } else { JsonShape::Elements(ArrayCutter::sequence()) })
+        Some(if has_lines {
+            JsonShape::Lines
+        } else {
+            JsonShape::Elements(ArrayCutter::sequence())
+        })
     }
 
     /// Whether each line is a record.
@@ -69,7 +77,12 @@ impl JsonShape {
     }
 
     /// Where the record at `start` or behind it begins and ends, and where to look for the next.
-    pub(crate) fn next_record(&mut self, bytes: &[u8], start: usize, at_end: bool) -> Option<(usize, usize, usize)> {
+    pub(crate) fn next_record(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        at_end: bool,
+    ) -> Option<(usize, usize, usize)> {
         match self {
             _ if start >= bytes.len() => None,
             JsonShape::Lines => match memchr(b'\n', &bytes[start..]) {
@@ -93,7 +106,8 @@ pub(crate) fn records_inside(text: &[u8]) -> Option<String> {
     let mut found = None;
     let _ = scan_object(text, 0, text.len(), |member| {
         let value = member.value.bytes(text);
-        let holds_objects = value.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
+        let holds_objects =
+            value.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
         if found.is_none() && member.value.kind() == CellKind::Nested && holds_objects {
             found = Some(String::from_utf8_lossy(member.name).into_owned());
         }
@@ -105,7 +119,13 @@ pub(crate) fn records_inside(text: &[u8]) -> Option<String> {
 /// Takes everything before the array of records out of the blocks.
 fn go_to_records(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<()> {
     let mut wanted = HEAD_BYTES;
-    let wrong = |what: &str| Error::invalid(format!("{}: --records {}: {what}", source.name(), options.records.join(".")));
+    let wrong = |what: &str| {
+        Error::invalid(format!(
+            "{}: --records {}: {what}",
+            source.name(),
+            options.records.join(".")
+        ))
+    };
     loop {
         blocks.look_ahead(wanted);
         let at_end = blocks.has_ended();
@@ -118,14 +138,20 @@ fn go_to_records(source: &Source, blocks: &mut Blocks, options: &ReadOptions) ->
             }
             Err(what) => return Err(wrong(what)),
             Ok(None) if at_end => return Err(wrong("the document ends before such an array")),
-            Ok(None) if wanted > options.record_bytes_max * 2 => return Err(wrong("too much stands before it in the document")),
+            Ok(None) if wanted > options.record_bytes_max * 2 => {
+                return Err(wrong("too much stands before it in the document"));
+            }
             Ok(None) => wanted *= 2,
         }
     }
 }
 
 /// Where the array at a path begins; nothing if more of the document is needed to tell.
-fn find_array(text: &[u8], at: usize, path: &[String]) -> std::result::Result<Option<usize>, &'static str> {
+fn find_array(
+    text: &[u8],
+    at: usize,
+    path: &[String],
+) -> std::result::Result<Option<usize>, &'static str> {
     let Some(mut at) = next_token(text, at) else { return Ok(None) };
     let Some((name, rest)) = path.split_first() else {
         return if text[at] == b'[' { Ok(Some(at)) } else { Err("what stands there is no array") };
@@ -148,7 +174,9 @@ fn find_array(text: &[u8], at: usize, path: &[String]) -> std::result::Result<Op
         if &text[quote + 1..end] == name.as_bytes() {
             return find_array(text, colon + 1, rest);
         }
-        let Some(behind) = value_end(text, colon + 1).and_then(|end| next_token(text, end)) else { return Ok(None) };
+        let Some(behind) = value_end(text, colon + 1).and_then(|end| next_token(text, end)) else {
+            return Ok(None);
+        };
         match text[behind] {
             b',' => at = behind,
             b'}' => return Err("there is no such member"),
@@ -168,6 +196,9 @@ fn value_end(text: &[u8], at: usize) -> Option<usize> {
     match text[start] {
         b'"' => string_end(text, start + 1).map(|end| end + 1),
         b'{' | b'[' => element_end(text, start),
-        _ => text[start..].iter().position(|byte| matches!(byte, b',' | b'}' | b']')).map(|offset| start + offset),
+        _ => text[start..]
+            .iter()
+            .position(|byte| matches!(byte, b',' | b'}' | b']'))
+            .map(|offset| start + offset),
     }
 }

@@ -22,7 +22,8 @@ impl Layout {
         let mut columns = Vec::new();
         let mut places = Vec::new();
         for (place, field) in fields.iter().enumerate() {
-            let column = match (wanted(options, field.name()), options.unmentioned, &options.schema) {
+            let column = match (wanted(options, field.name()), options.unmentioned, &options.schema)
+            {
                 (Some(wanted), _, _) => nullable(wanted),
                 (None, Unmentioned::Skip, Some(_)) => continue,
                 (None, _, _) => nullable(field),
@@ -33,9 +34,11 @@ impl Layout {
         Ok(Layout { schema: Arc::new(Schema::new(columns)), places })
     }
 
-    /// The columns of a file that has none because it is empty: those that are wanted, so that nothing seems to be missing.
+    /// The columns of a file that has none because it is empty: those that are wanted, so that
+    /// nothing seems to be missing.
     pub(crate) fn of_nothing(options: &ReadOptions) -> Layout {
-        let columns: Vec<FieldRef> = options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
+        let columns: Vec<FieldRef> =
+            options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
         Layout { places: (0..columns.len()).collect(), schema: Arc::new(Schema::new(columns)) }
     }
 }
@@ -49,7 +52,10 @@ pub(crate) fn text_fields(names: &[String]) -> Vec<FieldRef> {
 pub(crate) fn wanted<'a>(options: &'a ReadOptions, name: &str) -> Option<&'a FieldRef> {
     let fields = options.schema.as_ref()?.fields();
     let lower = name.to_lowercase();
-    fields.iter().find(|field| field.name() == name).or_else(|| fields.iter().find(|field| field.name().to_lowercase() == lower))
+    fields
+        .iter()
+        .find(|field| field.name() == name)
+        .or_else(|| fields.iter().find(|field| field.name().to_lowercase() == lower))
 }
 
 /// What is read may be NULL; whether the table allows it is for the table to say.
@@ -64,7 +70,9 @@ fn refuse_twins<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name.to_lowercase()) {
-            return Err(Error::invalid(format!("the column {name} appears twice; rename one of them")));
+            return Err(Error::invalid(format!(
+                "the column {name} appears twice; rename one of them"
+            )));
         }
     }
     Ok(())

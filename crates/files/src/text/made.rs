@@ -26,14 +26,18 @@ pub(super) fn check(field: &Field) -> Result<()> {
 pub(super) fn keys(field: &Field, block: &Block) -> Result<ArrayRef> {
     if *field.data_type() == DataType::Int64 {
         let number = |record: u32| (block.first_record + u64::from(record)) as i64;
-        return Ok(Arc::new(Int64Array::from_iter_values(block.spans.iter().map(|span| number(span.record)))));
+        return Ok(Arc::new(Int64Array::from_iter_values(
+            block.spans.iter().map(|span| number(span.record)),
+        )));
     }
     let bytes: Vec<u8> = block.spans.iter().flat_map(|_| uuid()).collect();
     let keys = FixedSizeBinaryArray::try_new(16, bytes.into(), None);
-    keys.map(|keys| Arc::new(keys) as ArrayRef).map_err(|error| Error::internal(format!("keys could not be made: {error}")))
+    keys.map(|keys| Arc::new(keys) as ArrayRef)
+        .map_err(|error| Error::internal(format!("keys could not be made: {error}")))
 }
 
-/// A random UUID (version 4): the standard library's keyed hash, whose key comes from the system, over a counter.
+/// A random UUID (version 4): the standard library's keyed hash, whose key comes from the system,
+/// over a counter.
 fn uuid() -> [u8; 16] {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static NEXT: AtomicU64 = AtomicU64::new(0);

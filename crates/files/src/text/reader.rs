@@ -42,7 +42,12 @@ pub(crate) struct TextReader {
 }
 
 impl TextReader {
-    pub(crate) fn open(source: &Source, input: Input, format: Format, options: &ReadOptions) -> Result<TextReader> {
+    pub(crate) fn open(
+        source: &Source,
+        input: Input,
+        format: Format,
+        options: &ReadOptions,
+    ) -> Result<TextReader> {
         let mut blocks = Blocks::of(source, input, options)?;
         let (splitter, columns, layout) = match format {
             Format::JsonLines => open_json(source, &mut blocks, options)?,
@@ -51,9 +56,17 @@ impl TextReader {
         };
         let nulls = options.csv.nulls.iter().map(|text| text.clone().into_bytes()).collect();
         let made = made_column(&layout, options).map_err(|error| error.at(source.name()))?;
-        let converter = Converter { source: source.name().into(), layout, nulls, start_record: options.start_record, made };
+        let converter = Converter {
+            source: source.name().into(),
+            layout,
+            nulls,
+            start_record: options.start_record,
+            made,
+        };
         let converter = Arc::new(converter);
-        let workers = (options.parallelism > 1).then(|| Workers::start(&converter, options.parallelism)).transpose()?;
+        let workers = (options.parallelism > 1)
+            .then(|| Workers::start(&converter, options.parallelism))
+            .transpose()?;
         Ok(TextReader { blocks, splitter, columns, converter, workers, ended: false })
     }
 
@@ -97,7 +110,8 @@ impl TextReader {
     }
 }
 
-/// Threads that convert blocks. Each has its own two queues and the blocks go round, so that batches come back in order.
+/// Threads that convert blocks. Each has its own two queues and the blocks go round, so that
+/// batches come back in order.
 struct Workers {
     queues: Vec<(SyncSender<Result<Block>>, Receiver<Converted>)>,
     sent: usize,
@@ -119,14 +133,17 @@ impl Workers {
             let converter = Arc::clone(converter);
             let work = move || {
                 for block in blocks {
-                    if batch_sender.send(block.and_then(|block| converter.convert(block))).is_err() {
+                    if batch_sender.send(block.and_then(|block| converter.convert(block))).is_err()
+                    {
                         return;
                     }
                 }
             };
             // The thread ends by itself when its queue is dropped.
             let thread = thread::Builder::new().name("tonnage-convert".into()).spawn(work);
-            thread.map_err(|error| Error::unavailable(format!("no thread for reading: {error}")).with_source(error))?;
+            thread.map_err(|error| {
+                Error::unavailable(format!("no thread for reading: {error}")).with_source(error)
+            })?;
             queues.push((block_sender, batches));
         }
         Ok(Workers { queues, sent: 0, received: 0 })
@@ -156,7 +173,11 @@ fn stopped() -> Error {
     Error::internal("a thread that converts records has stopped unexpectedly")
 }
 
-pub(crate) fn open_csv(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+pub(crate) fn open_csv(
+    source: &Source,
+    blocks: &mut Blocks,
+    options: &ReadOptions,
+) -> Result<(Splitter, usize, Layout)> {
     let delimiter = csv_delimiter(source, options)?;
     refuse_bare_returns(source, blocks)?;
     let Some(first) = first_record(blocks, delimiter) else {
@@ -167,7 +188,8 @@ pub(crate) fn open_csv(source: &Source, blocks: &mut Blocks, options: &ReadOptio
     };
     let names = csv_names(first, blocks, options).map_err(|error| error.at(source.name()))?;
     let columns = names.len();
-    let layout = Layout::of_file(&text_fields(&names), options).map_err(|error| error.at(source.name()))?;
+    let layout =
+        Layout::of_file(&text_fields(&names), options).map_err(|error| error.at(source.name()))?;
     Ok((Splitter::Csv(CsvSplitter { delimiter, columns }), columns, layout))
 }
 
@@ -175,7 +197,9 @@ pub(crate) fn open_csv(source: &Source, blocks: &mut Blocks, options: &ReadOptio
 fn refuse_bare_returns(source: &Source, blocks: &mut Blocks) -> Result<()> {
     let head = blocks.look_ahead(64 << 10);
     let Some(at) = memchr2(b'\r', b'\n', head) else { return Ok(()) };
-    let is_bare = head[at] == b'\r' && at + 1 < head.len() && !head.iter().any(|byte| matches!(byte, b'\n' | b'"'));
+    let is_bare = head[at] == b'\r'
+        && at + 1 < head.len()
+        && !head.iter().any(|byte| matches!(byte, b'\n' | b'"'));
     match is_bare {
         true => Err(Error::invalid(format!(
             "{}: its lines end in carriage returns alone, as on old Macs: convert it, for instance with tr '\\r' '\\n'",
@@ -186,7 +210,12 @@ fn refuse_bare_returns(source: &Source, blocks: &mut Blocks) -> Result<()> {
 }
 
 /// A source without a first record: empty, or with a header that is no record.
-fn empty_csv(source: &Source, blocks: &mut Blocks, delimiter: u8, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+fn empty_csv(
+    source: &Source,
+    blocks: &mut Blocks,
+    delimiter: u8,
+    options: &ReadOptions,
+) -> Result<(Splitter, usize, Layout)> {
     if !blocks.look_ahead(1).trim_ascii().is_empty() {
         return Err(Error::invalid(format!(
             "{}: line 1 is no CSV header: a quote is not closed or it is too long",
@@ -194,16 +223,20 @@ fn empty_csv(source: &Source, blocks: &mut Blocks, delimiter: u8, options: &Read
         )));
     }
     let layout = Layout::of_nothing(options);
-    Ok((Splitter::Csv(CsvSplitter { delimiter, columns: layout.places.len().max(1) }), layout.places.len().max(1), layout))
+    Ok((
+        Splitter::Csv(CsvSplitter { delimiter, columns: layout.places.len().max(1) }),
+        layout.places.len().max(1),
+        layout,
+    ))
 }
 
 pub(crate) fn csv_delimiter(source: &Source, options: &ReadOptions) -> Result<u8> {
     let named_tsv = || source.name().to_ascii_lowercase().contains(".tsv");
     let delimiter = options.csv.delimiter.unwrap_or_else(|| if named_tsv() { b'\t' } else { b',' });
     match delimiter {
-        b'"' | b'\n' | b'\r' | 0x80.. => {
-            Err(Error::invalid("a CSV delimiter is one ASCII character, neither a quote nor a line end"))
-        }
+        b'"' | b'\n' | b'\r' | 0x80.. => Err(Error::invalid(
+            "a CSV delimiter is one ASCII character, neither a quote nor a line end",
+        )),
         _ => Ok(delimiter),
     }
 }
@@ -228,10 +261,10 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
             return None;
         }
         if !block.spans.is_empty() {
-            let texts = block
-                .cells
-                .iter()
-                .map(|cell| String::from_utf8_lossy(&super::convert::plain_text(*cell, cell.bytes(bytes))).into_owned());
+            let texts = block.cells.iter().map(|cell| {
+                String::from_utf8_lossy(&super::convert::plain_text(*cell, cell.bytes(bytes)))
+                    .into_owned()
+            });
             return Some(FirstRecord { fields: texts.collect(), bytes: used, lines: block.lines });
         }
         if bytes_wanted > HEADER_BYTES_MAX || blocks.has_ended() {
@@ -242,7 +275,11 @@ fn first_record(blocks: &mut Blocks, delimiter: u8) -> Option<FirstRecord> {
 }
 
 /// The names of the columns. A header is taken out of the blocks.
-fn csv_names(first: FirstRecord, blocks: &mut Blocks, options: &ReadOptions) -> Result<Vec<String>> {
+fn csv_names(
+    first: FirstRecord,
+    blocks: &mut Blocks,
+    options: &ReadOptions,
+) -> Result<Vec<String>> {
     if options.csv.has_header {
         blocks.skip_header(first.bytes, first.lines);
         let name = |(place, name): (usize, String)| match name.trim() {
@@ -268,9 +305,13 @@ fn csv_names(first: FirstRecord, blocks: &mut Blocks, options: &ReadOptions) -> 
 
 /// The column whose values are made.
 fn made_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
-    let Some(name) = options.documents.as_ref().and_then(|documents| documents.made.as_ref()) else { return Ok(None) };
+    let Some(name) = options.documents.as_ref().and_then(|documents| documents.made.as_ref())
+    else {
+        return Ok(None);
+    };
     let fields = layout.schema.fields();
-    let Some(column) = fields.iter().position(|field| field.name().eq_ignore_ascii_case(name)) else {
+    let Some(column) = fields.iter().position(|field| field.name().eq_ignore_ascii_case(name))
+    else {
         return Err(Error::invalid(format!("there is no column {name} to make keys for")));
     };
     made::check(&fields[column]).map(|()| Some(column))
@@ -281,7 +322,11 @@ pub(crate) fn no_documents(source: &Source, format: Format) -> Error {
     Error::invalid(format!("{}: is {format}: {message}", source.name()))
 }
 
-fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Result<(Splitter, usize, Layout)> {
+fn open_json(
+    source: &Source,
+    blocks: &mut Blocks,
+    options: &ReadOptions,
+) -> Result<(Splitter, usize, Layout)> {
     let shape = JsonShape::find(source, blocks, options)?;
     let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
     let found = || {
@@ -295,10 +340,16 @@ fn open_json(source: &Source, blocks: &mut Blocks, options: &ReadOptions) -> Res
             None => found().collect(),
         };
         let layout = Layout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
-        let documents = DocumentLayout::new(documents, &fields).map_err(|error| error.at(source.name()))?;
-        return Ok((Splitter::Json(JsonSplitter::of_documents(shape, documents)), fields.len(), layout));
+        let documents =
+            DocumentLayout::new(documents, &fields).map_err(|error| error.at(source.name()))?;
+        return Ok((
+            Splitter::Json(JsonSplitter::of_documents(shape, documents)),
+            fields.len(),
+            layout,
+        ));
     }
-    let mut fields: Vec<_> = options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
+    let mut fields: Vec<_> =
+        options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
     let skip_unmentioned = options.schema.is_some() && options.unmentioned == Unmentioned::Skip;
     if !skip_unmentioned {
         fields.extend(found().filter(|field| wanted(options, field.name()).is_none()));

@@ -1,6 +1,7 @@
 //! Single values as text: numbers, booleans, UUIDs, bytes.
 //!
-//! Each function says in words why a text is no such value; the words follow the text: "`abc` is not a whole number".
+//! Each function says in words why a text is no such value; the words follow the text: "`abc` is
+//! not a whole number".
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -75,14 +76,15 @@ fn long_whole<T: Whole>(negative: bool, digits: &[u8]) -> Result<T, Reason> {
 
 /// The powers of ten that a double holds exactly.
 const EXACT_POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
-    1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
 /// A number with a point or an exponent; `NaN` and `inf` are numbers too.
 ///
-/// Up to fifteen digits without an exponent are one exact integer divided by one exact power of ten: a single rounding, so
-/// the nearest double (Clinger's fast path). The rest is left to the standard library.
+/// Up to fifteen digits without an exponent are one exact integer divided by one exact power of
+/// ten: a single rounding, so the nearest double (Clinger's fast path). The rest is left to the
+/// standard library.
 #[inline]
 pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
     let (negative, digits) = match text.first() {
@@ -114,7 +116,10 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
 
 #[cold]
 fn slow_double(text: &[u8]) -> Result<f64, Reason> {
-    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()).ok_or("is not a number")?;
+    let value = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse::<f64>().ok())
+        .ok_or("is not a number")?;
     if value.is_infinite() && text.iter().any(u8::is_ascii_digit) {
         return Err("is out of the range of a double");
     }
@@ -123,7 +128,10 @@ fn slow_double(text: &[u8]) -> Result<f64, Reason> {
 
 /// A single-precision number, rounded from the text and not from a double.
 pub(crate) fn float(text: &[u8]) -> Result<f32, Reason> {
-    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f32>().ok()).ok_or("is not a number")?;
+    let value = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse::<f32>().ok())
+        .ok_or("is not a number")?;
     if value.is_infinite() && text.iter().any(u8::is_ascii_digit) {
         return Err("is out of the range of a float");
     }
@@ -145,10 +153,12 @@ pub(crate) fn boolean(text: &[u8]) -> Result<bool, Reason> {
 pub(crate) fn uuid(text: &[u8]) -> Result<[u8; 16], Reason> {
     const WRONG: Reason = "is not a UUID";
     let hyphens = text.len() == 36;
-    if !hyphens && text.len() != 32 || hyphens && [8, 13, 18, 23].iter().any(|at| text[*at] != b'-') {
+    if !hyphens && text.len() != 32 || hyphens && [8, 13, 18, 23].iter().any(|at| text[*at] != b'-')
+    {
         return Err(WRONG);
     }
-    let mut digits = text.iter().enumerate().filter(|(at, _)| !(hyphens && matches!(at, 8 | 13 | 18 | 23)));
+    let mut digits =
+        text.iter().enumerate().filter(|(at, _)| !(hyphens && matches!(at, 8 | 13 | 18 | 23)));
     let mut bytes = [0; 16];
     for byte in &mut bytes {
         for _ in 0..2 {
@@ -194,7 +204,10 @@ mod tests {
         assert_eq!(whole::<i32>(b"-2147483648"), Ok(i32::MIN));
         assert_eq!(whole::<i32>(b"2147483648"), Err("is out of the range of a 32-bit integer"));
         assert_eq!(whole::<i64>(b"-9223372036854775808"), Ok(i64::MIN));
-        assert_eq!(whole::<i64>(b"9223372036854775808"), Err("is out of the range of a 64-bit integer"));
+        assert_eq!(
+            whole::<i64>(b"9223372036854775808"),
+            Err("is out of the range of a 64-bit integer")
+        );
         assert_eq!(whole::<u8>(b"-1"), Err("is out of the range of an unsigned 8-bit integer"));
         for text in ["", "-", "1.0", "1e3", " 1", "abc", "12345678901234567890x"] {
             assert_eq!(whole::<i64>(text.as_bytes()), Err("is not a whole number"), "{text}");

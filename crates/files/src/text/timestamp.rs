@@ -1,4 +1,5 @@
-//! Points in time as text: ISO 8601, with `T` or a space, with a fraction, with `Z` or an offset, or the date alone.
+//! Points in time as text: ISO 8601, with `T` or a space, with a fraction, with `Z` or an offset,
+//! or the date alone.
 
 use arrow::datatypes::TimeUnit;
 
@@ -22,7 +23,12 @@ pub(crate) fn parse(text: &[u8]) -> Option<Instant> {
         return None;
     }
     let days = days_of(year, two_digits(rest, 1)?, two_digits(rest, 4)?)?;
-    let mut instant = Instant { seconds: days.checked_mul(DAY_SECONDS)?, nanoseconds: 0, fraction_digits: 0, has_time: false };
+    let mut instant = Instant {
+        seconds: days.checked_mul(DAY_SECONDS)?,
+        nanoseconds: 0,
+        fraction_digits: 0,
+        has_time: false,
+    };
     if rest.len() == 6 {
         return Some(instant);
     }
@@ -40,7 +46,8 @@ pub(crate) fn to_ticks(instant: Instant, unit: TimeUnit) -> Result<i64, &'static
     if !instant.nanoseconds.is_multiple_of(tick_nanoseconds) {
         return Err("has a finer fraction of a second than the column keeps");
     }
-    let ticks = i128::from(instant.seconds) * i128::from(per_second) + i128::from(instant.nanoseconds / tick_nanoseconds);
+    let ticks = i128::from(instant.seconds) * i128::from(per_second)
+        + i128::from(instant.nanoseconds / tick_nanoseconds);
     i64::try_from(ticks).map_err(|_| "is out of the range of the column")
 }
 
@@ -111,10 +118,13 @@ fn parse_year(text: &[u8]) -> Option<(i64, &[u8])> {
             if !(4..=12).contains(&length) {
                 return None;
             }
-            let year = text[1..=length].iter().fold(0, |year, digit| year * 10 + i64::from(digit - b'0'));
+            let year =
+                text[1..=length].iter().fold(0, |year, digit| year * 10 + i64::from(digit - b'0'));
             Some((if *sign == b'-' { -year } else { year }, &text[1 + length..]))
         }
-        _ if text.len() >= 10 => Some((i64::from(two_digits(text, 0)? * 100 + two_digits(text, 2)?), &text[4..])),
+        _ if text.len() >= 10 => {
+            Some((i64::from(two_digits(text, 0)? * 100 + two_digits(text, 2)?), &text[4..]))
+        }
         _ => None,
     }
 }
@@ -194,7 +204,10 @@ fn days_of(year: i64, month: u32, day: u32) -> Option<i64> {
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
     let day_of_year = i64::from((153 * ((month + 9) % 12) + 2) / 5 + day - 1);
-    Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
+    Some(
+        era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year
+            - 719_468,
+    )
 }
 
 fn days_in_month(year: i64, month: u32) -> u32 {
@@ -211,11 +224,13 @@ fn date_of(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 } as u32;
+    let month =
+        if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 } as u32;
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     (year, month, day)
 }

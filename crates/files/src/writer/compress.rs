@@ -25,7 +25,8 @@ impl<W: Write> Compressor<W> {
                 Compressor::Gzip(BufWriter::with_capacity(BUFFER_BYTES, encoder))
             }
             Compression::Zstd => {
-                let encoder = zstd::stream::write::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                let encoder =
+                    zstd::stream::write::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?;
                 Compressor::Zstd(BufWriter::with_capacity(BUFFER_BYTES, encoder))
             }
         })
@@ -35,8 +36,12 @@ impl<W: Write> Compressor<W> {
     pub(super) fn finish(self) -> io::Result<W> {
         let mut target = match self {
             Compressor::Plain(buffer) => buffer.into_inner().map_err(|error| error.into_error())?,
-            Compressor::Gzip(buffer) => buffer.into_inner().map_err(|error| error.into_error())?.finish()?,
-            Compressor::Zstd(buffer) => buffer.into_inner().map_err(|error| error.into_error())?.finish()?,
+            Compressor::Gzip(buffer) => {
+                buffer.into_inner().map_err(|error| error.into_error())?.finish()?
+            }
+            Compressor::Zstd(buffer) => {
+                buffer.into_inner().map_err(|error| error.into_error())?.finish()?
+            }
         };
         target.flush()?;
         Ok(target)

@@ -50,7 +50,9 @@ impl<W: Write> CsvWriter<W> {
             }
             match column.style() {
                 // Quotes alone keep the line of a single NULL from being blank.
-                _ if column.is_null(row) && columns.len() == 1 => self.lines.extend_from_slice(b"\"\""),
+                _ if column.is_null(row) && columns.len() == 1 => {
+                    self.lines.extend_from_slice(b"\"\"")
+                }
                 _ if column.is_null(row) => {}
                 Style::Bare => column.write(row, &mut self.lines),
                 Style::Text | Style::Json => {
@@ -77,8 +79,9 @@ impl<W: Write> CsvWriter<W> {
 
 /// Appends a text, in quotes if it would otherwise read back as something else.
 fn push_text(text: &[u8], out: &mut Vec<u8>) {
-    let needs_quotes =
-        text.is_empty() || text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) || text.starts_with(b"\xef");
+    let needs_quotes = text.is_empty()
+        || text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'))
+        || text.starts_with(b"\xef");
     if !needs_quotes {
         return out.extend_from_slice(text);
     }

@@ -27,10 +27,11 @@ use json::JsonWriter;
 /// | Parquet | compressed with zstd inside, whatever the compression of the whole; moments in seconds as milliseconds, with a note |
 /// | Arrow IPC | as a file or as a stream |
 ///
-/// In both text formats a point in time is `2022-01-03T00:00:00` in UTC with the digits of the fraction that are not zero, a
-/// float has the shortest text that reads back as the same number, bytes are base64 and a UUID has its hyphens. All formats
-/// read back as the rows that were written, with one exception: in a CSV file of a single text column NULL and empty text
-/// are the same, because a line with nothing on it is no record.
+/// In both text formats a point in time is `2022-01-03T00:00:00` in UTC with the digits of the
+/// fraction that are not zero, a float has the shortest text that reads back as the same number,
+/// bytes are base64 and a UUID has its hyphens. All formats read back as the rows that were
+/// written, with one exception: in a CSV file of a single text column NULL and empty text are the
+/// same, because a line with nothing on it is no record.
 pub struct RecordWriter<W: Write + Send> {
     body: Body<W>,
 }
@@ -44,15 +45,25 @@ enum Body<W: Write + Send> {
 }
 
 impl<W: Write + Send> RecordWriter<W> {
-    /// A writer of `format`, the whole output compressed as told. The writer buffers; the target need not.
-    pub fn new(format: Format, target: W, schema: SchemaRef, compression: Compression) -> Result<Self> {
+    /// A writer of `format`, the whole output compressed as told. The writer buffers; the target
+    /// need not.
+    pub fn new(
+        format: Format,
+        target: W,
+        schema: SchemaRef,
+        compression: Compression,
+    ) -> Result<Self> {
         let target = Compressor::new(target, compression).map_err(write_failed)?;
         let body = match format {
             Format::Csv => Body::Csv(CsvWriter::new(target, &schema).map_err(write_failed)?),
             Format::JsonLines => Body::Json(JsonWriter::new(target)),
             Format::Parquet => Body::Parquet(Box::new(ParquetWriter::new(target, &schema)?)),
-            Format::ArrowFile => Body::ArrowFile(Box::new(FileWriter::try_new(target, &schema).map_err(write_failed)?)),
-            Format::ArrowStream => Body::ArrowStream(Box::new(StreamWriter::try_new(target, &schema).map_err(write_failed)?)),
+            Format::ArrowFile => Body::ArrowFile(Box::new(
+                FileWriter::try_new(target, &schema).map_err(write_failed)?,
+            )),
+            Format::ArrowStream => Body::ArrowStream(Box::new(
+                StreamWriter::try_new(target, &schema).map_err(write_failed)?,
+            )),
         };
         Ok(Self { body })
     }
@@ -68,7 +79,8 @@ impl<W: Write + Send> RecordWriter<W> {
         }
     }
 
-    /// Writes what the format needs at its end, flushes, and gives the target back. Without this call the output is not whole.
+    /// Writes what the format needs at its end, flushes, and gives the target back. Without this
+    /// call the output is not whole.
     pub fn finish(self) -> Result<W> {
         let target = match self.body {
             Body::Csv(writer) => writer.finish().map_err(write_failed)?,

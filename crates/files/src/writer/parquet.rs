@@ -37,15 +37,20 @@ impl<W: Write + Send> ParquetWriter<W> {
         let fields: Vec<_> = schema.fields().iter().map(in_parquet).collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         let level = ZstdLevel::try_new(1).map_err(write_failed)?;
-        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-        let writer = ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties)).map_err(write_failed)?;
+        let properties =
+            WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+        let writer = ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties))
+            .map_err(write_failed)?;
         Ok(Self { writer, schema })
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = self.schema.fields().iter().zip(batch.columns());
-        let columns = columns.map(|(field, column)| milliseconds(field, column)).collect::<Result<Vec<_>>>()?;
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(write_failed)?;
+        let columns = columns
+            .map(|(field, column)| milliseconds(field, column))
+            .collect::<Result<Vec<_>>>()?;
+        let batch =
+            RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(write_failed)?;
         self.writer.write(&batch).map_err(write_failed)?;
         match self.writer.in_progress_size() > ROW_GROUP_BYTES_MAX {
             true => self.writer.flush().map_err(write_failed),
@@ -60,10 +65,15 @@ impl<W: Write + Send> ParquetWriter<W> {
 
 /// The field under which a column is written.
 fn in_parquet(field: &FieldRef) -> FieldRef {
-    let DataType::Timestamp(TimeUnit::Second, zone) = field.data_type() else { return Arc::clone(field) };
+    let DataType::Timestamp(TimeUnit::Second, zone) = field.data_type() else {
+        return Arc::clone(field);
+    };
     let mut metadata: HashMap<_, _> = field.metadata().clone();
     metadata.insert(UNIT_KEY.to_owned(), UNIT_SECONDS.to_owned());
-    let written = field.as_ref().clone().with_data_type(DataType::Timestamp(TimeUnit::Millisecond, zone.clone()));
+    let written = field
+        .as_ref()
+        .clone()
+        .with_data_type(DataType::Timestamp(TimeUnit::Millisecond, zone.clone()));
     Arc::new(written.with_metadata(metadata))
 }
 

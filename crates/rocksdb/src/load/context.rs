@@ -42,7 +42,8 @@ impl Context<'_> {
     pub(super) fn rules(&self, shard: &Shard, zone: Zone) -> Rules<'_> {
         let on_existing = self.options.on_existing;
         let watch = self.watches.get(shard.id.0 as usize);
-        let trusts_watch = on_existing == OnExisting::Overwrite && watch.is_some_and(Watch::tells_all);
+        let trusts_watch =
+            on_existing == OnExisting::Overwrite && watch.is_some_and(Watch::tells_all);
         Rules { zone, on_existing, watch, trusts_watch }
     }
 
@@ -57,12 +58,14 @@ impl Context<'_> {
     /// The value of an entry that is stored over a later row, with a version of its own.
     pub(super) fn renew(&self, shard: &Shard, record: &Record<'_>) -> Result<Vec<u8>> {
         let version = shard.versions.next()?;
-        // It may be later than entries of this session that are pushed by now: these are to be stored over it all the same.
+        // It may be later than entries of this session that are pushed by now: these are to be
+        // stored over it all the same.
         shard.windows.record_judged(record.key, version);
         Ok(record.value_of_version(version))
     }
 
-    /// Whether a space still takes entries. A placed one that was dropped during the load takes none, which is no error.
+    /// Whether a space still takes entries. A placed one that was dropped during the load takes
+    /// none, which is no error.
     pub(super) fn takes_entries(&self, space: SpaceId, zone: Zone) -> Result<bool> {
         match self.engine.space(space) {
             Err(error) if zone == Zone::Placed && error.kind() == ErrorKind::NotFound => Ok(false),
@@ -93,11 +96,22 @@ impl Context<'_> {
 
     /// Tells the observer of an entry that was not stored.
     pub(super) fn report_existed(&self, record: &Record<'_>) -> Result<()> {
-        self.report_existed_key(record.stream, record.position, record.space(), record.logical_key())
+        self.report_existed_key(
+            record.stream,
+            record.position,
+            record.space(),
+            record.logical_key(),
+        )
     }
 
     /// The same for an entry in parts. Where nothing may exist, the load stops.
-    pub(super) fn report_existed_key(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
+    pub(super) fn report_existed_key(
+        &self,
+        stream: u32,
+        position: u64,
+        space: SpaceId,
+        key: &[u8],
+    ) -> Result<()> {
         self.options.observer.existed(stream, position, space, key)?;
         match self.options.on_existing {
             OnExisting::Fail => Err(exists(stream, position, space, key)),
@@ -131,6 +145,12 @@ pub(super) fn catch<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
 
 #[cold]
 fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Error::internal(format!("a step of the load panicked: {}: mend the observer, or report it", text.unwrap_or("no message")))
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Error::internal(format!(
+        "a step of the load panicked: {}: mend the observer, or report it",
+        text.unwrap_or("no message")
+    ))
 }

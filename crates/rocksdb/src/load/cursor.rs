@@ -11,7 +11,8 @@ use super::spill::{SpillFile, SpillReader};
 const TOUCH_AHEAD: usize = 32;
 const CACHE_LINE: usize = 64;
 
-/// Walks the entries of a source that lie in a key range. It stands before the first entry until it is advanced.
+/// Walks the entries of a source that lie in a key range. It stands before the first entry until it
+/// is advanced.
 #[derive(Debug)]
 pub(super) enum Cursor<'a> {
     Memory(RunCursor<'a>),
@@ -23,13 +24,23 @@ impl<'a> Cursor<'a> {
     pub(super) fn over_run(run: &'a SortedRun, range: &KeyRange) -> Self {
         let next = range.lower.as_ref().map_or(0, |lower| run.lower_bound(lower));
         let end = range.upper.as_ref().map_or(run.len(), |upper| run.lower_bound(upper));
-        Cursor::Memory(RunCursor { arena: run.arena(), offsets: &run.offsets()[next..end], next: 0, span: RecordSpan::default() })
+        Cursor::Memory(RunCursor {
+            arena: run.arena(),
+            offsets: &run.offsets()[next..end],
+            next: 0,
+            span: RecordSpan::default(),
+        })
     }
 
     /// A cursor over a spill file.
     pub(super) fn over_file(file: &'a SpillFile, range: &KeyRange) -> Self {
         let reader = file.reader(range.lower.as_deref());
-        Cursor::File(Box::new(FileCursor { reader, range: range.clone(), span: RecordSpan::default(), started: false }))
+        Cursor::File(Box::new(FileCursor {
+            reader,
+            range: range.clone(),
+            span: RecordSpan::default(),
+            started: false,
+        }))
     }
 
     /// Goes to the next entry; `false` at the end.
@@ -66,13 +77,15 @@ impl RunCursor<'_> {
         if self.next.is_multiple_of(TOUCH_AHEAD) {
             self.touch_ahead();
         }
-        self.span = RecordSpan::read(self.arena, *offset as usize).expect("offsets of a run point at records");
+        self.span = RecordSpan::read(self.arena, *offset as usize)
+            .expect("offsets of a run point at records");
         self.next += 1;
         true
     }
 
-    /// Reads a byte of each of the coming records' first cache lines. The reads do not depend on each other, so the
-    /// processor waits for all of them together instead of for each when its turn comes.
+    /// Reads a byte of each of the coming records' first cache lines. The reads do not depend on
+    /// each other, so the processor waits for all of them together instead of for each when its
+    /// turn comes.
     fn touch_ahead(&self) {
         let end = self.offsets.len().min(self.next + TOUCH_AHEAD);
         let mut sum = 0_u8;

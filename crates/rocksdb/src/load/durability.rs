@@ -1,10 +1,14 @@
 //! A load with `Fsync` is as durable as the rows that its entries yield to.
 //!
-//! The bug's story: where all entries of a range yielded there was no file and nothing was synced. The load was reported
-//! complete, the power failed, and neither the entries were there nor the rows that they had yielded to.
+//! The bug's story: where all entries of a range yielded there was no file and nothing was synced.
+//! The load was reported complete, the power failed, and neither the entries were there nor the
+//! rows that they had yielded to.
 
 use rstest::rstest;
-use tonnage_engine::{Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, SpaceId,
+    WriteBatch,
+};
 
 use crate::{RocksEngine, Settings};
 
@@ -24,7 +28,10 @@ fn put_all(engine: &RocksEngine, space: SpaceId) {
 #[case::to_rows_from_before(OnExisting::Keep)]
 #[case::to_rows_written_meanwhile(OnExisting::Replace)]
 #[case::without_a_look(OnExisting::Overwrite)]
-fn a_load_with_fsync_syncs_what_it_yields_to(#[case] on_existing: OnExisting, #[values(10, 2_000)] value_bytes: usize) {
+fn a_load_with_fsync_syncs_what_it_yields_to(
+    #[case] on_existing: OnExisting,
+    #[values(10, 2_000)] value_bytes: usize,
+) {
     let directory = tempfile::tempdir().unwrap();
     let settings = Settings { cache_bytes: 8 << 20, ..Settings::default() };
     let engine = RocksEngine::open(directory.path().join("store"), settings).unwrap();

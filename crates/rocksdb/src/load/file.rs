@@ -11,7 +11,8 @@ use crate::error::translate;
 use crate::manifest::{sync_directory, unavailable};
 use crate::shard::Shard;
 
-/// How much is written before the disk starts on it: the sync at the end then has little left to wait for.
+/// How much is written before the disk starts on it: the sync at the end then has little left to
+/// wait for.
 pub(super) const BYTES_PER_SYNC: u64 = 2 << 20;
 
 /// A file that is removed unless RocksDB took it, or the next opening may need it.
@@ -22,7 +23,8 @@ struct OwnedPath {
 
 impl Drop for OwnedPath {
     fn drop(&mut self) {
-        // After an ingestion it is gone from here already; what cannot be removed is removed at the next open.
+        // After an ingestion it is gone from here already; what cannot be removed is removed at the
+        // next open.
         if !self.is_kept.get() {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -34,8 +36,8 @@ pub(super) struct FinishedFile {
     path: OwnedPath,
 }
 
-/// Has RocksDB take files in, all of them or none. Of rows with one key that of the last file counts. The caller holds the gate
-/// exclusively.
+/// Has RocksDB take files in, all of them or none. Of rows with one key that of the last file
+/// counts. The caller holds the gate exclusively.
 pub(super) fn ingest(files: &[&FinishedFile], shard: &Shard) -> Result<()> {
     let mut options = IngestExternalFileOptions::default();
     options.set_move_files(true);
@@ -45,7 +47,9 @@ pub(super) fn ingest(files: &[&FinishedFile], shard: &Shard) -> Result<()> {
     shard.note_taken_sequences(before);
     match ingested {
         Ok(()) => shard.remove_kept_files(),
-        Err(_) => files.iter().for_each(|file| file.path.is_kept.set(shard.keep_file(&file.path.path))),
+        Err(_) => {
+            files.iter().for_each(|file| file.path.is_kept.set(shard.keep_file(&file.path.path)))
+        }
     }
     ingested.map_err(|error| translate(shard.directory.display(), error))
 }

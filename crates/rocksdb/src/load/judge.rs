@@ -11,8 +11,8 @@ use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::Shard;
 
-/// How many rows are walked over before the key is looked up by itself: that takes about as long as so many steps, because filters
-/// tell of most missing keys.
+/// How many rows are walked over before the key is looked up by itself: that takes about as long as
+/// so many steps, because filters tell of most missing keys.
 const STEPS_MAX: usize = 4;
 /// After so many walks in vain, less those that arrived, look-ups do not walk any more.
 const VAIN_MAX: u32 = 8;
@@ -34,7 +34,8 @@ pub(super) enum Fate {
     Displaced,
     /// Not stored, someone else wrote its row later.
     Overtaken,
-    /// Stored with a new version over a row that was written later, but judged without the entry. Counted as replaced.
+    /// Stored with a new version over a row that was written later, but judged without the entry.
+    /// Counted as replaced.
     Renewed,
 }
 
@@ -57,7 +58,8 @@ impl Fate {
 pub(super) struct Rules<'a> {
     pub(super) zone: Zone,
     pub(super) on_existing: OnExisting,
-    /// What others wrote since the session was opened, where the load takes the place of what is there.
+    /// What others wrote since the session was opened, where the load takes the place of what is
+    /// there.
     pub(super) watch: Option<&'a Watch<'a>>,
     /// Whether only keys that small writes touched are looked up.
     pub(super) trusts_watch: bool,
@@ -75,7 +77,12 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// A judge who sees what is stored in the shard now.
     pub(super) fn new(shard: &'a Shard, rules: Rules<'a>, now_ms: u64) -> Self {
-        Self { stored: StoredRows::new(shard, now_ms, false), rules, last_key: Vec::new(), last_fate: None }
+        Self {
+            stored: StoredRows::new(shard, now_ms, false),
+            rules,
+            last_key: Vec::new(),
+            last_fate: None,
+        }
     }
 
     /// Decides about the next entry.
@@ -119,7 +126,12 @@ impl<'a> Judge<'a> {
 
     /// Looks at what is stored now, instead of when the judge was made.
     /// The entries follow one whose key and fate are these.
-    pub(super) fn refresh(&mut self, rules: Rules<'a>, now_ms: u64, last: Option<&(Vec<u8>, Fate)>) {
+    pub(super) fn refresh(
+        &mut self,
+        rules: Rules<'a>,
+        now_ms: u64,
+        last: Option<&(Vec<u8>, Fate)>,
+    ) {
         self.last_fate = last.map(|(key, fate)| {
             key.clone_into(&mut self.last_key);
             *fate
@@ -133,11 +145,14 @@ impl<'a> Judge<'a> {
         self.last_fate.map(|fate| (self.last_key.clone(), fate))
     }
 
-    /// Reads what is stored under the keys of coming entries, so that it is in memory when they are judged.
+    /// Reads what is stored under the keys of coming entries, so that it is in memory when they are
+    /// judged.
     pub(super) fn read_ahead<'r>(&self, records: impl Iterator<Item = Record<'r>>) -> Result<()> {
         let mut stored = None;
         for record in records.filter(|record| !self.rules.overwrites(record.key)) {
-            let stored = stored.get_or_insert_with(|| StoredRows::new(self.stored.shard, self.stored.now_ms, true));
+            let stored = stored.get_or_insert_with(|| {
+                StoredRows::new(self.stored.shard, self.stored.now_ms, true)
+            });
             stored.find(record.key)?;
         }
         Ok(())
@@ -167,7 +182,8 @@ impl Rules<'_> {
             return if is_live || is_later { Fate::Existed } else { Fate::Inserted };
         }
         if is_later {
-            let is_judged = self.watch.is_some_and(|watch| watch.is_judged(record.key, stored.version));
+            let is_judged =
+                self.watch.is_some_and(|watch| watch.is_judged(record.key, stored.version));
             return if is_judged { Fate::Renewed } else { Fate::Overtaken };
         }
         if is_live { Fate::Replaced } else { Fate::Inserted }
@@ -176,10 +192,12 @@ impl Rules<'_> {
 
 /// Looks up ascending keys among the rows of a shard.
 ///
-/// It remembers the first stored key that is not less than the last one it went to: all keys between are known to be missing
-/// without a look, which makes loads into empty ranges free. Where the load brings about as many rows as are stored, it walks
-/// on to each key. Where there are many stored rows for each of the load, it looks each key up by itself, which costs little where
-/// filters know that it is missing: measured, the tenth load of 2 M random rows into a store of 18 M takes about half the time.
+/// It remembers the first stored key that is not less than the last one it went to: all keys
+/// between are known to be missing without a look, which makes loads into empty ranges free. Where
+/// the load brings about as many rows as are stored, it walks on to each key. Where there are many
+/// stored rows for each of the load, it looks each key up by itself, which costs little where
+/// filters know that it is missing: measured, the tenth load of 2 M random rows into a store of 18
+/// M takes about half the time.
 struct StoredRows<'a> {
     shard: &'a Shard,
     iterator: DBRawIterator<'a>,
@@ -207,7 +225,8 @@ enum State {
 }
 
 impl<'a> StoredRows<'a> {
-    /// Rows as they are now. Most are looked at once: only where they soon are again do their blocks go into the cache.
+    /// Rows as they are now. Most are looked at once: only where they soon are again do their
+    /// blocks go into the cache.
     fn new(shard: &'a Shard, now_ms: u64, fill_cache: bool) -> Self {
         let options = || {
             let mut options = read_options();
@@ -217,7 +236,16 @@ impl<'a> StoredRows<'a> {
         let mut walking = options();
         walking.set_total_order_seek(true);
         let iterator = shard.db().raw_iterator_cf_opt(shard.rows(), walking);
-        Self { shard, iterator, now_ms, fence: Vec::new(), state: State::New, vain: 0, unwalked: 0, options: options() }
+        Self {
+            shard,
+            iterator,
+            now_ms,
+            fence: Vec::new(),
+            state: State::New,
+            vain: 0,
+            unwalked: 0,
+            options: options(),
+        }
     }
 
     /// The header of the row with this key, whether or not it has expired. Keys must ascend.
@@ -243,8 +271,8 @@ impl<'a> StoredRows<'a> {
         header(self.iterator.value().unwrap_or_default()).map(Some)
     }
 
-    /// Asks for one key, without moving. A row written since the judge was made is seen here and not by the iterator, which is
-    /// just as well: it is in the load window, and looked at again.
+    /// Asks for one key, without moving. A row written since the judge was made is seen here and
+    /// not by the iterator, which is just as well: it is in the load window, and looked at again.
     fn look_up(&self, key: &[u8]) -> Result<Option<Header>> {
         let value = self.shard.db().get_pinned_cf_opt(self.shard.rows(), key, &self.options);
         let value = value.map_err(|error| translate(self.shard.directory.display(), error))?;
@@ -272,7 +300,8 @@ impl<'a> StoredRows<'a> {
         Ok(false)
     }
 
-    /// After many look-ups the iterator is far behind: steps would never arrive. From where it stands then walking is tried again, once.
+    /// After many look-ups the iterator is far behind: steps would never arrive. From where it
+    /// stands then walking is tried again, once.
     fn seek_again(&mut self, key: &[u8]) -> Result<bool> {
         self.unwalked = 0;
         self.vain = VAIN_MAX - 1;
@@ -289,7 +318,9 @@ impl<'a> StoredRows<'a> {
                 self.state = State::AtFence;
             }
             None => {
-                self.iterator.status().map_err(|error| translate(self.shard.directory.display(), error))?;
+                self.iterator
+                    .status()
+                    .map_err(|error| translate(self.shard.directory.display(), error))?;
                 self.state = State::PastAll;
             }
         }

@@ -1,10 +1,12 @@
 //! The moment when a file lands: what others wrote while it was in the making is put right.
 //!
-//! 1. With writers at work, gather the entries whose keys were touched since the window was opened: the suspects.
-//! 2. Shut the gate: nobody writes now. If keys of the file were touched that are no suspects, open it and begin again, up to
-//!    [`ROUNDS_MAX`] times; then all entries are gone through while the gate is shut.
-//! 3. Look again at what is stored under the suspects' keys. Where an entry is overtaken, or is to have a new version, the right row
-//!    goes into a second file, the patch.
+//! 1. With writers at work, gather the entries whose keys were touched since the window was opened:
+//!    the suspects.
+//! 2. Shut the gate: nobody writes now. If keys of the file were touched that are no suspects, open
+//!    it and begin again, up to [`ROUNDS_MAX`] times; then all entries are gone through while the
+//!    gate is shut.
+//! 3. Look again at what is stored under the suspects' keys. Where an entry is overtaken, or is to
+//!    have a new version, the right row goes into a second file, the patch.
 //! 4. Have RocksDB take in both files in one step, the patch over the other, and open the gate.
 
 use std::sync::PoisonError;
@@ -62,10 +64,16 @@ impl Landing<'_> {
             }
             let _no_writer = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
             let knows_all = self.knows_all(survey.as_ref());
-            if !knows_all && round < ROUNDS_MAX && survey.as_ref().is_none_or(|survey| survey.is_whole) {
+            if !knows_all
+                && round < ROUNDS_MAX
+                && survey.as_ref().is_none_or(|survey| survey.is_whole)
+            {
                 continue;
             }
-            draft.spaces.iter().try_for_each(|space| self.output.context.engine.space(*space).map(drop))?;
+            draft
+                .spaces
+                .iter()
+                .try_for_each(|space| self.output.context.engine.space(*space).map(drop))?;
             let mut patch = Patch::new(self.output, &options);
             match &survey {
                 Some(survey) if knows_all => patch.settle_suspects(survey, draft)?,
@@ -74,7 +82,10 @@ impl Landing<'_> {
             }
             let patch = patch.file.finish()?;
             self.output.context.lands(shard);
-            return ingest(&[Some(&file), patch.as_ref()].into_iter().flatten().collect::<Vec<_>>(), shard);
+            return ingest(
+                &[Some(&file), patch.as_ref()].into_iter().flatten().collect::<Vec<_>>(),
+                shard,
+            );
         }
         Ok(())
     }
@@ -110,14 +121,18 @@ impl Landing<'_> {
         Ok(survey)
     }
 
-    /// Whether every entry whose key was touched is a suspect. The caller holds the gate exclusively.
+    /// Whether every entry whose key was touched is a suspect. The caller holds the gate
+    /// exclusively.
     fn knows_all(&self, survey: Option<&Survey>) -> bool {
         let Some(survey) = survey else { return !self.window.is_touched_since(None) };
-        let is_news = |hash: u64| survey.ours.binary_search(&hash).is_ok() && survey.touched.binary_search(&hash).is_err();
+        let is_news = |hash: u64| {
+            survey.ours.binary_search(&hash).is_ok() && survey.touched.binary_search(&hash).is_err()
+        };
         survey.is_whole && !self.window.is_touched_by(survey.mark, is_news)
     }
 
-    /// Looks at every touched key, where the suspects are not known. The caller holds the gate exclusively.
+    /// Looks at every touched key, where the suspects are not known. The caller holds the gate
+    /// exclusively.
     fn settle_all(&self, patch: &mut Patch<'_>, draft: &mut Draft) -> Result<()> {
         let mut merge = self.output.merge()?;
         for fate in &mut draft.fates {
@@ -202,11 +217,16 @@ impl<'a> Patch<'a> {
     fn judge(&mut self, record: &Record<'_>, before: Fate) -> Result<Fate> {
         let stored = self.shard.db().get_pinned_cf(self.shard.rows(), record.key);
         let stored = stored.map_err(|error| translate(self.shard.directory.display(), error))?;
-        let header = stored.as_deref().map(|value| Header::split(value).map(|(header, _)| header)).transpose()?;
+        let header = stored
+            .as_deref()
+            .map(|value| Header::split(value).map(|(header, _)| header))
+            .transpose()?;
         let now = self.rules.fate(record, header, self.now_ms);
         match (now, &stored) {
             (Fate::Existed | Fate::Overtaken, Some(stored)) => self.file.put(record.key, stored)?,
-            (Fate::Renewed, _) => self.file.put(record.key, &self.output.context.renew(self.shard, record)?)?,
+            (Fate::Renewed, _) => {
+                self.file.put(record.key, &self.output.context.renew(self.shard, record)?)?
+            }
             (Fate::Inserted | Fate::Replaced, _) if before == Fate::Renewed => return Ok(before),
             _ => {}
         }

@@ -1,9 +1,9 @@
 //! Merges sorted sources into one sorted sequence.
 //!
-//! A tree of losers: each leaf is a source, each inner node remembers which source lost the match there, and the overall
-//! winner stands above the root. When the winner moves on, only the matches on its path are played again: one comparison a
-//! level. Sources are compared by sixteen bytes of their key, cached as a number, and by the records only when those are
-//! equal.
+//! A tree of losers: each leaf is a source, each inner node remembers which source lost the match
+//! there, and the overall winner stands above the root. When the winner moves on, only the matches
+//! on its path are played again: one comparison a level. Sources are compared by sixteen bytes of
+//! their key, cached as a number, and by the records only when those are equal.
 
 use tonnage_engine::Result;
 
@@ -15,8 +15,8 @@ use super::record::{Precedence, Record, prefix_number};
 pub(super) struct Merge<'a> {
     cursors: Vec<Cursor<'a>>,
     heads: Vec<Head>,
-    /// `tree[0]` is the winner, the others are losers. Node `n` has the children `2n` and `2n + 1`; source `s` is the leaf
-    /// `s + sources`.
+    /// `tree[0]` is the winner, the others are losers. Node `n` has the children `2n` and `2n + 1`;
+    /// source `s` is the leaf `s + sources`.
     tree: Vec<usize>,
     /// How many leading bytes all keys of the merge share.
     common: usize,
@@ -32,10 +32,16 @@ struct Head {
 }
 
 impl<'a> Merge<'a> {
-    /// Merges cursors that stand before their first entry. All keys share their first `common` bytes.
-    pub(super) fn new(cursors: Vec<Cursor<'a>>, common: usize, precedence: Precedence) -> Result<Self> {
+    /// Merges cursors that stand before their first entry. All keys share their first `common`
+    /// bytes.
+    pub(super) fn new(
+        cursors: Vec<Cursor<'a>>,
+        common: usize,
+        precedence: Precedence,
+    ) -> Result<Self> {
         let heads = vec![Head { ended: true, prefix: 0 }; cursors.len()];
-        let mut merge = Self { cursors, heads, tree: Vec::new(), common, precedence, started: false };
+        let mut merge =
+            Self { cursors, heads, tree: Vec::new(), common, precedence, started: false };
         for source in 0..merge.cursors.len() {
             merge.advance(source)?;
         }
@@ -60,7 +66,9 @@ impl<'a> Merge<'a> {
     fn advance(&mut self, source: usize) -> Result<()> {
         let cursor = &mut self.cursors[source];
         self.heads[source] = match cursor.advance()? {
-            true => Head { ended: false, prefix: prefix_number::<16>(cursor.record().key, self.common) },
+            true => {
+                Head { ended: false, prefix: prefix_number::<16>(cursor.record().key, self.common) }
+            }
             false => Head { ended: true, prefix: 0 },
         };
         Ok(())

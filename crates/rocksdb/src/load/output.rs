@@ -1,11 +1,13 @@
 //! Stores one range of rows of a shard as one file that RocksDB takes in.
 //!
-//! 1. Lock the range: no other load makes a file of it meanwhile. Open a load window, then judge every entry of the merge by what is
-//!    stored, and write those that win to the file.
-//! 2. Have the file ingested ([`super::landing`]): entries that small writes or small loads overtook since 1 are put right.
+//! 1. Lock the range: no other load makes a file of it meanwhile. Open a load window, then judge
+//!    every entry of the merge by what is stored, and write those that win to the file.
+//! 2. Have the file ingested ([`super::landing`]): entries that small writes or small loads
+//!    overtook since 1 are put right.
 //! 3. Unlock the range, and report. Nothing is held any more, so an observer may do what it likes.
 //!
-//! The fate of each entry is remembered as one byte, so that the merge can be walked again with the same outcome.
+//! The fate of each entry is remembered as one byte, so that the merge can be walked again with the
+//! same outcome.
 
 use rocksdb::Options;
 use tonnage_engine::{Durability, OnExisting, Result, SpaceId};
@@ -63,7 +65,8 @@ impl Output<'_> {
     }
 
     fn store_draft(&self) -> Result<Draft> {
-        let _range = self.shard.loading.lock(self.range.lower.as_deref(), self.range.upper.as_deref());
+        let _range =
+            self.shard.loading.lock(self.range.lower.as_deref(), self.range.upper.as_deref());
         let window = OpenWindow::open(self.shard);
         let mut draft = self.write_draft()?;
         if !draft.is_refused {
@@ -72,7 +75,8 @@ impl Output<'_> {
         Ok(draft)
     }
 
-    /// An entry that yields is as durable as the row that it yields to, which may stand in the log alone.
+    /// An entry that yields is as durable as the row that it yields to, which may stand in the log
+    /// alone.
     fn sync_what_stays(&self, draft: &Draft) -> Result<()> {
         let is_needed = self.context.options.durability == Durability::Fsync && draft.has_losers;
         if is_needed { self.shard.sync_log() } else { Ok(()) }

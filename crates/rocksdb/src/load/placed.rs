@@ -1,7 +1,7 @@
 //! Stores one range of a placed space as one file that RocksDB takes in.
 //!
-//! Such entries are stored whatever is there, so this is one pass over them: nothing is looked up, nobody's writes are minded, and no fate need
-//! be remembered.
+//! Such entries are stored whatever is there, so this is one pass over them: nothing is looked up,
+//! nobody's writes are minded, and no fate need be remembered.
 
 use std::sync::PoisonError;
 
@@ -68,9 +68,14 @@ impl PlacedOutput<'_> {
         options
     }
 
-    /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the gate is shut.
+    /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the
+    /// gate is shut.
     fn land(&self, file: &FinishedFile) -> Result<()> {
         let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
-        if self.context.takes_entries(self.space, Zone::Placed)? { ingest(&[file], self.shard) } else { Ok(()) }
+        if self.context.takes_entries(self.space, Zone::Placed)? {
+            ingest(&[file], self.shard)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -1,15 +1,16 @@
 //! The memory of a session, and what lies in it.
 //!
-//! Memory is given out as a fixed number of *permits*, each good for one run. A run goes through these stages:
+//! Memory is given out as a fixed number of *permits*, each good for one run. A run goes through
+//! these stages:
 //!
 //! ```text
 //! open --checked out by a pusher, who copies entries into it--> open
 //! open --full--> sealed --sorted by a worker--> sorted --somebody waits for memory--> spilled (gives its permit back)
 //! ```
 //!
-//! A pusher without room takes a free permit, else has an idle run of another lane sealed, else waits for the workers.
-//! Nobody holds a run while waiting, so there is always one who goes on. Workers are started when the first run is full:
-//! a small load never has any.
+//! A pusher without room takes a free permit, else has an idle run of another lane sealed, else
+//! waits for the workers. Nobody holds a run while waiting, so there is always one who goes on.
+//! Workers are started when the first run is full: a small load never has any.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -86,7 +87,8 @@ impl Gathered {
     }
 }
 
-/// A run in the hands of a pusher. It goes back to the pool whatever happens to the pusher: a flush waits for it.
+/// A run in the hands of a pusher. It goes back to the pool whatever happens to the pusher: a flush
+/// waits for it.
 pub(super) struct CheckedOut<'p> {
     pool: &'p Pool,
     run: Option<RunBuffer>,
@@ -124,7 +126,9 @@ impl<'p> CheckedOut<'p> {
 impl Drop for CheckedOut<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.pool.stop(&Error::internal("a push panicked: what it was to bring is not whole; start the load anew"));
+            self.pool.stop(&Error::internal(
+                "a push panicked: what it was to bring is not whole; start the load anew",
+            ));
         }
         if let Some(run) = self.run.take() {
             self.pool.take_back(run, self.pushed_bytes, self.is_full);
@@ -174,7 +178,8 @@ impl Pool {
     pub(super) fn try_check_out(&self, lane: Lane) -> Result<Option<CheckedOut<'_>>> {
         let mut state = self.lock();
         state.check()?;
-        let run = if state.draining { None } else { state.take_run(lane, self.settings.run_bytes_max) };
+        let run =
+            if state.draining { None } else { state.take_run(lane, self.settings.run_bytes_max) };
         Ok(run.map(|run| CheckedOut::new(self, run)))
     }
 
@@ -197,7 +202,8 @@ impl Pool {
         }
     }
 
-    /// Takes a run back from a pusher, who put entries of so many bytes into it. A full one is sealed.
+    /// Takes a run back from a pusher, who put entries of so many bytes into it. A full one is
+    /// sealed.
     fn take_back(&self, run: RunBuffer, pushed_bytes: u64, full: bool) {
         let mut state = self.lock();
         state.checked_out -= 1;
@@ -214,8 +220,8 @@ impl Pool {
         }
     }
 
-    /// Takes everything out, once all pushers have given back their runs and the workers have put down their work.
-    /// From a success on, workers rest until [`Pool::resume`].
+    /// Takes everything out, once all pushers have given back their runs and the workers have put
+    /// down their work. From a success on, workers rest until [`Pool::resume`].
     pub(super) fn drain(&self) -> Result<Gathered> {
         let mut state = self.lock();
         state.draining = true;
@@ -241,7 +247,8 @@ impl Pool {
         })
     }
 
-    /// Gives back the permits of what a flush took out, once it is stored, and lets the workers go on.
+    /// Gives back the permits of what a flush took out, once it is stored, and lets the workers go
+    /// on.
     pub(super) fn resume(&self, permits: usize) {
         let mut state = self.lock();
         state.permits_free += permits;
@@ -293,14 +300,20 @@ impl Pool {
             }
             Work::Spill(run) => {
                 let lane = run.lane;
-                let file = spill_merged(&Sources { runs: vec![run], files: Vec::new() }, lane, *precedence, spill)?;
+                let file = spill_merged(
+                    &Sources { runs: vec![run], files: Vec::new() },
+                    lane,
+                    *precedence,
+                    spill,
+                )?;
                 let mut state = self.lock();
                 state.spilled.push(file);
                 state.permits_free += 1;
             }
             Work::MergeFiles(files) => {
                 let lane = files[0].lane;
-                let file = spill_merged(&Sources { runs: Vec::new(), files }, lane, *precedence, spill)?;
+                let file =
+                    spill_merged(&Sources { runs: Vec::new(), files }, lane, *precedence, spill)?;
                 self.lock().spilled.push(file);
             }
         }
@@ -309,7 +322,12 @@ impl Pool {
 }
 
 /// Writes the merge of some sources to one new file.
-fn spill_merged(sources: &Sources, lane: Lane, precedence: Precedence, place: &SpillPlace) -> Result<SpillFile> {
+fn spill_merged(
+    sources: &Sources,
+    lane: Lane,
+    precedence: Precedence,
+    place: &SpillPlace,
+) -> Result<SpillFile> {
     let mut writer = SpillWriter::create(place)?;
     let mut merge = sources.merge(&KeyRange::default(), precedence)?;
     while let Some(record) = merge.next()? {
@@ -366,11 +384,13 @@ impl State {
         if self.spilled.len() < FILES_MAX {
             return None;
         }
-        let lane = self.spilled.iter().map(|file| file.lane).max_by_key(|lane| self.files_of(*lane))?;
+        let lane =
+            self.spilled.iter().map(|file| file.lane).max_by_key(|lane| self.files_of(*lane))?;
         if self.files_of(lane) < FILES_MAX {
             return None;
         }
-        let (mut of_lane, others): (Vec<_>, Vec<_>) = self.spilled.drain(..).partition(|file| file.lane == lane);
+        let (mut of_lane, others): (Vec<_>, Vec<_>) =
+            self.spilled.drain(..).partition(|file| file.lane == lane);
         of_lane.sort_by_key(SpillFile::bytes);
         self.spilled = others;
         self.spilled.extend(of_lane.split_off(FILES_MAX / 2));

@@ -1,7 +1,7 @@
 //! Ranges of keys, and how the keys of a load are cut into them.
 //!
-//! Each range becomes one output file. The cuts come from samples: keys at even distances in every run, each standing for
-//! the bytes around it. Equal keys never part, because a cut is a key.
+//! Each range becomes one output file. The cuts come from samples: keys at even distances in every
+//! run, each standing for the bytes around it. Equal keys never part, because a cut is a key.
 
 use super::run::SortedRun;
 use super::spill::SpillFile;
@@ -44,9 +44,11 @@ impl Samples {
         self.samples.extend(file.index().map(|(key, bytes)| (key.to_vec(), bytes)));
     }
 
-    /// Cuts what lies in `all` into ranges of about `range_bytes`, but at least `ranges_min` where there is enough to cut.
+    /// Cuts what lies in `all` into ranges of about `range_bytes`, but at least `ranges_min` where
+    /// there is enough to cut.
     pub(super) fn cut(&self, all: &KeyRange, range_bytes: u64, ranges_min: u64) -> Vec<KeyRange> {
-        let mut samples: Vec<&(Vec<u8>, u64)> = self.samples.iter().filter(|(key, _)| all.contains(key)).collect();
+        let mut samples: Vec<&(Vec<u8>, u64)> =
+            self.samples.iter().filter(|(key, _)| all.contains(key)).collect();
         samples.sort_unstable();
         let total: u64 = samples.iter().map(|(_, bytes)| bytes).sum();
         let ranges = total.div_ceil(range_bytes).max(ranges_min).max(1);
@@ -104,7 +106,11 @@ mod tests {
         assert_eq!(ranges.len(), 2);
         assert_eq!((&ranges[0].lower, &ranges[1].upper), (&part.lower, &part.upper));
         assert_eq!((&ranges[0].upper, &ranges[1].lower), (&key(250), &key(250)));
-        assert_eq!(samples(0..100).cut(&part, 1_000, 2), [part], "what no sample was taken of is not left out");
+        assert_eq!(
+            samples(0..100).cut(&part, 1_000, 2),
+            [part],
+            "what no sample was taken of is not left out"
+        );
     }
 
     #[test]

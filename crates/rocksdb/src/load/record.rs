@@ -1,8 +1,8 @@
 //! One entry of a load, as it lies in memory and in spill files.
 //!
-//! `varint key length, varint value length, varint stream, varint position, key, value`: the key is the one that RocksDB
-//! keeps (space first), the value has its header. A record says everything about its entry, so runs are sorted, spilled and
-//! merged by moving records and nothing else.
+//! `varint key length, varint value length, varint stream, varint position, key, value`: the key is
+//! the one that RocksDB keeps (space first), the value has its header. A record says everything
+//! about its entry, so runs are sorted, spilled and merged by moving records and nothing else.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -152,7 +152,10 @@ impl<'a> Record<'a> {
     /// The bytes of key and value as the caller pushed them.
     #[inline]
     pub(super) fn logical_bytes(&self) -> u64 {
-        let header = Header { version: 0, expires_at_ms: if self.value[0] & 0x80 == 0 { NEVER_MS } else { 1 } };
+        let header = Header {
+            version: 0,
+            expires_at_ms: if self.value[0] & 0x80 == 0 { NEVER_MS } else { 1 },
+        };
         (self.key.len() - 4 + self.value.len() - header.encoded_len()) as u64
     }
 
@@ -171,7 +174,9 @@ impl<'a> Record<'a> {
 /// The space of a key as RocksDB keeps it.
 #[inline]
 pub(super) fn space_of(physical_key: &[u8]) -> SpaceId {
-    SpaceId(u32::from_be_bytes(physical_key[..4].try_into().expect("every key starts with its space")))
+    SpaceId(u32::from_be_bytes(
+        physical_key[..4].try_into().expect("every key starts with its space"),
+    ))
 }
 
 /// `N` bytes of `key` from `depth` on as a number that orders like them, padded with zeros.
@@ -225,14 +230,23 @@ mod tests {
     fn a_record_is_read_back_as_it_was_pushed() {
         let header = Header { version: 7, expires_at_ms: 9 };
         let mut arena = Vec::new();
-        for (key, payload, position) in
-            [(&b""[..], &b""[..], 0), (b"key", b"value", u64::MAX), (&[9; 300], &[1; 70_000], 1 << 40)]
-        {
+        for (key, payload, position) in [
+            (&b""[..], &b""[..], 0),
+            (b"key", b"value", u64::MAX),
+            (&[9; 300], &[1; 70_000], 1 << 40),
+        ] {
             let start = arena.len();
-            NewRecord { space: SpaceId(258), key, header, payload, stream: u32::MAX, position }.append_to(&mut arena);
+            NewRecord { space: SpaceId(258), key, header, payload, stream: u32::MAX, position }
+                .append_to(&mut arena);
             let record = Record::at(&arena, start);
-            assert_eq!((record.space(), record.logical_key(), record.stream), (SpaceId(258), key, u32::MAX));
-            assert_eq!((record.position, record.logical_bytes()), (position, (key.len() + payload.len()) as u64));
+            assert_eq!(
+                (record.space(), record.logical_key(), record.stream),
+                (SpaceId(258), key, u32::MAX)
+            );
+            assert_eq!(
+                (record.position, record.logical_bytes()),
+                (position, (key.len() + payload.len()) as u64)
+            );
             assert_eq!(Header::split(record.value).unwrap(), (header, payload));
             assert_eq!(record.encoded, &arena[start..]);
         }
@@ -247,7 +261,10 @@ mod tests {
 
     #[test]
     fn prefix_numbers_order_like_the_bytes() {
-        assert_eq!(prefix_number::<12>(b"xxab", 2), u128::from_be_bytes(*b"\0\0\0\0ab\0\0\0\0\0\0\0\0\0\0"));
+        assert_eq!(
+            prefix_number::<12>(b"xxab", 2),
+            u128::from_be_bytes(*b"\0\0\0\0ab\0\0\0\0\0\0\0\0\0\0")
+        );
         assert!(prefix_number::<12>(b"ab", 0) < prefix_number::<12>(b"abc", 0));
         assert_eq!(prefix_number::<16>(b"ab", 5), 0);
     }

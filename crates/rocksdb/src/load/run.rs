@@ -29,7 +29,8 @@ impl RunBuffer {
     /// Whether there is no room for `record`. An empty run has room for anything.
     #[inline]
     pub(super) fn is_full_for(&self, record: &NewRecord<'_>) -> bool {
-        self.records > 0 && self.bytes() + record.encoded_len_max() + SORT_BYTES_PER_RECORD > self.bytes_max
+        self.records > 0
+            && self.bytes() + record.encoded_len_max() + SORT_BYTES_PER_RECORD > self.bytes_max
     }
 
     /// Copies an entry into the run.
@@ -40,7 +41,10 @@ impl RunBuffer {
         if self.records == 0 {
             (self.first_key, self.common) = (key.start, key.len());
         } else {
-            self.common = common_len(&self.arena[self.first_key..self.first_key + self.common], &self.arena[key]);
+            self.common = common_len(
+                &self.arena[self.first_key..self.first_key + self.common],
+                &self.arena[key],
+            );
         }
         self.records += 1;
     }
@@ -50,7 +54,8 @@ impl RunBuffer {
     fn make_room(&mut self, bytes: usize) {
         let needed = self.arena.len() + bytes;
         if needed > self.arena.capacity() {
-            let capacity = (2 * self.arena.capacity()).max(FIRST_BYTES).min(self.bytes_max).max(needed);
+            let capacity =
+                (2 * self.arena.capacity()).max(FIRST_BYTES).min(self.bytes_max).max(needed);
             self.arena.reserve_exact(capacity - self.arena.len());
         }
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{Engine, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, SpaceId, SpaceInfo};
+use tonnage_engine::{
+    Engine, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, SpaceId, SpaceInfo,
+};
 
 use super::context::{Context, catch, precedence};
 use super::pool::{CheckedOut, Pool, PoolSettings};
@@ -48,16 +50,27 @@ impl<'a> Session<'a> {
     pub(super) fn open(engine: &'a RocksEngine, options: LoadOptions) -> Result<Self> {
         let spill_directory = match &options.spill_directory {
             Some(directory) => directory.clone(),
-            None => engine.shards().first().map_or_else(PathBuf::new, |shard| shard.load_directory()),
+            None => {
+                engine.shards().first().map_or_else(PathBuf::new, |shard| shard.load_directory())
+            }
         };
-        let frame_bytes = (options.memory_bytes_max / FRAMES_IN_MEMORY).clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+        let frame_bytes =
+            (options.memory_bytes_max / FRAMES_IN_MEMORY).clamp(FRAME_BYTES_MIN, FRAME_BYTES_MAX);
         let spill = SpillPlace { directory: spill_directory, frame_bytes };
         // Before versions are drawn for entries: what the watches do not see is older than these.
         let watched = if keeps(options.on_existing) { &[] } else { engine.shards() };
         let watches = watched.iter().map(Watch::open).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
         let workers = Workers::new(options.parallelism);
-        Ok(Self { engine, options, pool, workers, watches, placed: RwLock::default(), flushing: Mutex::default() })
+        Ok(Self {
+            engine,
+            options,
+            pool,
+            workers,
+            watches,
+            placed: RwLock::default(),
+            flushing: Mutex::default(),
+        })
     }
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
@@ -66,11 +79,21 @@ impl<'a> Session<'a> {
         for index in 0..entries.len() {
             let (key, value) = (entries.key(index), entries.value(index));
             let checked = match () {
-                () if key.len() > capability.key_bytes_max => Err(too_long("key", key.len(), capability.key_bytes_max)),
-                () if value.len() > capability.value_bytes_max => Err(too_long("value", value.len(), capability.value_bytes_max)),
-                () => space.shape.shard_key_len(key).and_then(|len| self.engine.shard_index_in(space, &key[..len])).map(drop),
+                () if key.len() > capability.key_bytes_max => {
+                    Err(too_long("key", key.len(), capability.key_bytes_max))
+                }
+                () if value.len() > capability.value_bytes_max => {
+                    Err(too_long("value", value.len(), capability.value_bytes_max))
+                }
+                () => space
+                    .shape
+                    .shard_key_len(key)
+                    .and_then(|len| self.engine.shard_index_in(space, &key[..len]))
+                    .map(drop),
             };
-            checked.map_err(|error| error.at(format_args!("entry {} of stream {stream}", entries.position(index))))?;
+            checked.map_err(|error| {
+                error.at(format_args!("entry {} of stream {stream}", entries.position(index)))
+            })?;
         }
         Ok(())
     }
@@ -94,7 +117,8 @@ impl<'a> Session<'a> {
         let mut index = indexes.next();
         while index.is_some() {
             let mut run = self.check_out(lane)?;
-            // Drawn once there is a run: what a flush stores has smaller versions than what comes after it.
+            // Drawn once there is a run: what a flush stores has smaller versions than what comes
+            // after it.
             let version = self.draw_version(lane)?;
             while let Some(next) = index {
                 let record = NewRecord {
@@ -192,14 +216,17 @@ impl LoadSession for Session<'_> {
             self.note_placed(space);
         }
         let order = rough_order(&entries.keys);
-        let places = (0..entries.len()).map(|place| order.as_ref().map_or(place, |order| order[place] as usize));
+        let places = (0..entries.len())
+            .map(|place| order.as_ref().map_or(place, |order| order[place] as usize));
         let shards = self.engine.shards().len();
         if shards == 1 {
             return self.push_to(Lane { zone, shard: 0 }, space, stream, entries, places);
         }
         let shard_of = |index: usize| {
             let key = entries.key(index);
-            info.shape.shard_key_len(key).and_then(|len| self.engine.shard_index_in(&info, &key[..len]))
+            info.shape
+                .shard_key_len(key)
+                .and_then(|len| self.engine.shard_index_in(&info, &key[..len]))
         };
         let shard_of: Vec<usize> = (0..entries.len()).map(shard_of).collect::<Result<_>>()?;
         for shard in 0..shards {

@@ -1,12 +1,16 @@
-//! Stores a small load through the write-ahead log, where files of their own would cost more than they save.
+//! Stores a small load through the write-ahead log, where files of their own would cost more than
+//! they save.
 //!
 //! Such a load is a sequence of small writes, and waits for other loads as little as they do:
 //!
-//! 1. Take a chunk of the entries. Read what is stored under their keys, holding nothing, so that it is in memory in the next step.
-//!    Wait at the [door](crate::pace) while writes are slowed down or stopped.
-//! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does. Judge the entries by what is stored,
-//!    note the keys of those that win in the open windows, and commit them in one batch.
-//! 3. At the end sync once if that was asked for, and only then report: nothing is held any more, so an observer may do what it likes.
+//! 1. Take a chunk of the entries. Read what is stored under their keys, holding nothing, so that
+//!    it is in memory in the next step. Wait at the [door](crate::pace) while writes are slowed
+//!    down or stopped.
+//! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does.
+//!    Judge the entries by what is stored, note the keys of those that win in the open windows, and
+//!    commit them in one batch.
+//! 3. At the end sync once if that was asked for, and only then report: nothing is held any more,
+//!    so an observer may do what it likes.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -29,11 +33,18 @@ use crate::shard::Shard;
 /// How much is judged and committed together, unless one entry alone is more.
 const CHUNK_BYTES: usize = 256 << 10;
 const CHUNK_ENTRIES: usize = 1024;
-/// Fewer entries than this are not read ahead: looking at them twice costs more than it spares those who wait for their stripes.
+/// Fewer entries than this are not read ahead: looking at them twice costs more than it spares
+/// those who wait for their stripes.
 const READ_AHEAD_MIN: usize = 16;
 
 /// Stores what lies in a range of `sources`.
-pub(super) fn store(context: &Context<'_>, shard: &Shard, sources: &Sources, zone: Zone, range: &KeyRange) -> Result<()> {
+pub(super) fn store(
+    context: &Context<'_>,
+    shard: &Shard,
+    sources: &Sources,
+    zone: Zone,
+    range: &KeyRange,
+) -> Result<()> {
     let mut small = Small {
         context,
         shard,
@@ -110,17 +121,26 @@ impl<'a> Small<'a> {
             self.fates.push(fate);
             match fate {
                 Fate::Inserted | Fate::Replaced => self.put(&mut batch, &record, record.value),
-                Fate::Renewed => self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?),
-                Fate::Existed | Fate::Repeated if self.context.options.on_existing == OnExisting::Fail => {
+                Fate::Renewed => {
+                    self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?)
+                }
+                Fate::Existed | Fate::Repeated
+                    if self.context.options.on_existing == OnExisting::Fail =>
+                {
                     return Ok(Attempt::Done(()));
                 }
                 Fate::Existed | Fate::Repeated | Fate::Displaced | Fate::Overtaken => {}
             }
         }
-        if batch.is_empty() { Ok(Attempt::Done(())) } else { pace::attempt(self.shard, false, batch) }
+        if batch.is_empty() {
+            Ok(Attempt::Done(()))
+        } else {
+            pace::attempt(self.shard, false, batch)
+        }
     }
 
-    /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to yield to entries of placed spaces.
+    /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to
+    /// yield to entries of placed spaces.
     fn stripes(&self, chunk: &Chunk) -> Result<Vec<MutexGuard<'a, ()>>> {
         if self.zone == Zone::Placed {
             return Ok(Vec::new());

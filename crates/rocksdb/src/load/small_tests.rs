@@ -3,7 +3,10 @@
 use std::sync::PoisonError;
 use std::thread;
 
-use tonnage_engine::{Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, SpaceId,
+    WriteBatch,
+};
 
 use crate::{RocksEngine, Settings};
 
@@ -29,8 +32,9 @@ fn load(store: &Store, on_existing: OnExisting, keys: std::ops::Range<u64>) {
     session.finish().unwrap();
 }
 
-/// The bug's story: loads of one shard waited for each other for a whole flush, so a load of one row waited hours for a giant one.
-/// Here a large load is at work on all keys for as long as the test takes.
+/// The bug's story: loads of one shard waited for each other for a whole flush, so a load of one
+/// row waited hours for a giant one. Here a large load is at work on all keys for as long as the
+/// test takes.
 #[test]
 fn a_small_load_does_not_wait_for_a_large_one() {
     let store = store();
@@ -41,7 +45,8 @@ fn a_small_load_does_not_wait_for_a_large_one() {
     }
 }
 
-/// Nor does it wait for small writes of other shard keys, or these for it: one that holds the gate is in the middle of a write.
+/// Nor does it wait for small writes of other shard keys, or these for it: one that holds the gate
+/// is in the middle of a write.
 #[test]
 fn a_small_load_goes_on_beside_small_writes() {
     let store = store();
@@ -50,7 +55,8 @@ fn a_small_load_goes_on_beside_small_writes() {
     load(&store, OnExisting::Replace, 0..5_000);
 }
 
-/// A small load and a small write of one row take turns: the write on a condition finds what the load stored, or the load what it wrote.
+/// A small load and a small write of one row take turns: the write on a condition finds what the
+/// load stored, or the load what it wrote.
 #[test]
 fn small_loads_and_small_writes_of_one_row_take_turns() {
     let store = store();

@@ -1,10 +1,12 @@
 //! Sorts the records of a run.
 //!
-//! 1. Each record becomes one number: the twelve key bytes behind what all keys share, then the record's offset.
-//! 2. The numbers are sorted as integers: no branches to mispredict, no reads outside the array. Records that were pushed together came in
-//!    about the order of their keys ([`rough_order`]), so this is mostly a merge of stretches that are sorted already.
-//! 3. Records whose twelve bytes are equal form a group. A large group starts again at 1 behind what its keys share; a small
-//!    one is sorted by whole keys, then by origin.
+//! 1. Each record becomes one number: the twelve key bytes behind what all keys share, then the
+//!    record's offset.
+//! 2. The numbers are sorted as integers: no branches to mispredict, no reads outside the array.
+//!    Records that were pushed together came in about the order of their keys ([`rough_order`]), so
+//!    this is mostly a merge of stretches that are sorted already.
+//! 3. Records whose twelve bytes are equal form a group. A large group starts again at 1 behind
+//!    what its keys share; a small one is sorted by whole keys, then by origin.
 
 use std::cmp::Ordering;
 
@@ -19,12 +21,19 @@ const SMALL_GROUP: usize = 16;
 /// How often a group may start again, which bounds the recursion.
 const LEVELS_MAX: u32 = 64;
 
-/// Bytes of memory that sorting takes for each record: its number, half as much to move numbers about, and the result.
-pub(super) const SORT_BYTES_PER_RECORD: usize = size_of::<u128>() + size_of::<u128>() / 2 + size_of::<u32>();
+/// Bytes of memory that sorting takes for each record: its number, half as much to move numbers
+/// about, and the result.
+pub(super) const SORT_BYTES_PER_RECORD: usize =
+    size_of::<u128>() + size_of::<u128>() / 2 + size_of::<u32>();
 
-/// The offsets of all records in `arena`, sorted by key, and for equal keys with the one to be stored first. `common` is a
-/// number of leading bytes that all keys share.
-pub(super) fn sorted_offsets(arena: &[u8], records: usize, common: usize, precedence: Precedence) -> Vec<u32> {
+/// The offsets of all records in `arena`, sorted by key, and for equal keys with the one to be
+/// stored first. `common` is a number of leading bytes that all keys share.
+pub(super) fn sorted_offsets(
+    arena: &[u8],
+    records: usize,
+    common: usize,
+    precedence: Precedence,
+) -> Vec<u32> {
     let mut items = Vec::with_capacity(records);
     let mut at = 0;
     while at < arena.len() {
@@ -36,12 +45,13 @@ pub(super) fn sorted_offsets(arena: &[u8], records: usize, common: usize, preced
     items.into_iter().map(offset).collect()
 }
 
-/// The places of keys, about in the order of the keys: as far as twelve bytes behind what all of them share can tell. Nothing when they are
-/// given in that order.
+/// The places of keys, about in the order of the keys: as far as twelve bytes behind what all of
+/// them share can tell. Nothing when they are given in that order.
 pub(super) fn rough_order(keys: &Slices) -> Option<Vec<u32>> {
     let first = keys.iter().next()?;
     let common = keys.iter().fold(first.len(), |common, key| common_len(&first[..common], key));
-    let mut items: Vec<u128> = (0..).zip(keys.iter()).map(|(place, key)| item(key, common, place)).collect();
+    let mut items: Vec<u128> =
+        (0..).zip(keys.iter()).map(|(place, key)| item(key, common, place)).collect();
     if items.is_sorted() {
         return None;
     }
@@ -78,7 +88,8 @@ impl<'a> Sorter<'a> {
     fn sort_group(&self, group: &mut [u128], depth: usize, levels: u32) {
         if group.len() > SMALL_GROUP && levels > 0 {
             let common = self.common_len(group);
-            // Keys that end before `depth` may differ in trailing zeros only, which numbers cannot tell apart.
+            // Keys that end before `depth` may differ in trailing zeros only, which numbers cannot
+            // tell apart.
             if common >= depth {
                 for item in &mut *group {
                     *item = self::item(self.record(*item).key, common, offset(*item));
@@ -93,7 +104,9 @@ impl<'a> Sorter<'a> {
 
     fn common_len(&self, group: &[u128]) -> usize {
         let first = self.record(group[0]).key;
-        group.iter().fold(first.len(), |common, item| common_len(&first[..common], self.record(*item).key))
+        group
+            .iter()
+            .fold(first.len(), |common, item| common_len(&first[..common], self.record(*item).key))
     }
 
     fn compare(&self, left: u128, right: u128) -> Ordering {

@@ -1,9 +1,11 @@
 //! Sorted runs on disk, for what does not fit into memory.
 //!
-//! A spill file is a sequence of frames: `u32 length, u32 CRC-32, records`. A frame is what is read at once, and its checksum
-//! is verified before a record of it is believed. The first keys of frames are kept in memory as a sparse index.
+//! A spill file is a sequence of frames: `u32 length, u32 CRC-32, records`. A frame is what is read
+//! at once, and its checksum is verified before a record of it is believed. The first keys of
+//! frames are kept in memory as a sparse index.
 //!
-//! A file is unlinked as soon as it is made, so nothing is left of it whatever happens to the process.
+//! A file is unlinked as soon as it is made, so nothing is left of it whatever happens to the
+//! process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -48,8 +50,10 @@ pub(super) struct SpillWriter {
 impl SpillWriter {
     /// Makes a file.
     pub(super) fn create(place: &SpillPlace) -> Result<Self> {
-        let path = place.directory.join(format!("spill-{}-{}", std::process::id(), next_file_number()));
-        let file = create_unlinked(&place.directory, &path).map_err(|error| failed(&path, error))?;
+        let path =
+            place.directory.join(format!("spill-{}-{}", std::process::id(), next_file_number()));
+        let file =
+            create_unlinked(&place.directory, &path).map_err(|error| failed(&path, error))?;
         let mut writer = Self {
             file,
             place: path,
@@ -70,7 +74,9 @@ impl SpillWriter {
     /// Appends a record.
     #[inline]
     pub(super) fn push(&mut self, record: Record<'_>) -> Result<()> {
-        if self.frame.len() > FRAME_HEAD_LEN && self.frame.len() + record.encoded.len() > self.frame_bytes {
+        if self.frame.len() > FRAME_HEAD_LEN
+            && self.frame.len() + record.encoded.len() > self.frame_bytes
+        {
             self.write_frame()?;
         }
         if self.frame.len() == FRAME_HEAD_LEN {
@@ -96,7 +102,13 @@ impl SpillWriter {
         if self.frame.len() > FRAME_HEAD_LEN {
             self.write_frame()?;
         }
-        Ok(SpillFile { lane, file: self.file, place: self.place, len: self.offset, index: self.index })
+        Ok(SpillFile {
+            lane,
+            file: self.file,
+            place: self.place,
+            len: self.offset,
+            index: self.index,
+        })
     }
 }
 
@@ -109,14 +121,19 @@ fn create_unlinked(directory: &Path, path: &Path) -> io::Result<File> {
 
 #[cold]
 fn failed(place: &Path, error: io::Error) -> Error {
-    let text = format!("{}: {error} (the load needs room there for what does not fit into its memory)", place.display());
+    let text = format!(
+        "{}: {error} (the load needs room there for what does not fit into its memory)",
+        place.display()
+    );
     Error::unavailable(text).with_source(error)
 }
 
 #[cold]
 fn damaged(place: &Path, offset: u64) -> Error {
-    let text =
-        format!("{}: what was written at byte {offset} reads back differently: load again, and check the disk", place.display());
+    let text = format!(
+        "{}: what was written at byte {offset} reads back differently: load again, and check the disk",
+        place.display()
+    );
     Error::corruption(text)
 }
 
@@ -139,7 +156,11 @@ impl SpillFile {
     /// Keys at about even distances, each with the bytes from it to the next.
     pub(super) fn index(&self) -> impl Iterator<Item = (&[u8], u64)> {
         let ends = self.index.offsets.iter().skip(1).copied().chain([self.len]);
-        self.index.keys.iter().zip(self.index.offsets.iter().zip(ends)).map(|(key, (start, end))| (key, end - start))
+        self.index
+            .keys
+            .iter()
+            .zip(self.index.offsets.iter().zip(ends))
+            .map(|(key, (start, end))| (key, end - start))
     }
 
     /// Reads from a place at or before the first entry whose key is not less than `lower`.
@@ -165,13 +186,15 @@ impl SpillReader<'_> {
         &self.frame
     }
 
-    /// Where the next record lies in [`SpillReader::frame`], which is another one than before at times.
+    /// Where the next record lies in [`SpillReader::frame`], which is another one than before at
+    /// times.
     #[inline]
     pub(super) fn next_span(&mut self) -> Result<Option<RecordSpan>> {
         if self.next_record == self.frame.len() && !self.read_frame()? {
             return Ok(None);
         }
-        let span = RecordSpan::read(&self.frame, self.next_record).ok_or_else(|| damaged(&self.file.place, self.next_frame))?;
+        let span = RecordSpan::read(&self.frame, self.next_record)
+            .ok_or_else(|| damaged(&self.file.place, self.next_frame))?;
         self.next_record = span.end();
         Ok(Some(span))
     }
@@ -228,7 +251,8 @@ impl SparseIndex {
         self.stride = 2 * self.stride.max(1);
     }
 
-    /// Where to start reading for `key`: a frame that starts before it, since equal keys may begin in the frame before.
+    /// Where to start reading for `key`: a frame that starts before it, since equal keys may begin
+    /// in the frame before.
     fn offset_before(&self, key: &[u8]) -> u64 {
         let (mut low, mut high) = (0, self.keys.len());
         while low < high {

@@ -1,5 +1,6 @@
-//! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load take one range after
-//! another: first those of placed spaces, then, when all of these are stored, the others.
+//! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load
+//! take one range after another: first those of placed spaces, then, when all of these are stored,
+//! the others.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +62,8 @@ pub(super) fn store(context: &Context<'_>, gathered: Gathered) -> Result<()> {
     }
     let tasks = plan(context, &sources);
     let _resting = rest_compaction(context, &tasks);
-    let (placed, ordinary): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.lane.zone == Zone::Placed);
+    let (placed, ordinary): (Vec<_>, Vec<_>) =
+        tasks.into_iter().partition(|task| task.lane.zone == Zone::Placed);
     run_all(context, &placed, |task| carry_out(context, task))?;
     sync_placed(context, &ordinary)?;
     run_all(context, &ordinary, |task| carry_out(context, task))
@@ -77,8 +79,9 @@ fn carry_out(context: &Context<'_>, task: &Task<'_>) -> Result<()> {
     }
 }
 
-/// Entries of placed spaces may have gone into the log, by this flush or one before. A file survives a power failure at once, what
-/// stands in the log only once it is synced: so that comes first.
+/// Entries of placed spaces may have gone into the log, by this flush or one before. A file
+/// survives a power failure at once, what stands in the log only once it is synced: so that comes
+/// first.
 fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
     if context.placed.is_empty() {
         return Ok(());
@@ -92,7 +95,8 @@ fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
 }
 
 fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<SortedRun>> {
-    let unsorted: Vec<Mutex<Option<RunBuffer>>> = unsorted.into_iter().map(|run| Mutex::new(Some(run))).collect();
+    let unsorted: Vec<Mutex<Option<RunBuffer>>> =
+        unsorted.into_iter().map(|run| Mutex::new(Some(run))).collect();
     let sorted = Mutex::new(Vec::with_capacity(unsorted.len()));
     run_all(context, &unsorted, |slot| {
         let run = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -113,8 +117,10 @@ fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task<'_>]) -> Vec<Merging
 
 fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<Task<'a>> {
     let is_small = |shard: usize| {
-        let lanes = sources.iter().filter(|(lane, _)| lane.shard == shard).map(|(_, sources)| sources);
-        lanes.clone().all(|sources| sources.files.is_empty()) && lanes.map(Sources::bytes).sum::<u64>() < SMALL_BYTES_MAX
+        let lanes =
+            sources.iter().filter(|(lane, _)| lane.shard == shard).map(|(_, sources)| sources);
+        lanes.clone().all(|sources| sources.files.is_empty())
+            && lanes.map(Sources::bytes).sum::<u64>() < SMALL_BYTES_MAX
     };
     let mut tasks = Vec::new();
     for (&lane, sources) in sources {
@@ -131,14 +137,22 @@ fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<
         match lane.zone {
             Zone::Ordinary => cut(&everything, Way::File),
             // A file of one space alone goes with that space, and all threads have a part of each.
-            Zone::Placed => context.placed.iter().for_each(|space| cut(&keys_of(*space), Way::PlacedFile(*space))),
+            Zone::Placed => context
+                .placed
+                .iter()
+                .for_each(|space| cut(&keys_of(*space), Way::PlacedFile(*space))),
         }
     }
     tasks
 }
 
-/// Runs `step` on every task, on as many threads as the load may use, this one among them. The first error stops them all.
-fn run_all<T: Sync>(context: &Context<'_>, tasks: &[T], step: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+/// Runs `step` on every task, on as many threads as the load may use, this one among them. The
+/// first error stops them all.
+fn run_all<T: Sync>(
+    context: &Context<'_>,
+    tasks: &[T],
+    step: impl Fn(&T) -> Result<()> + Sync,
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let first_error: Mutex<Option<Error>> = Mutex::new(None);
     let work = || {

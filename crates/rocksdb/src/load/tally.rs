@@ -54,10 +54,11 @@ impl Tally {
     #[inline]
     fn run(&mut self, stream: u32) -> &mut StoredRun {
         if self.runs.get(self.last).is_none_or(|run| run.stream != stream) {
-            self.last = self.runs.binary_search_by_key(&stream, |run| run.stream).unwrap_or_else(|index| {
-                self.runs.insert(index, StoredRun::none_of(stream));
-                index
-            });
+            self.last =
+                self.runs.binary_search_by_key(&stream, |run| run.stream).unwrap_or_else(|index| {
+                    self.runs.insert(index, StoredRun::none_of(stream));
+                    index
+                });
         }
         &mut self.runs[self.last]
     }

@@ -25,7 +25,14 @@ fn run_of(rows: &[Row], precedence: Precedence) -> SortedRun {
     for (space, key, stream, position) in rows {
         let header = Header { version: 1, expires_at_ms: 0 };
         let (stream, position) = (*stream, *position);
-        run.push(&NewRecord { space: SpaceId(*space), key, header, payload: &position.to_le_bytes(), stream, position });
+        run.push(&NewRecord {
+            space: SpaceId(*space),
+            key,
+            header,
+            payload: &position.to_le_bytes(),
+            stream,
+            position,
+        });
     }
     run.sort(precedence)
 }
@@ -44,8 +51,16 @@ fn merged(sources: &Sources, range: &KeyRange, precedence: Precedence) -> Vec<Ro
     let mut merge = sources.merge(range, precedence).unwrap();
     let mut rows = Vec::new();
     while let Some(record) = merge.next().unwrap() {
-        assert!(record.value.ends_with(&record.position.to_le_bytes()), "a value stays with its key");
-        rows.push((record.space().0, record.logical_key().to_vec(), record.stream, record.position));
+        assert!(
+            record.value.ends_with(&record.position.to_le_bytes()),
+            "a value stays with its key"
+        );
+        rows.push((
+            record.space().0,
+            record.logical_key().to_vec(),
+            record.stream,
+            record.position,
+        ));
     }
     rows
 }
@@ -61,20 +76,25 @@ fn expected(rows: &[Row], precedence: Precedence) -> Vec<Row> {
     rows
 }
 
-/// Keys that collide in every way that sorting by prefixes could get wrong: equal ones, prefixes of each other, trailing
-/// zeros, long common parts.
+/// Keys that collide in every way that sorting by prefixes could get wrong: equal ones, prefixes of
+/// each other, trailing zeros, long common parts.
 fn keys() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         vec(0..3_u8, 0..6),
         vec(any::<u8>(), 0..40),
         (vec(0..2_u8, 0..3), 0..30_usize).prop_map(|(tail, zeros)| [vec![0; zeros], tail].concat()),
-        (vec(0..3_u8, 0..3), 0..30_usize).prop_map(|(tail, same)| [vec![b'x'; same], tail].concat()),
+        (vec(0..3_u8, 0..3), 0..30_usize)
+            .prop_map(|(tail, same)| [vec![b'x'; same], tail].concat()),
     ]
 }
 
 fn rows(count: Range<usize>) -> impl Strategy<Value = Vec<Row>> {
-    vec((prop_oneof![Just(7), Just(8), Just(900)], keys(), 0..3_u32), count)
-        .prop_map(|rows| (0..).zip(rows).map(|(position, (space, key, stream))| (space, key, stream, position)).collect())
+    vec((prop_oneof![Just(7), Just(8), Just(900)], keys(), 0..3_u32), count).prop_map(|rows| {
+        (0..)
+            .zip(rows)
+            .map(|(position, (space, key, stream))| (space, key, stream, position))
+            .collect()
+    })
 }
 
 fn precedences() -> impl Strategy<Value = Precedence> {
@@ -132,11 +152,15 @@ proptest! {
 
 #[test]
 fn many_equal_keys_are_sorted_by_origin() {
-    let rows: Vec<Row> = (0..5_000).map(|position| (1, vec![0; 40], 0, (position * 7_919) % 5_000)).collect();
+    let rows: Vec<Row> =
+        (0..5_000).map(|position| (1, vec![0; 40], 0, (position * 7_919) % 5_000)).collect();
     for precedence in [Precedence::First, Precedence::Last] {
         let run = run_of(&rows, precedence);
         let positions: Vec<u64> = (0..run.len()).map(|index| run.record(index).position).collect();
-        assert!(positions.is_sorted_by(|left, right| (left < right) == (precedence == Precedence::First)));
+        assert!(
+            positions
+                .is_sorted_by(|left, right| (left < right) == (precedence == Precedence::First))
+        );
     }
 }
 
@@ -145,7 +169,10 @@ fn keys_that_differ_late_are_sorted() {
     let key = |number: u32| [&[b'x'; 5_000][..], &number.to_be_bytes()].concat();
     let rows: Vec<Row> = (0..200).map(|row| (1, key(row * 77 % 200), 0, u64::from(row))).collect();
     let sources = Sources { runs: vec![run_of(&rows, Precedence::First)], files: Vec::new() };
-    assert_eq!(merged(&sources, &KeyRange::default(), Precedence::First), expected(&rows, Precedence::First));
+    assert_eq!(
+        merged(&sources, &KeyRange::default(), Precedence::First),
+        expected(&rows, Precedence::First)
+    );
 }
 
 #[test]
@@ -191,7 +218,8 @@ fn the_index_of_a_large_spill_file_stays_small() {
     let rows: Vec<Row> = (0..500).map(|row| (1, key(row), 0, row)).collect();
     let run = run_of(&rows, Precedence::First);
     let file = spill_of(&run, &place(&directory));
-    let index: Vec<(Vec<u8>, u64)> = file.index().map(|(key, bytes)| (key.to_vec(), bytes)).collect();
+    let index: Vec<(Vec<u8>, u64)> =
+        file.index().map(|(key, bytes)| (key.to_vec(), bytes)).collect();
     assert!((2..100).contains(&index.len()), "{}", index.len());
     assert_eq!(index.iter().map(|(_, bytes)| bytes).sum::<u64>(), file.bytes());
     let lower = [&1_u32.to_be_bytes()[..], &key(333)].concat();

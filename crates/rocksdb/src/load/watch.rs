@@ -1,11 +1,14 @@
 //! What lets a load take the place of rows without losing what others write meanwhile.
 //!
-//! An entry must yield to a row that someone else wrote after it was pushed. Whoever looks at each stored row finds that out from
-//! its version. Each shard is watched besides, from the moment the session is opened:
+//! An entry must yield to a row that someone else wrote after it was pushed. Whoever looks at each
+//! stored row finds that out from its version. Each shard is watched besides, from the moment the
+//! session is opened:
 //!
-//! - A load that overwrites looks at few rows: only keys that small writes touched are looked up. What other loads store in files is not
-//!   told key by key: once one has, every key is looked up as ever.
-//! - Where a later row is found, the watch tells whether it was stored on a condition. Then the entry does not yield.
+//! - A load that overwrites looks at few rows: only keys that small writes touched are looked up.
+//!   What other loads store in files is not told key by key: once one has, every key is looked up
+//!   as ever.
+//! - Where a later row is found, the watch tells whether it was stored on a condition. Then the
+//!   entry does not yield.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,11 +25,17 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins to watch. Versions that the session draws after this are greater than those of all rows that it does not see.
+    /// Begins to watch. Versions that the session draws after this are greater than those of all
+    /// rows that it does not see.
     pub(super) fn open(shard: &'a Shard) -> Self {
-        // Counted before the window is open: a landing between the two makes the load look, not overlook.
+        // Counted before the window is open: a landing between the two makes the load look, not
+        // overlook.
         let landings_before = shard.landings.load(Ordering::SeqCst);
-        Self { window: OpenWindow::open_early(shard), landings_before, landings_own: AtomicU64::new(0) }
+        Self {
+            window: OpenWindow::open_early(shard),
+            landings_before,
+            landings_own: AtomicU64::new(0),
+        }
     }
 
     /// Notes that a landing that the shard has counted is of this session.
@@ -34,8 +43,8 @@ impl<'a> Watch<'a> {
         self.landings_own.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Whether all that others wrote so far is told key by key. What they land from now on is kept out by the caller, who holds the
-    /// lock on the range of its keys, or the gate.
+    /// Whether all that others wrote so far is told key by key. What they land from now on is kept
+    /// out by the caller, who holds the lock on the range of its keys, or the gate.
     pub(super) fn tells_all(&self) -> bool {
         // In this order: a landing of this session that is half counted looks like one of another.
         let own = self.landings_own.load(Ordering::SeqCst);
@@ -45,7 +54,8 @@ impl<'a> Watch<'a> {
     /// Whether a small write may have touched the key.
     #[inline]
     pub(super) fn is_touched_at(&self, physical_key: &[u8]) -> bool {
-        self.window.is_touched_since(None) && self.window.is_touched_at(LoadWindows::key_hash(physical_key))
+        self.window.is_touched_since(None)
+            && self.window.is_touched_at(LoadWindows::key_hash(physical_key))
     }
 
     /// Whether a row that was written meanwhile is known to have been stored on a condition.

@@ -31,7 +31,9 @@ impl Workers {
             match thread::Builder::new().name("load".into()).spawn(move || pool.work()) {
                 Ok(worker) => threads.push(worker),
                 Err(error) if threads.is_empty() => {
-                    let text = format!("no thread can be started for the load: {error}: raise the limit of threads");
+                    let text = format!(
+                        "no thread can be started for the load: {error}: raise the limit of threads"
+                    );
                     return Err(Error::unavailable(text).with_source(error));
                 }
                 Err(_) => break,

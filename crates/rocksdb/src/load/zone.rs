@@ -1,4 +1,5 @@
-//! Which entries of a load lie together: those of placed spaces are stored first, so they are kept apart from the start.
+//! Which entries of a load lie together: those of placed spaces are stored first, so they are kept
+//! apart from the start.
 
 use tonnage_engine::SpaceId;
 
@@ -13,8 +14,8 @@ pub(super) enum Zone {
     Ordinary,
 }
 
-/// Whose entries share runs: those of one shard and one zone. A run that holds rows and entries of indexes alike would be sorted by
-/// fewer bytes of its keys, and read twice.
+/// Whose entries share runs: those of one shard and one zone. A run that holds rows and entries of
+/// indexes alike would be sorted by fewer bytes of its keys, and read twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
     pub(super) zone: Zone,
@@ -24,7 +25,10 @@ pub(super) struct Lane {
 /// All keys of a space.
 pub(super) fn keys_of(space: SpaceId) -> KeyRange {
     let start = space.0.to_be_bytes().to_vec();
-    KeyRange { lower: Some(start), upper: space.0.checked_add(1).map(|next| next.to_be_bytes().to_vec()) }
+    KeyRange {
+        lower: Some(start),
+        upper: space.0.checked_add(1).map(|next| next.to_be_bytes().to_vec()),
+    }
 }
 
 #[cfg(test)]
@@ -33,7 +37,10 @@ mod tests {
 
     #[test]
     fn the_keys_of_a_space_end_where_those_of_the_next_begin() {
-        assert_eq!(keys_of(SpaceId(3)), KeyRange { lower: Some(vec![0, 0, 0, 3]), upper: Some(vec![0, 0, 0, 4]) });
+        assert_eq!(
+            keys_of(SpaceId(3)),
+            KeyRange { lower: Some(vec![0, 0, 0, 3]), upper: Some(vec![0, 0, 0, 4]) }
+        );
         assert_eq!(keys_of(SpaceId(u32::MAX)).upper, None);
     }
 }

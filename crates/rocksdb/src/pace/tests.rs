@@ -1,12 +1,15 @@
 //! Writers while compaction falls behind.
 //!
-//! The bug's story: RocksDB slowed writers down, and charged those that it refused because they may not wait inside. A batch of
-//! a mebibyte was refused for a minute and then given up, and what it was charged kept all others out.
+//! The bug's story: RocksDB slowed writers down, and charged those that it refused because they may
+//! not wait inside. A batch of a mebibyte was refused for a minute and then given up, and what it
+//! was charged kept all others out.
 
 use std::sync::mpsc;
 use std::thread;
 
-use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, Ranges, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, KeyPart, KeyShape, Ranges, SpaceId, WriteBatch,
+};
 
 use super::*;
 use crate::{RocksEngine, Settings};
@@ -54,7 +57,9 @@ fn large_and_small_batches_get_through_while_writers_are_slowed_down() {
     thread::scope(|threads| {
         for writer in 0..8 {
             let (engine, bytes) = (&engine, if writer < 2 { 1 << 20 } else { 1 << 10 });
-            threads.spawn(move || (0..5).for_each(|row| put(engine, space, writer << 32 | row, bytes).unwrap()));
+            threads.spawn(move || {
+                (0..5).for_each(|row| put(engine, space, writer << 32 | row, bytes).unwrap())
+            });
         }
     });
     let details = &engine.statistics().unwrap().shards[0].details;
@@ -71,8 +76,9 @@ fn stop(engine: &RocksEngine, space: SpaceId) {
     assert_eq!(pace.door(), Door::Stopped);
 }
 
-/// Writers held their stripes and the gate while they waited for a minute, one after another: the fourth of one stripe heard of
-/// a full disk after four minutes, and no load could store anything meanwhile.
+/// Writers held their stripes and the gate while they waited for a minute, one after another: the
+/// fourth of one stripe heard of a full disk after four minutes, and no load could store anything
+/// meanwhile.
 #[test]
 fn whoever_waits_for_stopped_writes_holds_no_lock() {
     let (_place, engine, space) = open();
@@ -88,7 +94,9 @@ fn whoever_waits_for_stopped_writes_holds_no_lock() {
                 let mut batch = WriteBatch::new(space);
                 batch.put(&key.to_be_bytes(), b"", 0, Condition::Always);
                 let deadline = Instant::now() + Duration::from_millis(20);
-                answers.send(engine.write_batch_until(&batch, Durability::Write, deadline)).unwrap();
+                answers
+                    .send(engine.write_batch_until(&batch, Durability::Write, deadline))
+                    .unwrap();
             });
         }
         for _ in 0..4 {
@@ -104,8 +112,12 @@ fn whoever_waits_at_the_door_goes_on_when_writes_do() {
     stop(&engine, space);
     thread::scope(|threads| {
         let writer = threads.spawn(|| put(&engine, space, 7, 100));
-        let deleter = threads.spawn(|| engine.delete_range(space, &Ranges::whole_space(), Durability::Write));
-        set(&engine, &[("level0_stop_writes_trigger", "36"), ("level0_slowdown_writes_trigger", "36")]);
+        let deleter =
+            threads.spawn(|| engine.delete_range(space, &Ranges::whole_space(), Durability::Write));
+        set(
+            &engine,
+            &[("level0_stop_writes_trigger", "36"), ("level0_slowdown_writes_trigger", "36")],
+        );
         writer.join().unwrap().unwrap();
         deleter.join().unwrap().unwrap();
     });
@@ -116,13 +128,23 @@ fn slots_come_in_turn_at_the_rate() {
     let now = Instant::now();
     let mut slots = Slots::new(now);
     let second = RATE_MAX as usize;
-    let give = |slots: &mut Slots, bytes| slots.take(bytes, now, now + SOON).unwrap().saturating_duration_since(now);
+    let give = |slots: &mut Slots, bytes| {
+        slots.take(bytes, now, now + SOON).unwrap().saturating_duration_since(now)
+    };
     assert_eq!(give(&mut slots, second), Duration::ZERO);
     assert_eq!(give(&mut slots, second / 2), Duration::from_secs(1));
     assert_eq!(give(&mut slots, 0), Duration::from_millis(1_500));
-    assert_eq!(slots.take(0, now, now + Duration::from_secs(1)), None, "its slot is after its deadline");
+    assert_eq!(
+        slots.take(0, now, now + Duration::from_secs(1)),
+        None,
+        "its slot is after its deadline"
+    );
     let late = now + Duration::from_secs(5);
-    assert_eq!(slots.take(0, late, late + SOON), Some(late - CREDIT), "time that nobody used is lost");
+    assert_eq!(
+        slots.take(0, late, late + SOON),
+        Some(late - CREDIT),
+        "time that nobody used is lost"
+    );
 }
 
 #[test]

@@ -29,7 +29,10 @@ fn open(place: &tempfile::TempDir) -> (Arc<DB>, mpsc::Sender<()>) {
     let mut options = Options::default();
     options.create_if_missing(true);
     options.create_missing_column_families(true);
-    let families = [ColumnFamilyDescriptor::new("default", Options::default()), ColumnFamilyDescriptor::new(ROWS, rows)];
+    let families = [
+        ColumnFamilyDescriptor::new("default", Options::default()),
+        ColumnFamilyDescriptor::new(ROWS, rows),
+    ];
     (Arc::new(DB::open_cf_descriptors(&options, place.path(), families).unwrap()), release)
 }
 
@@ -51,14 +54,17 @@ fn respite(db: &Arc<DB>) -> Respite {
     Respite::new(Arc::clone(db), Arc::new(Pace::new(Arc::clone(db))))
 }
 
-/// Only the limits for files at level 0 were lifted. After a large load the bytes that waited for compaction were past theirs,
-/// and small writes were stopped until compaction was through.
+/// Only the limits for files at level 0 were lifted. After a large load the bytes that waited for
+/// compaction were past theirs, and small writes were stopped until compaction was through.
 #[test]
 fn what_waits_for_compaction_already_holds_no_small_write_up() {
     let place = tempfile::tempdir().unwrap();
     let (db, release) = open(&place);
     pile_up(&db, 12);
-    let limits = [("soft_pending_compaction_bytes_limit", "1000"), ("hard_pending_compaction_bytes_limit", "1000")];
+    let limits = [
+        ("soft_pending_compaction_bytes_limit", "1000"),
+        ("hard_pending_compaction_bytes_limit", "1000"),
+    ];
     db.set_options_cf(db.cf_handle(ROWS).unwrap(), &limits).unwrap();
     assert!(Backlog::of(&db).bytes > 1_000);
     let respite = respite(&db);
@@ -72,7 +78,8 @@ fn what_waits_for_compaction_already_holds_no_small_write_up() {
     assert_eq!(respite.shared.files_at_top(), 0);
 }
 
-/// A load that merged for hours kept compaction off for as long, however many files small writes left meanwhile.
+/// A load that merged for hours kept compaction off for as long, however many files small writes
+/// left meanwhile.
 #[test]
 fn compaction_goes_on_under_many_files_though_a_load_still_merges() {
     let place = tempfile::tempdir().unwrap();

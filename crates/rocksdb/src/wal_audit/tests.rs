@@ -49,7 +49,8 @@ fn sound() -> Verdict {
 }
 
 fn torn(cuts: &[(u64, usize, usize)]) -> Verdict {
-    let cuts = cuts.iter().map(|&(log, kept, lost)| Cut { log, kept: kept as u64, lost: lost as u64 });
+    let cuts =
+        cuts.iter().map(|&(log, kept, lost)| Cut { log, kept: kept as u64, lost: lost as u64 });
     Verdict { cuts: cuts.collect(), damage: None }
 }
 
@@ -75,7 +76,10 @@ fn every_flipped_bit_is_damage() {
         let mut flipped = whole.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         assert!(alone(&flipped).damage.is_some(), "bit {bit}");
-        assert!(verdict(&[(1, &flipped)], synced(1, whole.len())).damage.is_some(), "bit {bit}, all synced");
+        assert!(
+            verdict(&[(1, &flipped)], synced(1, whole.len())).damage.is_some(),
+            "bit {bit}, all synced"
+        );
     }
 }
 
@@ -90,8 +94,9 @@ fn records_go_on_in_the_next_block() {
     assert!(alone(&log).damage.is_some(), "the filling of a block is blank");
 }
 
-/// The story of a bug: the size of a file reaches the disk before its data, or a sector before the one in front of it. The
-/// store did not open after such a power failure, and what was synced long before was out of reach.
+/// The story of a bug: the size of a file reaches the disk before its data, or a sector before the
+/// one in front of it. The store did not open after such a power failure, and what was synced long
+/// before was out of reach.
 #[rstest]
 #[case::the_end_was_never_written(8_192..12_000)]
 #[case::a_page_was_not_written(4_096..8_192)]
@@ -114,7 +119,10 @@ fn zeros_where_the_log_was_synced_are_damage() {
     let mut log = batches(1..100);
     log[4_096..8_192].fill(0);
     assert!(verdict(&[(1, &log)], synced(1, 8_000)).damage.is_some());
-    assert!(verdict(&[(1, &log)], synced(2, 0)).damage.is_some(), "a later log was begun after it was synced");
+    assert!(
+        verdict(&[(1, &log)], synced(2, 0)).damage.is_some(),
+        "a later log was begun after it was synced"
+    );
     log.truncate(8_192);
     assert!(verdict(&[(1, &log)], synced(1, 8_000)).damage.is_some(), "up to the end");
 }
@@ -123,7 +131,10 @@ fn zeros_where_the_log_was_synced_are_damage() {
 fn a_log_shorter_than_what_was_synced_is_damage() {
     let log = batches(1..100);
     for len in [0, RECORD, 50 * RECORD, log.len() - 1] {
-        assert!(verdict(&[(1, &log[..len])], synced(1, log.len())).damage.is_some(), "cut at {len}");
+        assert!(
+            verdict(&[(1, &log[..len])], synced(1, log.len())).damage.is_some(),
+            "cut at {len}"
+        );
     }
     assert_eq!(verdict(&[(1, &log)], synced(1, log.len())), sound());
     assert!(verdict(&[], synced(1, log.len())).damage.is_some(), "it is gone");
@@ -147,7 +158,8 @@ fn a_record_without_its_last_fragment_is_torn() {
     assert_eq!(alone(&log), torn(&[(1, 2 * RECORD, HEADER + first.len())]));
 }
 
-/// The story of a bug: RocksDB reads the next log after a torn one, and a later write survived an earlier one.
+/// The story of a bug: RocksDB reads the next log after a torn one, and a later write survived an
+/// earlier one.
 #[test]
 fn nothing_counts_behind_a_torn_log() {
     let (first, second) = (batches(1..20), batches(20..30));
@@ -172,7 +184,9 @@ fn a_log_that_lacks_whole_records_is_followed_by_nothing() {
 #[test]
 fn sequence_numbers_that_an_ingestion_took_are_not_missing() {
     let note = sequence_note(20..23);
-    let note = [&23_u64.to_le_bytes()[..], &0_u32.to_le_bytes(), &[NOTE_TAG, note.len() as u8], &note].concat();
+    let note =
+        [&23_u64.to_le_bytes()[..], &0_u32.to_le_bytes(), &[NOTE_TAG, note.len() as u8], &note]
+            .concat();
     let (first, second) = (batches(1..20), batches(23..30));
     let lost = torn(&[(2, 0, second.len())]);
     assert_eq!(verdict(&[(1, &first), (2, &second)], synced(1, 0)), lost);
@@ -181,7 +195,10 @@ fn sequence_numbers_that_an_ingestion_took_are_not_missing() {
     let noted_after = [log(&[&note]), second.clone()].concat();
     assert_eq!(verdict(&[(1, &first), (2, &noted_after)], synced(1, 0)), sound());
     let short = &first[..first.len() - RECORD];
-    assert_eq!(verdict(&[(1, short), (2, &noted_after)], synced(1, 0)), torn(&[(2, 0, noted_after.len())]));
+    assert_eq!(
+        verdict(&[(1, short), (2, &noted_after)], synced(1, 0)),
+        torn(&[(2, 0, noted_after.len())])
+    );
 }
 
 #[test]

@@ -12,7 +12,12 @@ use tonnage_rocksdb::{RocksEngine, Settings};
 
 /// Settings that are kind to a machine that runs many tests.
 pub(crate) fn settings() -> Settings {
-    Settings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, background_threads: 2, ..Settings::default() }
+    Settings {
+        cache_bytes: 8 << 20,
+        memtable_bytes: 4 << 20,
+        background_threads: 2,
+        ..Settings::default()
+    }
 }
 
 /// `syncs.c` as a library to preload; nothing where there is no compiler.
@@ -20,7 +25,11 @@ pub(crate) fn syncs_shim(place: &Path) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/syncs.c");
     let library = place.join("syncs.so");
     let compiled = ["clang", "cc", "gcc"].iter().any(|compiler| {
-        let built = Command::new(compiler).args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).output();
+        let built = Command::new(compiler)
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&library)
+            .arg(&source)
+            .output();
         built.is_ok_and(|built| built.status.success())
     });
     if !compiled {
@@ -47,7 +56,10 @@ impl Stores {
 
     fn open(&self, clock: Arc<dyn Clock>, data_directories: Vec<PathBuf>) -> Box<dyn Engine> {
         let settings = Settings { data_directories, ..settings() };
-        Box::new(RocksEngine::open_with_clock(self.directory.path().join("store"), settings, clock).unwrap())
+        Box::new(
+            RocksEngine::open_with_clock(self.directory.path().join("store"), settings, clock)
+                .unwrap(),
+        )
     }
 }
 
@@ -65,12 +77,18 @@ impl ThreeDirectories {
 
 impl Harness for Stores {
     fn open(&mut self, clock: Arc<dyn Clock>) -> Box<dyn Engine> {
-        let directories = (0..self.shards).map(|shard| self.directory.path().join(format!("disk-{shard}"))).collect();
+        let directories = (0..self.shards)
+            .map(|shard| self.directory.path().join(format!("disk-{shard}")))
+            .collect();
         Stores::open(self, clock, directories)
     }
 
     /// The store remembers its directories.
-    fn reopen(&mut self, engine: Box<dyn Engine>, clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+    fn reopen(
+        &mut self,
+        engine: Box<dyn Engine>,
+        clock: Arc<dyn Clock>,
+    ) -> Option<Box<dyn Engine>> {
         drop(engine);
         Some(Stores::open(self, clock, Vec::new()))
     }
@@ -81,7 +99,11 @@ impl Harness for OneDirectory {
         Harness::open(&mut self.0, clock)
     }
 
-    fn reopen(&mut self, engine: Box<dyn Engine>, clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+    fn reopen(
+        &mut self,
+        engine: Box<dyn Engine>,
+        clock: Arc<dyn Clock>,
+    ) -> Option<Box<dyn Engine>> {
         self.0.reopen(engine, clock)
     }
 }
@@ -91,7 +113,11 @@ impl Harness for ThreeDirectories {
         Harness::open(&mut self.0, clock)
     }
 
-    fn reopen(&mut self, engine: Box<dyn Engine>, clock: Arc<dyn Clock>) -> Option<Box<dyn Engine>> {
+    fn reopen(
+        &mut self,
+        engine: Box<dyn Engine>,
+        clock: Arc<dyn Clock>,
+    ) -> Option<Box<dyn Engine>> {
         self.0.reopen(engine, clock)
     }
 }

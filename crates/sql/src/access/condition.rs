@@ -35,8 +35,8 @@ pub(crate) struct Bound {
 }
 
 impl Condition {
-    /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is not a number: those are left to
-    /// whoever compares numbers.
+    /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is
+    /// not a number: those are left to whoever compares numbers.
     pub(crate) fn is_decided_by_keys(&self) -> bool {
         let array = match &self.test {
             Test::In(array) => array,
@@ -44,7 +44,8 @@ impl Condition {
         };
         match array.data_type() {
             DataType::Float32 | DataType::Float64 => {
-                let plain = |value: Option<f64>| value.is_none_or(|value| value != 0.0 && !value.is_nan());
+                let plain =
+                    |value: Option<f64>| value.is_none_or(|value| value != 0.0 && !value.is_nan());
                 doubles(array).is_some_and(|values| values.into_iter().all(plain))
             }
             _ => true,
@@ -117,7 +118,11 @@ impl Demands {
 }
 
 /// Takes the bound when it is the narrower one: when it lies on that side of the one before.
-fn replace_if(place: &mut Option<Bound>, bound: &Bound, narrower: Ordering) -> Result<(), ArrowError> {
+fn replace_if(
+    place: &mut Option<Bound>,
+    bound: &Bound,
+    narrower: Ordering,
+) -> Result<(), ArrowError> {
     let replaces = match place {
         None => true,
         Some(before) => match comparator(&bound.value, &before.value)?(0, 0) {

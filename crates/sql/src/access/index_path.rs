@@ -1,10 +1,11 @@
 //! Ways through secondary indexes, and when they pay.
 //!
-//! 1. For each index the demands on its leading columns become ranges of entries: values for some columns, a range on the one that follows.
+//! 1. For each index the demands on its leading columns become ranges of entries: values for some
+//!    columns, a range on the one that follows.
 //! 2. The entries of these ranges are estimated. The index with the fewest is the one to take.
-//! 3. It is taken when it has few entries, or has one for [`ROWS_PER_ENTRY`] rows of the table or less: a row costs more when it is looked up than
-//!    when it is passed by in a scan. Part of a primary key is left for an index only if that has few entries and the part many
-//!    rows.
+//! 3. It is taken when it has few entries, or has one for [`ROWS_PER_ENTRY`] rows of the table or
+//!    less: a row costs more when it is looked up than when it is passed by in a scan. Part of a
+//!    primary key is left for an index only if that has few entries and the part many rows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,8 +20,8 @@ use super::place::PlaceCondition;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 const ENTRIES_FEW: u64 = 256;
-/// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files that were in memory, by two threads (see
-/// `examples/index_rate.rs`).
+/// What looking a row up costs, in rows of a scan, and a little more: 9 or 10 of 10 M rows in files
+/// that were in memory, by two threads (see `examples/index_rate.rs`).
 const ROWS_PER_ENTRY: u64 = 12;
 
 /// Ranges of entries of one index.
@@ -65,19 +66,30 @@ pub(crate) fn choose_index(
     let mut best: Option<IndexPath> = None;
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
         let Some((ranges, values)) = ranges_of(table, index, &demands, places)? else { continue };
-        if !table.may_change_by(index, &ranges, values) || !adds_to(key_path, index, used(&ranges, values)) {
+        if !table.may_change_by(index, &ranges, values)
+            || !adds_to(key_path, index, used(&ranges, values))
+        {
             continue;
         }
         let entries = index.estimate_entries(&ranges)?;
         if best.as_ref().is_none_or(|best| entries < best.entries) {
-            best = Some(IndexPath { index: index.clone(), ranges: Arc::new(ranges), values, entries, is_checked_above: true });
+            best = Some(IndexPath {
+                index: index.clone(),
+                ranges: Arc::new(ranges),
+                values,
+                entries,
+                is_checked_above: true,
+            });
         }
     }
     let Some(path) = best else { return Ok(IndexChoice::None) };
     if let Some(reason) = reason_against(table, &path, key_path)? {
         return Ok(IndexChoice::Left(reason));
     }
-    let answered = conditions.iter().map(|condition| condition.is_decided_by_keys() && path.answers(table, condition)).collect();
+    let answered = conditions
+        .iter()
+        .map(|condition| condition.is_decided_by_keys() && path.answers(table, condition))
+        .collect();
     Ok(IndexChoice::Taken { path, answered })
 }
 
@@ -90,19 +102,26 @@ fn used(ranges: &[IndexRange], values: usize) -> usize {
 fn adds_to(key_path: &Path, index: &Index, used: usize) -> bool {
     let Path::Keys { keys, range, .. } = key_path else { return true };
     let is_answered = |name: &String| {
-        keys.schema_ref().field_with_name(name).is_ok() || range.as_ref().is_some_and(|range| range.column == *name)
+        keys.schema_ref().field_with_name(name).is_ok()
+            || range.as_ref().is_some_and(|range| range.column == *name)
     };
-    index.columns()[..used].iter().any(|column| !column.path.is_empty() || !is_answered(&column.column))
+    index.columns()[..used]
+        .iter()
+        .any(|column| !column.path.is_empty() || !is_answered(&column.column))
 }
 
 /// Why an index does not pay.
 fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result<Option<String>> {
     let name = path.index.name();
     if let Path::Keys { .. } = key_path {
-        let is_better = path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, path.entries * ROWS_PER_ENTRY)?;
-        return Ok(
-            (!is_better).then(|| format!("index {name} not used: {} beside the key", counted(path.entries, "entry", "entries")))
-        );
+        let is_better = path.entries <= ENTRIES_FEW
+            && has_more_rows(table, key_path, path.entries * ROWS_PER_ENTRY)?;
+        return Ok((!is_better).then(|| {
+            format!(
+                "index {name} not used: {} beside the key",
+                counted(path.entries, "entry", "entries")
+            )
+        }));
     }
     if path.entries <= ENTRIES_FEW {
         return Ok(None);
@@ -134,10 +153,14 @@ fn has_more_rows(table: &SqlTable, path: &Path, rows: u64) -> Result<bool> {
 }
 
 impl SqlTable {
-    /// Whether rows may be written while they are read through these ranges: none may come again, further on, under its new values.
+    /// Whether rows may be written while they are read through these ranges: none may come again,
+    /// further on, under its new values.
     fn may_change_by(&self, index: &Index, ranges: &[IndexRange], values: usize) -> bool {
-        let is_written = |name: &str| self.written.iter().any(|column| self.schema().columns[*column].name == name);
-        let mut written = (0..index.columns().len()).filter(|place| is_written(&index.columns()[*place].column));
+        let is_written = |name: &str| {
+            self.written.iter().any(|column| self.schema().columns[*column].name == name)
+        };
+        let mut written =
+            (0..index.columns().len()).filter(|place| is_written(&index.columns()[*place].column));
         written.all(|place| ranges.len() == 1 && place < values)
     }
 
@@ -164,7 +187,8 @@ impl IndexPath {
         self.is_checked_above
     }
 
-    /// Whether a condition holds for every row that comes: each row is held against its entry by the store.
+    /// Whether a condition holds for every row that comes: each row is held against its entry by
+    /// the store.
     fn answers(&self, table: &SqlTable, condition: &Condition) -> bool {
         let name = &table.schema().columns[condition.column].name;
         let used = &self.index.columns()[..used(&self.ranges, self.values)];
@@ -172,9 +196,16 @@ impl IndexPath {
     }
 
     /// Starts to read. `None` when the index was dropped since.
-    pub(super) fn open(&self, table: &SqlTable, options: &IndexScanOptions) -> Result<Option<IndexRows>> {
-        let current = table.table.indexes()?.into_iter().find(|index| index.name() == self.index.name());
-        let Some(index) = current.filter(|index| index.is_ready() && index.columns() == self.index.columns()) else {
+    pub(super) fn open(
+        &self,
+        table: &SqlTable,
+        options: &IndexScanOptions,
+    ) -> Result<Option<IndexRows>> {
+        let current =
+            table.table.indexes()?.into_iter().find(|index| index.name() == self.index.name());
+        let Some(index) =
+            current.filter(|index| index.is_ready() && index.columns() == self.index.columns())
+        else {
             return Ok(None);
         };
         let ranges = self.ranges.clone();
@@ -183,15 +214,23 @@ impl IndexPath {
 
     /// How the path is told of by EXPLAIN.
     pub(super) fn describe(&self) -> String {
-        let names: Vec<_> = self.index.columns()[..self.values].iter().map(ToString::to_string).collect();
-        let mut text = format!("index {} of {}", self.index.name(), counted(self.ranges.len() as u64, "range", "ranges"));
+        let names: Vec<_> =
+            self.index.columns()[..self.values].iter().map(ToString::to_string).collect();
+        let mut text = format!(
+            "index {} of {}",
+            self.index.name(),
+            counted(self.ranges.len() as u64, "range", "ranges")
+        );
         if !names.is_empty() {
             text.push_str(&format!(" ({})", names.join(", ")));
         }
         let ranged: Vec<_> = self.ranges.iter().filter_map(|range| range.range.as_ref()).collect();
         match ranged.as_slice() {
             [] => {}
-            [first, others @ ..] if ranged.len() == self.ranges.len() && others.iter().all(|other| other == first) => {
+            [first, others @ ..]
+                if ranged.len() == self.ranges.len()
+                    && others.iter().all(|other| other == first) =>
+            {
                 text.push_str(&format!(" with {}", Shown(first)))
             }
             [first, ..] => text.push_str(&format!(" with ranges on {}", first.column)),

@@ -10,7 +10,8 @@ use super::{SqlTable, value_of};
 /// The most ranges that lists may multiply to.
 const RANGES_MAX: usize = 1 << 16;
 
-/// The ranges of an index that hold every row that meets the demands, and how many columns have values in them.
+/// The ranges of an index that hold every row that meets the demands, and how many columns have
+/// values in them.
 pub(super) fn ranges_of(
     table: &SqlTable,
     index: &Index,
@@ -24,7 +25,10 @@ pub(super) fn ranges_of(
         if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
             break;
         }
-        ranges = ranges.iter().flat_map(|range| cells.iter().map(|cell| followed_by(range, cell))).collect();
+        ranges = ranges
+            .iter()
+            .flat_map(|range| cells.iter().map(|cell| followed_by(range, cell)))
+            .collect();
         if cells.iter().any(|cell| matches!(cell, Cells::Range(_))) {
             return Ok(Some((ranges, values)));
         }
@@ -53,19 +57,26 @@ fn cells(
     let indexed = &index.columns()[place];
     let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
     if !indexed.path.is_empty() {
-        let is_here = |condition: &&PlaceCondition| condition.column == column && condition.path == indexed.path;
+        let is_here = |condition: &&PlaceCondition| {
+            condition.column == column && condition.path == indexed.path
+        };
         let here: Vec<_> = places.iter().filter(is_here).collect();
         return Ok(cells_of(&here, &indexed.to_string()));
     }
     let Some(demand) = &demands[column] else { return Ok(None) };
     let Some(values) = &demand.values else {
-        // What is no number comes first or last in SQL by its sign, and last in an index: only between two ends there is none.
-        let is_floating = matches!(table.schema().columns[column].column_type, ColumnType::Float | ColumnType::Double);
+        // What is no number comes first or last in SQL by its sign, and last in an index: only
+        // between two ends there is none.
+        let is_floating = matches!(
+            table.schema().columns[column].column_type,
+            ColumnType::Float | ColumnType::Double
+        );
         if is_floating && (demand.low.is_none() || demand.high.is_none()) {
             return Ok(None);
         }
         let range = range(table.schema(), column, Some(demand))?;
-        return Ok(range.map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
+        return Ok(range
+            .map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
     };
     if values.len() > RANGES_MAX {
         return Ok(None);

@@ -1,10 +1,12 @@
 //! How the store can be asked for the rows of a table.
 //!
-//! 1. What a statement demands of single columns becomes [`Condition`]s, whoever wrote them down: the parser of simple statements, a plan of
-//!    DataFusion, or a join that knows its keys by now.
-//! 2. [`choose`] finds the [`Path`] through the primary key that answers as many of them as possible: whole keys, partial keys with
-//!    a range on the column that follows, or everything. It tells which conditions the path answers by itself.
-//! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it does not answer is held against them above.
+//! 1. What a statement demands of single columns becomes [`Condition`]s, whoever wrote them down:
+//!    the parser of simple statements, a plan of DataFusion, or a join that knows its keys by now.
+//! 2. [`choose`] finds the [`Path`] through the primary key that answers as many of them as
+//!    possible: whole keys, partial keys with a range on the column that follows, or everything. It
+//!    tells which conditions the path answers by itself.
+//! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it
+//!    does not answer is held against them above.
 //! 4. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
 mod condition;

@@ -43,14 +43,17 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direc
     }
 }
 
-/// The key columns that have more than one value, in key order: rows come ordered by them. `None` where there is no order at all.
+/// The key columns that have more than one value, in key order: rows come ordered by them. `None`
+/// where there is no order at all.
 pub(crate) fn free_columns(spec: &ReadSpec) -> Option<Vec<usize>> {
     let key = &spec.table.schema().key;
     match &spec.path {
         Path::Nothing => Some(Vec::new()),
         Path::Index(_) => None,
         Path::All => spec.table.total_order.then(|| key.clone()),
-        Path::Keys { .. } => Some(key.iter().copied().filter(|column| !is_constant(spec, *column)).collect()),
+        Path::Keys { .. } => {
+            Some(key.iter().copied().filter(|column| !is_constant(spec, *column)).collect())
+        }
     }
 }
 

@@ -58,14 +58,24 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<C
         None => None,
     };
     let ranged = range.is_some().then(|| schema.key[prefix.len()]);
-    let is_answered = |column: usize| schema.key[..prefix.len()].contains(&column) || ranged == Some(column);
-    let answered = conditions.iter().map(|condition| condition.is_decided_by_keys() && is_answered(condition.column)).collect();
+    let is_answered =
+        |column: usize| schema.key[..prefix.len()].contains(&column) || ranged == Some(column);
+    let answered = conditions
+        .iter()
+        .map(|condition| condition.is_decided_by_keys() && is_answered(condition.column))
+        .collect();
     let constant = prefix.iter().map(|values| values.len() == 1).collect();
-    Ok(Choice { path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range }, answered })
+    Ok(Choice {
+        path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
+        answered,
+    })
 }
 
 /// What is demanded of each column.
-pub(super) fn gather(schema: &TableSchema, conditions: &[Condition]) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
+pub(super) fn gather(
+    schema: &TableSchema,
+    conditions: &[Condition],
+) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
     let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys()) {
         demands[condition.column].get_or_insert_default().add(&condition.test)?;
@@ -78,7 +88,10 @@ pub(super) fn gather(schema: &TableSchema, conditions: &[Condition]) -> std::res
 fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
     let (mut prefix, mut count) = (Vec::new(), 1_usize);
     for column in &schema.key {
-        let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone()) else { break };
+        let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone())
+        else {
+            break;
+        };
         count = count.saturating_mul(values.len());
         if count > KEYS_MAX {
             break;
@@ -89,15 +102,24 @@ fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
 }
 
 /// The range that is demanded of a column, where no values are.
-pub(super) fn range(schema: &TableSchema, column: usize, demands: Option<&Demands>) -> Result<Option<FieldRange>> {
+pub(super) fn range(
+    schema: &TableSchema,
+    column: usize,
+    demands: Option<&Demands>,
+) -> Result<Option<FieldRange>> {
     let Some(Demands { values: None, low, high }) = demands else { return Ok(None) };
-    let end = |bound: &Bound| -> Result<(Value, bool)> { Ok((value_of(bound.value.as_ref())?, bound.inclusive)) };
+    let end = |bound: &Bound| -> Result<(Value, bool)> {
+        Ok((value_of(bound.value.as_ref())?, bound.inclusive))
+    };
     let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);
     Ok(Some(FieldRange { column: schema.columns[column].name.clone(), low, high }))
 }
 
 /// Every combination of the values, the last column changing fastest.
-fn product(schema: &TableSchema, prefix: &[ArrayRef]) -> std::result::Result<RecordBatch, ArrowError> {
+fn product(
+    schema: &TableSchema,
+    prefix: &[ArrayRef],
+) -> std::result::Result<RecordBatch, ArrowError> {
     let total: usize = prefix.iter().map(|values| values.len()).product();
     let (mut repeats, mut arrays, mut fields) = (total, Vec::new(), Vec::new());
     for (values, column) in prefix.iter().zip(schema.key_columns()) {
@@ -115,7 +137,8 @@ fn product(schema: &TableSchema, prefix: &[ArrayRef]) -> std::result::Result<Rec
 }
 
 pub(super) fn broken(error: ArrowError) -> Error {
-    Error::internal(format!("the conditions on the key could not be compared: {error}")).with_source(error)
+    Error::internal(format!("the conditions on the key could not be compared: {error}"))
+        .with_source(error)
 }
 
 impl Path {
@@ -131,8 +154,12 @@ impl Path {
                 if keys.num_columns() == schema.key.len() {
                     return format!("bulk get of {count} key{plural}");
                 }
-                let names: Vec<_> = keys.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
-                let range = range.as_ref().map(|range| format!(" with {}", Shown(range))).unwrap_or_default();
+                let names: Vec<_> =
+                    keys.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
+                let range = range
+                    .as_ref()
+                    .map(|range| format!(" with {}", Shown(range)))
+                    .unwrap_or_default();
                 format!("range read of {count} partial key{plural} ({}){range}", names.join(", "))
             }
         }

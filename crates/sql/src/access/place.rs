@@ -1,7 +1,8 @@
 //! What is demanded of a place in a JSON column, in the terms of an index.
 //!
-//! SQL reads a place through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for the same. An index keeps the types apart. So a demand becomes all
-//! the cells that might meet it, perhaps more: whoever asks holds the rows that come against the demand itself.
+//! SQL reads a place through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for
+//! the same. An index keeps the types apart. So a demand becomes all the cells that might meet it,
+//! perhaps more: whoever asks holds the rows that come against the demand itself.
 
 use tonnage::{FieldRange, Value};
 
@@ -55,7 +56,8 @@ pub(super) enum Cells {
     Range(FieldRange),
 }
 
-/// The cells that may meet all these demands on one place; nothing when the index is of no use for them. `name` is what the index calls the place.
+/// The cells that may meet all these demands on one place; nothing when the index is of no use for
+/// them. `name` is what the index calls the place.
 pub(super) fn cells_of(conditions: &[&PlaceCondition], name: &str) -> Option<Vec<Cells>> {
     // A list is narrower than a range, and one demand is enough.
     let list = conditions.iter().find_map(|condition| match &condition.test {
@@ -66,18 +68,31 @@ pub(super) fn cells_of(conditions: &[&PlaceCondition], name: &str) -> Option<Vec
         if values.len() > VALUES_MAX {
             return None;
         }
-        let cells = values.iter().map(|value| cells_of_value(reading, value, name)).collect::<Option<Vec<_>>>()?.concat();
+        let cells = values
+            .iter()
+            .map(|value| cells_of_value(reading, value, name))
+            .collect::<Option<Vec<_>>>()?
+            .concat();
         return Some(merged(cells));
     }
     let reading = conditions.first()?.reading;
     let same = || conditions.iter().filter(|condition| condition.reading == reading);
-    let low = same().filter_map(|condition| if let PlaceTest::Low(value) = &condition.test { Some(value) } else { None });
-    let high = same().filter_map(|condition| if let PlaceTest::High(value) = &condition.test { Some(value) } else { None });
-    let (low, high) = (low.reduce(|one, two| further(one, two, true)), high.reduce(|one, two| further(one, two, false)));
+    let low = same().filter_map(|condition| {
+        if let PlaceTest::Low(value) = &condition.test { Some(value) } else { None }
+    });
+    let high = same().filter_map(|condition| {
+        if let PlaceTest::High(value) = &condition.test { Some(value) } else { None }
+    });
+    let (low, high) = (
+        low.reduce(|one, two| further(one, two, true)),
+        high.reduce(|one, two| further(one, two, false)),
+    );
     match reading {
         Reading::Text => Some(vec![range(name, low.cloned(), high.cloned())]),
         Reading::Int | Reading::Float => {
-            let end = |value: Option<&Value>| value.map(number).map_or(Some(None), |number| number.map(Some));
+            let end = |value: Option<&Value>| {
+                value.map(number).map_or(Some(None), |number| number.map(Some))
+            };
             Some(numbers(name, end(low)?, end(high)?))
         }
         // What is no text is written out: its order as text is not that of the index.
@@ -101,7 +116,8 @@ fn cells_of_value(reading: Reading, value: &Value, name: &str) -> Option<Vec<Cel
     }
 }
 
-/// The cells that are written like this: the text, and whatever else has these letters in a document.
+/// The cells that are written like this: the text, and whatever else has these letters in a
+/// document.
 fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
     let mut cells = vec![Cells::Point(Value::String(text.to_owned()))];
     match text.as_bytes().first() {
@@ -136,7 +152,11 @@ fn around(name: &str, low: Option<f64>, high: Option<f64>) -> Cells {
     let below = |number| (0..STEPS).fold(number, |number: f64, _| number.next_down());
     let above = |number| (0..STEPS).fold(number, |number: f64, _| number.next_up());
     // With one end missing the range still stays among numbers.
-    range(name, low.map(|low| Value::Double(below(low))), high.map(|high| Value::Double(above(high))))
+    range(
+        name,
+        low.map(|low| Value::Double(below(low))),
+        high.map(|high| Value::Double(above(high))),
+    )
 }
 
 fn range(name: &str, low: Option<Value>, high: Option<Value>) -> Cells {
@@ -169,7 +189,11 @@ fn merged(cells: Vec<Cells>) -> Vec<Cells> {
     let (mut kept, mut spans) = (Vec::<Cells>::new(), Vec::<(f64, f64, String)>::new());
     for cell in cells {
         match cell {
-            Cells::Range(FieldRange { column, low: Some((Value::Double(low), _)), high: Some((Value::Double(high), _)) }) => {
+            Cells::Range(FieldRange {
+                column,
+                low: Some((Value::Double(low), _)),
+                high: Some((Value::Double(high), _)),
+            }) => {
                 spans.push((low, high, column));
             }
             cell if !kept.contains(&cell) => kept.push(cell),
@@ -184,7 +208,9 @@ fn merged(cells: Vec<Cells>) -> Vec<Cells> {
         }
         falls_together
     });
-    let spans = spans.into_iter().map(|(low, high, name)| range(&name, Some(Value::Double(low)), Some(Value::Double(high))));
+    let spans = spans
+        .into_iter()
+        .map(|(low, high, name)| range(&name, Some(Value::Double(low)), Some(Value::Double(high))));
     kept.extend(spans);
     kept
 }

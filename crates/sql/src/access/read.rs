@@ -45,15 +45,18 @@ impl Read {
     fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {
         let rows = batch.rows.num_rows();
         let is_own = self.origins.iter().all(|origin| *origin == Origin::Own);
-        let mut arrays = if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
+        let mut arrays =
+            if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
         arrays.iter_mut().for_each(with_one_zero);
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
-            .map_err(|error| Error::internal(format!("table {}: {error}", batch.table)).with_source(error))
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(|error| {
+            Error::internal(format!("table {}: {error}", batch.table)).with_source(error)
+        })
     }
 
     fn with_notes(&self, batch: &TableBatch) -> Vec<ArrayRef> {
-        let noted = |numbers: &Vec<u64>| Some(Arc::new(UInt64Array::from(numbers.clone())) as ArrayRef);
+        let noted =
+            |numbers: &Vec<u64>| Some(Arc::new(UInt64Array::from(numbers.clone())) as ArrayRef);
         let mut own = batch.rows.columns().iter();
         let next = |origin: &Origin| match origin {
             Origin::Own => own.next().cloned(),

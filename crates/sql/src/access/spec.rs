@@ -5,7 +5,10 @@ use std::sync::Arc;
 use arrow::array::UInt32Array;
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
-use tonnage::{BulkGet, BulkGetOptions, Direction, Error, IndexScanOptions, KeySource, Result, TableScanOptions};
+use tonnage::{
+    BulkGet, BulkGetOptions, Direction, Error, IndexScanOptions, KeySource, Result,
+    TableScanOptions,
+};
 
 use super::read::Batches;
 use super::{IndexPath, Path, Read, SqlTable};
@@ -13,7 +16,8 @@ use crate::guard::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
 const PARALLEL_ROWS_MIN: u64 = 100_000;
-/// Parts are cut by estimates, so there are more of them than readers: who is done early takes another.
+/// Parts are cut by estimates, so there are more of them than readers: who is done early takes
+/// another.
 const PARTS_PER_READER: usize = 4;
 
 /// The first rows under each shard key, in a direction.
@@ -43,7 +47,12 @@ pub(crate) struct ReadSpec {
 impl ReadSpec {
     /// The schema of what comes out.
     pub(crate) fn schema(&self) -> SchemaRef {
-        Arc::new(self.table.arrow.project(&self.columns).expect("a projection names columns that there are"))
+        Arc::new(
+            self.table
+                .arrow
+                .project(&self.columns)
+                .expect("a projection names columns that there are"),
+        )
     }
 
     /// Whether keys alone are enough.
@@ -52,16 +61,19 @@ impl ReadSpec {
         self.columns.iter().all(|column| *column >= schema.columns.len() || schema.is_key(*column))
     }
 
-    /// Whether this gives so few rows that handing the read to a thread would cost more than the read.
+    /// Whether this gives so few rows that handing the read to a thread would cost more than the
+    /// read.
     pub(crate) fn is_small(&self) -> bool {
         const SMALL_ROWS: u64 = 1_024;
         let whole = match &self.path {
             Path::Nothing => return true,
             Path::All => None,
             Path::Index(path) => Some(path.entries()),
-            Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len()).then(|| keys.num_rows() as u64),
+            Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len())
+                .then(|| keys.num_rows() as u64),
         };
-        // A limit says little where filters above it make it be read again and again: it is only passed down where there are none.
+        // A limit says little where filters above it make it be read again and again: it is only
+        // passed down where there are none.
         whole.or(self.limit).is_some_and(|rows| rows <= SMALL_ROWS)
     }
 
@@ -71,7 +83,9 @@ impl ReadSpec {
             Path::Nothing => Some(0),
             Path::All => self.table.rows_estimate,
             Path::Index(path) => Some(path.entries()),
-            Path::Keys { keys, .. } if keys.num_columns() == self.table.schema().key.len() => Some(keys.num_rows() as u64),
+            Path::Keys { keys, .. } if keys.num_columns() == self.table.schema().key.len() => {
+                Some(keys.num_rows() as u64)
+            }
             // How many rows a partial key has is anybody's guess.
             Path::Keys { keys, .. } => {
                 let guess = keys.num_rows() as u64 * 100;
@@ -107,22 +121,32 @@ impl ReadSpec {
         Ok(Read::new(self, batches, guard))
     }
 
-    /// Starts to read in parts, for several readers; in one where that is not possible, or too little to share.
+    /// Starts to read in parts, for several readers; in one where that is not possible, or too
+    /// little to share.
     pub(crate) fn open_parts(&self, guard: &Guard) -> Result<Vec<Read>> {
         if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);
         }
-        let parts = self.table.table.scan_parts(&self.scan_options(), PARTS_PER_READER * self.workers)?;
-        Ok(parts.into_iter().map(|part| Read::new(self, Some(Box::new(part)), guard.clone())).collect())
+        let parts =
+            self.table.table.scan_parts(&self.scan_options(), PARTS_PER_READER * self.workers)?;
+        Ok(parts
+            .into_iter()
+            .map(|part| Read::new(self, Some(Box::new(part)), guard.clone()))
+            .collect())
     }
 
     /// How the read is told of by EXPLAIN.
     pub(crate) fn describe(&self) -> String {
         let schema = self.table.schema();
-        let names: Vec<_> = self.columns.iter().map(|column| self.table.arrow.field(*column).name().as_str()).collect();
+        let names: Vec<_> = self
+            .columns
+            .iter()
+            .map(|column| self.table.arrow.field(*column).name().as_str())
+            .collect();
         let remark = self.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
         let path = self.path.describe(schema);
-        let mut text = format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
+        let mut text =
+            format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
         if self.keys_only() && !matches!(self.path, Path::Index(_)) {
             text.push_str(", keys only");
         }
@@ -145,7 +169,11 @@ impl ReadSpec {
 
     fn names(&self) -> Vec<String> {
         let columns = &self.table.schema().columns;
-        self.columns.iter().filter_map(|column| columns.get(*column)).map(|column| column.name.clone()).collect()
+        self.columns
+            .iter()
+            .filter_map(|column| columns.get(*column))
+            .map(|column| column.name.clone())
+            .collect()
     }
 
     fn direction(&self) -> Direction {
@@ -189,22 +217,32 @@ impl ReadSpec {
             // More rows than the index named do no harm there.
             return Ok(Box::new(self.scan()?));
         }
-        Err(Error::unavailable(format!("an index of {} was dropped as the statement began: try again", self.table.table.path())))
+        Err(Error::unavailable(format!(
+            "an index of {} was dropped as the statement began: try again",
+            self.table.table.path()
+        )))
     }
 
     fn bulk_get(&self) -> Result<BulkGet> {
-        let Path::Keys { keys, range, .. } = &self.path else { return Err(Error::internal("a bulk get needs keys")) };
+        let Path::Keys { keys, range, .. } = &self.path else {
+            return Err(Error::internal("a bulk get needs keys"));
+        };
         let is_shard_key = keys.num_columns() == self.table.schema().shard_key_len;
         let latest = self.latest.filter(|_| is_shard_key).map(|latest| latest.rows);
         let is_whole = keys.num_columns() == self.table.schema().key.len();
-        let keys = if self.direction() == Direction::Reverse { reversed(keys)? } else { keys.clone() };
+        let keys =
+            if self.direction() == Direction::Reverse { reversed(keys)? } else { keys.clone() };
         let options = BulkGetOptions {
             max_concurrent_requests: Some(self.workers),
             direction: self.direction(),
             range: range.clone(),
             columns: Some(self.names()),
             keys_only: self.keys_only(),
-            limit_per_key: if is_whole { None } else { [latest, self.limit].into_iter().flatten().min() },
+            limit_per_key: if is_whole {
+                None
+            } else {
+                [latest, self.limit].into_iter().flatten().min()
+            },
             batch_rows_max: self.batch_rows(),
             ..BulkGetOptions::default()
         };
@@ -217,5 +255,6 @@ fn reversed(keys: &arrow::array::RecordBatch) -> Result<arrow::array::RecordBatc
         return Ok(keys.clone());
     }
     let rows = UInt32Array::from_iter_values((0..keys.num_rows() as u32).rev());
-    take_record_batch(keys, &rows).map_err(|error| Error::internal(format!("the keys could not be reversed: {error}")))
+    take_record_batch(keys, &rows)
+        .map_err(|error| Error::internal(format!("the keys could not be reversed: {error}")))
 }

@@ -13,7 +13,8 @@ pub(crate) const VERSION: &str = "_version";
 /// The column of when rows expire, likewise.
 pub(crate) const EXPIRY: &str = "_expires_at_ms";
 
-/// A table with its columns under the names that SQL finds them by: in lower case, for SQL folds names that way.
+/// A table with its columns under the names that SQL finds them by: in lower case, for SQL folds
+/// names that way.
 #[derive(Clone)]
 pub(crate) struct SqlTable {
     pub(crate) table: Table,
@@ -32,11 +33,19 @@ impl SqlTable {
     pub(crate) fn new(store: &Store, table: Table) -> Self {
         let capability = store.engine().capability();
         let total_order = capability.total_order && capability.shards == 1;
-        let fields: Vec<Field> = table.schema().columns.iter().map(|column| folded(column.to_arrow())).collect();
+        let fields: Vec<Field> =
+            table.schema().columns.iter().map(|column| folded(column.to_arrow())).collect();
         // A table that was dropped just now has none.
         let indexes = table.indexes().unwrap_or_default();
         let written = Vec::new();
-        Self { table, arrow: Arc::new(Schema::new(fields)), rows_estimate: None, total_order, indexes, written }
+        Self {
+            table,
+            arrow: Arc::new(Schema::new(fields)),
+            rows_estimate: None,
+            total_order,
+            indexes,
+            written,
+        }
     }
 
     /// The same with an estimate of its size.
@@ -45,11 +54,14 @@ impl SqlTable {
         self
     }
 
-    /// The same with the version and the expiry of each row as last columns, for a statement that writes some columns.
+    /// The same with the version and the expiry of each row as last columns, for a statement that
+    /// writes some columns.
     pub(crate) fn with_versions(mut self, written: &[usize]) -> Self {
         self.written = written.to_vec();
         let mut fields: Vec<_> = self.arrow.fields().iter().cloned().collect();
-        fields.extend([VERSION, EXPIRY].map(|name| Arc::new(Field::new(name, DataType::UInt64, false))));
+        fields.extend(
+            [VERSION, EXPIRY].map(|name| Arc::new(Field::new(name, DataType::UInt64, false))),
+        );
         self.arrow = Arc::new(Schema::new(fields));
         self
     }
@@ -93,7 +105,9 @@ fn unfolded(field: &Field) -> Field {
     let mut metadata = field.metadata().clone();
     match metadata.remove(DECLARED) {
         // Under another name the column was given an alias.
-        Some(name) if name.eq_ignore_ascii_case(field.name()) => field.clone().with_name(name).with_metadata(metadata),
+        Some(name) if name.eq_ignore_ascii_case(field.name()) => {
+            field.clone().with_name(name).with_metadata(metadata)
+        }
         _ => field.clone().with_metadata(metadata),
     }
 }

@@ -1,4 +1,5 @@
-//! The least and the greatest of doubles: by their total order, in which NaN is the greatest, as in ORDER BY.
+//! The least and the greatest of doubles: by their total order, in which NaN is the greatest, as in
+//! ORDER BY.
 
 use std::sync::Arc;
 

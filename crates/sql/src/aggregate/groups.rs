@@ -16,7 +16,9 @@ pub(super) trait Fold: Send + 'static {
     type State: ArrowPrimitiveType;
 
     /// The state of one number.
-    fn first(number: <Self::Input as ArrowPrimitiveType>::Native) -> <Self::State as ArrowPrimitiveType>::Native;
+    fn first(
+        number: <Self::Input as ArrowPrimitiveType>::Native,
+    ) -> <Self::State as ArrowPrimitiveType>::Native;
 
     /// The state of two states together.
     fn both(
@@ -74,14 +76,21 @@ impl<F: Fold> GroupsAccumulator for Groups<F> {
                 .try_for_each(|(group, number)| self.add(*group, F::first(*number)));
         }
         for (row, group) in groups.iter().enumerate() {
-            if numbers.is_valid(row) && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row)) {
+            if numbers.is_valid(row)
+                && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
+            {
                 self.add(*group, F::first(numbers.value(row)))?;
             }
         }
         Ok(())
     }
 
-    fn merge_batch(&mut self, values: &[ArrayRef], groups: &[usize], groups_len: usize) -> Result<()> {
+    fn merge_batch(
+        &mut self,
+        values: &[ArrayRef],
+        groups: &[usize],
+        groups_len: usize,
+    ) -> Result<()> {
         self.states.resize(groups_len, None);
         let states = values[0].as_primitive::<F::State>();
         for (row, group) in groups.iter().enumerate().filter(|(row, _)| states.is_valid(*row)) {
@@ -98,12 +107,18 @@ impl<F: Fold> GroupsAccumulator for Groups<F> {
         Ok(vec![Arc::new(self.taken(emit))])
     }
 
-    fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+    fn convert_to_state(
+        &self,
+        values: &[ArrayRef],
+        filter: Option<&BooleanArray>,
+    ) -> Result<Vec<ArrayRef>> {
         let numbers = values[0].as_primitive::<F::Input>();
         let kept = filter.map(|filter| NullBuffer::new(filter.values() & &valid(filter)));
         let nulls = NullBuffer::union(numbers.nulls(), kept.as_ref());
         let states = numbers.values().iter().map(|number| F::first(*number)).collect();
-        Ok(vec![Arc::new(PrimitiveArray::<F::State>::new(states, nulls).with_data_type(self.state_type.clone()))])
+        Ok(vec![Arc::new(
+            PrimitiveArray::<F::State>::new(states, nulls).with_data_type(self.state_type.clone()),
+        )])
     }
 
     fn size(&self) -> usize {
@@ -112,5 +127,8 @@ impl<F: Fold> GroupsAccumulator for Groups<F> {
 }
 
 fn valid(filter: &BooleanArray) -> arrow::buffer::BooleanBuffer {
-    filter.nulls().map_or_else(|| arrow::buffer::BooleanBuffer::new_set(filter.len()), |nulls| nulls.inner().clone())
+    filter.nulls().map_or_else(
+        || arrow::buffer::BooleanBuffer::new_set(filter.len()),
+        |nulls| nulls.inner().clone(),
+    )
 }

@@ -8,7 +8,8 @@ use datafusion::functions_aggregate::{min_max, sum};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature, StatisticsArgs,
+    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
+    Signature, StatisticsArgs,
 };
 
 use super::{extreme, total};
@@ -45,7 +46,11 @@ impl Guarded {
     }
 
     fn total(&self, arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
-        if self.part == Part::Total { total::total(arguments.return_field.data_type(), arguments.is_distinct) } else { None }
+        if self.part == Part::Total {
+            total::total(arguments.return_field.data_type(), arguments.is_distinct)
+        } else {
+            None
+        }
     }
 }
 
@@ -66,15 +71,26 @@ impl AggregateUDFImpl for Guarded {
         self.total(&arguments).map_or_else(|| self.inner.accumulator(arguments), Ok)
     }
 
-    fn create_sliding_accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+    fn create_sliding_accumulator(
+        &self,
+        arguments: AccumulatorArgs<'_>,
+    ) -> Result<Box<dyn Accumulator>> {
         self.total(&arguments).map_or_else(|| self.inner.create_sliding_accumulator(arguments), Ok)
     }
 
     fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let state = if self.part == Part::Total { total::state_type(arguments.return_type()) } else { None };
+        let state = if self.part == Part::Total {
+            total::state_type(arguments.return_type())
+        } else {
+            None
+        };
         let Some(state) = state else { return self.inner.state_fields(arguments) };
         let field = match arguments.is_distinct {
-            true => Field::new_list(format_state_name(arguments.name, "sum distinct"), Field::new_list_field(state, true), false),
+            true => Field::new_list(
+                format_state_name(arguments.name, "sum distinct"),
+                Field::new_list_field(state, true),
+                false,
+            ),
             false => Field::new(format_state_name(arguments.name, "sum"), state, true),
         };
         Ok(vec![Arc::new(field)])
@@ -84,7 +100,10 @@ impl AggregateUDFImpl for Guarded {
         self.inner.groups_accumulator_supported(arguments)
     }
 
-    fn create_groups_accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+    fn create_groups_accumulator(
+        &self,
+        arguments: AccumulatorArgs<'_>,
+    ) -> Result<Box<dyn GroupsAccumulator>> {
         if arguments.is_distinct && self.part == Part::Total {
             return not_impl_err!("sum of different numbers by group");
         }

@@ -1,6 +1,7 @@
 //! Aggregates that the library answers wrongly, answered here.
 //!
-//! 1. `min` and `max` of doubles by group begin, in DataFusion 55, at the largest finite number, which infinity is beyond, and pass over NaN.
+//! 1. `min` and `max` of doubles by group begin, in DataFusion 55, at the largest finite number,
+//!    which infinity is beyond, and pass over NaN.
 //! 2. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
 //!
 //! All else of these functions is the library's: [`Guarded`] hands it on.

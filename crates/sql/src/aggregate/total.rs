@@ -1,6 +1,7 @@
 //! Sums of whole numbers and decimals, exact or an error.
 //!
-//! The state is a decimal of 128 bits, in which no number of LONGs overflows, so that a sum whose end fits is right whatever it was on its way.
+//! The state is a decimal of 128 bits, in which no number of LONGs overflows, so that a sum whose
+//! end fits is right whatever it was on its way.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use super::groups::{Fold, Groups};
 pub(super) fn state_type(result: &DataType) -> Option<DataType> {
     match result {
         DataType::Int64 => Some(DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0)),
-        DataType::Decimal128(_, scale) => Some(DataType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)),
+        DataType::Decimal128(_, scale) => {
+            Some(DataType::Decimal128(DECIMAL128_MAX_PRECISION, *scale))
+        }
         _ => None,
     }
 }
@@ -77,12 +80,15 @@ impl Fold for OfDecimals {
 }
 
 fn added(one: i128, other: i128) -> Result<i128> {
-    one.checked_add(other).map_or_else(|| exec_err!("sum is out of range: a decimal has 38 digits at most"), Ok)
+    one.checked_add(other)
+        .map_or_else(|| exec_err!("sum is out of range: a decimal has 38 digits at most"), Ok)
 }
 
 fn long(sum: i128) -> Result<i64> {
     let fits = i64::try_from(sum);
-    fits.or_else(|_| exec_err!("sum is out of range for LONG: {sum}; sum CAST(x AS DECIMAL(38, 0)) instead"))
+    fits.or_else(|_| {
+        exec_err!("sum is out of range for LONG: {sum}; sum CAST(x AS DECIMAL(38, 0)) instead")
+    })
 }
 
 fn held(sum: i128) -> Result<()> {
@@ -135,7 +141,11 @@ impl Total {
 
     fn each(values: &ArrayRef, mut visit: impl FnMut(i128) -> Result<()>) -> Result<()> {
         match values.data_type() {
-            DataType::Int64 => values.as_primitive::<Int64Type>().iter().flatten().try_for_each(|number| visit(number.into())),
+            DataType::Int64 => values
+                .as_primitive::<Int64Type>()
+                .iter()
+                .flatten()
+                .try_for_each(|number| visit(number.into())),
             _ => values.as_primitive::<Decimal128Type>().iter().flatten().try_for_each(visit),
         }
     }
@@ -154,7 +164,11 @@ impl Accumulator for Total {
         if self.seen.is_none() {
             return self.update_batch(states);
         }
-        states[0].as_list::<i32>().iter().flatten().try_for_each(|numbers| Self::each(&numbers, |number| self.add(number)))
+        states[0]
+            .as_list::<i32>()
+            .iter()
+            .flatten()
+            .try_for_each(|numbers| Self::each(&numbers, |number| self.add(number)))
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
@@ -181,7 +195,9 @@ impl Accumulator for Total {
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let Some(seen) = &self.seen else {
             let sum = (self.count > 0).then_some(self.sum);
-            let DataType::Decimal128(precision, scale) = self.state_type else { return exec_err!("a sum is kept as a decimal") };
+            let DataType::Decimal128(precision, scale) = self.state_type else {
+                return exec_err!("a sum is kept as a decimal");
+            };
             return Ok(vec![ScalarValue::Decimal128(sum, precision, scale)]);
         };
         let numbers = self.decimals(seen.keys().copied());

@@ -30,14 +30,20 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<Conditio
         _ => {
             let (tested, values) = key_set_of(expr)?;
             let column = column(table, tested)?;
-            let values = comparable(&cast(values, table.arrow.field(column).data_type()).ok()?).ok()?;
+            let values =
+                comparable(&cast(values, table.arrow.field(column).data_type()).ok()?).ok()?;
             fitting(table, column, values, Test::In)
         }
     }
 }
 
 fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<Condition>> {
-    fitting(table, column(table, expr)?, ScalarValue::Boolean(Some(value)).to_array().ok()?, Test::In)
+    fitting(
+        table,
+        column(table, expr)?,
+        ScalarValue::Boolean(Some(value)).to_array().ok()?,
+        Test::In,
+    )
 }
 
 fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Option<Vec<Condition>> {
@@ -48,7 +54,8 @@ fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Opti
     if op == Operator::Or {
         return either(condition_of(table, left)?, condition_of(table, right)?);
     }
-    let (left, op, right) = if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
+    let (left, op, right) =
+        if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
     let column = column(table, left)?;
     let value = literal(right)?;
     if value.is_null() {
@@ -70,14 +77,23 @@ fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Opti
 /// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
 fn either(left: Vec<Condition>, right: Vec<Condition>) -> Option<Vec<Condition>> {
     let [Condition { column, test: Test::In(values) }] = left.as_slice() else { return None };
-    let [Condition { column: other, test: Test::In(others) }] = right.as_slice() else { return None };
+    let [Condition { column: other, test: Test::In(others) }] = right.as_slice() else {
+        return None;
+    };
     let values = arrow::compute::concat(&[values.as_ref(), others.as_ref()]).ok()?;
     (column == other).then(|| vec![Condition { column: *column, test: Test::In(values) }])
 }
 
-/// A condition whose values are of the column's own type: others are compared after a conversion that keys know nothing of.
-fn fitting(table: &SqlTable, column: usize, values: ArrayRef, test: impl FnOnce(ArrayRef) -> Test) -> Option<Vec<Condition>> {
-    (values.data_type() == table.arrow.field(column).data_type()).then(|| vec![Condition { column, test: test(values) }])
+/// A condition whose values are of the column's own type: others are compared after a conversion
+/// that keys know nothing of.
+fn fitting(
+    table: &SqlTable,
+    column: usize,
+    values: ArrayRef,
+    test: impl FnOnce(ArrayRef) -> Test,
+) -> Option<Vec<Condition>> {
+    (values.data_type() == table.arrow.field(column).data_type())
+        .then(|| vec![Condition { column, test: test(values) }])
 }
 
 fn column(table: &SqlTable, expr: &Expr) -> Option<usize> {

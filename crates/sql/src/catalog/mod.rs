@@ -1,7 +1,8 @@
 //! The tables of the store as DataFusion looks for them.
 //!
-//! SQL knows `catalog.schema.table`, the store knows paths such as `phones.images`. So a name of two parts is looked up as the path that it
-//! is, and one of three parts likewise; of deeper paths one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
+//! SQL knows `catalog.schema.table`, the store knows paths such as `phones.images`. So a name of
+//! two parts is looked up as the path that it is, and one of three parts likewise; of deeper paths
+//! one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
 mod places;
@@ -58,7 +59,9 @@ impl Target {
     /// A table as the statement sees it.
     fn seen(target: Option<&Target>, table: SqlTable) -> SqlTable {
         match target {
-            Some(Target::Changed { path, written }) if path == table.table.path() => table.with_versions(written),
+            Some(Target::Changed { path, written }) if path == table.table.path() => {
+                table.with_versions(written)
+            }
             Some(Target::Filled { path }) if path == table.table.path() => table.without_indexes(),
             _ => table,
         }
@@ -99,7 +102,11 @@ impl Names {
 }
 
 impl CatalogProviderList for Names {
-    fn register_catalog(&self, _: String, _: Arc<dyn CatalogProvider>) -> Option<Arc<dyn CatalogProvider>> {
+    fn register_catalog(
+        &self,
+        _: String,
+        _: Arc<dyn CatalogProvider>,
+    ) -> Option<Arc<dyn CatalogProvider>> {
         None
     }
 
@@ -134,7 +141,8 @@ impl SchemaProvider for Names {
                 let table = Target::seen(self.target.as_ref(), table.with_estimate());
                 Ok(Some(Arc::new(StoreTable::new(table, self.context.options.clone()))))
             }
-            // It may be a function that gives rows. The planner knows; the store is asked again for what is to be said.
+            // It may be a function that gives rows. The planner knows; the store is asked again for
+            // what is to be said.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(into_datafusion(error)),
         }

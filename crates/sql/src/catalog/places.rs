@@ -17,31 +17,39 @@ pub(crate) fn places_of(table: &SqlTable, expr: &Expr) -> Option<Vec<PlaceCondit
             let high = comparison(table, expr, Operator::LtEq, high)?;
             Some([low, high].concat())
         }
-        Expr::InList(InList { expr, list, negated: false }) => {
-            place(table, expr)?.tested(PlaceTest::In(list.iter().map(value).collect::<Option<Vec<_>>>()?))
-        }
+        Expr::InList(InList { expr, list, negated: false }) => place(table, expr)?
+            .tested(PlaceTest::In(list.iter().map(value).collect::<Option<Vec<_>>>()?)),
         Expr::Not(inner) => place(table, inner)?.truth(false),
         Expr::Alias(alias) => places_of(table, &alias.expr),
         _ => {
             if let Some((tested, values)) = key_set_of(expr) {
-                let values = (0..values.len()).map(|row| value_of(values.slice(row, 1).as_ref()).ok());
-                return place(table, tested)?.tested(PlaceTest::In(values.collect::<Option<Vec<_>>>()?));
+                let values =
+                    (0..values.len()).map(|row| value_of(values.slice(row, 1).as_ref()).ok());
+                return place(table, tested)?
+                    .tested(PlaceTest::In(values.collect::<Option<Vec<_>>>()?));
             }
             place(table, expr)?.truth(true)
         }
     }
 }
 
-fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Option<Vec<PlaceCondition>> {
+fn comparison(
+    table: &SqlTable,
+    left: &Expr,
+    op: Operator,
+    right: &Expr,
+) -> Option<Vec<PlaceCondition>> {
     if op == Operator::And {
         return Some([places_of(table, left)?, places_of(table, right)?].concat());
     }
     if op == Operator::Or {
         return either(places_of(table, left)?, places_of(table, right)?);
     }
-    let (left, op, right) = if value(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
+    let (left, op, right) =
+        if value(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
     let (place, value) = (place(table, left)?, value(right)?);
-    // The ends of ranges are taken in: numbers that differ far behind may be one and the same in an index.
+    // The ends of ranges are taken in: numbers that differ far behind may be one and the same in an
+    // index.
     place.tested(match op {
         Operator::Eq => PlaceTest::In(vec![value]),
         Operator::Gt | Operator::GtEq => PlaceTest::Low(value),
@@ -51,10 +59,15 @@ fn comparison(table: &SqlTable, left: &Expr, op: Operator, right: &Expr) -> Opti
 }
 
 /// Short lists are rewritten to `place = 1 OR place = 2` while planning.
-fn either(mut left: Vec<PlaceCondition>, mut right: Vec<PlaceCondition>) -> Option<Vec<PlaceCondition>> {
+fn either(
+    mut left: Vec<PlaceCondition>,
+    mut right: Vec<PlaceCondition>,
+) -> Option<Vec<PlaceCondition>> {
     let (one, two) = (left.pop()?, right.pop()?);
     let is_same = one.column == two.column && one.path == two.path && one.reading == two.reading;
-    let (PlaceTest::In(values), PlaceTest::In(others)) = (&one.test, &two.test) else { return None };
+    let (PlaceTest::In(values), PlaceTest::In(others)) = (&one.test, &two.test) else {
+        return None;
+    };
     let test = PlaceTest::In([values.as_slice(), others].concat());
     (is_same && left.is_empty() && right.is_empty()).then(|| vec![PlaceCondition { test, ..one }])
 }
@@ -102,7 +115,8 @@ fn steps(table: &SqlTable, call: &ScalarFunction) -> Option<(usize, Vec<String>)
     let (column, mut path) = match unaliased(document) {
         Expr::Column(column) => {
             let place = table.arrow.index_of(&column.name).ok()?;
-            (table.schema().columns.get(place)?.column_type == ColumnType::Json).then(|| (place, Vec::new()))?
+            (table.schema().columns.get(place)?.column_type == ColumnType::Json)
+                .then(|| (place, Vec::new()))?
         }
         Expr::ScalarFunction(inner) if inner.func.name() == "json_get" => steps(table, inner)?,
         _ => return None,

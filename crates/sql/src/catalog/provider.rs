@@ -14,7 +14,9 @@ use datafusion::physical_plan::filter::FilterExecBuilder;
 use tonnage::Direction;
 
 use super::{condition_of, places_of};
-use crate::access::{Condition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index};
+use crate::access::{
+    Condition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
+};
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
@@ -44,7 +46,8 @@ impl StoreTable {
         &self.options
     }
 
-    /// The same table of which only the first rows under each shard key are wanted; to read more is no error.
+    /// The same table of which only the first rows under each shard key are wanted; to read more is
+    /// no error.
     pub(crate) fn with_latest(&self, latest: Latest) -> Self {
         Self { latest: Some(latest), ..self.clone() }
     }
@@ -59,7 +62,8 @@ impl StoreTable {
         Ok((choice.path, answered(&parts, choice.answered)))
     }
 
-    /// The path of a read, which of the filters it answers by itself, and why no index is used, if one might be.
+    /// The path of a read, which of the filters it answers by itself, and why no index is used, if
+    /// one might be.
     fn choose_with_indexes(&self, filters: &[&Expr]) -> Result<(Path, Vec<bool>, Option<String>)> {
         let (path, by_key) = self.choose(filters)?;
         // What stands above a read of the latest rows counts on the order of the key.
@@ -67,12 +71,19 @@ impl StoreTable {
             return Ok((path, by_key, None));
         }
         let parts = self.conditions(filters);
-        let places: Vec<_> = filters.iter().filter_map(|filter| places_of(&self.table, filter)).flatten().collect();
-        Ok(match choose_index(&self.table, &flat(&parts), &places, &path).map_err(into_datafusion)? {
-            IndexChoice::Taken { path, answered: by_index } => (Path::Index(path), answered(&parts, by_index), None),
-            IndexChoice::Left(remark) => (path, by_key, Some(remark)),
-            IndexChoice::None => (path, by_key, None),
-        })
+        let places: Vec<_> =
+            filters.iter().filter_map(|filter| places_of(&self.table, filter)).flatten().collect();
+        Ok(
+            match choose_index(&self.table, &flat(&parts), &places, &path)
+                .map_err(into_datafusion)?
+            {
+                IndexChoice::Taken { path, answered: by_index } => {
+                    (Path::Index(path), answered(&parts, by_index), None)
+                }
+                IndexChoice::Left(remark) => (path, by_key, Some(remark)),
+                IndexChoice::None => (path, by_key, None),
+            },
+        )
     }
 
     /// The conditions that filters consist of, of those that consist of nothing else.
@@ -98,7 +109,12 @@ impl StoreTable {
     }
 
     /// A read that also holds filters against its rows.
-    fn filtered(&self, state: &dyn Session, spec: ReadSpec, filter: Expr) -> Result<Arc<dyn ExecutionPlan>> {
+    fn filtered(
+        &self,
+        state: &dyn Session,
+        spec: ReadSpec,
+        filter: Expr,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut read = spec.columns.clone();
         for column in filter.column_refs() {
             let place = self.table.arrow.index_of(&column.name)?;
@@ -110,7 +126,11 @@ impl StoreTable {
         let scan = StoreScan::new(ReadSpec { columns: read, ..spec });
         let schema = DFSchema::try_from(scan.schema())?;
         let predicate = state.create_physical_expr(unnormalize_col(filter), &schema)?;
-        Ok(Arc::new(FilterExecBuilder::new(predicate, Arc::new(scan)).apply_projection(Some(wanted))?.build()?))
+        Ok(Arc::new(
+            FilterExecBuilder::new(predicate, Arc::new(scan))
+                .apply_projection(Some(wanted))?
+                .build()?,
+        ))
     }
 }
 
@@ -123,7 +143,10 @@ fn answered(parts: &[Option<Vec<Condition>>], answered: Vec<bool>) -> Vec<bool> 
     let mut answered = answered.into_iter();
     let is_answered = |part: &Option<Vec<Condition>>| match part {
         None => false,
-        Some(conditions) => answered.by_ref().take(conditions.len()).filter(|answered| *answered).count() == conditions.len(),
+        Some(conditions) => {
+            answered.by_ref().take(conditions.len()).filter(|answered| *answered).count()
+                == conditions.len()
+        }
     };
     parts.iter().map(is_answered).collect()
 }
@@ -138,8 +161,12 @@ impl TableProvider for StoreTable {
         TableType::Base
     }
 
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // What the key does not answer is held against the rows above, batch by batch; an index may lead to fewer of them.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        // What the key does not answer is held against the rows above, batch by batch; an index may
+        // lead to fewer of them.
         let (_, answered) = self.choose(filters)?;
         let told = |(filter, answered): (&&Expr, bool)| match answered {
             true => TableProviderFilterPushDown::Exact,
@@ -156,14 +183,21 @@ impl TableProvider for StoreTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let (path, answered, remark) = self.choose_with_indexes(&filters.iter().collect::<Vec<_>>())?;
-        // What the key was said to answer, and does not on this path or in this company, is held against the rows here; the others above.
-        let left = filters.iter().zip(&answered).filter(|(filter, answered)| !**answered && self.is_on_key(filter));
+        let (path, answered, remark) =
+            self.choose_with_indexes(&filters.iter().collect::<Vec<_>>())?;
+        // What the key was said to answer, and does not on this path or in this company, is held
+        // against the rows here; the others above.
+        let left = filters
+            .iter()
+            .zip(&answered)
+            .filter(|(filter, answered)| !**answered && self.is_on_key(filter));
         let left = conjunction(left.map(|(filter, _)| filter.clone()));
         let spec = ReadSpec {
             table: self.table.clone(),
             path,
-            columns: projection.cloned().unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect()),
+            columns: projection
+                .cloned()
+                .unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect()),
             direction: Direction::Unordered,
             limit: limit.filter(|_| left.is_none()).map(|limit| limit as u64),
             latest: self.latest.filter(|_| left.is_none()),

@@ -1,4 +1,5 @@
-//! Aggregates over all rows of a read, by DataFusion's own accumulators: so results and types are what a planned statement gives.
+//! Aggregates over all rows of a read, by DataFusion's own accumulators: so results and types are
+//! what a planned statement gives.
 
 use std::sync::Arc;
 
@@ -28,7 +29,8 @@ struct Part {
     feed: Feed,
     /// How it is told of by EXPLAIN.
     shown: String,
-    /// Whether the least (false) or greatest (true) value of this column is asked for, and nothing else.
+    /// Whether the least (false) or greatest (true) value of this column is asked for, and nothing
+    /// else.
     end: Option<(usize, bool)>,
 }
 
@@ -47,7 +49,12 @@ enum Feed {
 
 impl Aggregates {
     /// The aggregates, unless one of them does not take its column.
-    pub(super) fn new(calls: &[Call], path: &str, spec: &ReadSpec, engine: &Engine) -> Option<Self> {
+    pub(super) fn new(
+        calls: &[Call],
+        path: &str,
+        spec: &ReadSpec,
+        engine: &Engine,
+    ) -> Option<Self> {
         let (mut parts, mut fields) = (Vec::new(), Vec::<FieldRef>::new());
         for call in calls {
             let (part, field) = part(call, path, spec, engine)?;
@@ -70,12 +77,18 @@ impl Aggregates {
         (0..self.parts.len()).try_for_each(|part| self.update_part(part, columns, batch))
     }
 
-    pub(super) fn update_part(&mut self, part: usize, columns: &[usize], batch: &RecordBatch) -> Result<()> {
+    pub(super) fn update_part(
+        &mut self,
+        part: usize,
+        columns: &[usize],
+        batch: &RecordBatch,
+    ) -> Result<()> {
         match &mut self.parts[part].feed {
             Feed::Rows(count) => *count += batch.num_rows() as i64,
             Feed::Values { column, data_type, accumulator, .. } => {
                 let place = columns.iter().position(|read| read == column);
-                let place = place.ok_or_else(|| Error::internal("an aggregate's column was not read"))?;
+                let place =
+                    place.ok_or_else(|| Error::internal("an aggregate's column was not read"))?;
                 let values = converted(batch.column(place), data_type)?;
                 accumulator.update_batch(&[values]).map_err(from_datafusion)?;
             }
@@ -95,7 +108,9 @@ impl Aggregates {
             match (&mut part.feed, other.feed) {
                 (Feed::Rows(count), Feed::Rows(more)) => *count += more,
                 (Feed::Values { accumulator, .. }, Feed::Values { accumulator: mut other, .. }) => {
-                    let state = other.state().and_then(|state| state.iter().map(ScalarValue::to_array).collect());
+                    let state = other
+                        .state()
+                        .and_then(|state| state.iter().map(ScalarValue::to_array).collect());
                     let state: Vec<ArrayRef> = state.map_err(from_datafusion)?;
                     accumulator.merge_batch(&state).map_err(from_datafusion)?;
                 }
@@ -109,10 +124,14 @@ impl Aggregates {
     pub(super) fn finish(mut self) -> Result<RecordBatch> {
         let values = self.parts.iter_mut().map(|part| match &mut part.feed {
             Feed::Rows(count) => ScalarValue::Int64(Some(*count)).to_array(),
-            Feed::Values { accumulator, .. } => accumulator.evaluate().and_then(|value| value.to_array()),
+            Feed::Values { accumulator, .. } => {
+                accumulator.evaluate().and_then(|value| value.to_array())
+            }
         });
-        let arrays = values.collect::<std::result::Result<Vec<ArrayRef>, _>>().map_err(from_datafusion)?;
-        RecordBatch::try_new(self.schema, arrays).map_err(|error| Error::internal(format!("aggregates: {error}")))
+        let arrays =
+            values.collect::<std::result::Result<Vec<ArrayRef>, _>>().map_err(from_datafusion)?;
+        RecordBatch::try_new(self.schema, arrays)
+            .map_err(|error| Error::internal(format!("aggregates: {error}")))
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -145,7 +164,8 @@ fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
 fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Part, FieldRef)> {
     let Some(column_name) = &call.column else {
         let shown = "count(*)".to_owned();
-        let field = Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
+        let field =
+            Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
         return Some((Part { feed: Feed::Rows(0), shown, end: None }, Arc::new(field)));
     };
     let column = spec.table.schema().column_index(column_name)?;
@@ -160,8 +180,17 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
         .build()
         .ok()?;
     let accumulator = built.create_accumulator().ok()?;
-    let named = built.field().as_ref().clone().with_name(call.alias.clone().unwrap_or_else(|| shown.clone()));
+    let named = built
+        .field()
+        .as_ref()
+        .clone()
+        .with_name(call.alias.clone().unwrap_or_else(|| shown.clone()));
     let end = matches!(function.name(), "min" | "max").then(|| (column, function.name() == "max"));
-    let feed = Feed::Values { column, data_type: taken.data_type().clone(), function: Arc::new(built), accumulator };
+    let feed = Feed::Values {
+        column,
+        data_type: taken.data_type().clone(),
+        function: Arc::new(built),
+        accumulator,
+    };
     Some((Part { feed, shown, end }, Arc::new(named)))
 }

@@ -9,7 +9,8 @@ use super::literal::array_of;
 use super::parse::{Filter, FilterTest, Items};
 use super::{Aggregates, Simple};
 use crate::access::{
-    Bound, Condition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose, choose_index, direction_for,
+    Bound, Condition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose, choose_index,
+    direction_for,
 };
 use crate::engine::Engine;
 use crate::options::SqlOptions;
@@ -64,7 +65,8 @@ pub(crate) fn bind(
             if limit.is_some() || !simple.order.is_empty() {
                 return Ok(None);
             }
-            Aggregates::new(calls, &simple.path, &spec, engine).map(|work| Direct { spec, work: Work::Aggregates(work) })
+            Aggregates::new(calls, &simple.path, &spec, engine)
+                .map(|work| Direct { spec, work: Work::Aggregates(work) })
         }
         items => order(simple, &spec).and_then(|direction| {
             spec.direction = direction;
@@ -82,12 +84,18 @@ fn path(table: &SqlTable, conditions: &[Condition]) -> Result<Option<Path>> {
         return Ok(Some(choice.path));
     }
     Ok(match choose_index(table, conditions, &[], &choice.path)? {
-        IndexChoice::Taken { path, answered } if all(&answered) => Some(Path::Index(path.unchecked())),
+        IndexChoice::Taken { path, answered } if all(&answered) => {
+            Some(Path::Index(path.unchecked()))
+        }
         _ => None,
     })
 }
 
-fn conditions(simple: &Simple, table: &SqlTable, parameters: &Parameters) -> Result<Option<Vec<Condition>>> {
+fn conditions(
+    simple: &Simple,
+    table: &SqlTable,
+    parameters: &Parameters,
+) -> Result<Option<Vec<Condition>>> {
     let mut conditions = Vec::with_capacity(simple.filters.len());
     for filter in &simple.filters {
         let Some(condition) = condition(filter, table, parameters)? else { return Ok(None) };
@@ -96,10 +104,16 @@ fn conditions(simple: &Simple, table: &SqlTable, parameters: &Parameters) -> Res
     Ok(Some(conditions))
 }
 
-fn condition(filter: &Filter, table: &SqlTable, parameters: &Parameters) -> Result<Option<Condition>> {
+fn condition(
+    filter: &Filter,
+    table: &SqlTable,
+    parameters: &Parameters,
+) -> Result<Option<Condition>> {
     let schema = table.schema();
     let may_be_answered = |column: &usize| schema.is_key(*column) || table.is_indexed(*column, &[]);
-    let Some(column) = schema.column_index(&filter.column).filter(may_be_answered) else { return Ok(None) };
+    let Some(column) = schema.column_index(&filter.column).filter(may_be_answered) else {
+        return Ok(None);
+    };
     let column_type = schema.columns[column].column_type;
     let literals = match &filter.test {
         FilterTest::In(literals) => literals.as_slice(),
@@ -121,13 +135,17 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
         Items::All => Some((0..schema.columns.len()).collect()),
         Items::Aggregates(calls) => {
             let columns = calls.iter().filter_map(|call| call.column.as_ref());
-            let mut columns = columns.map(|name| schema.column_index(name)).collect::<Option<Vec<_>>>()?;
+            let mut columns =
+                columns.map(|name| schema.column_index(name)).collect::<Option<Vec<_>>>()?;
             columns.sort_unstable();
             columns.dedup();
             Some(columns)
         }
         Items::Columns(items) => {
-            let columns = items.iter().map(|item| schema.column_index(&item.column)).collect::<Option<Vec<_>>>()?;
+            let columns = items
+                .iter()
+                .map(|item| schema.column_index(&item.column))
+                .collect::<Option<Vec<_>>>()?;
             let is_first = |(place, column): (usize, &usize)| !columns[..place].contains(column);
             columns.iter().enumerate().all(is_first).then_some(columns)
         }
@@ -136,8 +154,9 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
 
 fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
     let schema = spec.table.schema();
-    let ordered =
-        |(name, descending): &(String, bool)| Some(Ordered { column: schema.column_index(name)?, descending: *descending });
+    let ordered = |(name, descending): &(String, bool)| {
+        Some(Ordered { column: schema.column_index(name)?, descending: *descending })
+    };
     let wanted = simple.order.iter().map(ordered).collect::<Option<Vec<_>>>()?;
     if spec.path == Path::Nothing || wanted.is_empty() {
         return Some(Direction::Unordered);
@@ -145,13 +164,15 @@ fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
     direction_for(spec, &wanted)
 }
 
-/// The schema under the names that the statement gives; an alias that names another column, too, is not simple.
+/// The schema under the names that the statement gives; an alias that names another column, too, is
+/// not simple.
 fn named(items: &Items, schema: &SchemaRef) -> Option<SchemaRef> {
     let Items::Columns(items) = items else { return Some(schema.clone()) };
-    let field = |(item, field): (&super::parse::Item, &arrow::datatypes::FieldRef)| match &item.alias {
-        Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
-        None => field.clone(),
-    };
+    let field =
+        |(item, field): (&super::parse::Item, &arrow::datatypes::FieldRef)| match &item.alias {
+            Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
+            None => field.clone(),
+        };
     let fields: Vec<_> = items.iter().zip(schema.fields()).map(field).collect();
     let is_first = |(place, field): (usize, &arrow::datatypes::FieldRef)| {
         !fields[..place].iter().any(|before| before.name() == field.name())

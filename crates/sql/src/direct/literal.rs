@@ -43,12 +43,15 @@ impl Literal {
         }
     }
 
-    /// The value that a column of that type is compared with; `None` when SQL would compare in some other way than the column does.
+    /// The value that a column of that type is compared with; `None` when SQL would compare in some
+    /// other way than the column does.
     fn value(&self, column_type: ColumnType, parameters: &Parameters) -> Result<Option<Value>> {
         Ok(match self {
             Literal::Number(digits) => of_number(digits, column_type),
             Literal::Text(text) => of_text(text, column_type),
-            Literal::Truth(truth) => (column_type == ColumnType::Boolean).then_some(Value::Boolean(*truth)),
+            Literal::Truth(truth) => {
+                (column_type == ColumnType::Boolean).then_some(Value::Boolean(*truth))
+            }
             Literal::Parameter(name) => of_parameter(parameters.get(name)?, column_type),
         })
     }
@@ -66,14 +69,18 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
         ColumnType::Integer if is_whole => digits.parse().ok().map(Value::Integer),
         ColumnType::Long if is_whole => digits.parse().ok().map(Value::Long),
         ColumnType::Double => digits.parse().ok().map(Value::Double),
-        ColumnType::Number { scale, .. } if is_whole || is_held(digits, scale) => Value::parse(digits, column_type).ok(),
+        ColumnType::Number { scale, .. } if is_whole || is_held(digits, scale) => {
+            Value::parse(digits, column_type).ok()
+        }
         _ => None,
     }
 }
 
-/// Whether all digits behind the point have a place in a column of that scale: it would round the others away.
+/// Whether all digits behind the point have a place in a column of that scale: it would round the
+/// others away.
 fn is_held(digits: &str, scale: i8) -> bool {
-    let fraction = digits.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('0'));
+    let fraction =
+        digits.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('0'));
     !digits.contains(['e', 'E', '_']) && i8::try_from(fraction.len()).is_ok_and(|len| len <= scale)
 }
 
@@ -81,7 +88,9 @@ fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {
     match column_type {
         ColumnType::String => Some(Value::String(text.to_owned())),
         ColumnType::Uuid => Value::parse(text, column_type).ok(),
-        ColumnType::Timestamp(_) => unshortened(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type),
+        ColumnType::Timestamp(_) => {
+            unshortened(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type)
+        }
         _ => None,
     }
 }
@@ -91,9 +100,10 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
         (Value::Null, _) => None,
         (Value::String(text), _) => of_text(text, column_type),
         (Value::Timestamp { .. }, ColumnType::Timestamp(_)) => unshortened(value, column_type),
-        (Value::Integer(_) | Value::Long(_), ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. }) => {
-            value.convert_to(column_type).ok()
-        }
+        (
+            Value::Integer(_) | Value::Long(_),
+            ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. },
+        ) => value.convert_to(column_type).ok(),
         (Value::Double(_), ColumnType::Double)
         | (Value::Float(_), ColumnType::Float)
         | (Value::Boolean(_), ColumnType::Boolean)
@@ -110,9 +120,13 @@ fn unshortened(value: &Value, column_type: ColumnType) -> Option<Value> {
     (back == value.convert_to(ColumnType::Timestamp(9)).ok()?).then_some(held)
 }
 
-/// The values of a list as an array of the column's own type, likewise. Long lists are common: they are not gone through value by value
-/// where their literals are the column's already.
-pub(super) fn array_of(literals: &[Literal], column_type: ColumnType, parameters: &Parameters) -> Result<Option<ArrayRef>> {
+/// The values of a list as an array of the column's own type, likewise. Long lists are common: they
+/// are not gone through value by value where their literals are the column's already.
+pub(super) fn array_of(
+    literals: &[Literal],
+    column_type: ColumnType,
+    parameters: &Parameters,
+) -> Result<Option<ArrayRef>> {
     if let Some(array) = plain_array(literals, column_type) {
         return Ok(Some(array));
     }
@@ -126,15 +140,21 @@ pub(super) fn array_of(literals: &[Literal], column_type: ColumnType, parameters
 }
 
 fn plain_array(literals: &[Literal], column_type: ColumnType) -> Option<ArrayRef> {
-    let number = |literal: &Literal| if let Literal::Number(digits) = literal { digits.parse::<i64>().ok() } else { None };
+    let number = |literal: &Literal| {
+        if let Literal::Number(digits) = literal { digits.parse::<i64>().ok() } else { None }
+    };
     match column_type {
         ColumnType::Integer => {
             let numbers = literals.iter().map(|literal| i32::try_from(number(literal)?).ok());
             Some(Arc::new(Int32Array::from(numbers.collect::<Option<Vec<_>>>()?)))
         }
-        ColumnType::Long => Some(Arc::new(Int64Array::from(literals.iter().map(number).collect::<Option<Vec<_>>>()?))),
+        ColumnType::Long => Some(Arc::new(Int64Array::from(
+            literals.iter().map(number).collect::<Option<Vec<_>>>()?,
+        ))),
         ColumnType::String => {
-            let texts = literals.iter().map(|literal| if let Literal::Text(text) = literal { Some(text.as_str()) } else { None });
+            let texts = literals.iter().map(|literal| {
+                if let Literal::Text(text) = literal { Some(text.as_str()) } else { None }
+            });
             Some(Arc::new(StringArray::from(texts.collect::<Option<Vec<_>>>()?)))
         }
         _ => None,

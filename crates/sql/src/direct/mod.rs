@@ -1,10 +1,13 @@
 //! Simple statements, read straight from the store.
 //!
-//! 1. [`Simple::parse`] recognises `SELECT columns | aggregates FROM table [WHERE ...] [ORDER BY ...] [LIMIT n]` among the tokens, without
-//!    looking at any table.
-//! 2. [`bind`] finds columns and values. A statement whose conditions neither the key nor one index answers alone, or whose values would have to be
-//!    converted by SQL's rules, is left to DataFusion: what is done here must be exactly what would be done there.
-//! 3. The read is opened ([`Direct::run`]), or shared with other aggregates over the same rows ([`Aggregates`]).
+//! 1. [`Simple::parse`] recognises
+//!    `SELECT columns | aggregates FROM table [WHERE ...] [ORDER BY ...] [LIMIT n]` among the
+//!    tokens, without looking at any table.
+//! 2. [`bind`] finds columns and values. A statement whose conditions neither the key nor one index
+//!    answers alone, or whose values would have to be converted by SQL's rules, is left to
+//!    DataFusion: what is done here must be exactly what would be done there.
+//! 3. The read is opened ([`Direct::run`]), or shared with other aggregates over the same rows
+//!    ([`Aggregates`]).
 
 mod aggregate;
 mod bind;

@@ -53,10 +53,23 @@ pub(super) enum FilterTest {
 }
 
 /// The aggregates that are carried out here.
-const AGGREGATES: [&str; 12] =
-    ["count", "sum", "min", "max", "avg", "mean", "stddev", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "var"];
+const AGGREGATES: [&str; 12] = [
+    "count",
+    "sum",
+    "min",
+    "max",
+    "avg",
+    "mean",
+    "stddev",
+    "stddev_samp",
+    "stddev_pop",
+    "var_samp",
+    "var_pop",
+    "var",
+];
 
-/// Words that cannot be names: where one stands for a column or an alias the statement is something else.
+/// Words that cannot be names: where one stands for a column or an alias the statement is something
+/// else.
 const RESERVED: [&str; 24] = [
     "SELECT",
     "FROM",
@@ -107,7 +120,10 @@ fn select(cursor: &mut Cursor) -> Option<Simple> {
 /// The name of a column, folded.
 fn column(cursor: &mut Cursor) -> Option<String> {
     match cursor.peek()? {
-        Token::Word(word) if word.quote_style.is_none() && RESERVED.iter().any(|name| word.value.eq_ignore_ascii_case(name)) => {
+        Token::Word(word)
+            if word.quote_style.is_none()
+                && RESERVED.iter().any(|name| word.value.eq_ignore_ascii_case(name)) =>
+        {
             None
         }
         Token::Word(_) => cursor.name().map(str::to_ascii_lowercase),

@@ -39,7 +39,8 @@ pub(crate) fn explained(spec: &ReadSpec, works: &[&Aggregates]) -> String {
     }
     match works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
         Some(reads) => {
-            let lines = reads.iter().flatten().map(|read| format!("  StoreScan: {}", read.describe()));
+            let lines =
+                reads.iter().flatten().map(|read| format!("  StoreScan: {}", read.describe()));
             text.push_str(&lines.collect::<Vec<_>>().join("\n"));
         }
         None => text.push_str(&format!("  StoreScan: {}", spec.describe())),
@@ -47,8 +48,13 @@ pub(crate) fn explained(spec: &ReadSpec, works: &[&Aggregates]) -> String {
     text
 }
 
-/// Carries out the aggregates of several statements over the same rows with one read. `spec` names all the columns wanted.
-pub(crate) fn aggregate(spec: &ReadSpec, mut works: Vec<Aggregates>, guard: &Guard) -> Result<Vec<RecordBatch>> {
+/// Carries out the aggregates of several statements over the same rows with one read. `spec` names
+/// all the columns wanted.
+pub(crate) fn aggregate(
+    spec: &ReadSpec,
+    mut works: Vec<Aggregates>,
+    guard: &Guard,
+) -> Result<Vec<RecordBatch>> {
     if let Some(reads) = works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
         for (work, reads) in works.iter_mut().zip(reads) {
             read_ends(work, &reads, guard)?;
@@ -81,21 +87,26 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
     std::thread::scope(|scope| {
         let fresh = || works.iter().map(Aggregates::fresh).collect::<Result<Vec<_>>>();
         let helpers = (1..readers).map(|_| fresh()).collect::<Result<Vec<_>>>()?;
-        let helpers: Vec<_> = helpers.into_iter().map(|works| scope.spawn(move || helper(works))).collect();
+        let helpers: Vec<_> =
+            helpers.into_iter().map(|works| scope.spawn(move || helper(works))).collect();
         read(works)?;
         for helper in helpers {
-            let helped = helper.join().unwrap_or_else(|_| Err(Error::internal("a thread that aggregated panicked")))?;
+            let helped = helper
+                .join()
+                .unwrap_or_else(|_| Err(Error::internal("a thread that aggregated panicked")))?;
             works.iter_mut().zip(helped).try_for_each(|(work, helped)| work.merge(helped))?;
         }
         Ok(())
     })
 }
 
-/// For aggregates that are all the least or greatest value of a column that rows are ordered by: a read of one row each.
+/// For aggregates that are all the least or greatest value of a column that rows are ordered by: a
+/// read of one row each.
 fn ends(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
     let read = |(column, descending): (usize, bool)| {
         let direction = direction_for(spec, &[Ordered { column, descending }])?;
-        let direction = if direction == Direction::Unordered { Direction::Forward } else { direction };
+        let direction =
+            if direction == Direction::Unordered { Direction::Forward } else { direction };
         Some(ReadSpec { columns: vec![column], direction, limit: Some(1), ..spec.clone() })
     };
     work.ends()?.into_iter().map(read).collect()

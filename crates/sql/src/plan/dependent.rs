@@ -1,10 +1,13 @@
-//! Aggregates over other rows for each row, compared otherwise than by `=`: `(SELECT count(*) FROM t b WHERE b.id < a.id)`.
+//! Aggregates over other rows for each row, compared otherwise than by `=`:
+//! `(SELECT count(*) FROM t b WHERE b.id < a.id)`.
 //!
-//! DataFusion 55 makes a join of such a subquery only where it is tied to the row outside by `=`, for then its rows can be grouped by that. For others
-//! the different values outside are the groups:
+//! DataFusion 55 makes a join of such a subquery only where it is tied to the row outside by `=`,
+//! for then its rows can be grouped by that. For others the different values outside are the
+//! groups:
 //!
 //! 1. The columns that the subquery takes from outside, each combination once.
-//! 2. The subquery's rows are joined to these, on its condition, none being no reason to leave a combination out.
+//! 2. The subquery's rows are joined to these, on its condition, none being no reason to leave a
+//!    combination out.
 //! 3. They are grouped by the combination; what is aggregated leaves rows out that stand for none.
 //! 4. The results are joined to the rows outside, NULL being equal to NULL.
 
@@ -15,7 +18,8 @@ use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{split_conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Aggregate, BinaryExpr, Expr, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery, lit,
+    Aggregate, BinaryExpr, Expr, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
+    Projection, Subquery, lit,
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -33,13 +37,19 @@ impl OptimizerRule for DependentRule {
         Some(ApplyOrder::TopDown)
     }
 
-    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
         let input = match &plan {
             LogicalPlan::Filter(filter) => &filter.input,
             LogicalPlan::Projection(projection) => &projection.input,
             _ => return Ok(Transformed::no(plan)),
         };
-        let is_here = |expr: &Expr| expr.exists(|part| Ok(Dependent::of(part, input.schema()).is_some())).unwrap_or(false);
+        let is_here = |expr: &Expr| {
+            expr.exists(|part| Ok(Dependent::of(part, input.schema()).is_some())).unwrap_or(false)
+        };
         if !plan.expressions().iter().any(is_here) {
             return Ok(Transformed::no(plan));
         }
@@ -49,7 +59,9 @@ impl OptimizerRule for DependentRule {
             expr.transform_down(|part| {
                 let alias = || config.alias_generator().next("__dependent");
                 let dependent = Dependent::of(&part, outside.schema());
-                let settled = dependent.map(|dependent| dependent.join(joined.clone(), &outside, &alias())).transpose()?;
+                let settled = dependent
+                    .map(|dependent| dependent.join(joined.clone(), &outside, &alias()))
+                    .transpose()?;
                 Ok(match settled {
                     None => Transformed::no(part),
                     Some((plan, value)) => {
@@ -93,10 +105,14 @@ impl<'a> Dependent<'a> {
     fn of(expr: &'a Expr, outside: &DFSchema) -> Option<Self> {
         let Expr::ScalarSubquery(Subquery { subquery, .. }) = expr else { return None };
         let (value, aggregate) = match subquery.as_ref() {
-            LogicalPlan::Projection(projection) => match (projection.expr.as_slice(), projection.input.as_ref()) {
-                ([value], LogicalPlan::Aggregate(aggregate)) if !value.contains_outer() => (value, aggregate),
-                _ => return None,
-            },
+            LogicalPlan::Projection(projection) => {
+                match (projection.expr.as_slice(), projection.input.as_ref()) {
+                    ([value], LogicalPlan::Aggregate(aggregate)) if !value.contains_outer() => {
+                        (value, aggregate)
+                    }
+                    _ => return None,
+                }
+            }
             LogicalPlan::Aggregate(aggregate) => (aggregate.aggr_expr.first()?, aggregate),
             _ => return None,
         };
@@ -121,18 +137,34 @@ impl<'a> Dependent<'a> {
     }
 
     /// The rows outside, joined with the values for them, and the value as a column there.
-    fn join(&self, joined: LogicalPlan, outside: &Arc<LogicalPlan>, alias: &str) -> Result<(LogicalPlan, Expr)> {
+    fn join(
+        &self,
+        joined: LogicalPlan,
+        outside: &Arc<LogicalPlan>,
+        alias: &str,
+    ) -> Result<(LogicalPlan, Expr)> {
         let name = |place: usize| format!("{alias}_{place}");
         let groups = format!("{alias}_groups");
         let group = |place: usize| Expr::Column(Column::new(Some(groups.clone()), name(place)));
         let marker = format!("{alias}_found");
         let places = 0..self.outer.len();
 
-        let combinations = places.clone().map(|place| Expr::Column(self.outer[place].clone()).alias(name(place)));
         let combinations =
-            LogicalPlanBuilder::from(outside.as_ref().clone()).project(combinations)?.distinct()?.alias(groups.as_str())?;
-        let rows = self.filter.input.schema().columns().into_iter().map(Expr::from).chain([lit(true).alias(&marker)]);
-        let rows = LogicalPlanBuilder::from(self.filter.input.as_ref().clone()).project(rows)?.build()?;
+            places.clone().map(|place| Expr::Column(self.outer[place].clone()).alias(name(place)));
+        let combinations = LogicalPlanBuilder::from(outside.as_ref().clone())
+            .project(combinations)?
+            .distinct()?
+            .alias(groups.as_str())?;
+        let rows = self
+            .filter
+            .input
+            .schema()
+            .columns()
+            .into_iter()
+            .map(Expr::from)
+            .chain([lit(true).alias(&marker)]);
+        let rows =
+            LogicalPlanBuilder::from(self.filter.input.as_ref().clone()).project(rows)?.build()?;
         let condition = self.filter.predicate.clone().transform(|part| match &part {
             Expr::OuterReferenceColumn(_, column) => {
                 let place = self.outer.iter().position(|known| known == column).unwrap_or_default();
@@ -141,16 +173,24 @@ impl<'a> Dependent<'a> {
             _ => Ok(Transformed::no(part)),
         })?;
         let found = Expr::Column(Column::new_unqualified(marker)).is_not_null();
-        let aggregates = self.aggregate.aggr_expr.iter().map(|expr| filtered(expr, &found)).collect::<Result<Vec<_>>>()?;
+        let aggregates = self
+            .aggregate
+            .aggr_expr
+            .iter()
+            .map(|expr| filtered(expr, &found))
+            .collect::<Result<Vec<_>>>()?;
         let values = match self.value {
-            Expr::AggregateFunction(_) => Expr::Column(Column::new_unqualified(self.value.schema_name().to_string())),
+            Expr::AggregateFunction(_) => {
+                Expr::Column(Column::new_unqualified(self.value.schema_name().to_string()))
+            }
             Expr::Alias(alias) if self.aggregate.aggr_expr.contains(self.value) => {
                 Expr::Column(Column::new_unqualified(alias.name.clone()))
             }
             value => value.clone(),
         };
         let own = format!("{alias}_value");
-        let kept = places.clone().map(|place| group(place).alias(name(place))).chain([values.alias(&own)]);
+        let kept =
+            places.clone().map(|place| group(place).alias(name(place))).chain([values.alias(&own)]);
         let results = combinations
             .join_on(rows, JoinType::Left, split_conjunction_owned(condition.data))?
             .aggregate(places.clone().map(group), aggregates)?
@@ -162,18 +202,22 @@ impl<'a> Dependent<'a> {
             let outer = Box::new(Expr::Column(self.outer[place].clone()));
             Expr::BinaryExpr(BinaryExpr::new(outer, Operator::IsNotDistinctFrom, Box::new(result)))
         });
-        let plan = LogicalPlanBuilder::from(joined).join_on(results, JoinType::Left, same)?.build()?;
+        let plan =
+            LogicalPlanBuilder::from(joined).join_on(results, JoinType::Left, same)?.build()?;
         Ok((plan, Expr::Column(Column::new(Some(alias.to_owned()), own))))
     }
 }
 
-/// Whether DataFusion knows what to do with a condition: nothing of the row outside is in it, or `=` ties it to that row.
+/// Whether DataFusion knows what to do with a condition: nothing of the row outside is in it, or
+/// `=` ties it to that row.
 fn is_simple(condition: &Expr) -> bool {
     if !condition.contains_outer() {
         return true;
     }
     match condition {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => left.contains_outer() != right.contains_outer(),
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            left.contains_outer() != right.contains_outer()
+        }
         _ => false,
     }
 }

@@ -7,7 +7,9 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{BinaryExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal};
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal,
+};
 use datafusion::physical_expr::utils::split_conjunction;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
@@ -17,10 +19,12 @@ use crate::error::into_datafusion;
 
 /// Whether an expression will change while the plan runs.
 pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
-    filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some() || filter.children().into_iter().any(is_dynamic)
+    filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some()
+        || filter.children().into_iter().any(is_dynamic)
 }
 
-/// Whether a read can make anything of what a filter will say. Who asks for keys that lead nowhere makes a list of them for nothing.
+/// Whether a read can make anything of what a filter will say. Who asks for keys that lead nowhere
+/// makes a list of them for nothing.
 ///
 /// Of one column all values are told, of several only where each begins and ends.
 pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> bool {
@@ -35,7 +39,8 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
     columns.sort_unstable();
     columns.dedup();
     let schema = spec.table.schema();
-    let is_key = columns.len() == 1 && schema.shard_key_len == 1 && schema.key.first() == columns.first();
+    let is_key =
+        columns.len() == 1 && schema.shard_key_len == 1 && schema.key.first() == columns.first();
     let leads_index = |column: &usize| {
         let name = &schema.columns[*column].name;
         let mut first = spec.table.indexes.iter().filter_map(|index| index.columns().first());
@@ -44,16 +49,20 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
     is_key || columns.iter().any(|column| *column < schema.columns.len() && leads_index(column))
 }
 
-/// The read with what is known by now taken into account. Reading more than that is right as well, so whatever cannot be used is left.
+/// The read with what is known by now taken into account. Reading more than that is right as well,
+/// so whatever cannot be used is left.
 pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
-    // A path through keys stays: what is learned later could only be held against the range that it reads.
+    // A path through keys stays: what is learned later could only be held against the range that it
+    // reads.
     if filters.is_empty() || spec.path != Path::All {
         return Ok(spec);
     }
     let mut conditions = Vec::new();
     for filter in filters {
         let known = snapshot_physical_expr(filter.clone())?;
-        conditions.extend(split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)));
+        conditions.extend(
+            split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)),
+        );
     }
     let choice = choose(spec.table.schema(), &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
@@ -88,8 +97,14 @@ fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Condition>
     }
 }
 
-/// A condition whose values are of the column's type. The other side of a join that holds nothing but NULL tells NULL for its ends.
-fn fitting(spec: &ReadSpec, column: usize, values: ArrayRef, test: impl Fn(ArrayRef) -> Test) -> Option<Condition> {
+/// A condition whose values are of the column's type. The other side of a join that holds nothing
+/// but NULL tells NULL for its ends.
+fn fitting(
+    spec: &ReadSpec,
+    column: usize,
+    values: ArrayRef,
+    test: impl Fn(ArrayRef) -> Test,
+) -> Option<Condition> {
     let field = spec.table.arrow.fields().get(column)?;
     (values.data_type() == field.data_type() && values.null_count() < values.len())
         .then(|| Condition { column, test: test(values) })

@@ -1,8 +1,9 @@
 //! Long lists of values, kept out of plans.
 //!
-//! A list of 100,000 values would be copied, compared and rewritten by every step of planning. So `x IN (...)` with a long list of plain
-//! numbers or texts becomes a call of a function that holds the values as one array, before planning begins; where that can be, before
-//! the statement is parsed.
+//! A list of 100,000 values would be copied, compared and rewritten by every step of planning. So
+//! `x IN (...)` with a long list of plain numbers or texts becomes a call of a function that holds
+//! the values as one array, before planning begins; where that can be, before the statement is
+//! parsed.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
@@ -14,7 +15,9 @@ use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value, VisitMut, VisitorMut};
@@ -40,7 +43,8 @@ impl KeySets {
         if !shortened.is_empty()
             && let Ok(mut statement) = text::parse(tokens, piece.end)
         {
-            let mut sets = Self { sets: Vec::new(), shortened: shortened.into_iter().map(Some).collect() };
+            let mut sets =
+                Self { sets: Vec::new(), shortened: shortened.into_iter().map(Some).collect() };
             let _ = statement.visit(&mut sets);
             if sets.shortened.iter().all(Option::is_none) {
                 return Ok((statement, sets));
@@ -81,16 +85,26 @@ impl VisitorMut for KeySets {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
-        let ast::Expr::InList { expr: tested, list, negated } = expr else { return ControlFlow::Continue(()) };
+        let ast::Expr::InList { expr: tested, list, negated } = expr else {
+            return ControlFlow::Continue(());
+        };
         let Some(values) = self.values(list) else { return ControlFlow::Continue(()) };
-        let call = call(&name_of(self.number(values)), [std::mem::replace(tested.as_mut(), ast::Expr::value(Value::Null))]);
-        *expr = if *negated { ast::Expr::UnaryOp { op: ast::UnaryOperator::Not, expr: Box::new(call) } } else { call };
+        let call = call(
+            &name_of(self.number(values)),
+            [std::mem::replace(tested.as_mut(), ast::Expr::value(Value::Null))],
+        );
+        *expr = if *negated {
+            ast::Expr::UnaryOp { op: ast::UnaryOperator::Not, expr: Box::new(call) }
+        } else {
+            call
+        };
         ControlFlow::Continue(())
     }
 }
 
 impl KeySets {
-    /// The number of a list. Equal ones are one, so that what is grouped by `x IN (...)` may be selected.
+    /// The number of a list. Equal ones are one, so that what is grouped by `x IN (...)` may be
+    /// selected.
     fn number(&mut self, values: ArrayRef) -> usize {
         let known = self.sets.iter().position(|known| known.as_ref() == values.as_ref());
         known.unwrap_or_else(|| {
@@ -115,11 +129,15 @@ impl KeySets {
 fn plain_values(list: &[ast::Expr]) -> Option<ArrayRef> {
     match literal(list.first()?)? {
         Literal::Number(_) => {
-            let numbers = list.iter().map(|expr| if let Literal::Number(number) = literal(expr)? { Some(number) } else { None });
+            let numbers = list.iter().map(|expr| {
+                if let Literal::Number(number) = literal(expr)? { Some(number) } else { None }
+            });
             Some(Arc::new(Int64Array::from(numbers.collect::<Option<Vec<_>>>()?)))
         }
         Literal::Text(_) => {
-            let texts = list.iter().map(|expr| if let Literal::Text(text) = literal(expr)? { Some(text) } else { None });
+            let texts = list.iter().map(|expr| {
+                if let Literal::Text(text) = literal(expr)? { Some(text) } else { None }
+            });
             Some(Arc::new(StringArray::from(texts.collect::<Option<Vec<_>>>()?)))
         }
     }
@@ -217,13 +235,18 @@ impl ScalarUDFImpl for KeySet {
     fn display_name(&self, arguments: &[Expr]) -> Result<String> {
         let tested = arguments.first().map(ToString::to_string).unwrap_or_default();
         // Columns are told apart by their names.
-        let which = self.number.checked_sub(1).map(|before| format!("{}. list of ", before + 2)).unwrap_or_default();
+        let which = self
+            .number
+            .checked_sub(1)
+            .map(|before| format!("{}. list of ", before + 2))
+            .unwrap_or_default();
         Ok(format!("{tested} IN ({which}{} values)", self.values.len()))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let array = arguments.args[0].to_array(arguments.number_rows)?;
-        let schema = Arc::new(Schema::new(vec![Field::new("argument", array.data_type().clone(), true)]));
+        let schema =
+            Arc::new(Schema::new(vec![Field::new("argument", array.data_type().clone(), true)]));
         let test = self.test(array.data_type())?;
         test.evaluate(&RecordBatch::try_new(schema, vec![array])?)
     }

@@ -1,10 +1,13 @@
-//! "The latest row of each" read as that, instead of reading everything and throwing most of it away.
+//! "The latest row of each" read as that, instead of reading everything and throwing most of it
+//! away.
 //!
-//! Where a plan groups rows by the whole shard key and wants the first of each group in key order, the read below it needs no more than these
-//! rows. The grouping stays as it is and finds what it would have found; so nothing depends on the reader keeping to the limit.
+//! Where a plan groups rows by the whole shard key and wants the first of each group in key order,
+//! the read below it needs no more than these rows. The grouping stays as it is and finds what it
+//! would have found; so nothing depends on the reader keeping to the limit.
 //!
 //! 1. `ROW_NUMBER() OVER (PARTITION BY shard ORDER BY minor DESC) <= n`.
-//! 2. `first_value(x ORDER BY minor DESC) ... GROUP BY shard`, which `DISTINCT ON` becomes while it is optimised.
+//! 2. `first_value(x ORDER BY minor DESC) ... GROUP BY shard`, which `DISTINCT ON` becomes while it
+//!    is optimised.
 //! 3. `max(minor) ... GROUP BY shard`.
 
 use std::sync::Arc;
@@ -15,8 +18,8 @@ use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr::{AggregateFunction, Sort, WindowFunction};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
-    Aggregate, BinaryExpr, Expr, Filter, LogicalPlan, Operator, Projection, SubqueryAlias, TableScan, Window,
-    WindowFunctionDefinition,
+    Aggregate, BinaryExpr, Expr, Filter, LogicalPlan, Operator, Projection, SubqueryAlias,
+    TableScan, Window, WindowFunctionDefinition,
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -38,7 +41,11 @@ impl OptimizerRule for LatestRule {
         Some(ApplyOrder::TopDown)
     }
 
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        _: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
         let rewritten = match &plan {
             LogicalPlan::Filter(filter) => numbered(filter),
             LogicalPlan::Aggregate(aggregate) => grouped(aggregate),
@@ -53,24 +60,35 @@ fn numbered(filter: &Filter) -> Option<LogicalPlan> {
     let LogicalPlan::Window(window) = filter.input.as_ref() else { return None };
     let [expr] = window.window_expr.as_slice() else { return None };
     let Expr::WindowFunction(function) = unaliased(expr) else { return None };
-    let WindowFunction { fun: WindowFunctionDefinition::WindowUDF(fun), params } = function.as_ref() else { return None };
+    let WindowFunction { fun: WindowFunctionDefinition::WindowUDF(fun), params } =
+        function.as_ref()
+    else {
+        return None;
+    };
     if fun.name() != "row_number" || params.filter.is_some() {
         return None;
     }
     let number = window.schema.qualified_field(window.schema.fields().len() - 1);
     let number = Column::from(number);
-    let rows = split_conjunction(&filter.predicate).into_iter().filter_map(|part| at_most(part, &number)).min()?;
+    let rows = split_conjunction(&filter.predicate)
+        .into_iter()
+        .filter_map(|part| at_most(part, &number))
+        .min()?;
     let input = &window.input;
     let direction = order_within(input, &params.partition_by, &params.order_by)?;
     let input = limited(input, Latest { rows, direction })?;
     let window = Window { input: Arc::new(input), ..window.clone() };
-    Some(LogicalPlan::Filter(Filter::try_new(filter.predicate.clone(), Arc::new(LogicalPlan::Window(window))).ok()?))
+    Some(LogicalPlan::Filter(
+        Filter::try_new(filter.predicate.clone(), Arc::new(LogicalPlan::Window(window))).ok()?,
+    ))
 }
 
 /// The greatest number that passes a condition.
 fn at_most(condition: &Expr, number: &Column) -> Option<u64> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return None };
-    let (Expr::Column(column), Expr::Literal(ScalarValue::UInt64(Some(limit)), _)) = (left.as_ref(), right.as_ref()) else {
+    let (Expr::Column(column), Expr::Literal(ScalarValue::UInt64(Some(limit)), _)) =
+        (left.as_ref(), right.as_ref())
+    else {
         return None;
     };
     let rows = match op {
@@ -84,19 +102,27 @@ fn at_most(condition: &Expr, number: &Column) -> Option<u64> {
 /// Groups of which one row is wanted.
 fn grouped(aggregate: &Aggregate) -> Option<LogicalPlan> {
     let input = &aggregate.input;
-    let mut directions = aggregate.aggr_expr.iter().map(|expr| wanted_end(input, &aggregate.group_expr, expr));
+    let mut directions =
+        aggregate.aggr_expr.iter().map(|expr| wanted_end(input, &aggregate.group_expr, expr));
     let direction = directions.next()??;
     if !directions.all(|other| other == Some(direction)) {
         return None;
     }
     let input = limited(input, Latest { rows: 1, direction })?;
-    let aggregate = Aggregate::try_new(Arc::new(input), aggregate.group_expr.clone(), aggregate.aggr_expr.clone()).ok()?;
+    let aggregate = Aggregate::try_new(
+        Arc::new(input),
+        aggregate.group_expr.clone(),
+        aggregate.aggr_expr.clone(),
+    )
+    .ok()?;
     Some(LogicalPlan::Aggregate(aggregate))
 }
 
 /// From which end of its group an aggregate takes its one row.
 fn wanted_end(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direction> {
-    let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else { return None };
+    let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else {
+        return None;
+    };
     if params.filter.is_some() || params.distinct {
         return None;
     }
@@ -104,7 +130,11 @@ fn wanted_end(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direc
         "first_value" => order_within(input, groups, &params.order_by),
         "last_value" => opposite(order_within(input, groups, &params.order_by)?),
         name @ ("max" | "min") => {
-            let order = [Sort { expr: params.args.first()?.clone(), asc: name == "min", nulls_first: false }];
+            let order = [Sort {
+                expr: params.args.first()?.clone(),
+                asc: name == "min",
+                nulls_first: false,
+            }];
             order_within(input, groups, &order)
         }
         _ => None,
@@ -119,7 +149,8 @@ fn opposite(direction: Direction) -> Option<Direction> {
     }
 }
 
-/// The direction of the order within groups, when the groups are the shard keys and the order is that of the key.
+/// The direction of the order within groups, when the groups are the shard keys and the order is
+/// that of the key.
 fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<Direction> {
     let (_, table) = store_scan(input)?;
     let schema = table.table().schema();
@@ -173,7 +204,9 @@ fn origin_of(plan: &LogicalPlan, place: usize) -> Option<usize> {
         },
         LogicalPlan::SubqueryAlias(alias) => origin_of(&alias.input, place),
         LogicalPlan::Filter(filter) => origin_of(&filter.input, place),
-        LogicalPlan::Projection(projection) => origin(&projection.input, projection.expr.get(place)?),
+        LogicalPlan::Projection(projection) => {
+            origin(&projection.input, projection.expr.get(place)?)
+        }
         _ => None,
     }
 }
@@ -185,24 +218,31 @@ fn unaliased(expr: &Expr) -> &Expr {
     }
 }
 
-/// The plan with the limit on its scan; `None` when a filter in between may throw away the very rows that the limit leaves.
+/// The plan with the limit on its scan; `None` when a filter in between may throw away the very
+/// rows that the limit leaves.
 fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
     match plan {
         LogicalPlan::TableScan(scan) => limited_scan(scan, latest),
         LogicalPlan::SubqueryAlias(alias) => {
             let input = limited(&alias.input, latest)?;
-            SubqueryAlias::try_new(Arc::new(input), alias.alias.clone()).ok().map(LogicalPlan::SubqueryAlias)
+            SubqueryAlias::try_new(Arc::new(input), alias.alias.clone())
+                .ok()
+                .map(LogicalPlan::SubqueryAlias)
         }
         LogicalPlan::Projection(projection) => {
             let input = limited(&projection.input, latest)?;
-            Projection::try_new(projection.expr.clone(), Arc::new(input)).ok().map(LogicalPlan::Projection)
+            Projection::try_new(projection.expr.clone(), Arc::new(input))
+                .ok()
+                .map(LogicalPlan::Projection)
         }
         LogicalPlan::Filter(filter) => {
             let (_, table) = store_scan(&filter.input)?;
             let schema = table.table().schema();
             let is_shard = |column: usize| schema.key[..schema.shard_key_len].contains(&column);
             let columns = filter.predicate.column_refs();
-            let by_shard = |column: &&Column| origin(&filter.input, &Expr::Column((*column).clone())).is_some_and(is_shard);
+            let by_shard = |column: &&Column| {
+                origin(&filter.input, &Expr::Column((*column).clone())).is_some_and(is_shard)
+            };
             if !columns.iter().all(by_shard) || filter.predicate.is_volatile() {
                 return None;
             }
@@ -213,7 +253,8 @@ fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
     }
 }
 
-/// Filters that were pushed into the scan are fine when they choose among shard keys, or are a range that is read under each of them.
+/// Filters that were pushed into the scan are fine when they choose among shard keys, or are a
+/// range that is read under each of them.
 fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
     let provider = source_as_provider(&scan.source).ok()?;
     let table = provider.downcast_ref::<StoreTable>()?;
@@ -221,7 +262,11 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
         return None;
     }
     if !scan.filters.is_empty() {
-        let conditions = scan.filters.iter().map(|filter| condition_of(table.table(), filter)).collect::<Option<Vec<_>>>()?;
+        let conditions = scan
+            .filters
+            .iter()
+            .map(|filter| condition_of(table.table(), filter))
+            .collect::<Option<Vec<_>>>()?;
         let choice = choose(table.table().schema(), &conditions.concat()).ok()?;
         let is_per_shard_key = match &choice.path {
             Path::Keys { keys, .. } => keys.num_columns() == table.table().schema().shard_key_len,

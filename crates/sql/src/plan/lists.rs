@@ -1,5 +1,5 @@
-//! Long lists of plain values among the tokens of a statement: to parse each value as the expression that it might be takes longer than to
-//! read the row that it stands for.
+//! Long lists of plain values among the tokens of a statement: to parse each value as the
+//! expression that it might be takes longer than to read the row that it stands for.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ pub(super) fn placeholder(number: usize) -> String {
     format!("$list {number}")
 }
 
-/// The tokens with a placeholder for the values of each long list behind IN, and the values of these lists.
+/// The tokens with a placeholder for the values of each long list behind IN, and the values of
+/// these lists.
 pub(super) fn shortened(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan>, Vec<ArrayRef>) {
     let (mut shorter, mut lists) = (Vec::new(), Vec::new());
     let mut rest = tokens;
@@ -25,7 +26,10 @@ pub(super) fn shortened(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan>, Vec<Ar
             && is_in(shorter.iter().rev().nth(1))
             && let Some((values, taken)) = plain_values(after)
         {
-            shorter.push(TokenWithSpan { token: Token::Placeholder(placeholder(lists.len())), span: after[0].span });
+            shorter.push(TokenWithSpan {
+                token: Token::Placeholder(placeholder(lists.len())),
+                span: after[0].span,
+            });
             lists.push(values);
             rest = &after[taken..];
         }
@@ -37,7 +41,8 @@ fn is_in(token: Option<&TokenWithSpan>) -> bool {
     matches!(token, Some(TokenWithSpan { token: Token::Word(word), .. }) if word.keyword == Keyword::IN && word.quote_style.is_none())
 }
 
-/// The values of a long list that holds whole numbers only, or texts only, and how many tokens they take, the closing bracket left out.
+/// The values of a long list that holds whole numbers only, or texts only, and how many tokens they
+/// take, the closing bracket left out.
 fn plain_values(tokens: &[TokenWithSpan]) -> Option<(ArrayRef, usize)> {
     match &tokens.first()?.token {
         Token::SingleQuotedString(_) => {
@@ -48,18 +53,22 @@ fn plain_values(tokens: &[TokenWithSpan]) -> Option<(ArrayRef, usize)> {
             Some((Arc::new(StringArray::from(texts)), taken))
         }
         Token::Number(..) | Token::Minus => {
-            let (numbers, taken) = values(tokens, |tokens| match (&tokens.first()?.token, &tokens.get(1)?.token) {
-                (Token::Number(digits, false), _) => Some((digits.parse::<i64>().ok()?, 1)),
-                (Token::Minus, Token::Number(digits, false)) => Some((digits.parse::<i64>().ok()?.checked_neg()?, 2)),
-                _ => None,
-            })?;
+            let (numbers, taken) =
+                values(tokens, |tokens| match (&tokens.first()?.token, &tokens.get(1)?.token) {
+                    (Token::Number(digits, false), _) => Some((digits.parse::<i64>().ok()?, 1)),
+                    (Token::Minus, Token::Number(digits, false)) => {
+                        Some((digits.parse::<i64>().ok()?.checked_neg()?, 2))
+                    }
+                    _ => None,
+                })?;
             Some((Arc::new(Int64Array::from(numbers)), taken))
         }
         _ => None,
     }
 }
 
-/// Values with commas between them up to a closing bracket; `value` gives one with the tokens that it takes.
+/// Values with commas between them up to a closing bracket; `value` gives one with the tokens that
+/// it takes.
 fn values<'t, T>(
     tokens: &'t [TokenWithSpan],
     value: impl Fn(&'t [TokenWithSpan]) -> Option<(T, usize)>,
@@ -97,7 +106,8 @@ mod tests {
     #[test]
     fn long_lists_of_numbers_and_of_texts_are_taken_out() {
         let (numbers, texts) = (list(|n| (n - 50).to_string()), list(|n| format!("'name {n}'")));
-        let (text, lists) = lists_of(&format!("SELECT 1 WHERE a IN ({numbers}) AND b NOT IN ({texts}) AND c"));
+        let (text, lists) =
+            lists_of(&format!("SELECT 1 WHERE a IN ({numbers}) AND b NOT IN ({texts}) AND c"));
         assert_eq!(text, "SELECT 1 WHERE a IN ( $list 0 ) AND b NOT IN ( $list 1 ) AND c");
         assert_eq!(lists, [100, 100]);
     }

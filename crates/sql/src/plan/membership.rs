@@ -1,11 +1,13 @@
 //! `x IN (subquery)` with its third value.
 //!
-//! Where such a test is not a condition by itself, but below OR, NOT, IS or CASE, DataFusion 55 makes a join of it that marks rows, and the mark knows
-//! true and false only: NULL is taken for false, and NOT makes it true. And beside WHERE it knows neither these tests nor EXISTS. So before it
-//! begins:
+//! Where such a test is not a condition by itself, but below OR, NOT, IS or CASE, DataFusion 55
+//! makes a join of it that marks rows, and the mark knows true and false only: NULL is taken for
+//! false, and NOT makes it true. And beside WHERE it knows neither these tests nor EXISTS. So
+//! before it begins:
 //!
-//! 1. A test that may be NULL, where NULL is not the same as false, becomes `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL) OR x IS
-//!    NULL AND EXISTS (any) THEN NULL ELSE false END`, which says the same without a third value below.
+//! 1. A test that may be NULL, where NULL is not the same as false, becomes
+//!    `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL) OR x IS NULL AND EXISTS (any) THEN NULL ELSE false END`,
+//!    which says the same without a third value below.
 //! 2. In a projection EXISTS becomes a count that is compared with zero.
 
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    BinaryExpr, Case, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit,
+    BinaryExpr, Case, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator,
+    Subquery, lit,
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -35,10 +38,16 @@ impl OptimizerRule for MembershipRule {
         Some(ApplyOrder::TopDown)
     }
 
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        _: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
         match plan {
             LogicalPlan::Filter(filter) if has_test(&filter.predicate) => filtered(filter),
-            LogicalPlan::Projection(_) if plan.expressions().iter().any(|expr| has_test(expr) || has_exists(expr)) => {
+            LogicalPlan::Projection(_)
+                if plan.expressions().iter().any(|expr| has_test(expr) || has_exists(expr)) =>
+            {
                 projected(plan)
             }
             plan => Ok(Transformed::no(plan)),
@@ -71,19 +80,26 @@ fn filtered(filter: Filter) -> Result<Transformed<LogicalPlan>> {
 /// A condition with its tests settled. `is_plain` says that NULL is the same as false to who asks.
 fn settled(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<Expr>> {
     match expr {
-        // A test by itself becomes a join that knows NULL, as long as nothing of the rows outside stands in the subquery.
+        // A test by itself becomes a join that knows NULL, as long as nothing of the rows outside
+        // stands in the subquery.
         Expr::InSubquery(test) if is_plain && !(test.negated && is_correlated(&test)) => {
             Ok(Transformed::no(Expr::InSubquery(test)))
         }
-        Expr::InSubquery(test) if may_be_null(&test, schema) => membership(test, schema, exists).map(Transformed::yes),
-        Expr::Not(inner) if is_plain && matches!(inner.as_ref(), Expr::InSubquery(test) if !is_correlated(test)) => {
+        Expr::InSubquery(test) if may_be_null(&test, schema) => {
+            membership(test, schema, exists).map(Transformed::yes)
+        }
+        Expr::Not(inner)
+            if is_plain
+                && matches!(inner.as_ref(), Expr::InSubquery(test) if !is_correlated(test)) =>
+        {
             Ok(Transformed::no(Expr::Not(inner)))
         }
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
             // A test below OR is marked: NULL must not be taken for true there.
             let is_plain = |side: &Expr| is_plain && !is_negated(side);
             let (plain_left, plain_right) = (is_plain(&left), is_plain(&right));
-            let (left, right) = (settled(*left, schema, plain_left)?, settled(*right, schema, plain_right)?);
+            let (left, right) =
+                (settled(*left, schema, plain_left)?, settled(*right, schema, plain_right)?);
             let changed = left.transformed || right.transformed;
             let both = BinaryExpr { left: Box::new(left.data), op, right: Box::new(right.data) };
             Ok(Transformed::new_transformed(Expr::BinaryExpr(both), changed))
@@ -105,7 +121,8 @@ fn is_correlated(test: &InSubquery) -> bool {
 }
 
 fn may_be_null(test: &InSubquery, schema: &DFSchema) -> bool {
-    test.expr.nullable(schema).unwrap_or(true) || test.subquery.subquery.schema().field(0).is_nullable()
+    test.expr.nullable(schema).unwrap_or(true)
+        || test.subquery.subquery.schema().field(0).is_nullable()
 }
 
 /// In a projection nothing is marked: all is counted.
@@ -133,7 +150,11 @@ fn projected(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 /// The test in words that have two values each.
-fn membership(test: InSubquery, schema: &DFSchema, any: fn(LogicalPlan) -> Result<Expr>) -> Result<Expr> {
+fn membership(
+    test: InSubquery,
+    schema: &DFSchema,
+    any: fn(LogicalPlan) -> Result<Expr>,
+) -> Result<Expr> {
     let InSubquery { expr, subquery, negated } = test;
     let rows = subquery.subquery.as_ref();
     let value = Expr::from(rows.schema().qualified_field(0));
@@ -182,6 +203,7 @@ fn exists(rows: LogicalPlan) -> Result<Expr> {
 
 /// `(SELECT count(*) FROM rows) > 0`
 fn some(rows: LogicalPlan) -> Result<Expr> {
-    let counted = LogicalPlanBuilder::from(rows).aggregate(Vec::<Expr>::new(), vec![count_all()])?.build()?;
+    let counted =
+        LogicalPlanBuilder::from(rows).aggregate(Vec::<Expr>::new(), vec![count_all()])?.build()?;
     Ok(Expr::ScalarSubquery(subquery(counted)).gt(lit(0_i64)))
 }

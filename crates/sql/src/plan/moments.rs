@@ -1,8 +1,9 @@
 //! Moments as they are compared with columns of timestamps.
 //!
-//! The planner compares a text, a date or the current time with a timestamp in nanoseconds, which reach from 1677 to 2262. A column reaches
-//! over all years, and 9999-12-31 is what people write for "until further notice". So what is constant comes to the column's unit, or to
-//! microseconds where that would cut it.
+//! The planner compares a text, a date or the current time with a timestamp in nanoseconds, which
+//! reach from 1677 to 2262. A column reaches over all years, and 9999-12-31 is what people write
+//! for "until further notice". So what is constant comes to the column's unit, or to microseconds
+//! where that would cut it.
 
 use std::sync::Arc;
 
@@ -21,7 +22,9 @@ const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 /// An expression whose parts are done.
 pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &mut expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => compared(&mut [left, right], schema),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
+            compared(&mut [left, right], schema)
+        }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
             compared(&mut parts, schema)
@@ -35,7 +38,8 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
 fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let varying = parts.iter().filter(|part| varies(part)).find_map(|part| unit_of(part, schema));
     let Some((unit, None)) = varying else { return false };
-    let moments: Vec<Option<Moment>> = parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
+    let moments: Vec<Option<Moment>> =
+        parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
     let common = moments.iter().flatten().fold(unit, |unit, moment| moment.unit_beside(unit));
     let mut changed = false;
     for (part, moment) in parts.iter_mut().zip(moments) {
@@ -58,7 +62,8 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     changed
 }
 
-/// A column counted in a finer unit, in such a way that the optimiser does not count the literal in the coarser one instead: it would cut it.
+/// A column counted in a finer unit, in such a way that the optimiser does not count the literal in
+/// the coarser one instead: it would cut it.
 fn converted(expr: Expr, unit: TimeUnit) -> Expr {
     let cast = Expr::Cast(Cast::new(Box::new(expr), DataType::Timestamp(unit, None)));
     Expr::ScalarFunction(ScalarFunction { func: Arc::new(nullable()), args: vec![cast] })
@@ -66,7 +71,9 @@ fn converted(expr: Expr, unit: TimeUnit) -> Expr {
 
 /// Whether a value is not the same for the whole statement.
 fn varies(expr: &Expr) -> bool {
-    let is_read = |expr: &Expr| matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_));
+    let is_read = |expr: &Expr| {
+        matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_))
+    };
     expr.exists(|expr| Ok(is_read(expr))).unwrap_or(true)
 }
 
@@ -91,16 +98,19 @@ struct Moment {
 fn moment(expr: &Expr) -> Option<Moment> {
     match expr {
         Expr::Literal(ScalarValue::Utf8(Some(text)), _) => of_text(text),
-        Expr::Literal(ScalarValue::Date32(Some(days)), _) => {
-            Some(Moment { microseconds: i64::from(*days) * MICROSECONDS_PER_DAY, nanoseconds: None })
-        }
+        Expr::Literal(ScalarValue::Date32(Some(days)), _) => Some(Moment {
+            microseconds: i64::from(*days) * MICROSECONDS_PER_DAY,
+            nanoseconds: None,
+        }),
         Expr::Cast(Cast { expr, field }) => match (expr.as_ref(), field.data_type()) {
             (Expr::Literal(ScalarValue::Utf8(Some(text)), _), DataType::Timestamp(unit, None)) => {
-                of_text(text).filter(|_| matches!(unit, TimeUnit::Microsecond | TimeUnit::Nanosecond))
+                of_text(text)
+                    .filter(|_| matches!(unit, TimeUnit::Microsecond | TimeUnit::Nanosecond))
             }
-            (Expr::Literal(ScalarValue::Utf8(Some(text)), _), DataType::Date32) => {
-                of_text(text).filter(|moment| moment.microseconds % MICROSECONDS_PER_DAY == 0 && moment.nanoseconds.is_none())
-            }
+            (Expr::Literal(ScalarValue::Utf8(Some(text)), _), DataType::Date32) => of_text(text)
+                .filter(|moment| {
+                    moment.microseconds % MICROSECONDS_PER_DAY == 0 && moment.nanoseconds.is_none()
+                }),
             _ => None,
         },
         _ => None,
@@ -125,7 +135,9 @@ impl Moment {
             _ if self.nanoseconds.is_some() => TimeUnit::Nanosecond,
             TimeUnit::Second if is_whole(1_000_000) => unit,
             TimeUnit::Millisecond if is_whole(1_000) => unit,
-            TimeUnit::Second | TimeUnit::Millisecond | TimeUnit::Microsecond => TimeUnit::Microsecond,
+            TimeUnit::Second | TimeUnit::Millisecond | TimeUnit::Microsecond => {
+                TimeUnit::Microsecond
+            }
             TimeUnit::Nanosecond => unit,
         }
     }
@@ -134,12 +146,15 @@ impl Moment {
         let Self { microseconds, nanoseconds } = self;
         match unit {
             TimeUnit::Second => ScalarValue::TimestampSecond(Some(microseconds / 1_000_000), None),
-            TimeUnit::Millisecond => ScalarValue::TimestampMillisecond(Some(microseconds / 1_000), None),
+            TimeUnit::Millisecond => {
+                ScalarValue::TimestampMillisecond(Some(microseconds / 1_000), None)
+            }
             TimeUnit::Microsecond => ScalarValue::TimestampMicrosecond(Some(microseconds), None),
             // What lies outside is after, or before, all that a column of nanoseconds holds.
-            TimeUnit::Nanosecond => {
-                ScalarValue::TimestampNanosecond(Some(nanoseconds.unwrap_or(microseconds.saturating_mul(1_000))), None)
-            }
+            TimeUnit::Nanosecond => ScalarValue::TimestampNanosecond(
+                Some(nanoseconds.unwrap_or(microseconds.saturating_mul(1_000))),
+                None,
+            ),
         }
     }
 }

@@ -3,7 +3,8 @@
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 
 use crate::text::NULLABLE;
@@ -31,7 +32,9 @@ impl ScalarUDFImpl for Nullable {
     }
 
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
-        let [field] = arguments.arg_fields else { return plan_err!("{NULLABLE} takes one argument") };
+        let [field] = arguments.arg_fields else {
+            return plan_err!("{NULLABLE} takes one argument");
+        };
         Ok(field.as_ref().clone().with_nullable(true).into())
     }
 

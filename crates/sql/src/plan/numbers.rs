@@ -1,13 +1,16 @@
 //! Decimals among other numbers.
 //!
-//! A literal with a point is a decimal, and exact. The planner would make a decimal of every double that meets one, which doubles do not survive:
-//! they have digits that the decimal has not, and `NaN`. So here a decimal that meets a double becomes a double, as in other databases:
+//! A literal with a point is a decimal, and exact. The planner would make a decimal of every double
+//! that meets one, which doubles do not survive: they have digits that the decimal has not, and
+//! `NaN`. So here a decimal that meets a double becomes a double, as in other databases:
 //!
-//! 1. Compared or reckoned with a double, in one list, CASE, call or union with one, a decimal becomes a double; a literal beside a FLOAT becomes
-//!    a FLOAT.
+//! 1. Compared or reckoned with a double, in one list, CASE, call or union with one, a decimal
+//!    becomes a double; a literal beside a FLOAT becomes a FLOAT.
 //! 2. A literal that is compared with text becomes a double, for the text may be any number.
-//! 3. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is `k = 5`.
-//! 4. A division of decimals is one of doubles. The planner would cut its result after a few digits.
+//! 3. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is
+//!    `k = 5`.
+//! 4. A division of decimals is one of doubles. The planner would cut its result after a few
+//!    digits.
 
 use arrow::datatypes::{DataType, i256};
 use datafusion::common::tree_node::Transformed;
@@ -45,9 +48,15 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> Kind {
 pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let mut expr = expr;
     let changed = match &mut expr {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => divided(left, right, schema),
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => compared(&mut [left, right], schema),
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_reckoned(*op) => unified(&mut [left, right], schema),
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => {
+            divided(left, right, schema)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
+            compared(&mut [left, right], schema)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_reckoned(*op) => {
+            unified(&mut [left, right], schema)
+        }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
             compared(&mut parts, schema)
@@ -63,7 +72,9 @@ pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             let WindowFunction { params, .. } = function.as_mut();
             all_unified(&mut params.args, schema)
         }
-        Expr::Cast(Cast { expr: inner, field }) if *field.data_type() == DataType::Float64 && number(inner).is_some() => {
+        Expr::Cast(Cast { expr: inner, field })
+            if *field.data_type() == DataType::Float64 && number(inner).is_some() =>
+        {
             expr = to_double(std::mem::take(inner.as_mut()));
             true
         }
@@ -97,11 +108,17 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
         return unified(parts, schema);
     }
     let kinds: Vec<Kind> = parts.iter().map(|part| kind_of(part, schema)).collect();
-    let is_narrow = parts.iter().any(|part| part.get_type(schema).is_ok_and(|data_type| data_type == DataType::Float32));
-    let is_text = |(part, kind): (&&mut Expr, &Kind)| *kind == Kind::Text && !matches!(part, Expr::Literal(..));
+    let is_narrow = parts
+        .iter()
+        .any(|part| part.get_type(schema).is_ok_and(|data_type| data_type == DataType::Float32));
+    let is_text = |(part, kind): (&&mut Expr, &Kind)| {
+        *kind == Kind::Text && !matches!(part, Expr::Literal(..))
+    };
     let others = || parts.iter().zip(&kinds).filter(|(part, _)| number(part).is_none());
     if is_narrow && others().all(|(_, kind)| *kind == Kind::Float) {
-        parts.iter_mut().for_each(|part| replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?)))));
+        parts.iter_mut().for_each(|part| {
+            replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?))))
+        });
         return true;
     }
     if parts.iter().zip(&kinds).any(is_text) {
@@ -110,7 +127,10 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     }
     if others().all(|(_, kind)| *kind == Kind::Whole) && others().next().is_some() {
         let mut changed = false;
-        for part in parts.iter_mut().filter(|part| number(part).is_some_and(|value| value.whole().is_some())) {
+        for part in parts
+            .iter_mut()
+            .filter(|part| number(part).is_some_and(|value| value.whole().is_some()))
+        {
             replace(part, |value| value.whole().map(|whole| ScalarValue::Int64(Some(whole))));
             changed = true;
         }
@@ -121,7 +141,8 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 
 /// Values of which decimals become doubles when there is a double among them.
 fn unified(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let mut parts: Vec<(&mut Expr, &DFSchema)> = parts.iter_mut().map(|part| (&mut **part, schema)).collect();
+    let mut parts: Vec<(&mut Expr, &DFSchema)> =
+        parts.iter_mut().map(|part| (&mut **part, schema)).collect();
     unify(&mut parts)
 }
 
@@ -143,7 +164,9 @@ pub(super) fn unify(parts: &mut [(&mut Expr, &DFSchema)]) -> bool {
 
 fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
     let kinds = [kind_of(left, schema), kind_of(right, schema)];
-    if !kinds.contains(&Kind::Decimal) || kinds.iter().any(|kind| matches!(kind, Kind::Text | Kind::Other)) {
+    if !kinds.contains(&Kind::Decimal)
+        || kinds.iter().any(|kind| matches!(kind, Kind::Text | Kind::Other))
+    {
         return false;
     }
     for (part, kind) in [left, right].into_iter().zip(kinds) {
@@ -204,7 +227,9 @@ fn number(expr: &Expr) -> Option<Number> {
         Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) => {
             Some(Number { digits: i256::from_i128(*digits), scale: *scale })
         }
-        Expr::Literal(ScalarValue::Decimal256(Some(digits), _, scale), _) => Some(Number { digits: *digits, scale: *scale }),
+        Expr::Literal(ScalarValue::Decimal256(Some(digits), _, scale), _) => {
+            Some(Number { digits: *digits, scale: *scale })
+        }
         _ => None,
     }
 }

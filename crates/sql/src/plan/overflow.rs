@@ -1,7 +1,8 @@
 //! Whole numbers and decimals that grow out of their type: an error, not another number.
 //!
-//! The operators of plans wrap around. So additions, subtractions and multiplications of whole numbers, and of decimals that may become too
-//! long, become calls of functions that look, once types are settled.
+//! The operators of plans wrap around. So additions, subtractions and multiplications of whole
+//! numbers, and of decimals that may become too long, become calls of functions that look, once
+//! types are settled.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
-    ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
@@ -45,7 +46,11 @@ impl AnalyzerRule for OverflowRule {
             let node = node.map_expressions(|expr| {
                 let name = names.save(&expr);
                 let expr = expr.transform_up(|part| Ok(checked(part, &schema)))?;
-                Ok(if expr.transformed { expr.update_data(|expr| name.restore(expr)) } else { expr })
+                Ok(if expr.transformed {
+                    expr.update_data(|expr| name.restore(expr))
+                } else {
+                    expr
+                })
             })?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         });
@@ -60,17 +65,29 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Err(_) => false,
     };
     let call = |op, args| {
-        let func = ScalarUDF::new_from_impl(Checked { op, signature: Signature::any(2, Volatility::Immutable) });
+        let func = ScalarUDF::new_from_impl(Checked {
+            op,
+            signature: Signature::any(2, Volatility::Immutable),
+        });
         Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: func.into(), args }))
     };
     match &part {
-        Expr::BinaryExpr(BinaryExpr { op: Operator::Plus | Operator::Minus | Operator::Multiply, .. }) if may_overflow(&part) => {
-            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = part else { unreachable!("just seen") };
+        Expr::BinaryExpr(BinaryExpr {
+            op: Operator::Plus | Operator::Minus | Operator::Multiply,
+            ..
+        }) if may_overflow(&part) => {
+            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = part else {
+                unreachable!("just seen")
+            };
             call(op, vec![*left, *right])
         }
-        Expr::Negative(inner) if !matches!(inner.as_ref(), Expr::Literal(..)) => match inner.get_type(schema) {
+        Expr::Negative(inner) if !matches!(inner.as_ref(), Expr::Literal(..)) => match inner
+            .get_type(schema)
+        {
             Ok(data_type) if data_type.is_integer() => match ScalarValue::new_zero(&data_type) {
-                Ok(zero) => call(Operator::Minus, vec![Expr::Literal(zero, None), inner.as_ref().clone()]),
+                Ok(zero) => {
+                    call(Operator::Minus, vec![Expr::Literal(zero, None), inner.as_ref().clone()])
+                }
                 Err(_) => Transformed::no(part),
             },
             _ => Transformed::no(part),
@@ -107,18 +124,22 @@ impl ScalarUDFImpl for Checked {
     }
 
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
-        let types: Vec<DataType> = arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let types: Vec<DataType> =
+            arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         let nullable = arguments.arg_fields.iter().any(|field| field.is_nullable());
         Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [left, right] = arguments.args.as_slice() else { return exec_err!("{} takes two arguments", self.name()) };
-        let kernel: fn(&dyn Datum, &dyn Datum) -> std::result::Result<ArrayRef, ArrowError> = match self.op {
-            Operator::Plus => add,
-            Operator::Minus => sub,
-            _ => mul,
+        let [left, right] = arguments.args.as_slice() else {
+            return exec_err!("{} takes two arguments", self.name());
         };
+        let kernel: fn(&dyn Datum, &dyn Datum) -> std::result::Result<ArrayRef, ArrowError> =
+            match self.op {
+                Operator::Plus => add,
+                Operator::Minus => sub,
+                _ => mul,
+            };
         apply(left, right, |left, right| {
             let result = kernel(left, right)?;
             if let DataType::Decimal128(precision, _) = result.data_type() {

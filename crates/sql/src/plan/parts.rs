@@ -1,7 +1,8 @@
 //! A read that several readers share.
 //!
-//! The first reader opens the read, in more parts than there are readers; then each takes one part after another until there are none. So
-//! readers end at about the same time, and a reader that never runs leaves nothing behind.
+//! The first reader opens the read, in more parts than there are readers; then each takes one part
+//! after another until there are none. So readers end at about the same time, and a reader that
+//! never runs leaves nothing behind.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,11 @@ impl SharedRead {
     }
 
     /// What one reader has to do in the run that it begins now.
-    pub(super) fn begin(&self, reader: usize, open: impl FnOnce() -> Result<Vec<Read>>) -> Result<Parts> {
+    pub(super) fn begin(
+        &self,
+        reader: usize,
+        open: impl FnOnce() -> Result<Vec<Read>>,
+    ) -> Result<Parts> {
         let mut runs = lock(&self.runs);
         let run = runs.begun[reader];
         if run == runs.queues.len() {

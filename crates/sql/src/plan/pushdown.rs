@@ -1,15 +1,17 @@
 //! Filters on their way down a physical plan.
 //!
-//! Before a plan runs the library hands down what is learned while it runs (`FilterPushdown`). In DataFusion 55 that goes wrong in two ways:
+//! Before a plan runs the library hands down what is learned while it runs (`FilterPushdown`). In
+//! DataFusion 55 that goes wrong in two ways:
 //!
-//! 1. A projection with two columns of one name gives a filter on the second to the first. A join whose sides were swapped has such a projection.
+//! 1. A projection with two columns of one name gives a filter on the second to the first. A join
+//!    whose sides were swapped has such a projection.
 //! 2. A join that takes NULL for equal to NULL (INTERSECT, EXCEPT) gives its keys without NULL.
 //!
-//! In plans with one of these nothing is handed down. The static filters, which the library would hand down likewise, are where they belong since the
-//! logical plan.
+//! In plans with one of these nothing is handed down. The static filters, which the library would
+//! hand down likewise, are where they belong since the logical plan.
 //!
-//! Projections go down as well (`ProjectionPushdown`), to read less. Below a filter that has a projection of its own that fails with an internal
-//! error; then the plan stays as it is.
+//! Projections go down as well (`ProjectionPushdown`), to read less. Below a filter that has a
+//! projection of its own that fails with an internal error; then the plan stays as it is.
 
 use std::sync::Arc;
 
@@ -41,7 +43,8 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
             *rule = Arc::new(OptionalProjection { inner: ProjectionPushdown::new() });
         }
     }
-    // Once more at the end: a limit that came free when its sort was found to be the order of the key.
+    // Once more at the end: a limit that came free when its sort was found to be the order of the
+    // key.
     rules.push(Arc::new(LimitPushdown::new()));
     rules
 }
@@ -52,7 +55,11 @@ struct CarefulPushdown {
 }
 
 impl PhysicalOptimizerRule for CarefulPushdown {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         if may_mislead(&plan)? { Ok(plan) } else { self.inner.optimize(plan, config) }
     }
 
@@ -71,7 +78,11 @@ struct OptionalProjection {
 }
 
 impl PhysicalOptimizerRule for OptionalProjection {
-    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self.inner.optimize(plan.clone(), config).unwrap_or(plan))
     }
 
@@ -87,12 +98,15 @@ impl PhysicalOptimizerRule for OptionalProjection {
 fn may_mislead(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let mut misleads = false;
     plan.apply(|node| {
-        let is_null_equal =
-            node.downcast_ref::<HashJoinExec>().is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
+        let is_null_equal = node
+            .downcast_ref::<HashJoinExec>()
+            .is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
         let has_twins = node.downcast_ref::<ProjectionExec>().is_some_and(|projection| {
             let schema = projection.schema();
             let fields = schema.fields();
-            (1..fields.len()).any(|place| fields[..place].iter().any(|before| before.name() == fields[place].name()))
+            (1..fields.len()).any(|place| {
+                fields[..place].iter().any(|before| before.name() == fields[place].name())
+            })
         });
         misleads |= is_null_equal || has_twins;
         Ok(if misleads { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })

@@ -12,7 +12,9 @@ use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
+use datafusion::physical_plan::execution_plan::{
+    Boundedness, EmissionType, ReplaceChildrenOptions,
+};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
 };
@@ -20,7 +22,9 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use datafusion::physical_plan::sort_pushdown::SortOrderPushdownResult;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+};
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
 use tonnage::Direction;
@@ -39,9 +43,11 @@ const QUEUED_BATCHES_MAX: usize = 2;
 pub(crate) struct StoreScan {
     spec: ReadSpec,
     schema: SchemaRef,
-    /// What other parts of the plan will know of the rows wanted once they run, such as the keys on the other side of a join.
+    /// What other parts of the plan will know of the rows wanted once they run, such as the keys on
+    /// the other side of a join.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// The order that was asked for, which holds, though it may go on behind the last column that makes a difference.
+    /// The order that was asked for, which holds, though it may go on behind the last column that
+    /// makes a difference.
     asked: Vec<PhysicalSortExpr>,
     shared: Arc<SharedRead>,
     properties: Arc<PlanProperties>,
@@ -57,7 +63,15 @@ impl StoreScan {
         let schema = spec.schema();
         let properties = Arc::new(properties(&spec, &schema, &asked));
         let shared = Arc::new(SharedRead::new(spec.readers()));
-        Self { spec, schema, dynamic: Vec::new(), asked, shared, properties, metrics: ExecutionPlanMetricsSet::new() }
+        Self {
+            spec,
+            schema,
+            dynamic: Vec::new(),
+            asked,
+            shared,
+            properties,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
     }
 }
 
@@ -79,7 +93,8 @@ fn ordering(spec: &ReadSpec, schema: &SchemaRef) -> Option<Vec<PhysicalSortExpr>
         Direction::Reverse => true,
     };
     let free = free_columns(spec)?;
-    let places = free.iter().map_while(|column| spec.columns.iter().position(|read| read == column));
+    let places =
+        free.iter().map_while(|column| spec.columns.iter().position(|read| read == column));
     let sorted: Vec<_> = places
         .map(|place| PhysicalSortExpr {
             expr: Arc::new(Column::new(schema.field(place).name(), place)),
@@ -92,8 +107,11 @@ fn ordering(spec: &ReadSpec, schema: &SchemaRef) -> Option<Vec<PhysicalSortExpr>
 /// The columns that have one value in all rows.
 fn constants(spec: &ReadSpec, schema: &SchemaRef) -> Vec<ConstExpr> {
     let places = (0..spec.columns.len()).filter(|place| is_constant(spec, spec.columns[*place]));
-    let column =
-        |place: usize| ConstExpr::from(Arc::new(Column::new(schema.field(place).name(), place)) as Arc<dyn PhysicalExpr>);
+    let column = |place: usize| {
+        ConstExpr::from(
+            Arc::new(Column::new(schema.field(place).name(), place)) as Arc<dyn PhysicalExpr>
+        )
+    };
     places.map(column).collect()
 }
 
@@ -140,16 +158,30 @@ impl ExecutionPlan for StoreScan {
         Ok(self)
     }
 
-    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
     }
 
-    fn execute(&self, reader: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (spec, dynamic, shared) = (self.spec.clone(), self.dynamic.clone(), self.shared.clone());
-        let guard = context.session_config().get_extension::<Guard>().map_or_else(Guard::default, |guard| (*guard).clone());
+    fn execute(
+        &self,
+        reader: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let (spec, dynamic, shared) =
+            (self.spec.clone(), self.dynamic.clone(), self.shared.clone());
+        let guard = context
+            .session_config()
+            .get_extension::<Guard>()
+            .map_or_else(Guard::default, |guard| (*guard).clone());
         let metrics = BaselineMetrics::new(&self.metrics, reader);
-        // Nothing is opened before the first row is asked for: by then the other side of a join may have told its keys.
-        let rows = stream::once(async move { narrowed(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader)) });
+        // Nothing is opened before the first row is asked for: by then the other side of a join may
+        // have told its keys.
+        let rows = stream::once(async move {
+            narrowed(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
+        });
         let rows = rows.try_flatten().inspect_ok(move |batch| {
             metrics.record_output(batch.num_rows());
         });
@@ -160,12 +192,17 @@ impl ExecutionPlan for StoreScan {
         Some(self.metrics.clone_inner())
     }
 
-    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        _: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema);
         if let Some(rows) = self.spec.rows_estimate() {
             statistics.num_rows = Precision::Inexact(rows as usize);
             // Whoever compares the sides of a join looks at bytes first.
-            statistics.total_byte_size = Precision::Inexact(rows as usize * 16 * self.schema.fields().len().max(1));
+            statistics.total_byte_size =
+                Precision::Inexact(rows as usize * 16 * self.schema.fields().len().max(1));
         }
         Ok(Arc::new(statistics))
     }
@@ -190,10 +227,16 @@ impl ExecutionPlan for StoreScan {
         filters: ChildPushdownResult,
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        let wanted: Vec<_> = filters.parent_filters.into_iter().map(|filter| filter.filter).collect();
-        // They may spare reading, but rows are not held against them here: whoever gave them does that.
-        let answers = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; wanted.len()]);
-        let is_wanted = |filter: &Arc<dyn PhysicalExpr>| is_dynamic(filter) && may_narrow(&self.spec, filter);
+        let wanted: Vec<_> =
+            filters.parent_filters.into_iter().map(|filter| filter.filter).collect();
+        // They may spare reading, but rows are not held against them here: whoever gave them does
+        // that.
+        let answers = FilterPushdownPropagation::with_parent_pushdown_result(vec![
+            PushedDown::No;
+            wanted.len()
+        ]);
+        let is_wanted =
+            |filter: &Arc<dyn PhysicalExpr>| is_dynamic(filter) && may_narrow(&self.spec, filter);
         let dynamic: Vec<_> = wanted.into_iter().filter(is_wanted).collect();
         if dynamic.is_empty() || self.spec.limit.is_some() || self.spec.latest.is_some() {
             return Ok(answers);
@@ -203,17 +246,27 @@ impl ExecutionPlan for StoreScan {
         Ok(answers.with_updated_node(Arc::new(scan)))
     }
 
-    fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+    ) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         let wish = |sort: &PhysicalSortExpr| {
             let column = sort.expr.downcast_ref::<Column>()?;
-            Some(Ordered { column: self.spec.columns[column.index()], descending: sort.options.descending })
+            Some(Ordered {
+                column: self.spec.columns[column.index()],
+                descending: sort.options.descending,
+            })
         };
         let Some(wanted) = order.iter().map(wish).collect::<Option<Vec<_>>>() else {
             return Ok(SortOrderPushdownResult::Unsupported);
         };
-        let Some(direction) = direction_for(&self.spec, &wanted) else { return Ok(SortOrderPushdownResult::Unsupported) };
+        let Some(direction) = direction_for(&self.spec, &wanted) else {
+            return Ok(SortOrderPushdownResult::Unsupported);
+        };
         let scan = Self::ordered(ReadSpec { direction, ..self.spec.clone() }, order.to_vec());
-        Ok(SortOrderPushdownResult::Exact { inner: Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }) })
+        Ok(SortOrderPushdownResult::Exact {
+            inner: Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }),
+        })
     }
 }
 
@@ -225,11 +278,15 @@ fn rows(
     reader: usize,
 ) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
     let is_small = spec.is_small();
-    let open = move || if spec.readers() > 1 { spec.open_parts(&guard) } else { Ok(vec![spec.open(guard)?]) };
+    let open = move || {
+        if spec.readers() > 1 { spec.open_parts(&guard) } else { Ok(vec![spec.open(guard)?]) }
+    };
     let begin = move || shared.begin(reader, open).map_err(into_datafusion);
     if is_small {
         return match begin() {
-            Ok(parts) => stream::iter(parts.flatten().map(|batch| batch.map_err(into_datafusion))).boxed(),
+            Ok(parts) => {
+                stream::iter(parts.flatten().map(|batch| batch.map_err(into_datafusion))).boxed()
+            }
             Err(error) => stream::once(async move { Err(error) }).boxed(),
         };
     }
@@ -245,5 +302,8 @@ fn rows(
             }
         }
     });
-    stream::unfold(receiver, |mut receiver| async move { receiver.recv().await.map(|batch| (batch, receiver)) }).boxed()
+    stream::unfold(receiver, |mut receiver| async move {
+        receiver.recv().await.map(|batch| (batch, receiver))
+    })
+    .boxed()
 }

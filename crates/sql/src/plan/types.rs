@@ -1,6 +1,8 @@
-//! Values brought to the types that they are compared and reckoned with in, before the planner does so by rules of its own.
+//! Values brought to the types that they are compared and reckoned with in, before the planner does
+//! so by rules of its own.
 //!
-//! The rules stand in `uuid.rs`, `numbers.rs` and `moments.rs`, each a function from one expression whose parts are done to that expression.
+//! The rules stand in `uuid.rs`, `numbers.rs` and `moments.rs`, each a function from one expression
+//! whose parts are done to that expression.
 
 use std::sync::Arc;
 
@@ -46,7 +48,11 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let rewritten = expr.transform_up(|part| as_written(part, &schema))?;
         Ok(rewritten.update_data(|expr| name.restore(expr)))
     })?;
-    if rewritten.transformed { rewritten.map_data(LogicalPlan::recompute_schema) } else { Ok(rewritten) }
+    if rewritten.transformed {
+        rewritten.map_data(LogicalPlan::recompute_schema)
+    } else {
+        Ok(rewritten)
+    }
 }
 
 fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -58,15 +64,25 @@ fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 /// A union whose columns of decimals become doubles where another input has doubles.
 fn united(union: Union) -> Result<Union> {
     let kinds = |place: usize| {
-        union.inputs.iter().filter_map(move |input| input.schema().fields().get(place)).map(|field| Kind::of(field.data_type()))
+        union
+            .inputs
+            .iter()
+            .filter_map(move |input| input.schema().fields().get(place))
+            .map(|field| Kind::of(field.data_type()))
     };
-    let is_mixed =
-        |place: &usize| kinds(*place).any(|kind| kind == Kind::Float) && kinds(*place).any(|kind| kind == Kind::Decimal);
+    let is_mixed = |place: &usize| {
+        kinds(*place).any(|kind| kind == Kind::Float)
+            && kinds(*place).any(|kind| kind == Kind::Decimal)
+    };
     let mixed: Vec<usize> = (0..union.schema.fields().len()).filter(is_mixed).collect();
     if mixed.is_empty() {
         return Ok(union);
     }
-    let inputs = union.inputs.into_iter().map(|input| with_doubles(input, &mixed)).collect::<Result<Vec<_>>>()?;
+    let inputs = union
+        .inputs
+        .into_iter()
+        .map(|input| with_doubles(input, &mixed))
+        .collect::<Result<Vec<_>>>()?;
     Union::try_new_with_loose_types(inputs)
 }
 

@@ -1,4 +1,5 @@
-//! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells; and as text a UUID is what it is spelled like.
+//! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells;
+//! and as text a UUID is what it is spelled like.
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
+    Between, BinaryExpr, Cast, ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::{ColumnType, Value};
@@ -22,13 +23,19 @@ const UUID: DataType = DataType::FixedSizeBinary(16);
 pub(crate) struct UuidPlanner;
 
 impl ExprPlanner for UuidPlanner {
-    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+    fn plan_binary_op(
+        &self,
+        expr: RawBinaryExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
         use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, StringConcat};
         let RawBinaryExpr { op, left, right } = expr;
         let (left, right) = match (&op, is_uuid(&left, schema), is_uuid(&right, schema)) {
             (Eq | NotEq | Gt | GtEq | Lt | LtEq, true, false) => (left, uuid(right)),
             (Eq | NotEq | Gt | GtEq | Lt | LtEq, false, true) => (uuid(left), right),
-            (StringConcat, is_left, is_right) => (spelled_if(left, is_left), spelled_if(right, is_right)),
+            (StringConcat, is_left, is_right) => {
+                (spelled_if(left, is_left), spelled_if(right, is_right))
+            }
             _ => (left, right),
         };
         Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
@@ -40,7 +47,9 @@ fn spelled_if(expr: Expr, is_uuid: bool) -> Expr {
 }
 
 fn text_of(expr: Expr) -> Expr {
-    let func = Arc::new(ScalarUDF::new_from_impl(UuidText { signature: Signature::any(1, Volatility::Immutable) }));
+    let func = Arc::new(ScalarUDF::new_from_impl(UuidText {
+        signature: Signature::any(1, Volatility::Immutable),
+    }));
     Expr::ScalarFunction(ScalarFunction { func, args: vec![expr] })
 }
 
@@ -56,14 +65,21 @@ pub(super) fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
         }
         Expr::InList(list) if is_uuid(&list.expr, schema) => {
-            Transformed::yes(Expr::InList(InList { list: list.list.into_iter().map(uuid).collect(), ..list }))
+            Transformed::yes(Expr::InList(InList {
+                list: list.list.into_iter().map(uuid).collect(),
+                ..list
+            }))
         }
-        Expr::Between(between) if is_uuid(&between.expr, schema) => Transformed::yes(Expr::Between(Between {
-            low: Box::new(uuid(*between.low)),
-            high: Box::new(uuid(*between.high)),
-            ..between
-        })),
-        Expr::Cast(Cast { expr, field }) if is_text(field.data_type()) && is_uuid(&expr, schema) => {
+        Expr::Between(between) if is_uuid(&between.expr, schema) => {
+            Transformed::yes(Expr::Between(Between {
+                low: Box::new(uuid(*between.low)),
+                high: Box::new(uuid(*between.high)),
+                ..between
+            }))
+        }
+        Expr::Cast(Cast { expr, field })
+            if is_text(field.data_type()) && is_uuid(&expr, schema) =>
+        {
             Transformed::yes(text_of(*expr))
         }
         other => Transformed::no(other),
@@ -82,7 +98,9 @@ fn is_uuid(expr: &Expr, schema: &DFSchema) -> bool {
 fn uuid(expr: Expr) -> Expr {
     let Expr::Literal(ScalarValue::Utf8(Some(text)), metadata) = &expr else { return expr };
     match Value::parse(text, ColumnType::Uuid) {
-        Ok(Value::Uuid(bytes)) => Expr::Literal(ScalarValue::FixedSizeBinary(16, Some(bytes.to_vec())), metadata.clone()),
+        Ok(Value::Uuid(bytes)) => {
+            Expr::Literal(ScalarValue::FixedSizeBinary(16, Some(bytes.to_vec())), metadata.clone())
+        }
         _ => expr,
     }
 }
@@ -108,10 +126,14 @@ impl ScalarUDFImpl for UuidText {
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let array = arguments.args[0].to_array(arguments.number_rows)?;
-        let Some(uuids) = array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16) else {
+        let Some(uuids) =
+            array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16)
+        else {
             return exec_err!("{} takes a UUID, not {}", self.name(), array.data_type());
         };
         let text = |bytes: &[u8]| bytes.try_into().ok().map(|bytes| Value::Uuid(bytes).to_string());
-        Ok(ColumnarValue::Array(Arc::new(uuids.iter().map(|uuid| uuid.and_then(text)).collect::<StringArray>())))
+        Ok(ColumnarValue::Array(Arc::new(
+            uuids.iter().map(|uuid| uuid.and_then(text)).collect::<StringArray>(),
+        )))
     }
 }

@@ -1,7 +1,8 @@
 //! Calls of functions, as the parser would have read them.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName,
 };
 
 /// `name(argument, ...)`
@@ -23,12 +24,17 @@ pub(crate) fn call(name: &str, arguments: impl IntoIterator<Item = Expr>) -> Exp
     })
 }
 
-/// The name of a plain function, in lower case, and its arguments, when all of them are plain as well.
+/// The name of a plain function, in lower case, and its arguments, when all of them are plain as
+/// well.
 pub(super) fn arguments(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
     let Expr::Function(function) = expr else { return None };
     let FunctionArguments::List(list) = &function.args else { return None };
     let [name] = function.name.0.as_slice() else { return None };
-    if list.duplicate_treatment.is_some() || !list.clauses.is_empty() || function.over.is_some() || function.filter.is_some() {
+    if list.duplicate_treatment.is_some()
+        || !list.clauses.is_empty()
+        || function.over.is_some()
+        || function.filter.is_some()
+    {
         return None;
     }
     let plain = list.args.iter().map(|argument| match argument {

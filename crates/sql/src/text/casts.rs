@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, CharacterLength, DataType, Expr, TimezoneInfo, TypedString, UnaryOperator, Value, ValueWithSpan, Values, VisitMut,
-    VisitorMut,
+    CastKind, CharacterLength, DataType, Expr, TimezoneInfo, TypedString, UnaryOperator, Value,
+    ValueWithSpan, Values, VisitMut, VisitorMut,
 };
 use tonnage::ColumnType;
 
@@ -13,15 +13,20 @@ use super::call;
 /// A cast or a typed literal, written so that it means to the planner what it says.
 pub(super) fn exact(expr: &mut Expr) {
     match expr {
-        Expr::Cast { data_type, expr: cast, .. } if text_of(cast).is_some_and(is_whole_moment) => widen(data_type),
-        Expr::TypedString(TypedString { data_type, value, .. }) if text_of_value(value).is_some_and(is_whole_moment) => {
+        Expr::Cast { data_type, expr: cast, .. } if text_of(cast).is_some_and(is_whole_moment) => {
+            widen(data_type)
+        }
+        Expr::TypedString(TypedString { data_type, value, .. })
+            if text_of_value(value).is_some_and(is_whole_moment) =>
+        {
             widen(data_type);
         }
         Expr::Cast { data_type, .. } => {
             if let Some(length) = length_of(data_type) {
                 *data_type = DataType::Varchar(None);
                 let whole = std::mem::replace(expr, Expr::value(Value::Null));
-                *expr = call("left", [whole, Expr::value(Value::Number(length.to_string(), false))]);
+                *expr =
+                    call("left", [whole, Expr::value(Value::Number(length.to_string(), false))]);
             }
         }
         _ => {}
@@ -31,8 +36,12 @@ pub(super) fn exact(expr: &mut Expr) {
 /// The most characters that a type holds; the planner would not look at it.
 fn length_of(data_type: &DataType) -> Option<u64> {
     use DataType::{Char, CharVarying, Character, CharacterVarying, Nvarchar, Varchar};
-    let (Character(length) | Char(length) | CharacterVarying(length) | CharVarying(length) | Varchar(length) | Nvarchar(length)) =
-        data_type
+    let (Character(length)
+    | Char(length)
+    | CharacterVarying(length)
+    | CharVarying(length)
+    | Varchar(length)
+    | Nvarchar(length)) = data_type
     else {
         return None;
     };
@@ -42,9 +51,14 @@ fn length_of(data_type: &DataType) -> Option<u64> {
     }
 }
 
-/// The planner counts nanoseconds, which reach from 1677 to 2262; microseconds reach over all years.
+/// The planner counts nanoseconds, which reach from 1677 to 2262; microseconds reach over all
+/// years.
 fn widen(data_type: &mut DataType) {
-    if let DataType::Timestamp(precision @ None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) = data_type {
+    if let DataType::Timestamp(
+        precision @ None,
+        TimezoneInfo::None | TimezoneInfo::WithoutTimeZone,
+    ) = data_type
+    {
         *precision = Some(6);
     }
 }
@@ -102,7 +116,11 @@ pub(super) fn approximate_columns(values: &mut Values) {
     let width = values.rows.first().map_or(0, |row| row.content.len());
     for place in 0..width {
         if values.rows.iter().any(|row| row.content.get(place).is_some_and(is_approximate)) {
-            values.rows.iter_mut().filter_map(|row| row.content.get_mut(place)).for_each(approximate_all);
+            values
+                .rows
+                .iter_mut()
+                .filter_map(|row| row.content.get_mut(place))
+                .for_each(approximate_all);
         }
     }
 }
@@ -123,5 +141,11 @@ pub(crate) fn double(digits: String) -> Expr {
 /// `CAST(expression AS DOUBLE)`
 pub(crate) fn as_double(expr: Expr) -> Expr {
     let expr = Box::new(expr);
-    Expr::Cast { kind: CastKind::Cast, expr, data_type: DataType::DoublePrecision, array: false, format: None }
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr,
+        data_type: DataType::DoublePrecision,
+        array: false,
+        format: None,
+    }
 }

@@ -91,6 +91,10 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn end(&self) -> Result<()> {
-        if self.is_at_end() { Ok(()) } else { Err(self.expected("';' or the end of the statement")) }
+        if self.is_at_end() {
+            Ok(())
+        } else {
+            Err(self.expected("';' or the end of the statement"))
+        }
     }
 }

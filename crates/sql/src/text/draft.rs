@@ -4,7 +4,9 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::str::CharIndices;
 
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
+use datafusion::sql::sqlparser::tokenizer::{
+    Location, Token, TokenWithSpan, Tokenizer, Whitespace,
+};
 
 use super::script::DIALECT;
 
@@ -100,8 +102,8 @@ impl Draft {
         self.open
     }
 
-    /// Whether nothing but blanks and comments stands behind the last semicolon. What no further text could mend is complete as well:
-    /// it is time to tell what is wrong with it.
+    /// Whether nothing but blanks and comments stands behind the last semicolon. What no further
+    /// text could mend is complete as well: it is time to tell what is wrong with it.
     pub fn is_complete(&self) -> bool {
         let last = self.marks.iter().rev().find(|mark| mark.kind != MarkKind::Comment);
         let ends = last.is_none_or(|mark| matches!(mark.kind, MarkKind::End | MarkKind::Rest));
@@ -111,7 +113,9 @@ impl Draft {
 
 fn kind(token: &Token) -> Option<MarkKind> {
     Some(match token {
-        Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)) => MarkKind::Comment,
+        Token::Whitespace(
+            Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_),
+        ) => MarkKind::Comment,
         Token::Whitespace(_) => return None,
         Token::Word(word) if word.quote_style.is_some() => MarkKind::QuotedName,
         Token::Word(_) => MarkKind::Word,
@@ -171,13 +175,27 @@ mod tests {
 
     #[test]
     fn a_statement_goes_on_until_its_semicolon() {
-        for text in
-            ["SELECT 1", "SELECT 1; SELECT", "SELECT ';'", "SELECT \";\"", "SELECT $$;$$", "SELECT 1 -- ;", "SELECT /* ; */ 1"]
-        {
+        for text in [
+            "SELECT 1",
+            "SELECT 1; SELECT",
+            "SELECT ';'",
+            "SELECT \";\"",
+            "SELECT $$;$$",
+            "SELECT 1 -- ;",
+            "SELECT /* ; */ 1",
+        ] {
             let draft = Draft::read(text);
             assert!(!draft.is_complete() && draft.open().is_none(), "{text}: {draft:?}");
         }
-        for text in ["", " \n", "-- nothing", "SELECT 1;", "SELECT ';';", "SELECT $$;$$ ; /* done */ -- yes", "SELECT é; "] {
+        for text in [
+            "",
+            " \n",
+            "-- nothing",
+            "SELECT 1;",
+            "SELECT ';';",
+            "SELECT $$;$$ ; /* done */ -- yes",
+            "SELECT é; ",
+        ] {
             assert!(Draft::read(text).is_complete(), "{text}");
         }
     }
@@ -201,7 +219,11 @@ mod tests {
     #[test]
     fn every_piece_has_its_bytes() {
         let text = "SELECT é, 'ü;'\n FROM \"Ta ble\" -- ß\n WHERE a >= $1 + 2.5; 'x";
-        let marks: Vec<_> = Draft::read(text).marks().iter().map(|mark| (&text[mark.range.clone()], mark.kind)).collect();
+        let marks: Vec<_> = Draft::read(text)
+            .marks()
+            .iter()
+            .map(|mark| (&text[mark.range.clone()], mark.kind))
+            .collect();
         let expected = [
             ("SELECT", MarkKind::Word),
             ("é", MarkKind::Word),

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Brings names in quotes to lower case, but for those that the statement gives itself (`AS "Total"`).
+/// Brings names in quotes to lower case, but for those that the statement gives itself
+/// (`AS "Total"`).
 pub(super) fn fold(tokens: &mut [TokenWithSpan]) {
     let given: HashSet<String> = (1..tokens.len())
         .filter(|place| is_given(&tokens[place - 1].token))
@@ -31,7 +32,11 @@ fn quoted(token: &Token) -> Option<&str> {
 /// Whether what follows this token is a name that the statement gives.
 fn is_given(before: &Token) -> bool {
     match before {
-        Token::Word(word) => word.keyword == Keyword::AS || word.keyword == Keyword::NoKeyword || word.quote_style.is_some(),
+        Token::Word(word) => {
+            word.keyword == Keyword::AS
+                || word.keyword == Keyword::NoKeyword
+                || word.quote_style.is_some()
+        }
         Token::RParen | Token::Number(..) | Token::SingleQuotedString(_) => true,
         _ => false,
     }

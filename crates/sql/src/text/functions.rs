@@ -1,4 +1,5 @@
-//! Functions under the names that other databases have for them, written in those that the planner knows.
+//! Functions under the names that other databases have for them, written in those that the planner
+//! knows.
 
 use std::ops::ControlFlow;
 
@@ -22,8 +23,16 @@ const MEANINGS: [(&str, usize, &str); 25] = [
     // As elsewhere weeks begin on a Monday.
     ("time_bucket", 2, "date_bin($1, $2, TIMESTAMP '2000-01-03 00:00:00')"),
     ("time_bucket", 3, "date_bin($1, $2, $3)"),
-    ("arg_max", 2, "first_value($1 ORDER BY $2 DESC) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)"),
-    ("max_by", 2, "first_value($1 ORDER BY $2 DESC) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)"),
+    (
+        "arg_max",
+        2,
+        "first_value($1 ORDER BY $2 DESC) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)",
+    ),
+    (
+        "max_by",
+        2,
+        "first_value($1 ORDER BY $2 DESC) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)",
+    ),
     ("arg_min", 2, "first_value($1 ORDER BY $2) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)"),
     ("min_by", 2, "first_value($1 ORDER BY $2) FILTER (WHERE $1 IS NOT NULL AND $2 IS NOT NULL)"),
     ("approx_count_distinct", 1, "approx_distinct($1)"),
@@ -67,8 +76,12 @@ const MEANINGS: [(&str, usize, &str); 25] = [
 pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
     let Some((mut name, mut given)) = arguments(expr) else { return Ok(None) };
     if matches!(name.as_str(), "date_diff" | "datediff") && given.len() == 3 {
-        let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(unit), .. }) = given.remove(0) else {
-            return Err(Error::unsupported("date_diff takes its unit as text in quotes, such as 'day'"));
+        let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(unit), .. }) =
+            given.remove(0)
+        else {
+            return Err(Error::unsupported(
+                "date_diff takes its unit as text in quotes, such as 'day'",
+            ));
         };
         name = format!("date_diff {}", unit.to_ascii_lowercase().trim_end_matches('s'));
         if !MEANINGS.iter().any(|(known, ..)| *known == name) {
@@ -97,7 +110,8 @@ impl VisitorMut for Places<'_> {
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         if let Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) = expr
-            && let Some(place) = name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())
+            && let Some(place) =
+                name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())
             && let Some(argument) = place.checked_sub(1).and_then(|place| self.0.get(place))
         {
             *expr = (*argument).clone();

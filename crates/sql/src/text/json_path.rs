@@ -1,13 +1,16 @@
-//! Paths into JSON documents as other databases write them: `'$.a.b[0]'`, and `'{a,b}'` behind `#>` and `#>>`.
+//! Paths into JSON documents as other databases write them: `'$.a.b[0]'`, and `'{a,b}'` behind `#>`
+//! and `#>>`.
 //!
-//! The functions that read documents know keys and indices, one each. To them such a path would be the name of a single member.
+//! The functions that read documents know keys and indices, one each. To them such a path would be
+//! the name of a single member.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};
 
 use super::call::{arguments, call};
 
-/// The functions on documents, whose first argument is the document; of `json_set` the last one is the new value.
+/// The functions on documents, whose first argument is the document; of `json_set` the last one is
+/// the new value.
 fn is_on_documents(name: &str) -> bool {
     name == "json_set"
         || name == "json_as_text"
@@ -22,39 +25,65 @@ pub(super) fn stepwise(expr: &Expr) -> Result<Option<Expr>> {
     if let Expr::BinaryOp { left, op, right } = expr {
         return operator(left, op, right);
     }
-    let Some((name, given)) = arguments(expr).filter(|(name, _)| is_on_documents(name)) else { return Ok(None) };
+    let Some((name, given)) = arguments(expr).filter(|(name, _)| is_on_documents(name)) else {
+        return Ok(None);
+    };
     let values = usize::from(name == "json_set");
     if given.len() < 2 + values {
         return Ok(None);
     }
     let places = &given[1..given.len() - values];
-    let Some(path) = places.iter().find_map(|place| text(place).filter(|text| is_path(text))) else { return Ok(None) };
+    let Some(path) = places.iter().find_map(|place| text(place).filter(|text| is_path(text)))
+    else {
+        return Ok(None);
+    };
     if places.len() > 1 {
-        return Err(Error::unsupported(format!("{name} takes '{path}' by itself: one path, or keys and indices one by one")));
+        return Err(Error::unsupported(format!(
+            "{name} takes '{path}' by itself: one path, or keys and indices one by one"
+        )));
     }
     let steps = steps(path)?;
     if steps.is_empty() {
-        return Err(Error::unsupported(format!("{name} takes keys and indices: the path '{path}' names none")));
+        return Err(Error::unsupported(format!(
+            "{name} takes keys and indices: the path '{path}' names none"
+        )));
     }
     let first = std::iter::once(given[0].clone());
-    Ok(Some(call(&name, first.chain(steps).chain(given[given.len() - values..].iter().map(|value| (*value).clone())))))
+    Ok(Some(call(
+        &name,
+        first
+            .chain(steps)
+            .chain(given[given.len() - values..].iter().map(|value| (*value).clone())),
+    )))
 }
 
 fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Expr>> {
     let (last, steps) = match (op, text(right)) {
-        (BinaryOperator::Arrow | BinaryOperator::LongArrow, Some(path)) if is_path(path) => (op.clone(), steps(path)?),
+        (BinaryOperator::Arrow | BinaryOperator::LongArrow, Some(path)) if is_path(path) => {
+            (op.clone(), steps(path)?)
+        }
         (BinaryOperator::HashArrow, Some(path)) => (BinaryOperator::Arrow, listed(path)?),
         (BinaryOperator::HashLongArrow, Some(path)) => (BinaryOperator::LongArrow, listed(path)?),
         (BinaryOperator::HashArrow | BinaryOperator::HashLongArrow, None) => {
-            return Err(Error::unsupported(format!("{op} takes a path in quotes, such as '{{a,b}}'")));
+            return Err(Error::unsupported(format!(
+                "{op} takes a path in quotes, such as '{{a,b}}'"
+            )));
         }
         _ => return Ok(None),
     };
     let Some((end, inner)) = steps.split_last() else {
-        return Err(Error::unsupported(format!("{op} needs a path of at least one step: {right} names the document itself")));
+        return Err(Error::unsupported(format!(
+            "{op} needs a path of at least one step: {right} names the document itself"
+        )));
     };
-    let step = |document: Expr, step: &Expr, op| Expr::BinaryOp { left: Box::new(document), op, right: Box::new(step.clone()) };
-    let document = inner.iter().fold(left.clone(), |document, next| step(document, next, BinaryOperator::Arrow));
+    let step = |document: Expr, step: &Expr, op| Expr::BinaryOp {
+        left: Box::new(document),
+        op,
+        right: Box::new(step.clone()),
+    };
+    let document = inner
+        .iter()
+        .fold(left.clone(), |document, next| step(document, next, BinaryOperator::Arrow));
     Ok(Some(step(document, end, last)))
 }
 
@@ -65,14 +94,19 @@ fn text(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// Whether a text is a path and not the name of a member: such names begin with `$` as well (`$ref`).
+/// Whether a text is a path and not the name of a member: such names begin with `$` as well
+/// (`$ref`).
 fn is_path(text: &str) -> bool {
     text == "$" || text.starts_with("$.") || text.starts_with("$[")
 }
 
 /// The steps of `$.a."b c"[0]`.
 fn steps(path: &str) -> Result<Vec<Expr>> {
-    let broken = || Error::unsupported(format!("the path '{path}': write keys and indices, such as '$.a.\"b c\"[0]'"));
+    let broken = || {
+        Error::unsupported(format!(
+            "the path '{path}': write keys and indices, such as '$.a.\"b c\"[0]'"
+        ))
+    };
     let (mut steps, mut rest) = (Vec::new(), &path[1..]);
     while !rest.is_empty() {
         let (step, after) = if let Some(quoted) = rest.strip_prefix(".\"") {
@@ -86,7 +120,8 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
             }
             (key(name), &named[end..])
         } else {
-            let (index, after) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).ok_or_else(broken)?;
+            let (index, after) =
+                rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).ok_or_else(broken)?;
             let index: u32 = index.trim().parse().map_err(|_| broken())?;
             (place(index), after)
         };
@@ -100,7 +135,9 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
 fn listed(path: &str) -> Result<Vec<Expr>> {
     let inner = path.trim().strip_prefix('{').and_then(|path| path.strip_suffix('}'));
     let Some(inner) = inner else {
-        return Err(Error::invalid(format!("'{path}' is no path: write its steps in braces, such as '{{a,b}}'")));
+        return Err(Error::invalid(format!(
+            "'{path}' is no path: write its steps in braces, such as '{{a,b}}'"
+        )));
     };
     if inner.trim().is_empty() {
         return Ok(Vec::new());

@@ -58,7 +58,8 @@ impl Kind {
 pub(crate) fn unknown(piece: &Piece) -> Error {
     const NO_TRANSACTIONS: &str = "there are no transactions over several statements: each statement is carried out by itself, and each row of it \
          written as a whole";
-    const NO_SETTINGS: &str = "a session has no settings of its own: they are options of the program, or of SqlOptions";
+    const NO_SETTINGS: &str =
+        "a session has no settings of its own: they are options of the program, or of SqlOptions";
     const REASONS: [(&str, &str); 16] = [
         ("BEGIN", NO_TRANSACTIONS),
         ("START", NO_TRANSACTIONS),
@@ -71,10 +72,16 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
         ("RESET", NO_SETTINGS),
         ("PRAGMA", NO_SETTINGS),
         ("USE", "there is one store in a session, and a table is named by its path"),
-        ("COPY", "files are read and written by other verbs: 'tonnage load' and 'tonnage unload', or -o for the rows of a query"),
+        (
+            "COPY",
+            "files are read and written by other verbs: 'tonnage load' and 'tonnage unload', or -o for the rows of a query",
+        ),
         ("MERGE", "write UPSERT to store over rows that exist, or UPDATE and INSERT"),
         ("VACUUM", "the store cleans up by itself, while it is open"),
-        ("ANALYZE", "nothing has to be analysed: plans ask the store for its sizes as they are made"),
+        (
+            "ANALYZE",
+            "nothing has to be analysed: plans ask the store for its sizes as they are made",
+        ),
         ("GRANT", "there are no users and rights: whoever may open the files may do everything"),
     ];
     let cursor = Cursor::new(piece);

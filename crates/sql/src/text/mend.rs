@@ -1,10 +1,11 @@
-//! What the parser reads otherwise than SQL says, and what the planner would stumble over, put right before planning.
+//! What the parser reads otherwise than SQL says, and what the planner would stumble over, put
+//! right before planning.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor,
-    UnaryOperator, Value, VisitMut, VisitorMut,
+    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, Statement, TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use tonnage::{Error, Result};
 
@@ -22,7 +23,11 @@ pub(super) fn mend(statement: &mut Statement) -> Result<()> {
             match option.name.value.to_ascii_lowercase().as_str() {
                 "analyze" => *analyze = wanted,
                 "verbose" => *verbose = wanted,
-                other => return Err(Error::unsupported(format!("EXPLAIN takes the options ANALYZE and VERBOSE, not {other}"))),
+                other => {
+                    return Err(Error::unsupported(format!(
+                        "EXPLAIN takes the options ANALYZE and VERBOSE, not {other}"
+                    )));
+                }
             }
         }
     }
@@ -60,7 +65,8 @@ impl VisitorMut for Mender {
             )));
         }
         if query.with.as_ref().is_some_and(|with| with.recursive) {
-            // The first step settles the types of all; a decimal would lose the digits that the next ones need.
+            // The first step settles the types of all; a decimal would lose the digits that the
+            // next ones need.
             casts::approximate_all(query);
         }
         if let SetExpr::Values(values) = query.body.as_mut() {
@@ -99,8 +105,11 @@ impl VisitorMut for Mender {
     fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Error> {
         match table {
             // It would be taken, and all rows would come.
-            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
-                ControlFlow::Break(Error::unsupported("TABLESAMPLE: write WHERE random() < 0.01 for about one row of a hundred"))
+            TableFactor::Table { sample: Some(_), .. }
+            | TableFactor::Derived { sample: Some(_), .. } => {
+                ControlFlow::Break(Error::unsupported(
+                    "TABLESAMPLE: write WHERE random() < 0.01 for about one row of a hundred",
+                ))
             }
             _ => ControlFlow::Continue(()),
         }
@@ -158,30 +167,40 @@ fn taken(expr: &mut Expr) -> Expr {
 fn limited(query: &mut Query) -> Result<()> {
     let Some(fetch) = query.fetch.take() else { return Ok(()) };
     if fetch.percent || fetch.with_ties {
-        return Err(Error::unsupported("FETCH FIRST takes a number of rows, without PERCENT and WITH TIES"));
+        return Err(Error::unsupported(
+            "FETCH FIRST takes a number of rows, without PERCENT and WITH TIES",
+        ));
     }
     let rows = fetch.quantity.unwrap_or_else(|| Expr::value(Value::Number("1".to_owned(), false)));
     let offset = match query.limit_clause.take() {
         None => None,
         Some(LimitClause::LimitOffset { limit: None, offset, .. }) => offset,
-        Some(_) => return Err(Error::invalid("LIMIT and FETCH FIRST say the same: write one of them")),
+        Some(_) => {
+            return Err(Error::invalid("LIMIT and FETCH FIRST say the same: write one of them"));
+        }
     };
-    query.limit_clause = Some(LimitClause::LimitOffset { limit: Some(rows), offset, limit_by: Vec::new() });
+    query.limit_clause =
+        Some(LimitClause::LimitOffset { limit: Some(rows), offset, limit_by: Vec::new() });
     Ok(())
 }
 
-/// The parser takes everything behind `IS DISTINCT FROM` for its right side, AND and OR included. What stands in parentheses is another
-/// kind of expression to it; so an AND or OR right below one of these was read too early, and belongs above.
+/// The parser takes everything behind `IS DISTINCT FROM` for its right side, AND and OR included.
+/// What stands in parentheses is another kind of expression to it; so an AND or OR right below one
+/// of these was read too early, and belongs above.
 fn rebound(expr: Expr) -> Expr {
     match expr {
-        Expr::IsDistinctFrom(left, right) => within(*right, any_logic, |right| Expr::IsDistinctFrom(left, Box::new(right))),
-        Expr::IsNotDistinctFrom(left, right) => within(*right, any_logic, |right| Expr::IsNotDistinctFrom(left, Box::new(right))),
-        Expr::UnaryOp { op: UnaryOperator::Not, expr } => {
-            within(*expr, any_logic, |expr| Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(expr) })
+        Expr::IsDistinctFrom(left, right) => {
+            within(*right, any_logic, |right| Expr::IsDistinctFrom(left, Box::new(right)))
         }
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            within(*right, is_or, |right| Expr::BinaryOp { left, op: BinaryOperator::And, right: Box::new(right) })
+        Expr::IsNotDistinctFrom(left, right) => {
+            within(*right, any_logic, |right| Expr::IsNotDistinctFrom(left, Box::new(right)))
         }
+        Expr::UnaryOp { op: UnaryOperator::Not, expr } => within(*expr, any_logic, |expr| {
+            Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(expr) }
+        }),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => within(*right, is_or, |right| {
+            Expr::BinaryOp { left, op: BinaryOperator::And, right: Box::new(right) }
+        }),
         other => other,
     }
 }
@@ -195,7 +214,11 @@ fn is_or(op: &BinaryOperator) -> bool {
 }
 
 /// The expression with something made of its leftmost part, below the operators that bind less.
-fn within(expr: Expr, binds_less: fn(&BinaryOperator) -> bool, make: impl FnOnce(Expr) -> Expr) -> Expr {
+fn within(
+    expr: Expr,
+    binds_less: fn(&BinaryOperator) -> bool,
+    make: impl FnOnce(Expr) -> Expr,
+) -> Expr {
     match expr {
         Expr::BinaryOp { left, op, right } if binds_less(&op) => {
             Expr::BinaryOp { left: Box::new(within(*left, binds_less, make)), op, right }
@@ -208,7 +231,8 @@ fn within(expr: Expr, binds_less: fn(&BinaryOperator) -> bool, make: impl FnOnce
 fn counted_set(body: &SetExpr) -> Option<SetOperator> {
     match body {
         SetExpr::SetOperation { op, set_quantifier, left, right } => {
-            let is_counted = *op != SetOperator::Union && matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
+            let is_counted = *op != SetOperator::Union
+                && matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
             is_counted.then_some(*op).or_else(|| counted_set(left)).or_else(|| counted_set(right))
         }
         _ => None,
@@ -223,7 +247,9 @@ fn let_be_null(query: &mut Query) {
     if query.order_by.is_some() {
         return;
     }
-    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = &*item else { return };
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = &*item else {
+        return;
+    };
     let name = match expr {
         Expr::Identifier(name) => name.clone(),
         Expr::CompoundIdentifier(parts) => match parts.last() {

@@ -1,16 +1,18 @@
 //! Names of columns.
 //!
-//! 1. The planner wants the columns of a SELECT to have names of their own, and names a cast after what is cast. So columns that would be named
-//!    like one before them get a number: `id, id_1`.
-//! 2. It names expressions with literals in words of its own, `Int64(1)`; here they are named as they are written.
-//! 3. Parts of documents, `doc->'a'`, have a type that nothing outside of a plan knows: what is selected is their JSON.
+//! 1. The planner wants the columns of a SELECT to have names of their own, and names a cast after
+//!    what is cast. So columns that would be named like one before them get a number: `id, id_1`.
+//! 2. It names expressions with literals in words of its own, `Int64(1)`; here they are named as
+//!    they are written.
+//! 3. Parts of documents, `doc->'a'`, have a type that nothing outside of a plan knows: what is
+//!    selected is their JSON.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor, TableWithJoins, Value, Visit,
-    Visitor,
+    BinaryOperator, Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
+    TableWithJoins, Value, Visit, Visitor,
 };
 
 use super::{call, json_path};
@@ -31,7 +33,9 @@ pub(super) fn name_columns(select: &mut Select) {
 
 /// `doc->'a'` as JSON text.
 fn show_document(item: &mut SelectItem) {
-    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return };
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else {
+        return;
+    };
     let written = expr.to_string();
     let mut place = expr;
     while let Expr::Nested(inner) = place {
@@ -61,8 +65,12 @@ fn has_literal(expr: &Expr) -> bool {
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
             match expr {
-                Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => self.hidden = true,
-                Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => self.hidden = true,
+                Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
+                    self.hidden = true
+                }
+                Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                    self.hidden = true
+                }
                 Expr::Value(_) => self.found = true,
                 _ => {}
             }
@@ -105,7 +113,10 @@ impl Stars {
     fn note(&mut self, item: &SelectItem) {
         match item {
             SelectItem::Wildcard(_) => self.all = true,
-            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(table), _) => {
+            SelectItem::QualifiedWildcard(
+                SelectItemQualifiedWildcardKind::ObjectName(table),
+                _,
+            ) => {
                 self.tables.push(table.to_string().to_ascii_lowercase());
             }
             _ => {}
@@ -118,7 +129,11 @@ impl Stars {
         match unwrapped(expr) {
             Expr::Identifier(_) => self.all || self.is_one_table && !self.tables.is_empty(),
             Expr::CompoundIdentifier(parts) => {
-                let table = parts[..parts.len() - 1].iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+                let table = parts[..parts.len() - 1]
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(".");
                 self.all || self.tables.contains(&table.to_ascii_lowercase())
             }
             _ => false,
@@ -129,7 +144,9 @@ impl Stars {
 /// What the planner tells columns apart by, and a name to put a number behind.
 fn named(item: &SelectItem, is_one_table: bool) -> Option<(String, String)> {
     let expr = match item {
-        SelectItem::ExprWithAlias { alias, .. } => return Some((alias.value.to_ascii_lowercase(), alias.value.clone())),
+        SelectItem::ExprWithAlias { alias, .. } => {
+            return Some((alias.value.to_ascii_lowercase(), alias.value.clone()));
+        }
         SelectItem::UnnamedExpr(expr) => unwrapped(expr),
         _ => return None,
     };
@@ -157,7 +174,9 @@ fn unwrapped(expr: &Expr) -> &Expr {
 fn rename(item: &mut SelectItem, name: String) {
     let alias = Ident::with_quote('"', name);
     match item {
-        SelectItem::UnnamedExpr(expr) => *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias },
+        SelectItem::UnnamedExpr(expr) => {
+            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias }
+        }
         SelectItem::ExprWithAlias { alias: given, .. } => *given = alias,
         _ => {}
     }

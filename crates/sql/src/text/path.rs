@@ -1,7 +1,8 @@
 //! Paths of tables that are deeper than the parser's names.
 //!
-//! A name of four parts and more is no table to the planner, and a table is what stands behind FROM, JOIN, INTO or UPDATE. So a deep path found
-//! there becomes one name in quotes, which the catalog looks up as it is; and so does the same path in front of a column.
+//! A name of four parts and more is no table to the planner, and a table is what stands behind
+//! FROM, JOIN, INTO or UPDATE. So a deep path found there becomes one name in quotes, which the
+//! catalog looks up as it is; and so does the same path in front of a column.
 
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
@@ -23,7 +24,10 @@ pub(super) fn joined(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             Some(path) => {
                 let last = at + 2 * path.len() - 2;
                 let span = Span::new(tokens[at].span.start, tokens[last].span.end);
-                out.push(TokenWithSpan { token: Token::make_word(&path.join("."), Some('"')), span });
+                out.push(TokenWithSpan {
+                    token: Token::make_word(&path.join("."), Some('"')),
+                    span,
+                });
                 at = last + 1;
             }
             None => {
@@ -41,7 +45,9 @@ fn deep_paths(tokens: &[TokenWithSpan]) -> Vec<Vec<String>> {
         matches!(token, Token::Word(word) if word.quote_style.is_none()
             && ["FROM", "JOIN", "INTO", "UPDATE"].iter().any(|name| word.value.eq_ignore_ascii_case(name)))
     };
-    let tables = (1..tokens.len()).filter(|at| is_before_table(&tokens[at - 1].token)).map(|at| names(&tokens[at..]));
+    let tables = (1..tokens.len())
+        .filter(|at| is_before_table(&tokens[at - 1].token))
+        .map(|at| names(&tokens[at..]));
     let mut deep: Vec<_> = tables.filter(|path| path.len() > PARTS_MAX).collect();
     deep.sort_by_key(|path| std::cmp::Reverse(path.len()));
     deep
@@ -72,8 +78,14 @@ mod tests {
 
     #[test]
     fn a_deep_path_is_one_name_wherever_it_stands() {
-        assert_eq!(text("SELECT A.b.c.d.x FROM a.b.C.d"), "SELECT \"a.b.c.d\" . x FROM \"a.b.c.d\"");
-        assert_eq!(text("INSERT INTO a.b.c.d.e VALUES (1)"), "INSERT INTO \"a.b.c.d.e\" VALUES ( 1 )");
+        assert_eq!(
+            text("SELECT A.b.c.d.x FROM a.b.C.d"),
+            "SELECT \"a.b.c.d\" . x FROM \"a.b.c.d\""
+        );
+        assert_eq!(
+            text("INSERT INTO a.b.c.d.e VALUES (1)"),
+            "INSERT INTO \"a.b.c.d.e\" VALUES ( 1 )"
+        );
         assert_eq!(
             text("SELECT 1 FROM t JOIN a.b.c.d ON a.b.c.d.x = t.y"),
             "SELECT 1 FROM t JOIN \"a.b.c.d\" ON \"a.b.c.d\" . x = t . y"
@@ -82,7 +94,9 @@ mod tests {
 
     #[test]
     fn other_names_stay() {
-        for statement in ["SELECT a . b . c . x FROM a . b . c", "SELECT a . b . c . d FROM t", "SELECT 1"] {
+        for statement in
+            ["SELECT a . b . c . x FROM a . b . c", "SELECT a . b . c . d FROM t", "SELECT 1"]
+        {
             assert_eq!(text(statement), statement);
         }
     }

@@ -18,8 +18,12 @@ pub(crate) fn placed(error: Error, piece: &Piece) -> Error {
 
 /// The name or the text that a message is about.
 fn named(message: &str) -> Option<&str> {
-    const LEADS: [(&str, &str); 4] =
-        [("there is no column ", ";"), ("there is no table ", ";"), (" has no index ", ";"), ("Cannot cast string '", "' to ")];
+    const LEADS: [(&str, &str); 4] = [
+        ("there is no column ", ";"),
+        ("there is no table ", ";"),
+        (" has no index ", ";"),
+        ("Cannot cast string '", "' to "),
+    ];
     LEADS.iter().find_map(|(lead, end)| {
         let (_, rest) = message.split_once(lead)?;
         Some(rest.split_once(end).map_or(rest, |(name, _)| name))
@@ -35,12 +39,21 @@ fn find(piece: &Piece, name: &str) -> Option<Location> {
         _ => false,
     };
     let begins = |at: usize| {
-        let tokens = piece.tokens[at..].iter().map(|token| &token.token).filter(|token| **token != Token::Period);
+        let tokens = piece.tokens[at..]
+            .iter()
+            .map(|token| &token.token)
+            .filter(|token| **token != Token::Period);
         parts.len() == tokens.zip(&parts).take_while(|(token, part)| says(token, part)).count()
     };
-    let whole = (0..piece.tokens.len()).rev().find(|at| begins(*at) || says(&piece.tokens[*at].token, name));
+    let whole = (0..piece.tokens.len())
+        .rev()
+        .find(|at| begins(*at) || says(&piece.tokens[*at].token, name));
     // A name is told with the table before it, whether or not it was written so.
-    let last = || (0..piece.tokens.len()).rev().find(|at| parts.last().is_some_and(|part| says(&piece.tokens[*at].token, part)));
+    let last = || {
+        (0..piece.tokens.len())
+            .rev()
+            .find(|at| parts.last().is_some_and(|part| says(&piece.tokens[*at].token, part)))
+    };
     whole.or_else(last).map(|at| piece.tokens[at].span.start)
 }
 
@@ -57,11 +70,23 @@ mod tests {
     #[test]
     fn a_name_is_found_among_the_tokens() {
         let statement = "SELECT a\nFROM t ORDER BY t.Nam";
-        assert_eq!(place(statement, "there is no column nam; did you mean name?"), "line 2, column 19: ");
+        assert_eq!(
+            place(statement, "there is no column nam; did you mean name?"),
+            "line 2, column 19: "
+        );
         assert_eq!(place(statement, "there is no column t.nam"), "line 2, column 17: ");
-        assert_eq!(place(statement, "there is no column u.a; the columns are b"), "line 1, column 8: ");
-        assert_eq!(place("DROP INDEX i ON t", "table t has no index i; it has none"), "line 1, column 12: ");
-        assert_eq!(place("SELECT 'a', 'b c'", "Cast error: Cannot cast string 'b c' to value"), "line 1, column 13: ");
+        assert_eq!(
+            place(statement, "there is no column u.a; the columns are b"),
+            "line 1, column 8: "
+        );
+        assert_eq!(
+            place("DROP INDEX i ON t", "table t has no index i; it has none"),
+            "line 1, column 12: "
+        );
+        assert_eq!(
+            place("SELECT 'a', 'b c'", "Cast error: Cannot cast string 'b c' to value"),
+            "line 1, column 13: "
+        );
     }
 
     #[test]

@@ -41,7 +41,8 @@ impl Piece {
 
     /// A SELECT that names no table, with that table; one that names some stays as it is.
     pub(crate) fn with_from(&self, path: &str) -> Self {
-        const FOLLOWING: [&str; 8] = ["WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"];
+        const FOLLOWING: [&str; 8] =
+            ["WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"];
         let mut depth = 0_i32;
         let mut at = self.tokens.len();
         for (place, token) in self.tokens.iter().enumerate().rev() {
@@ -60,14 +61,17 @@ impl Piece {
             }
         }
         let made = |token| TokenWithSpan { token, span: Span::empty() };
-        let names = path.split('.').flat_map(|part| [Token::Period, Token::make_word(&part.to_ascii_lowercase(), Some('"'))]);
+        let names = path.split('.').flat_map(|part| {
+            [Token::Period, Token::make_word(&part.to_ascii_lowercase(), Some('"'))]
+        });
         let from = std::iter::once(Token::make_keyword("FROM")).chain(names.skip(1));
         let mut tokens = self.tokens.to_vec();
         tokens.splice(at..at, from.map(made));
         Self { tokens: Arc::new(tokens), kind: self.kind, end: self.end }
     }
 
-    /// The statement's own text, behind as many blanks as stand before it: so places are told as in the whole text.
+    /// The statement's own text, behind as many blanks as stand before it: so places are told as in
+    /// the whole text.
     pub(crate) fn text(&self, whole: &str) -> String {
         let start = self.start();
         let mut text = "\n".repeat(start.line.saturating_sub(1) as usize);
@@ -82,12 +86,16 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
     super::fold::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
-    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
+    let mut parser =
+        Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
     let mut statement = parser.parse_statement().map_err(|error| from_parser(&error))?;
     let next = parser.peek_token();
     match next.token {
         Token::EOF => super::mend::mend(&mut statement).map(|()| statement),
-        token => Err(invalid_at(next.span.start, format!("expected ';' or the end of the statement, found '{token}'"))),
+        token => Err(invalid_at(
+            next.span.start,
+            format!("expected ';' or the end of the statement, found '{token}'"),
+        )),
     }
 }
 
@@ -120,7 +128,9 @@ fn push(pieces: &mut Vec<Piece>, statement: &mut Vec<TokenWithSpan>, end: Locati
     if kind == Kind::Upsert {
         // The parser knows it as an INSERT.
         tokens[0].token = Token::make_keyword("INSERT");
-        debug_assert!(matches!(&tokens[0].token, Token::Word(word) if word.keyword == Keyword::INSERT));
+        debug_assert!(
+            matches!(&tokens[0].token, Token::Word(word) if word.keyword == Keyword::INSERT)
+        );
     }
     pieces.push(Piece { tokens: Arc::new(tokens), kind, end });
 }
@@ -142,6 +152,9 @@ pub(crate) fn single(text: &str) -> Result<Piece> {
     match pieces.len() {
         1 => Ok(pieces.remove(0)),
         0 => Err(Error::invalid("there is no statement: write for instance 'SHOW TABLES'")),
-        _ => Err(invalid_at(pieces[1].start(), "a second statement begins here, where one alone is allowed")),
+        _ => Err(invalid_at(
+            pieces[1].start(),
+            "a second statement begins here, where one alone is allowed",
+        )),
     }
 }

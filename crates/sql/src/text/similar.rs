@@ -1,16 +1,27 @@
-//! Patterns of SIMILAR TO and of LIKE with an escape of its own, in words that the planner takes as they are meant.
+//! Patterns of SIMILAR TO and of LIKE with an escape of its own, in words that the planner takes as
+//! they are meant.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};
 
-/// `x SIMILAR TO 'pattern'` as the match of a regular expression: the pattern speaks of the whole text, `%` and `_` stand for any
-/// characters, and a point is a point. The planner would take the pattern for a regular expression as it stands.
-pub(super) fn similar(negated: bool, expr: Expr, pattern: &Expr, escape: Option<&ValueWithSpan>) -> Result<Expr> {
+/// `x SIMILAR TO 'pattern'` as the match of a regular expression: the pattern speaks of the whole
+/// text, `%` and `_` stand for any characters, and a point is a point. The planner would take the
+/// pattern for a regular expression as it stands.
+pub(super) fn similar(
+    negated: bool,
+    expr: Expr,
+    pattern: &Expr,
+    escape: Option<&ValueWithSpan>,
+) -> Result<Expr> {
     let pattern = match text_of(pattern) {
-        Some(pattern) => Value::SingleQuotedString(regular(pattern, escape_of(escape)?.unwrap_or(Some('\\')))),
+        Some(pattern) => {
+            Value::SingleQuotedString(regular(pattern, escape_of(escape)?.unwrap_or(Some('\\'))))
+        }
         None if is_null(pattern) => Value::Null,
         None => {
-            return Err(Error::unsupported("SIMILAR TO takes its pattern as text in quotes; for one of a column write ~"));
+            return Err(Error::unsupported(
+                "SIMILAR TO takes its pattern as text in quotes; for one of a column write ~",
+            ));
         }
     };
     let op = if negated { BinaryOperator::PGRegexNotMatch } else { BinaryOperator::PGRegexMatch };
@@ -28,7 +39,11 @@ pub(super) fn with_backslash(pattern: &Expr, escape: &ValueWithSpan) -> Result<E
         match letter {
             letter if Some(letter) == escape => match rest.next() {
                 Some(next) => written.extend(['\\', next]),
-                None => return Err(Error::invalid("the pattern of LIKE ends with its escape: a character must follow")),
+                None => {
+                    return Err(Error::invalid(
+                        "the pattern of LIKE ends with its escape: a character must follow",
+                    ));
+                }
             },
             '\\' => written.push_str("\\\\"),
             letter => written.push(letter),
@@ -67,7 +82,9 @@ fn regular(pattern: &str, escape: Option<char>) -> String {
     let mut rest = pattern.chars().peekable();
     while let Some(letter) = rest.next() {
         match letter {
-            letter if Some(letter) == escape => push_plain(rest.next().unwrap_or(letter), &mut written),
+            letter if Some(letter) == escape => {
+                push_plain(rest.next().unwrap_or(letter), &mut written)
+            }
             '%' => written.push_str(".*"),
             '_' => written.push('.'),
             '[' => push_class(&mut rest, &mut written),
@@ -86,7 +103,8 @@ fn push_plain(letter: char, written: &mut String) {
     written.push(letter);
 }
 
-/// What stands in brackets goes over as it is, but for what only a regular expression gives a meaning to.
+/// What stands in brackets goes over as it is, but for what only a regular expression gives a
+/// meaning to.
 fn push_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, written: &mut String) {
     written.push('[');
     if rest.next_if_eq(&'^').is_some() {

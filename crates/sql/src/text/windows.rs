@@ -1,12 +1,14 @@
 //! Named windows, written out where they are used.
 //!
-//! The planner takes `OVER w` for the window of that name, but of a window that builds on another (`OVER (w ORDER BY x)`,
-//! `WINDOW v AS (w ORDER BY x)`) it forgets the other. So each window is written out whole before planning.
+//! The planner takes `OVER w` for the window of that name, but of a window that builds on another
+//! (`OVER (w ORDER BY x)`, `WINDOW v AS (w ORDER BY x)`) it forgets the other. So each window is
+//! written out whole before planning.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, NamedWindowDefinition, NamedWindowExpr, VisitMut, VisitorMut, WindowSpec, WindowType,
+    Expr, Ident, NamedWindowDefinition, NamedWindowExpr, VisitMut, VisitorMut, WindowSpec,
+    WindowType,
 };
 use tonnage::{Error, Result};
 
@@ -21,7 +23,10 @@ impl Windows {
         let mut windows = Self(Vec::with_capacity(definitions.len()));
         for NamedWindowDefinition(name, definition) in definitions {
             if windows.find(name).is_ok() {
-                return Err(invalid_at(name.span.start, format_args!("window {name} is defined twice")));
+                return Err(invalid_at(
+                    name.span.start,
+                    format_args!("window {name} is defined twice"),
+                ));
             }
             let spec = match definition {
                 NamedWindowExpr::NamedWindow(other) => windows.find(other)?.clone(),
@@ -41,7 +46,12 @@ impl Windows {
         let found = self.0.iter().find(|(known, _)| known.value.eq_ignore_ascii_case(&name.value));
         found.map(|(_, spec)| spec).ok_or_else(|| {
             let place = name.span.start;
-            invalid_at(place, format_args!("there is no window {name}: WINDOW defines it, before those that build on it"))
+            invalid_at(
+                place,
+                format_args!(
+                    "there is no window {name}: WINDOW defines it, before those that build on it"
+                ),
+            )
         })
     }
 
@@ -49,7 +59,9 @@ impl Windows {
     fn whole(&self, spec: &WindowSpec) -> Result<WindowSpec> {
         let Some(name) = &spec.window_name else { return Ok(spec.clone()) };
         let base = self.find(name)?;
-        let refused = |what: &str| Err(invalid_at(name.span.start, format_args!("a window that builds on {name} {what}")));
+        let refused = |what: &str| {
+            Err(invalid_at(name.span.start, format_args!("a window that builds on {name} {what}")))
+        };
         if !spec.partition_by.is_empty() {
             return refused("keeps its PARTITION BY: it cannot have one of its own");
         }
@@ -57,7 +69,9 @@ impl Windows {
             return refused("keeps its ORDER BY: it cannot have another");
         }
         if base.window_frame.is_some() {
-            return refused(&format!("cannot take over its frame: write OVER {name}, without parentheses"));
+            return refused(&format!(
+                "cannot take over its frame: write OVER {name}, without parentheses"
+            ));
         }
         let order_by = if spec.order_by.is_empty() { &base.order_by } else { &spec.order_by };
         Ok(WindowSpec {

@@ -1,9 +1,10 @@
 //! UPDATE, DELETE and TRUNCATE.
 //!
-//! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with the new values in the places of the old.
-//!    A row that is changed keeps the expiry that it has.
+//! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with
+//!    the new values in the places of the old. A row that is changed keeps the expiry that it has.
 //! 2. Each row is written on condition that it still has that version.
-//! 3. A row that was written meanwhile is selected again, by its key and the statement's own condition, until it holds or matches no more.
+//! 3. A row that was written meanwhile is selected again, by its key and the statement's own
+//!    condition, until it holds or matches no more.
 
 use std::sync::Arc;
 
@@ -27,7 +28,12 @@ const TRIES_MAX: usize = 100;
 const ROWS_PER_LOOK: usize = 64;
 
 /// `UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
-pub(super) fn update(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+pub(super) fn update(
+    sql: &Sql,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Changes> {
     let mut cursor = Cursor::new(piece);
     cursor.word("UPDATE");
     let table = table(sql, &mut cursor)?;
@@ -38,20 +44,43 @@ pub(super) fn update(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
     let assignments = assignments(&mut cursor, table.schema())?;
     let others = others(&mut cursor, "FROM");
     let condition = condition(&mut cursor)?;
-    let change = Change { items: assignments, sql, table: &table, alias, others, condition, parameters, guard, end: piece.end };
+    let change = Change {
+        items: assignments,
+        sql,
+        table: &table,
+        alias,
+        others,
+        condition,
+        parameters,
+        guard,
+        end: piece.end,
+    };
     let updated = |updated| Changes { updated, ..Changes::default() };
     change.run(updated, &|batch, row, noted, table, durability| {
-        let options = WriteOptions { durability, expires_at_ms: Some(noted.expires_at_ms), ..WriteOptions::default() };
+        let options = WriteOptions {
+            durability,
+            expires_at_ms: Some(noted.expires_at_ms),
+            ..WriteOptions::default()
+        };
         let aligned = table.entry().codec.align(&batch.slice(row, 1))?;
         match aligned.rejected.first() {
-            Some(rejected) => Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason))),
-            None => table.put_if_version(&Row::from_batch(&aligned.batch, 0)?, noted.version, &options),
+            Some(rejected) => {
+                Err(Error::invalid(format!("column '{}': {}", rejected.column, rejected.reason)))
+            }
+            None => {
+                table.put_if_version(&Row::from_batch(&aligned.batch, 0)?, noted.version, &options)
+            }
         }
     })
 }
 
 /// `DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
-pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+pub(super) fn delete(
+    sql: &Sql,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Changes> {
     let mut cursor = Cursor::new(piece);
     cursor.word("DELETE");
     if !cursor.word("FROM") {
@@ -61,18 +90,43 @@ pub(super) fn delete(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &
     let alias = alias(&mut cursor, "USING")?;
     let others = others(&mut cursor, "USING");
     let condition = condition(&mut cursor)?;
-    delete_rows(Change { sql, table: &table, alias, items: Vec::new(), others, condition, parameters, guard, end: piece.end })
+    delete_rows(Change {
+        sql,
+        table: &table,
+        alias,
+        items: Vec::new(),
+        others,
+        condition,
+        parameters,
+        guard,
+        end: piece.end,
+    })
 }
 
 /// `TRUNCATE [TABLE] table`
-pub(super) fn truncate(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+pub(super) fn truncate(
+    sql: &Sql,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Changes> {
     let mut cursor = Cursor::new(piece);
     cursor.word("TRUNCATE");
     cursor.word("TABLE");
     let table = table(sql, &mut cursor)?;
     cursor.end()?;
     let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
-    delete_rows(Change { sql, table: &table, alias: None, items, others, condition, parameters, guard, end: piece.end })
+    delete_rows(Change {
+        sql,
+        table: &table,
+        alias: None,
+        items,
+        others,
+        condition,
+        parameters,
+        guard,
+        end: piece.end,
+    })
 }
 
 fn delete_rows(change: Change<'_>) -> Result<Changes> {
@@ -86,13 +140,16 @@ fn delete_rows(change: Change<'_>) -> Result<Changes> {
 fn table(sql: &Sql, cursor: &mut Cursor) -> Result<Table> {
     let place = cursor.location();
     let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
-    sql.store().table(&path).map_err(|error| error.at(format_args!("line {}, column {}", place.line, place.column)))
+    sql.store()
+        .table(&path)
+        .map_err(|error| error.at(format_args!("line {}, column {}", place.line, place.column)))
 }
 
 /// Another name for the table, up to a keyword.
 fn alias(cursor: &mut Cursor, before: &str) -> Result<Option<String>> {
     let is_said = cursor.word("AS");
-    if !is_said && (cursor.is_at_end() || [before, "WHERE"].iter().any(|word| cursor.is_word(word))) {
+    if !is_said && (cursor.is_at_end() || [before, "WHERE"].iter().any(|word| cursor.is_word(word)))
+    {
         return Ok(None);
     }
     match cursor.name() {
@@ -160,7 +217,11 @@ fn expression(cursor: &mut Cursor, ends: &[&str], ends_at_comma: bool) -> Vec<To
             Token::LParen | Token::LBracket => depth += 1,
             Token::RParen | Token::RBracket => depth -= 1,
             Token::Comma if depth == 0 && ends_at_comma => break,
-            Token::Word(_) if depth == 0 && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) => break,
+            Token::Word(_)
+                if depth == 0 && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) =>
+            {
+                break;
+            }
             _ => {}
         }
         is_distinct = cursor.is_word("DISTINCT");
@@ -252,10 +313,17 @@ impl Change<'_> {
             let value = key.get(&column.name).cloned().unwrap_or(tonnage::Value::Null);
             parameters.set(key_parameter(place), value);
         }
-        let columns: Vec<String> = self.table.schema().key_columns().map(|column| column.name.to_ascii_lowercase()).collect();
+        let columns: Vec<String> = self
+            .table
+            .schema()
+            .key_columns()
+            .map(|column| column.name.to_ascii_lowercase())
+            .collect();
         for _ in 0..TRIES_MAX {
             self.guard.check()?;
-            let Some(batch) = self.select(Some(&columns), &parameters)?.next().transpose()? else { return Ok(0) };
+            let Some(batch) = self.select(Some(&columns), &parameters)?.next().transpose()? else {
+                return Ok(0);
+            };
             let (batch, noted) = parted(&batch)?;
             if let Some(noted) = noted.first()
                 && write(&batch, 0, *noted, self.table, self.durability())?.is_stored()
@@ -263,7 +331,10 @@ impl Change<'_> {
                 return Ok(1);
             }
         }
-        Err(Error::unavailable(format!("a row of {} is written by others all the time; try again", self.table.path())))
+        Err(Error::unavailable(format!(
+            "a row of {} is written by others all the time; try again",
+            self.table.path()
+        )))
     }
 
     fn durability(&self) -> Durability {
@@ -276,7 +347,8 @@ impl Change<'_> {
         if path.split('.').count() > PARTS_MAX {
             return vec![quoted(&path)];
         }
-        let mut tokens: Vec<_> = path.split('.').flat_map(|part| [quoted(part), made(Token::Period)]).collect();
+        let mut tokens: Vec<_> =
+            path.split('.').flat_map(|part| [quoted(part), made(Token::Period)]).collect();
         tokens.pop();
         tokens
     }
@@ -292,10 +364,15 @@ impl Change<'_> {
         tokens
     }
 
-    /// The key for DELETE; for UPDATE all columns, those that are set as `(expression) AS column`. Then the notes of the row.
+    /// The key for DELETE; for UPDATE all columns, those that are set as `(expression) AS column`.
+    /// Then the notes of the row.
     fn items(&self) -> Vec<TokenWithSpan> {
         let schema = self.table.schema();
-        let order: Vec<usize> = if self.items.is_empty() { schema.key.clone() } else { (0..schema.columns.len()).collect() };
+        let order: Vec<usize> = if self.items.is_empty() {
+            schema.key.clone()
+        } else {
+            (0..schema.columns.len()).collect()
+        };
         let item = |column: usize| {
             let name = schema.columns[column].name.to_ascii_lowercase();
             match self.items.iter().find(|(set, _)| *set == column) {
@@ -314,13 +391,15 @@ impl Change<'_> {
         tokens
     }
 
-    /// `SELECT items, _version, _expires_at_ms FROM table [, others] WHERE (condition) [AND key = ...]`. With other tables a row may match
-    /// several times, and is taken once.
+    /// `SELECT items, _version, _expires_at_ms FROM table [, others] WHERE (condition) [AND key = ...]`.
+    /// With other tables a row may match several times, and is taken once.
     fn select(&self, key: Option<&[String]>, parameters: &Parameters) -> Result<Rows> {
         let mut tokens = vec![word("SELECT")];
         if !self.others.is_empty() {
             tokens.extend([word("DISTINCT"), word("ON"), made(Token::LParen)]);
-            tokens.extend(separated(self.table.schema().key_columns().map(|column| self.column(&column.name))));
+            tokens.extend(separated(
+                self.table.schema().key_columns().map(|column| self.column(&column.name)),
+            ));
             tokens.pop();
             tokens.push(made(Token::RParen));
         }
@@ -364,8 +443,12 @@ fn key_parameter(place: usize) -> String {
 /// The columns of the table, and what is noted of each row.
 fn parted(batch: &RecordBatch) -> Result<(RecordBatch, Vec<Noted>)> {
     let own = batch.num_columns() - 2;
-    let numbers = |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();
-    let noted = numbers(own).zip(numbers(own + 1)).map(|(version, expires_at_ms)| Noted { version, expires_at_ms }).collect();
+    let numbers =
+        |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();
+    let noted = numbers(own)
+        .zip(numbers(own + 1))
+        .map(|(version, expires_at_ms)| Noted { version, expires_at_ms })
+        .collect();
     let columns: Vec<usize> = (0..own).collect();
     let batch = batch.project(&columns).map_err(|error| Error::internal(error.to_string()))?;
     Ok((batch, noted))

@@ -1,9 +1,10 @@
 //! INSERT and UPSERT.
 //!
 //! 1. The source (VALUES or a query) is planned like any query, its columns named as the table's.
-//! 2. As long as the rows fit into memory they are gathered and checked: values that do not fit, keys given twice and keys that exist
-//!    are told of before anything is written.
-//! 3. More rows than that are streamed into the store; then a key that exists stops the statement midway.
+//! 2. As long as the rows fit into memory they are gathered and checked: values that do not fit,
+//!    keys given twice and keys that exist are told of before anything is written.
+//! 3. More rows than that are streamed into the store; then a key that exists stops the statement
+//!    midway.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, ColumnType, Counts, Error, ErrorKind, KeySource, OnExisting, Result, Row, Table, TableSchema,
-    record_batch_stream,
+    BulkGetOptions, BulkPutOptions, ColumnType, Counts, Error, ErrorKind, KeySource, OnExisting,
+    Result, Row, Table, TableSchema, record_batch_stream,
 };
 
 use super::path_of;
@@ -30,9 +31,16 @@ const GATHERED_ROWS_MAX: usize = 100_000;
 /// Their bytes.
 const GATHERED_BYTES_MAX: usize = 64 << 20;
 
-pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Changes> {
+pub(super) fn run(
+    sql: &Sql,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Changes> {
     let ast::Statement::Insert(insert) = piece.parse()? else {
-        return Err(Error::invalid("expected INSERT INTO table [(columns)] VALUES (...) or a query"));
+        return Err(Error::invalid(
+            "expected INSERT INTO table [(columns)] VALUES (...) or a query",
+        ));
     };
     let on_existing = on_existing(&insert, piece.kind)?;
     let ast::TableObject::TableName(name) = &insert.table else {
@@ -45,7 +53,8 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
     };
     let mut state = sql.state(guard);
     if let ast::SetExpr::Values(values) = source.body.as_mut() {
-        state.config_mut().options_mut().sql_parser.parse_float_as_decimal = settle_doubles(values, &columns, table.schema())?;
+        state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
+            settle_doubles(values, &columns, table.schema())?;
     }
     let target = Target::Filled { path: table.path().to_owned() };
     state.register_catalog_list(Arc::new(Names::changing(sql.inner.context.clone(), target)));
@@ -55,20 +64,34 @@ pub(super) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
 }
 
 fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
-    if insert.replace_into || kind == Kind::Upsert || insert.or == Some(ast::SqliteOnConflict::Replace) {
+    if insert.replace_into
+        || kind == Kind::Upsert
+        || insert.or == Some(ast::SqliteOnConflict::Replace)
+    {
         return Ok(OnExisting::Replace);
     }
     match &insert.on {
         None => Ok(OnExisting::Fail),
-        Some(ast::OnInsert::OnConflict(conflict)) if conflict.action == ast::OnConflictAction::DoNothing => Ok(OnExisting::Keep),
-        Some(_) => Err(Error::unsupported("ON CONFLICT DO UPDATE: write UPSERT INTO to store over existing rows")),
+        Some(ast::OnInsert::OnConflict(conflict))
+            if conflict.action == ast::OnConflictAction::DoNothing =>
+        {
+            Ok(OnExisting::Keep)
+        }
+        Some(_) => Err(Error::unsupported(
+            "ON CONFLICT DO UPDATE: write UPSERT INTO to store over existing rows",
+        )),
     }
 }
 
-/// Makes doubles of what goes into columns of such: brought to one type with decimals and among each other, values might lose digits.
-/// Tells whether what is left may be decimals.
-fn settle_doubles(values: &mut ast::Values, columns: &[String], schema: &TableSchema) -> Result<bool> {
-    let types = columns.iter().map(|name| Ok(schema.columns[schema.require_column(name)?].column_type));
+/// Makes doubles of what goes into columns of such: brought to one type with decimals and among
+/// each other, values might lose digits. Tells whether what is left may be decimals.
+fn settle_doubles(
+    values: &mut ast::Values,
+    columns: &[String],
+    schema: &TableSchema,
+) -> Result<bool> {
+    let types =
+        columns.iter().map(|name| Ok(schema.columns[schema.require_column(name)?].column_type));
     let types = types.collect::<Result<Vec<_>>>()?;
     let cells = || values.rows.iter().flat_map(|row| row.content.iter().zip(&types));
     if !types.iter().any(|column_type| matches!(column_type, ColumnType::Number { .. }))
@@ -92,7 +115,9 @@ fn is_plain(cell: &ast::Expr) -> bool {
 }
 
 fn settle_double(cell: &mut ast::Expr) {
-    let number = |expr: &ast::Expr| matches!(expr, ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(..), .. }));
+    let number = |expr: &ast::Expr| {
+        matches!(expr, ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(..), .. }))
+    };
     let written = match signed(cell) {
         found if number(found) => double(cell.to_string()),
         ast::Expr::Value(_) | ast::Expr::TypedString(_) | ast::Expr::Cast { .. } => return,
@@ -111,7 +136,10 @@ fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
         let place = schema.require_column(&path_of(name)?).map_err(|error| at_name(error, name))?;
         let column = &schema.columns[place].name;
         if columns.contains(column) {
-            return Err(at_name(Error::invalid(format!("INSERT names column '{column}' twice")), name));
+            return Err(at_name(
+                Error::invalid(format!("INSERT names column '{column}' twice")),
+                name,
+            ));
         }
         columns.push(column.clone());
     }
@@ -154,16 +182,21 @@ fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Resul
         )));
     }
     let given = batch.columns().iter().zip(batch.schema_ref().fields()).zip(columns);
-    let (mut arrays, mut fields) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
+    let (mut arrays, mut fields) =
+        (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
     for ((array, field), name) in given {
-        // A column of nothing but NULL has no type of its own. It is given all the same: its default does not hold.
+        // A column of nothing but NULL has no type of its own. It is given all the same: its
+        // default does not hold.
         if *field.data_type() == DataType::Null {
             let own = schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true);
             arrays.push(new_null_array(own.data_type(), batch.num_rows()));
             fields.push(own);
         } else {
             arrays.push(array.clone());
-            fields.push(Field::new(name, field.data_type().clone(), true).with_metadata(field.metadata().clone()));
+            fields.push(
+                Field::new(name, field.data_type().clone(), true)
+                    .with_metadata(field.metadata().clone()),
+            );
         }
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -171,7 +204,13 @@ fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Resul
         .map_err(|error| Error::internal(format!("the rows of INSERT: {error}")))
 }
 
-fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, guard: &Guard) -> Result<Changes> {
+fn write(
+    sql: &Sql,
+    table: &Table,
+    mut source: Source,
+    on_existing: OnExisting,
+    guard: &Guard,
+) -> Result<Changes> {
     let (mut gathered, mut rows, mut bytes) = (Vec::new(), 0, 0);
     let mut is_all = true;
     for batch in source.by_ref() {
@@ -197,16 +236,20 @@ fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, 
         errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
         timeout: guard.remaining(),
         cancel: guard.cancel().clone(),
-        // A statement that reads the table that it writes must not meet its own rows, however long it takes.
+        // A statement that reads the table that it writes must not meet its own rows, however long
+        // it takes.
         flush_interval: None,
         ..BulkPutOptions::default()
     };
-    let report = sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
+    let report =
+        sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
     let told = |counts: Counts| match on_existing {
         // A row that was overtaken was written just before somebody else's.
-        OnExisting::Replace => {
-            Changes { inserted: counts.inserted, updated: counts.existed + counts.overtaken, ..Changes::default() }
-        }
+        OnExisting::Replace => Changes {
+            inserted: counts.inserted,
+            updated: counts.existed + counts.overtaken,
+            ..Changes::default()
+        },
         _ => Changes { inserted: counts.inserted, skipped: counts.existed, ..Changes::default() },
     };
     match report {
@@ -214,7 +257,8 @@ fn write(sql: &Sql, table: &Table, mut source: Source, on_existing: OnExisting, 
         Err(failed) => {
             let changes = told(failed.report.total);
             // What the statement was stopped by is said in the words of statements.
-            let is_stopped = matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
+            let is_stopped =
+                matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
             let stopped_by = guard.check().err().filter(|_| is_stopped);
             let error = stopped_by.unwrap_or_else(|| Error::from(failed));
             Err(super::stopped(error, changes))
@@ -239,7 +283,10 @@ fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<Rec
 /// A key that is given twice, or exists, is an error before anything is written.
 fn refuse_existing(table: &Table, batches: &[RecordBatch]) -> Result<()> {
     let schema = table.schema();
-    let keys = batches.iter().map(|batch| batch.project(&schema.key)).collect::<std::result::Result<Vec<_>, _>>();
+    let keys = batches
+        .iter()
+        .map(|batch| batch.project(&schema.key))
+        .collect::<std::result::Result<Vec<_>, _>>();
     let keys = keys.map_err(|error| Error::internal(error.to_string()))?;
     refuse_duplicates(schema, &keys)?;
     let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
@@ -252,7 +299,8 @@ fn refuse_existing(table: &Table, batches: &[RecordBatch]) -> Result<()> {
 
 fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
     let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
-    let fields = schema.key_columns().map(|column| SortField::new(column.column_type.data_type())).collect();
+    let fields =
+        schema.key_columns().map(|column| SortField::new(column.column_type.data_type())).collect();
     let converter = RowConverter::new(fields).map_err(broken)?;
     let mut seen = HashSet::new();
     for batch in keys {

@@ -1,8 +1,8 @@
 //! Statements that change rows.
 //!
-//! Each row is written atomically, with a condition on what was seen of it; a statement as a whole is not one transaction: when it fails midway,
-//! rows written before stay written. INSERT looks for existing keys before it writes anything, so that the common failure changes
-//! nothing.
+//! Each row is written atomically, with a condition on what was seen of it; a statement as a whole
+//! is not one transaction: when it fails midway, rows written before stay written. INSERT looks for
+//! existing keys before it writes anything, so that the common failure changes nothing.
 
 mod change;
 mod insert;
@@ -21,7 +21,12 @@ use crate::session::Sql;
 use crate::text::{Kind, Piece};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.
-pub(crate) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Guard) -> Result<Answer> {
+pub(crate) fn run(
+    sql: &Sql,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Answer> {
     let (piece, returns) = without_returning(piece)?;
     let changes = match piece.kind {
         Kind::Insert | Kind::Upsert => insert::run(sql, &piece, parameters, guard)?,
@@ -29,14 +34,20 @@ pub(crate) fn run(sql: &Sql, piece: &Piece, parameters: &Parameters, guard: &Gua
         Kind::Truncate => change::truncate(sql, &piece, parameters, guard)?,
         _ => change::delete(sql, &piece, parameters, guard)?,
     };
-    if returns { counted(changes).map(|batch| Answer::Rows(Rows::ready(batch))) } else { Ok(Answer::Changed(changes)) }
+    if returns {
+        counted(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
+    } else {
+        Ok(Answer::Changed(changes))
+    }
 }
 
 /// Whether a statement is one that the parser understands.
 pub(crate) fn parsed(piece: &Piece) -> Result<()> {
     match piece.kind {
         Kind::Show | Kind::Describe | Kind::Truncate => Ok(()),
-        Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete => without_returning(piece)?.0.parse().map(drop),
+        Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete => {
+            without_returning(piece)?.0.parse().map(drop)
+        }
         _ => piece.parse().map(drop),
     }
 }
@@ -44,10 +55,18 @@ pub(crate) fn parsed(piece: &Piece) -> Result<()> {
 /// The statement without `RETURNING COUNT(*)`, and whether that stood at its end.
 fn without_returning(piece: &Piece) -> Result<(Piece, bool)> {
     let is_returning = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("RETURNING"));
-    let Some(at) = piece.tokens.iter().rposition(is_returning) else { return Ok((piece.clone(), false)) };
-    let wanted: Vec<String> = piece.tokens[at + 1..].iter().map(|token| token.token.to_string().to_ascii_lowercase()).collect();
+    let Some(at) = piece.tokens.iter().rposition(is_returning) else {
+        return Ok((piece.clone(), false));
+    };
+    let wanted: Vec<String> = piece.tokens[at + 1..]
+        .iter()
+        .map(|token| token.token.to_string().to_ascii_lowercase())
+        .collect();
     if wanted != ["count", "(", "*", ")"] {
-        let error = invalid_at(piece.tokens[at].span.start, "RETURNING gives counts only: write RETURNING COUNT(*)");
+        let error = invalid_at(
+            piece.tokens[at].span.start,
+            "RETURNING gives counts only: write RETURNING COUNT(*)",
+        );
         return Err(Error::unsupported(error.message()));
     }
     let end = piece.tokens[at].span.start;
@@ -56,8 +75,16 @@ fn without_returning(piece: &Piece) -> Result<(Piece, bool)> {
 
 /// The error of a statement that was stopped on its way, with what it has changed by then.
 fn stopped(error: Error, changes: Changes) -> Error {
-    let parts = [(changes.inserted, "inserted"), (changes.updated, "updated"), (changes.deleted, "deleted")];
-    let told: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let parts = [
+        (changes.inserted, "inserted"),
+        (changes.updated, "updated"),
+        (changes.deleted, "deleted"),
+    ];
+    let told: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
     if told.is_empty() {
         return error;
     }
@@ -67,12 +94,15 @@ fn stopped(error: Error, changes: Changes) -> Error {
 
 fn counted(changes: Changes) -> Result<RecordBatch> {
     let count: ArrayRef = Arc::new(Int64Array::from(vec![changes.total() as i64]));
-    RecordBatch::try_from_iter([("count", count)]).map_err(|error| Error::internal(error.to_string()))
+    RecordBatch::try_from_iter([("count", count)])
+        .map_err(|error| Error::internal(error.to_string()))
 }
 
 /// The path that a name in a statement stands for.
 fn path_of(name: &ast::ObjectName) -> Result<String> {
     let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
     let parts = name.0.iter().map(part).collect::<Option<Vec<_>>>();
-    parts.map(|parts| parts.join(".")).ok_or_else(|| Error::invalid(format!("{name} is not the name of a table")))
+    parts
+        .map(|parts| parts.join("."))
+        .ok_or_else(|| Error::invalid(format!("{name} is not the name of a table")))
 }

@@ -8,9 +8,15 @@ fn cities(options: SqlOptions) -> Sql {
     let sql = session_with(options);
     sql.execute("CREATE TABLE people (part LONG, id LONG, city STRING, age INTEGER, PRIMARY KEY (SHARD(part), id))").unwrap();
     let row = |n: i64| {
-        Row::new().with("part", n % 10).with("id", n).with("city", format!("c{}", n % 1_000)).with("age", (n % 90) as i32)
+        Row::new()
+            .with("part", n % 10)
+            .with("id", n)
+            .with("city", format!("c{}", n % 1_000))
+            .with("age", (n % 90) as i32)
     };
-    sql.store().multi_put([("people", (0..20_000).map(row).collect::<Vec<_>>())], &Default::default()).unwrap();
+    sql.store()
+        .multi_put([("people", (0..20_000).map(row).collect::<Vec<_>>())], &Default::default())
+        .unwrap();
     sql
 }
 
@@ -26,14 +32,19 @@ fn prepared_statements_follow_indexes_that_come_and_go() {
     let planned = sql.prepare("SELECT id + 0 AS id FROM people WHERE city = $1").unwrap();
     let lasting = sql.prepare("SELECT id + 0 AS id FROM people WHERE city = 'c7'").unwrap();
     let check = || {
-        for (statement, parameters) in [(&direct, vec!["c7"]), (&planned, vec!["c7"]), (&lasting, vec![])] {
+        for (statement, parameters) in
+            [(&direct, vec!["c7"]), (&planned, vec!["c7"]), (&lasting, vec![])]
+        {
             let found = texts(statement.execute(Parameters::numbered(parameters)).unwrap());
             assert_eq!(found.len(), 20, "{}", statement.text());
         }
     };
     check();
     sql.execute("CREATE INDEX by_city ON people (city)").unwrap();
-    assert!(plan(&sql, "SELECT id FROM people WHERE city = 'c7'").contains("index by_city of 1 range (city), 20 entries"));
+    assert!(
+        plan(&sql, "SELECT id FROM people WHERE city = 'c7'")
+            .contains("index by_city of 1 range (city), 20 entries")
+    );
     check();
     sql.execute("DROP INDEX by_city ON people").unwrap();
     check();
@@ -50,7 +61,8 @@ fn a_short_part_of_the_key_is_preferred_to_an_index_and_a_long_one_is_not() {
     let short = "SELECT id FROM people WHERE part = 7 AND id < 500 AND city = 'c7'";
     let text = plan(&sql, short);
     assert!(
-        text.contains("range read of 1 partial key") && text.contains("index by_city not used: 20 entries beside the key"),
+        text.contains("range read of 1 partial key")
+            && text.contains("index by_city not used: 20 entries beside the key"),
         "{text}"
     );
     assert_eq!((rows(&sql, long).len(), rows(&sql, short).len()), (20, 1));
@@ -61,7 +73,10 @@ fn an_index_that_leads_to_too_many_rows_is_not_used() {
     let sql = cities(SqlOptions::default());
     sql.execute("CREATE INDEX by_age ON people (age)").unwrap();
     let text = plan(&sql, "SELECT id FROM people WHERE age >= 45");
-    assert!(text.contains("full scan (index by_age not used: ") && text.contains(" for 20000 rows)"), "{text}");
+    assert!(
+        text.contains("full scan (index by_age not used: ") && text.contains(" for 20000 rows)"),
+        "{text}"
+    );
     let text = plan(&sql, "SELECT id FROM people WHERE age >= 85");
     assert!(text.contains("path=index by_age of 1 range with 85 <= age, 1110 entries"), "{text}");
 }
@@ -69,8 +84,11 @@ fn an_index_that_leads_to_too_many_rows_is_not_used() {
 #[test]
 fn the_index_with_the_fewest_entries_is_used() {
     let sql = cities(SqlOptions::default());
-    sql.execute("CREATE INDEX by_age ON people (age); CREATE INDEX by_city ON people (city)").unwrap();
-    assert!(plan(&sql, "SELECT id FROM people WHERE age = 7 AND city = 'c7'").contains("index by_city"));
+    sql.execute("CREATE INDEX by_age ON people (age); CREATE INDEX by_city ON people (city)")
+        .unwrap();
+    assert!(
+        plan(&sql, "SELECT id FROM people WHERE age = 7 AND city = 'c7'").contains("index by_city")
+    );
 }
 
 #[test]
@@ -78,7 +96,12 @@ fn a_join_looks_the_keys_of_its_other_side_up_in_an_index() {
     let sql = cities(SqlOptions::default());
     sql.execute("CREATE TABLE wanted (city STRING PRIMARY KEY); INSERT INTO wanted VALUES ('c3'), ('c4'), ('none')").unwrap();
     let join = "SELECT p.id FROM people p JOIN wanted w ON p.city = w.city";
-    let read = |text: &str| text.lines().find(|line| line.contains("table=people")).map(str::to_owned).unwrap_or_default();
+    let read = |text: &str| {
+        text.lines()
+            .find(|line| line.contains("table=people"))
+            .map(str::to_owned)
+            .unwrap_or_default()
+    };
     assert!(read(&plan(&sql, &format!("ANALYZE {join}"))).contains("output_rows=20.00 K"));
     sql.execute("CREATE INDEX by_city ON people (city)").unwrap();
     let text = plan(&sql, &format!("ANALYZE {join}"));
@@ -89,11 +112,19 @@ fn a_join_looks_the_keys_of_its_other_side_up_in_an_index() {
 #[test]
 fn a_statement_does_not_meet_rows_again_that_it_put_further_on_in_its_index() {
     let sql = session();
-    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); CREATE INDEX by_n ON t (n)").unwrap();
-    sql.execute("INSERT INTO t SELECT value AS id, value AS n FROM generate_series(1, 200)").unwrap();
-    assert_eq!(texts(sql.execute("UPDATE t SET n = n + 1 WHERE n > 0 RETURNING COUNT(*)").unwrap()), [["200"]]);
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); CREATE INDEX by_n ON t (n)")
+        .unwrap();
+    sql.execute("INSERT INTO t SELECT value AS id, value AS n FROM generate_series(1, 200)")
+        .unwrap();
+    assert_eq!(
+        texts(sql.execute("UPDATE t SET n = n + 1 WHERE n > 0 RETURNING COUNT(*)").unwrap()),
+        [["200"]]
+    );
     assert_eq!(rows(&sql, "SELECT sum(n) FROM t"), [["20300"]]);
-    assert_eq!(texts(sql.execute("UPDATE t SET n = 500 WHERE n = 201 RETURNING COUNT(*)").unwrap()), [["1"]]);
+    assert_eq!(
+        texts(sql.execute("UPDATE t SET n = 500 WHERE n = 201 RETURNING COUNT(*)").unwrap()),
+        [["1"]]
+    );
     assert_eq!(rows(&sql, "SELECT id FROM t WHERE n = 500"), [["200"]]);
 }
 

@@ -6,14 +6,17 @@ use tonnage_sql::{Request, SqlOptions};
 use super::{assert_fails, fleet, rows, session, session_with};
 
 /// A statement that would run for a very long time.
-const ENDLESS: &str =
-    "WITH t AS (SELECT * FROM generate_series(1, 100000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = 7";
+const ENDLESS: &str = "WITH t AS (SELECT * FROM generate_series(1, 100000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = 7";
 
 #[test]
 fn a_statement_that_takes_too_long_ends() {
     let sql = session();
     let started = Instant::now();
-    assert_fails(sql.execute(Request::new(ENDLESS).timeout(Duration::from_millis(100))), ErrorKind::TimedOut, "timeout");
+    assert_fails(
+        sql.execute(Request::new(ENDLESS).timeout(Duration::from_millis(100))),
+        ErrorKind::TimedOut,
+        "timeout",
+    );
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 
@@ -23,7 +26,8 @@ fn a_statement_can_be_cancelled_from_another_thread() {
     let cancel = Cancel::new();
     let request = Request::new(ENDLESS).cancel(&cancel);
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| assert_fails(sql.execute(request), ErrorKind::Cancelled, "cancelled"));
+        let running =
+            scope.spawn(|| assert_fails(sql.execute(request), ErrorKind::Cancelled, "cancelled"));
         std::thread::sleep(Duration::from_millis(50));
         cancel.cancel();
         running.join().unwrap();
@@ -35,7 +39,11 @@ fn a_statement_can_be_cancelled_from_another_thread() {
 fn a_cancelled_read_gives_no_more_rows() {
     let sql = fleet();
     let cancel = Cancel::new();
-    let mut answer = sql.execute(Request::new("SELECT * FROM positions").cancel(&cancel)).unwrap().into_rows().unwrap();
+    let mut answer = sql
+        .execute(Request::new("SELECT * FROM positions").cancel(&cancel))
+        .unwrap()
+        .into_rows()
+        .unwrap();
     cancel.cancel();
     assert!(answer.next().unwrap().is_err());
     assert!(answer.next().is_none());
@@ -44,7 +52,8 @@ fn a_cancelled_read_gives_no_more_rows() {
 #[test]
 fn rows_may_be_dropped_before_their_end() {
     let sql = session();
-    let mut answer = sql.execute("SELECT * FROM generate_series(1, 100000000)").unwrap().into_rows().unwrap();
+    let mut answer =
+        sql.execute("SELECT * FROM generate_series(1, 100000000)").unwrap().into_rows().unwrap();
     assert!(answer.next().unwrap().unwrap().num_rows() > 0);
     drop(answer);
     assert_eq!(rows(&sql, "SELECT 1"), [["1"]]);
@@ -89,8 +98,13 @@ fn options_out_of_their_range_are_refused_by_name() {
 fn changed_before(result: tonnage::Result<tonnage_sql::Answer>, named: &str, what: &str) -> u64 {
     let error = result.err().expect("this should have been stopped");
     assert!(error.message().contains(named), "'{named}' is not named in: {error}");
-    let (_, told) = error.message().split_once("rows changed before that: ").unwrap_or_else(|| panic!("no count in: {error}"));
-    told.strip_suffix(what).and_then(|count| count.trim().parse().ok()).unwrap_or_else(|| panic!("no count {what} in: {error}"))
+    let (_, told) = error
+        .message()
+        .split_once("rows changed before that: ")
+        .unwrap_or_else(|| panic!("no count in: {error}"));
+    told.strip_suffix(what)
+        .and_then(|count| count.trim().parse().ok())
+        .unwrap_or_else(|| panic!("no count {what} in: {error}"))
 }
 
 /// The error once said that a bulk put had run out of time, and not what it had stored.
@@ -99,7 +113,8 @@ fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
     let sql = session();
     sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
     let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)");
-    let stored = changed_before(sql.execute(endless.timeout(Duration::from_secs(1))), "timeout", "inserted");
+    let stored =
+        changed_before(sql.execute(endless.timeout(Duration::from_secs(1))), "timeout", "inserted");
     assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
 }
 
@@ -108,7 +123,8 @@ fn a_cancelled_insert_tells_what_it_stored() {
     let sql = session();
     sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
     let cancel = Cancel::new();
-    let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)").cancel(&cancel);
+    let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)")
+        .cancel(&cancel);
     let stored = std::thread::scope(|scope| {
         let running = scope.spawn(|| changed_before(sql.execute(endless), "cancelled", "inserted"));
         std::thread::sleep(Duration::from_secs(1));
@@ -121,7 +137,11 @@ fn a_cancelled_insert_tells_what_it_stored() {
 /// An UPDATE that was stopped did not say that some of its rows were changed.
 #[test]
 fn an_update_that_fails_midway_tells_what_it_changed() {
-    let sql = session_with(SqlOptions { batch_rows_max: 10, parallelism: Some(1), ..SqlOptions::default() });
+    let sql = session_with(SqlOptions {
+        batch_rows_max: 10,
+        parallelism: Some(1),
+        ..SqlOptions::default()
+    });
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t SELECT value, 0 FROM generate_series(1, 100)")
         .unwrap();
     let stopped = sql.execute("UPDATE t SET n = 7 / (id - 55) + 100 WHERE id > 0");

@@ -30,14 +30,17 @@ fn each_statement_has_its_own_answer_or_error_in_the_order_given() {
 fn aggregates_over_the_same_rows_share_one_read() {
     let sql = fleet();
     let aggregates = ["min(speed)", "max(speed)", "avg(speed)", "count(*)", "stddev(speed)"];
-    let explains = aggregates.map(|aggregate| format!("EXPLAIN SELECT {aggregate} FROM positions WHERE ship = 3"));
+    let explains = aggregates
+        .map(|aggregate| format!("EXPLAIN SELECT {aggregate} FROM positions WHERE ship = 3"));
     for answer in sql.fetch_all(explains) {
         let plan = &texts(answer.unwrap())[0][1];
         assert!(plan.starts_with("shared by 5 statements"), "{plan}");
         assert_eq!(plan.matches("StoreScan").count(), 1, "{plan}");
     }
-    let queries = aggregates.map(|aggregate| format!("SELECT {aggregate} FROM positions WHERE ship = 3"));
-    let together: Vec<_> = sql.fetch_all(&queries).into_iter().map(|answer| texts(answer.unwrap())).collect();
+    let queries =
+        aggregates.map(|aggregate| format!("SELECT {aggregate} FROM positions WHERE ship = 3"));
+    let together: Vec<_> =
+        sql.fetch_all(&queries).into_iter().map(|answer| texts(answer.unwrap())).collect();
     let apart: Vec<_> = queries.iter().map(|query| texts(sql.execute(query).unwrap())).collect();
     assert_eq!(together, apart);
 }
@@ -45,7 +48,11 @@ fn aggregates_over_the_same_rows_share_one_read() {
 #[test]
 fn many_small_queries_come_back_complete() {
     let sql = fleet();
-    let request = |n: i64| Request::new("SELECT speed FROM positions WHERE ship = $1 AND at = $2").bind(n % 10).bind(n / 10);
+    let request = |n: i64| {
+        Request::new("SELECT speed FROM positions WHERE ship = $1 AND at = $2")
+            .bind(n % 10)
+            .bind(n / 10)
+    };
     let answers = sql.fetch_all((0..1000).map(request));
     for (n, answer) in answers.into_iter().enumerate() {
         assert_eq!(texts(answer.unwrap()), [[(n as f64 / 2.0).to_string()]]);

@@ -6,21 +6,34 @@ use super::{assert_fails, fleet, rows, session, texts};
 #[test]
 fn numbered_and_named_parameters_stand_for_values() {
     let sql = fleet();
-    let numbered = Request::new("SELECT speed FROM positions WHERE ship = $1 AND at = $2").bind(3_i64).bind(7_i64);
+    let numbered = Request::new("SELECT speed FROM positions WHERE ship = $1 AND at = $2")
+        .bind(3_i64)
+        .bind(7_i64);
     assert_eq!(rows(&sql, numbered), [["36.5"]]);
-    let named =
-        Request::new("SELECT speed FROM positions WHERE ship = :ship AND at = :at").named("ship", 3_i64).named("AT", 7_i64);
+    let named = Request::new("SELECT speed FROM positions WHERE ship = :ship AND at = :at")
+        .named("ship", 3_i64)
+        .named("AT", 7_i64);
     assert_eq!(rows(&sql, named), [["36.5"]]);
     let planned =
-        Request::new("SELECT count(*) FROM positions WHERE speed < :speed AND name LIKE $1").bind("%1").named("speed", 100.0);
+        Request::new("SELECT count(*) FROM positions WHERE speed < :speed AND name LIKE $1")
+            .bind("%1")
+            .named("speed", 100.0);
     assert_eq!(rows(&sql, planned), [["20"]]);
 }
 
 #[test]
 fn a_parameter_without_value_is_named() {
     let sql = fleet();
-    assert_fails(sql.execute("SELECT * FROM positions WHERE ship = $1"), ErrorKind::Invalid, "$1 has no value");
-    assert_fails(sql.execute("SELECT upper(name) FROM positions WHERE speed = :s"), ErrorKind::Invalid, "s has no value");
+    assert_fails(
+        sql.execute("SELECT * FROM positions WHERE ship = $1"),
+        ErrorKind::Invalid,
+        "$1 has no value",
+    );
+    assert_fails(
+        sql.execute("SELECT upper(name) FROM positions WHERE speed = :s"),
+        ErrorKind::Invalid,
+        "s has no value",
+    );
 }
 
 #[test]
@@ -29,8 +42,14 @@ fn a_prepared_statement_runs_many_times() {
     let direct = sql.prepare("SELECT name FROM positions WHERE ship = $1 LIMIT 1").unwrap();
     let planned = sql.prepare("SELECT count(*) FROM positions WHERE speed < $1").unwrap();
     for ship in 0..5_i64 {
-        assert_eq!(texts(direct.execute(Parameters::numbered([ship])).unwrap()), [[format!("ship {ship}")]]);
-        assert_eq!(texts(planned.execute(Parameters::numbered([ship as f64])).unwrap()), [[(ship * 2).to_string()]]);
+        assert_eq!(
+            texts(direct.execute(Parameters::numbered([ship])).unwrap()),
+            [[format!("ship {ship}")]]
+        );
+        assert_eq!(
+            texts(planned.execute(Parameters::numbered([ship as f64])).unwrap()),
+            [[(ship * 2).to_string()]]
+        );
     }
     assert!(sql.prepare("SELECT 1; SELECT 2").is_err());
     assert!(sql.prepare("SELECT * FROM t WHERE =").is_err());
@@ -39,7 +58,10 @@ fn a_prepared_statement_runs_many_times() {
 #[test]
 fn a_statement_that_is_kept_sees_columns_that_were_added_since() {
     let sql = fleet();
-    for statement in ["SELECT * FROM positions WHERE ship = 1 LIMIT 1", "SELECT *, 1 AS one FROM positions LIMIT 1"] {
+    for statement in [
+        "SELECT * FROM positions WHERE ship = 1 LIMIT 1",
+        "SELECT *, 1 AS one FROM positions LIMIT 1",
+    ] {
         let before = rows(&sql, statement)[0].len();
         assert_eq!(rows(&sql, statement)[0].len(), before);
         sql.execute(format!("ALTER TABLE positions ADD extra{before} LONG DEFAULT 7")).unwrap();
@@ -62,10 +84,18 @@ fn statements_of_a_script_run_in_order_until_one_fails() {
 #[test]
 fn columns_come_under_the_names_they_were_declared_with() {
     let sql = session();
-    sql.execute("CREATE TABLE t (Id LONG PRIMARY KEY, \"firstName\" STRING); INSERT INTO t VALUES (1, 'x')").unwrap();
-    for query in ["SELECT * FROM t WHERE ID = 1", "SELECT *, 1 FROM t", "SELECT id, FIRSTNAME FROM t ORDER BY firstname"] {
+    sql.execute(
+        "CREATE TABLE t (Id LONG PRIMARY KEY, \"firstName\" STRING); INSERT INTO t VALUES (1, 'x')",
+    )
+    .unwrap();
+    for query in [
+        "SELECT * FROM t WHERE ID = 1",
+        "SELECT *, 1 FROM t",
+        "SELECT id, FIRSTNAME FROM t ORDER BY firstname",
+    ] {
         let answer = sql.execute(query).unwrap().into_rows().unwrap();
-        let names: Vec<_> = answer.schema().fields().iter().take(2).map(|field| field.name().clone()).collect();
+        let names: Vec<_> =
+            answer.schema().fields().iter().take(2).map(|field| field.name().clone()).collect();
         assert_eq!(names, ["Id", "firstName"], "{query}");
     }
 }
@@ -75,21 +105,52 @@ fn a_long_list_finds_its_rows_on_either_way() {
     let sql = fleet();
     let ships: Vec<String> = (-5000..5000).map(|n| n.to_string()).collect();
     let list = ships.join(", ");
-    assert_eq!(rows(&sql, format!("SELECT count(*) FROM positions WHERE ship IN ({list})")), [["1000"]]);
-    assert_eq!(rows(&sql, format!("SELECT count(*) FROM positions WHERE at IN ({list})")), [["1000"]]);
-    assert_eq!(rows(&sql, format!("SELECT count(DISTINCT ship) FROM positions WHERE ship IN ({list})")), [["10"]]);
-    assert_eq!(rows(&sql, format!("SELECT count(*) FROM positions WHERE speed NOT IN ({list}) OR name = 'ship 2'")), [["600"]]);
-    let plan = rows(&sql, format!("EXPLAIN SELECT ship, count(*) FROM positions WHERE ship IN ({list}) GROUP BY ship"));
-    assert!(plan.iter().any(|line| line[1].contains("range read of 10000 partial keys (ship)")), "{plan:?}");
+    assert_eq!(
+        rows(&sql, format!("SELECT count(*) FROM positions WHERE ship IN ({list})")),
+        [["1000"]]
+    );
+    assert_eq!(
+        rows(&sql, format!("SELECT count(*) FROM positions WHERE at IN ({list})")),
+        [["1000"]]
+    );
+    assert_eq!(
+        rows(&sql, format!("SELECT count(DISTINCT ship) FROM positions WHERE ship IN ({list})")),
+        [["10"]]
+    );
+    assert_eq!(
+        rows(
+            &sql,
+            format!(
+                "SELECT count(*) FROM positions WHERE speed NOT IN ({list}) OR name = 'ship 2'"
+            )
+        ),
+        [["600"]]
+    );
+    let plan = rows(
+        &sql,
+        format!(
+            "EXPLAIN SELECT ship, count(*) FROM positions WHERE ship IN ({list}) GROUP BY ship"
+        ),
+    );
+    assert!(
+        plan.iter().any(|line| line[1].contains("range read of 10000 partial keys (ship)")),
+        "{plan:?}"
+    );
 }
 
 #[test]
 fn a_query_without_from_reads_the_table_named() {
     let sql = fleet();
     assert_eq!(texts(sql.query_table("positions", "select * limit 1").unwrap()).len(), 1);
-    assert_eq!(texts(sql.query_table("POSITIONS", "select max(at) where ship = 2").unwrap()), [["99"]]);
-    let grouped = sql
-        .query_table("positions", Request::new("select ship, count(*) where ship < $1 group by ship order by ship").bind(2_i64));
+    assert_eq!(
+        texts(sql.query_table("POSITIONS", "select max(at) where ship = 2").unwrap()),
+        [["99"]]
+    );
+    let grouped = sql.query_table(
+        "positions",
+        Request::new("select ship, count(*) where ship < $1 group by ship order by ship")
+            .bind(2_i64),
+    );
     assert_eq!(texts(grouped.unwrap()), [["0", "100"], ["1", "100"]]);
     assert_fails(sql.query_table("positions", "delete"), ErrorKind::Invalid, "expected SELECT");
     assert_fails(sql.query_table("nothing", "select *"), ErrorKind::NotFound, "nothing");
@@ -105,7 +166,10 @@ fn moments_identifiers_and_numbers_are_found_by_key() {
     .unwrap();
     assert_eq!(rows(&sql, "SELECT b FROM t WHERE at = '2024-01-01T00:00:00.250'"), [["true"]]);
     assert_eq!(rows(&sql, "SELECT b FROM t WHERE at = '2024-01-01T00:00:00.251'").len(), 0);
-    assert_eq!(rows(&sql, "SELECT b FROM t WHERE at = '2024-01-01 00:00:00.25' AND n > 1").len(), 1);
+    assert_eq!(
+        rows(&sql, "SELECT b FROM t WHERE at = '2024-01-01 00:00:00.25' AND n > 1").len(),
+        1
+    );
     let by_key = "SELECT n FROM t WHERE at = '2024-01-01T00:00:00.25' AND id = '00000000-0000-0000-0000-000000000001'";
     assert_eq!(rows(&sql, by_key), [["1.25"]]);
     let uuid = Request::new("SELECT n FROM t WHERE at = $1 AND id = $2")
@@ -124,7 +188,8 @@ fn a_join_reads_only_the_keys_of_its_other_side() {
     ] {
         assert_eq!(rows(&sql, query).len(), 200);
         let ran = rows(&sql, format!("EXPLAIN ANALYZE {query}"));
-        let scan = ran[0][1].lines().find(|line| line.contains("table=positions")).unwrap().to_owned();
+        let scan =
+            ran[0][1].lines().find(|line| line.contains("table=positions")).unwrap().to_owned();
         assert!(scan.contains("output_rows=200"), "{scan}");
     }
 }

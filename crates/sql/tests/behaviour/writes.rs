@@ -18,11 +18,20 @@ fn counts_tell_rows_apart() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG)").unwrap();
     let run = |text: &str| changes(sql.execute(text).unwrap());
-    assert_eq!(run("INSERT INTO t VALUES (1, 1), (2, 2)"), Changes { inserted: 2, ..Changes::default() });
-    assert_eq!(run("UPSERT INTO t VALUES (2, 20), (3, 30)"), Changes { inserted: 1, updated: 1, ..Changes::default() });
+    assert_eq!(
+        run("INSERT INTO t VALUES (1, 1), (2, 2)"),
+        Changes { inserted: 2, ..Changes::default() }
+    );
+    assert_eq!(
+        run("UPSERT INTO t VALUES (2, 20), (3, 30)"),
+        Changes { inserted: 1, updated: 1, ..Changes::default() }
+    );
     let kept = "INSERT INTO t VALUES (3, 0), (4, 40) ON CONFLICT DO NOTHING";
     assert_eq!(run(kept), Changes { inserted: 1, skipped: 1, ..Changes::default() });
-    assert_eq!(run("UPDATE t SET n = n + 1 WHERE id > 1"), Changes { updated: 3, ..Changes::default() });
+    assert_eq!(
+        run("UPDATE t SET n = n + 1 WHERE id > 1"),
+        Changes { updated: 3, ..Changes::default() }
+    );
     assert_eq!(run("DELETE FROM t WHERE n = 21"), Changes { deleted: 1, ..Changes::default() });
     assert_eq!(rows(&sql, "SELECT * FROM t ORDER BY id"), [["1", "1"], ["3", "31"], ["4", "41"]]);
 }
@@ -30,7 +39,10 @@ fn counts_tell_rows_apart() {
 #[test]
 fn an_update_loses_no_increment_to_another() {
     let sql = session();
-    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t VALUES (1, 0), (2, 0)").unwrap();
+    sql.execute(
+        "CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t VALUES (1, 0), (2, 0)",
+    )
+    .unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -47,9 +59,13 @@ fn an_update_loses_no_increment_to_another() {
 fn parameters_stand_for_values_that_are_written() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, name STRING, bytes BINARY)").unwrap();
-    let insert = Request::new("INSERT INTO t VALUES ($1, :name, $2)").bind(1_i64).bind(vec![1_u8, 2]).named("name", "it's");
+    let insert = Request::new("INSERT INTO t VALUES ($1, :name, $2)")
+        .bind(1_i64)
+        .bind(vec![1_u8, 2])
+        .named("name", "it's");
     assert_eq!(changes(sql.execute(insert).unwrap()).inserted, 1);
-    let update = Request::new("UPDATE t SET name = name || $1 WHERE id = :id").bind("!").named("id", 1_i64);
+    let update =
+        Request::new("UPDATE t SET name = name || $1 WHERE id = :id").bind("!").named("id", 1_i64);
     assert_eq!(changes(sql.execute(update).unwrap()).updated, 1);
     assert_eq!(rows(&sql, "SELECT name FROM t"), [["it's!"]]);
     let delete = Request::new("DELETE FROM t WHERE name = $1").bind("it's!");
@@ -59,7 +75,10 @@ fn parameters_stand_for_values_that_are_written() {
 #[test]
 fn rows_of_a_query_are_inserted_in_bulk() {
     let sql = fleet();
-    sql.execute("CREATE TABLE fast (at LONG, ship LONG, speed DOUBLE, PRIMARY KEY (SHARD(at), ship))").unwrap();
+    sql.execute(
+        "CREATE TABLE fast (at LONG, ship LONG, speed DOUBLE, PRIMARY KEY (SHARD(at), ship))",
+    )
+    .unwrap();
     let copied =
         sql.execute("INSERT INTO fast (ship, at, speed) SELECT ship, at, speed FROM positions WHERE speed > 100").unwrap();
     assert_eq!(changes(copied).inserted, 799);
@@ -72,12 +91,21 @@ fn rows_of_a_query_are_inserted_in_bulk() {
 #[test]
 fn an_update_leaves_a_row_the_life_it_has() {
     let clock = Arc::new(ManualClock::new(1_000));
-    let sql = Sql::new(Store::builder("memory:").clock(clock.clone()).open().unwrap(), SqlOptions::default()).unwrap();
+    let sql = Sql::new(
+        Store::builder("memory:").clock(clock.clone()).open().unwrap(),
+        SqlOptions::default(),
+    )
+    .unwrap();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG) USING TTL 1 HOURS").unwrap();
     let table = sql.store().table("t").unwrap();
     let key = |id: i64| Row::new().with("id", id);
     let living = |expires_at_ms| WriteOptions { expires_at_ms, ..WriteOptions::default() };
-    table.put(&key(1).with("n", 1), &WriteOptions { ttl: Some(Duration::from_millis(500)), ..living(None) }).unwrap();
+    table
+        .put(
+            &key(1).with("n", 1),
+            &WriteOptions { ttl: Some(Duration::from_millis(500)), ..living(None) },
+        )
+        .unwrap();
     table.put(&key(2).with("n", 1), &living(None)).unwrap();
     table.put(&key(3).with("n", 1), &living(Some(0))).unwrap();
     clock.set_ms(1_400);
@@ -85,7 +113,11 @@ fn an_update_leaves_a_row_the_life_it_has() {
     let expiries = [1, 2, 3].map(|id| table.get(&key(id)).unwrap().unwrap().expires_at_ms);
     assert_eq!(expiries, [1_500, 3_601_000, 0]);
     clock.set_ms(1_500);
-    assert_eq!(changes(sql.execute("UPDATE t SET n = n + 1").unwrap()).updated, 2, "a row whose time is up is not there");
+    assert_eq!(
+        changes(sql.execute("UPDATE t SET n = n + 1").unwrap()).updated,
+        2,
+        "a row whose time is up is not there"
+    );
     // A row that is stored over another begins anew, as with any put.
     sql.execute("UPSERT INTO t VALUES (3, 0)").unwrap();
     assert_eq!(table.get(&key(3)).unwrap().unwrap().expires_at_ms, 3_601_500);

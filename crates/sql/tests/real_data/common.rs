@@ -68,7 +68,9 @@ impl Place {
             assert!(read.rejected.is_empty(), "{:?}", read.rejected);
             Ok(read.batch)
         });
-        let put = store.bulk_put(vec![record_batch_stream("file", table, batches)], &BulkPutOptions::default()).unwrap();
+        let put = store
+            .bulk_put(vec![record_batch_stream("file", table, batches)], &BulkPutOptions::default())
+            .unwrap();
         assert_eq!(put.total.failed, 0);
         put.total.inserted
     }
@@ -83,7 +85,9 @@ impl Place {
 #[track_caller]
 pub(crate) fn texts(answer: Answer) -> Vec<Vec<String>> {
     let batch = answer.into_rows().unwrap().into_batch().unwrap();
-    let row = |row| Row::from_batch(&batch, row).unwrap().iter().map(|(_, value)| value.to_string()).collect();
+    let row = |row| {
+        Row::from_batch(&batch, row).unwrap().iter().map(|(_, value)| value.to_string()).collect()
+    };
     (0..batch.num_rows()).map(row).collect()
 }
 
@@ -91,5 +95,8 @@ pub(crate) fn texts(answer: Answer) -> Vec<Vec<String>> {
 #[track_caller]
 pub(crate) fn assert_near(told: &str, expected: f64, what: &str) {
     let number: f64 = told.parse().unwrap_or_else(|_| panic!("{what}: {told} is no number"));
-    assert!((number - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{what}: {told} instead of {expected}");
+    assert!(
+        (number - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+        "{what}: {told} instead of {expected}"
+    );
 }

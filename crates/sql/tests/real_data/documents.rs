@@ -35,16 +35,33 @@ fn models(phones: &Phones, holds: impl Fn(&Json) -> bool) -> Vec<Vec<String>> {
 #[test]
 fn phones_are_found_by_what_their_documents_hold() {
     let Some((place, phones)) = loaded() else { return };
-    let found = |condition: &str| place.rows(format!("SELECT model FROM phones WHERE {condition} ORDER BY model"));
-    let text = |phone: &Json, names: [&str; 2]| phone[names[0]][names[1]].as_str().map(str::to_owned);
-    assert_eq!(found("doc->>'maker' = 'SHARP'"), models(&phones, |phone| phone["maker"] == "SHARP"));
-    let version = models(&phones, |phone| text(phone, ["os", "ver"]).is_some_and(|version| version.starts_with("4.")));
+    let found = |condition: &str| {
+        place.rows(format!("SELECT model FROM phones WHERE {condition} ORDER BY model"))
+    };
+    let text =
+        |phone: &Json, names: [&str; 2]| phone[names[0]][names[1]].as_str().map(str::to_owned);
+    assert_eq!(
+        found("doc->>'maker' = 'SHARP'"),
+        models(&phones, |phone| phone["maker"] == "SHARP")
+    );
+    let version = models(&phones, |phone| {
+        text(phone, ["os", "ver"]).is_some_and(|version| version.starts_with("4."))
+    });
     assert_eq!(found("doc->'os'->>'ver' LIKE '4.%'"), version);
-    let large =
-        models(&phones, |phone| phone["display"]["w"].as_i64() >= Some(1080) && phone["cpu"]["cores"].as_i64() == Some(4));
+    let large = models(&phones, |phone| {
+        phone["display"]["w"].as_i64() >= Some(1080) && phone["cpu"]["cores"].as_i64() == Some(4)
+    });
     assert!(large.len() > 20, "{}", large.len());
-    assert_eq!(found("json_get_int(doc, 'display', 'w') >= 1080 AND json_get_int(doc, 'cpu', 'cores') = 4"), large);
-    assert_eq!(found("doc->>'carrier' IS NULL"), models(&phones, |phone| phone["carrier"].is_null()));
+    assert_eq!(
+        found(
+            "json_get_int(doc, 'display', 'w') >= 1080 AND json_get_int(doc, 'cpu', 'cores') = 4"
+        ),
+        large
+    );
+    assert_eq!(
+        found("doc->>'carrier' IS NULL"),
+        models(&phones, |phone| phone["carrier"].is_null())
+    );
 }
 
 #[test]
@@ -55,11 +72,14 @@ fn makers_are_counted_and_measured() {
          FROM phones GROUP BY maker ORDER BY maker",
     );
     let mut makers = BTreeMap::<&str, Vec<&Json>>::new();
-    phones.values().for_each(|phone| makers.entry(phone["maker"].as_str().unwrap()).or_default().push(phone));
+    phones
+        .values()
+        .for_each(|phone| makers.entry(phone["maker"].as_str().unwrap()).or_default().push(phone));
     assert_eq!(rows.len(), makers.len());
     for (row, (maker, phones)) in rows.iter().zip(makers) {
         assert_eq!(row[..2], [maker.to_owned(), phones.len().to_string()]);
-        let sizes: Vec<f64> = phones.iter().filter_map(|phone| phone["display"]["s"].as_f64()).collect();
+        let sizes: Vec<f64> =
+            phones.iter().filter_map(|phone| phone["display"]["s"].as_f64()).collect();
         assert_near(&row[2], sizes.iter().sum::<f64>() / sizes.len() as f64, maker);
         let most = phones.iter().filter_map(|phone| phone["memory"]["ram"].as_i64()).max();
         assert_eq!(row[3], most.map_or("NULL".to_owned(), |most| most.to_string()), "{maker}");
@@ -73,18 +93,24 @@ fn an_index_on_a_place_gives_the_same_phones_before_and_after_a_change() {
     let by_index = |version: &str| {
         let index = place.sql.store().table("phones").unwrap().index("by_version").unwrap();
         let mut models = Vec::new();
-        for batch in index.scan(&IndexRange::prefix(["android", version]), &IndexScanOptions::default()).unwrap() {
+        for batch in index
+            .scan(&IndexRange::prefix(["android", version]), &IndexScanOptions::default())
+            .unwrap()
+        {
             let rows = batch.unwrap().rows;
-            models.extend((0..rows.num_rows()).map(|row| match Row::from_batch(&rows, row).unwrap().get("model") {
-                Some(Value::String(model)) => vec![model.clone()],
-                other => panic!("{other:?}"),
+            models.extend((0..rows.num_rows()).map(|row| {
+                match Row::from_batch(&rows, row).unwrap().get("model") {
+                    Some(Value::String(model)) => vec![model.clone()],
+                    other => panic!("{other:?}"),
+                }
             }));
         }
         models.sort();
         models
     };
     let by_sql = |version: &str| {
-        let condition = format!("doc->'os'->>'type' = 'android' AND doc->'os'->>'ver' = '{version}'");
+        let condition =
+            format!("doc->'os'->>'type' = 'android' AND doc->'os'->>'ver' = '{version}'");
         place.rows(format!("SELECT model FROM phones WHERE {condition} ORDER BY model"))
     };
     let expected = |phones: &Phones, version: &str| {
@@ -95,10 +121,11 @@ fn an_index_on_a_place_gives_the_same_phones_before_and_after_a_change() {
         assert_eq!(by_index(version), expected(&phones, version), "{version}");
         assert_eq!(by_sql(version), expected(&phones, version), "{version}");
     }
-    let update =
-        "UPDATE phones SET doc = json_set(doc, 'os', 'ver', '99') WHERE doc->>'maker' = 'SHARP' AND doc->'os'->>'ver' = '2.3'";
+    let update = "UPDATE phones SET doc = json_set(doc, 'os', 'ver', '99') WHERE doc->>'maker' = 'SHARP' AND doc->'os'->>'ver' = '2.3'";
     place.sql.execute(update).unwrap();
-    for phone in phones.values_mut().filter(|phone| phone["maker"] == "SHARP" && phone["os"]["ver"] == "2.3") {
+    for phone in
+        phones.values_mut().filter(|phone| phone["maker"] == "SHARP" && phone["os"]["ver"] == "2.3")
+    {
         phone["os"]["ver"] = "99".into();
     }
     assert!(!expected(&phones, "99").is_empty());

@@ -46,11 +46,20 @@ struct Shop {
 
 /// Every third phone is given a picture, every sixth two.
 fn pictures(phones: &[Phone], folder: &Path) -> BTreeMap<i64, Vec<Vec<u8>>> {
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let pictures: Vec<_> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
-    let some = |id: i64| (0..1 + i64::from(id % 6 == 0)).map(|n| pictures[(id + n) as usize % pictures.len()].clone()).collect();
-    phones.iter().filter(|phone| phone.id % 3 == 0).map(|phone| (phone.id, some(phone.id))).collect()
+    let some = |id: i64| {
+        (0..1 + i64::from(id % 6 == 0))
+            .map(|n| pictures[(id + n) as usize % pictures.len()].clone())
+            .collect()
+    };
+    phones
+        .iter()
+        .filter(|phone| phone.id % 3 == 0)
+        .map(|phone| (phone.id, some(phone.id)))
+        .collect()
 }
 
 fn shop() -> Option<Shop> {
@@ -79,7 +88,9 @@ fn shop() -> Option<Shop> {
     });
     let images = phones.iter().flat_map(|phone| {
         let of_one = pictures.get(&phone.id).into_iter().flatten().enumerate();
-        of_one.map(|(number, data)| phone.key().with("image", number as i64).with("data", data.clone()))
+        of_one.map(|(number, data)| {
+            phone.key().with("image", number as i64).with("data", data.clone())
+        })
     });
     let rows = [("phones", rows.collect::<Vec<_>>()), ("phones.images", images.collect())];
     let put = place.sql.store().multi_put(rows, &BulkPutOptions::default()).unwrap();
@@ -96,10 +107,12 @@ fn phones_with_pictures_are_the_same_by_sql_and_by_bulk_get() {
     let wanted: Vec<&Phone> = shop.phones.iter().filter(|phone| phone.is_wanted()).collect();
     assert!(wanted.len() > 100, "{}", wanted.len());
 
-    let condition = "maker IN ('Apple', 'SAMSUNG', 'Nokia', 'Motorola') AND price BETWEEN 15000 AND 40000";
+    let condition =
+        "maker IN ('Apple', 'SAMSUNG', 'Nokia', 'Motorola') AND price BETWEEN 15000 AND 40000";
     let expected: Vec<_> = wanted.iter().map(|phone| phone.texts()).collect();
-    let by_sql =
-        shop.place.rows(format!("SELECT maker, price, id, model FROM phones WHERE {condition} ORDER BY maker, price, id"));
+    let by_sql = shop.place.rows(format!(
+        "SELECT maker, price, id, model FROM phones WHERE {condition} ORDER BY maker, price, id"
+    ));
     assert_eq!(by_sql, expected);
     let bound = Request::new(
         "SELECT maker, price, id, model FROM phones WHERE maker IN ($1, $2, $3, $4) AND price >= :low AND price <= :high ORDER BY 1, 2, 3",
@@ -114,18 +127,28 @@ fn phones_with_pictures_are_the_same_by_sql_and_by_bulk_get() {
     let number = |row: &Row, name: &str| row.get(name).unwrap().to_string().parse::<i64>().unwrap();
     let picture = |row: &Row| -> Picture {
         let Some(Value::Binary(bytes)) = row.get("data") else { panic!("{row:?}") };
-        (row.get("maker").unwrap().to_string(), number(row, "price"), number(row, "id"), number(row, "image"), bytes.clone())
+        (
+            row.get("maker").unwrap().to_string(),
+            number(row, "price"),
+            number(row, "id"),
+            number(row, "image"),
+            bytes.clone(),
+        )
     };
     let expected_pictures: Vec<Picture> = wanted
         .iter()
         .flat_map(|phone| {
             let of_one = shop.pictures.get(&phone.id).into_iter().flatten().enumerate();
-            of_one.map(|(image, data)| (phone.maker.clone(), phone.price, phone.id, image as i64, data.clone()))
+            of_one.map(|(image, data)| {
+                (phone.maker.clone(), phone.price, phone.id, image as i64, data.clone())
+            })
         })
         .collect();
-    let query = format!("SELECT * FROM phones.images WHERE {condition} ORDER BY maker, price, id, image");
+    let query =
+        format!("SELECT * FROM phones.images WHERE {condition} ORDER BY maker, price, id, image");
     let batch = shop.place.sql.execute(query).unwrap().into_rows().unwrap().into_batch().unwrap();
-    let by_sql: Vec<Picture> = (0..batch.num_rows()).map(|row| picture(&Row::from_batch(&batch, row).unwrap())).collect();
+    let by_sql: Vec<Picture> =
+        (0..batch.num_rows()).map(|row| picture(&Row::from_batch(&batch, row).unwrap())).collect();
     assert!(by_sql == expected_pictures, "the pictures by SQL are others");
 
     // One bulk get brings both, each phone followed by its pictures.
@@ -137,16 +160,32 @@ fn phones_with_pictures_are_the_same_by_sql_and_by_bulk_get() {
         ..BulkGetOptions::default()
     };
     let (mut by_get, mut pictures_by_get) = (Vec::new(), Vec::new());
-    for related in shop.place.sql.store().table("phones").unwrap().bulk_get(keys, &options).unwrap().into_rows() {
+    for related in shop
+        .place
+        .sql
+        .store()
+        .table("phones")
+        .unwrap()
+        .bulk_get(keys, &options)
+        .unwrap()
+        .into_rows()
+    {
         let related = related.unwrap();
         if &*related.table == "phones" {
-            by_get.push(["maker", "price", "id", "model"].map(|name| related.row.get(name).unwrap().to_string()).to_vec());
+            by_get.push(
+                ["maker", "price", "id", "model"]
+                    .map(|name| related.row.get(name).unwrap().to_string())
+                    .to_vec(),
+            );
         } else {
             pictures_by_get.push(picture(&related.row));
         }
     }
-    // Keys are read in the order in which they were given to the shards, rows under one key in key order.
-    by_get.sort_by_key(|row| (row[0].clone(), row[1].parse::<i64>().unwrap(), row[2].parse::<i64>().unwrap()));
+    // Keys are read in the order in which they were given to the shards, rows under one key in key
+    // order.
+    by_get.sort_by_key(|row| {
+        (row[0].clone(), row[1].parse::<i64>().unwrap(), row[2].parse::<i64>().unwrap())
+    });
     pictures_by_get.sort();
     assert_eq!(by_get, expected);
     assert!(pictures_by_get == expected_pictures, "the pictures by bulk get are others");
@@ -160,13 +199,16 @@ fn a_join_brings_each_phone_with_the_number_of_its_pictures() {
          LEFT JOIN phones.images i ON i.maker = p.maker AND i.price = p.price AND i.id = p.id
          WHERE p.maker = 'Apple' AND p.price > 50000 GROUP BY p.id ORDER BY p.id",
     );
-    let mut expected: Vec<_> = shop.phones.iter().filter(|phone| phone.maker == "Apple" && phone.price > 50_000).collect();
+    let mut expected: Vec<_> =
+        shop.phones.iter().filter(|phone| phone.maker == "Apple" && phone.price > 50_000).collect();
     expected.sort_by_key(|phone| phone.id);
     let expected: Vec<_> = expected
         .iter()
         .map(|phone| {
             let pictures = shop.pictures.get(&phone.id).map_or(&[][..], Vec::as_slice);
-            [phone.id as usize, pictures.len(), pictures.iter().map(Vec::len).sum()].map(|number| number.to_string()).to_vec()
+            [phone.id as usize, pictures.len(), pictures.iter().map(Vec::len).sum()]
+                .map(|number| number.to_string())
+                .to_vec()
         })
         .collect();
     assert!(expected.len() > 50);
@@ -185,7 +227,12 @@ fn what_makers_ask_and_how_they_are_rated() {
     for (row, (maker, phones)) in rows.iter().zip(by_maker) {
         let ratings: Vec<f64> = phones.iter().filter_map(|phone| phone.rating).collect();
         let prices: Vec<i64> = phones.iter().map(|phone| phone.price).collect();
-        let whole = [phones.len() as i64, ratings.len() as i64, *prices.iter().min().unwrap(), *prices.iter().max().unwrap()];
+        let whole = [
+            phones.len() as i64,
+            ratings.len() as i64,
+            *prices.iter().min().unwrap(),
+            *prices.iter().max().unwrap(),
+        ];
         assert_eq!(row[0], maker);
         assert_eq!(row[1..5], whole.map(|number| number.to_string()), "{maker}");
         assert_near(&row[5], prices.iter().sum::<i64>() as f64 / prices.len() as f64, maker);
@@ -202,7 +249,8 @@ fn the_three_cheapest_of_each_maker_that_are_rated_well() {
          ) WHERE place <= 3 ORDER BY maker, price, id",
     );
     let mut taken = BTreeMap::<&str, u32>::new();
-    let well_rated = shop.phones.iter().filter(|phone| phone.rating.is_some_and(|rating| rating >= 4.3));
+    let well_rated =
+        shop.phones.iter().filter(|phone| phone.rating.is_some_and(|rating| rating >= 4.3));
     let expected: Vec<_> = well_rated
         .filter(|phone| {
             let place = taken.entry(&phone.maker).or_default();

@@ -8,7 +8,8 @@ use tonnage::bulk::put::BulkPutOptions;
 
 use crate::common::{Place, assert_near, real, records, texts};
 
-const AGGREGATES: [&str; 5] = ["min(value)", "max(value)", "avg(value)", "count(*)", "stddev(value)"];
+const AGGREGATES: [&str; 5] =
+    ["min(value)", "max(value)", "avg(value)", "count(*)", "stddev(value)"];
 
 /// The values of each series by their times, the first where a time comes again.
 type Series = BTreeMap<String, BTreeMap<String, f64>>;
@@ -26,15 +27,23 @@ fn loaded() -> Option<(Place, Series)> {
     assert_eq!((series.len(), again), (37, 49));
     let place = Place::new();
     for name in series.keys() {
-        place.sql.execute(format!("CREATE TABLE \"{name}\" (time TIMESTAMP(0) PRIMARY KEY, value DOUBLE)")).unwrap();
+        place
+            .sql
+            .execute(format!(
+                "CREATE TABLE \"{name}\" (time TIMESTAMP(0) PRIMARY KEY, value DOUBLE)"
+            ))
+            .unwrap();
     }
     let rows = |values: &BTreeMap<String, f64>| {
-        values.iter().map(|(time, value)| Row::new().with("time", time.as_str()).with("value", *value)).collect::<Vec<_>>()
+        values
+            .iter()
+            .map(|(time, value)| Row::new().with("time", time.as_str()).with("value", *value))
+            .collect::<Vec<_>>()
     };
-    let put = place
-        .sql
-        .store()
-        .multi_put(series.iter().map(|(name, values)| (name.as_str(), rows(values))), &BulkPutOptions::default());
+    let put = place.sql.store().multi_put(
+        series.iter().map(|(name, values)| (name.as_str(), rows(values))),
+        &BulkPutOptions::default(),
+    );
     assert_eq!(put.unwrap().report.total.inserted, 162_526);
     Some((place, series))
 }
@@ -44,7 +53,9 @@ fn expected(values: &BTreeMap<String, f64>) -> [f64; 5] {
     let count = values.len() as f64;
     let mean = values.values().sum::<f64>() / count;
     let squares: f64 = values.values().map(|value| (value - mean).powi(2)).sum();
-    let (least, most) = values.values().fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
+    let (least, most) = values
+        .values()
+        .fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
     [least, most, mean, count, (squares / (count - 1.0)).sqrt()]
 }
 
@@ -52,13 +63,17 @@ fn expected(values: &BTreeMap<String, f64>) -> [f64; 5] {
 fn five_aggregates_of_each_of_37_sensors_in_one_call() {
     let Some((place, series)) = loaded() else { return };
     let of_each = |prefix: &str| -> Vec<String> {
-        let of_one = |name: &String| AGGREGATES.map(|aggregate| format!("{prefix}SELECT {aggregate} FROM \"{name}\""));
+        let of_one = |name: &String| {
+            AGGREGATES.map(|aggregate| format!("{prefix}SELECT {aggregate} FROM \"{name}\""))
+        };
         series.keys().flat_map(of_one).collect()
     };
-    let answers: Vec<_> = place.sql.fetch_all(of_each("")).into_iter().map(|answer| texts(answer.unwrap())).collect();
+    let answers: Vec<_> =
+        place.sql.fetch_all(of_each("")).into_iter().map(|answer| texts(answer.unwrap())).collect();
     assert_eq!(answers.len(), 37 * AGGREGATES.len());
     for ((name, values), answers) in series.iter().zip(answers.chunks(AGGREGATES.len())) {
-        for ((aggregate, expected), answer) in AGGREGATES.iter().zip(expected(values)).zip(answers) {
+        for ((aggregate, expected), answer) in AGGREGATES.iter().zip(expected(values)).zip(answers)
+        {
             assert_eq!((answer.len(), answer[0].len()), (1, 1));
             assert_near(&answer[0][0], expected, &format!("{aggregate} of {name}"));
         }

@@ -24,9 +24,18 @@ fn loaded() -> Option<(Place, Fleet)> {
     let mut fleet = Fleet::new();
     for record in records(&path) {
         let number = |field: usize| record[field].parse::<f64>().unwrap();
-        let position =
-            Position { lat: number(2), lon: number(3), speed: number(4), name: record[7].clone(), kind: record[10].parse().ok() };
-        fleet.entry(record[0].parse().unwrap()).or_default().entry(record[1].clone()).or_insert(position);
+        let position = Position {
+            lat: number(2),
+            lon: number(3),
+            speed: number(4),
+            name: record[7].clone(),
+            kind: record[10].parse().ok(),
+        };
+        fleet
+            .entry(record[0].parse().unwrap())
+            .or_default()
+            .entry(record[1].clone())
+            .or_insert(position);
     }
     let place = Place::new();
     place
@@ -38,14 +47,18 @@ fn loaded() -> Option<(Place, Fleet)> {
         )
         .unwrap();
     let rows: usize = fleet.values().map(BTreeMap::len).sum();
-    assert_eq!((fleet.len(), place.load("positions", &path, ReadOptions::default()), rows), (10_631, 99_924, 99_924));
+    assert_eq!(
+        (fleet.len(), place.load("positions", &path, ReadOptions::default()), rows),
+        (10_631, 99_924, 99_924)
+    );
     Some((place, fleet))
 }
 
 /// The kilometres between two places on the great circle, and the same in SQL.
 fn kilometres((lat, lon): (f64, f64), (other_lat, other_lon): (f64, f64)) -> f64 {
     let (north, east) = ((other_lat - lat).to_radians(), (other_lon - lon).to_radians());
-    let half = (north / 2.0).sin().powi(2) + lat.to_radians().cos() * other_lat.to_radians().cos() * (east / 2.0).sin().powi(2);
+    let half = (north / 2.0).sin().powi(2)
+        + lat.to_radians().cos() * other_lat.to_radians().cos() * (east / 2.0).sin().powi(2);
     2.0 * 6_371.0 * half.sqrt().asin()
 }
 
@@ -68,9 +81,17 @@ fn ships_inside_a_box_at_a_time() {
     );
     let mut expected = Vec::new();
     for (ship, positions) in &fleet {
-        let Some((time, last)) = positions.range(..="2022-01-03T00:10:00".to_owned()).next_back() else { continue };
+        let Some((time, last)) = positions.range(..="2022-01-03T00:10:00".to_owned()).next_back()
+        else {
+            continue;
+        };
         if (27.0..=30.5).contains(&last.lat) && (-98.0..=-88.5).contains(&last.lon) {
-            expected.push(vec![ship.to_string(), time.clone(), last.lat.to_string(), last.lon.to_string()]);
+            expected.push(vec![
+                ship.to_string(),
+                time.clone(),
+                last.lat.to_string(),
+                last.lon.to_string(),
+            ]);
         }
     }
     assert!(expected.len() > 1_000, "{}", expected.len());
@@ -108,9 +129,14 @@ fn how_far_each_ship_travelled() {
     ));
     assert_eq!(rows.len(), fleet.len());
     for (row, (ship, positions)) in rows.iter().zip(&fleet) {
-        let places: Vec<_> = positions.values().map(|position| (position.lat, position.lon)).collect();
+        let places: Vec<_> =
+            positions.values().map(|position| (position.lat, position.lon)).collect();
         assert_eq!(row[..2], [ship.to_string(), places.len().to_string()]);
-        assert_near(&row[2], places.windows(2).map(|leg| kilometres(leg[0], leg[1])).sum(), &row[0]);
+        assert_near(
+            &row[2],
+            places.windows(2).map(|leg| kilometres(leg[0], leg[1])).sum(),
+            &row[0],
+        );
     }
 }
 
@@ -118,19 +144,24 @@ fn how_far_each_ship_travelled() {
 fn the_ten_fastest_ships() {
     let Some((place, fleet)) = loaded() else { return };
     let rows = place.rows("SELECT mmsi, max(sog) AS speed FROM positions GROUP BY mmsi ORDER BY speed DESC, mmsi LIMIT 10");
-    let fastest =
-        |positions: &BTreeMap<String, Position>| positions.values().map(|position| position.speed).fold(f64::MIN, f64::max);
-    let mut ships: Vec<_> = fleet.iter().map(|(ship, positions)| (*ship, fastest(positions))).collect();
+    let fastest = |positions: &BTreeMap<String, Position>| {
+        positions.values().map(|position| position.speed).fold(f64::MIN, f64::max)
+    };
+    let mut ships: Vec<_> =
+        fleet.iter().map(|(ship, positions)| (*ship, fastest(positions))).collect();
     ships.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let expected: Vec<_> = ships[..10].iter().map(|(ship, speed)| vec![ship.to_string(), speed.to_string()]).collect();
+    let expected: Vec<_> =
+        ships[..10].iter().map(|(ship, speed)| vec![ship.to_string(), speed.to_string()]).collect();
     assert_eq!(rows, expected);
 }
 
 /// A table of ships, each as its first position tells of it.
 fn with_ships(place: &Place) {
-    place.sql.execute("CREATE TABLE ships (MMSI LONG PRIMARY KEY, name STRING, kind INTEGER)").unwrap();
-    let made =
-        "INSERT INTO ships SELECT DISTINCT ON (mmsi) mmsi, vesselname, vesseltype FROM positions ORDER BY mmsi, basedatetime";
+    place
+        .sql
+        .execute("CREATE TABLE ships (MMSI LONG PRIMARY KEY, name STRING, kind INTEGER)")
+        .unwrap();
+    let made = "INSERT INTO ships SELECT DISTINCT ON (mmsi) mmsi, vesselname, vesseltype FROM positions ORDER BY mmsi, basedatetime";
     place.sql.execute(made).unwrap();
     assert_eq!(place.rows("SELECT count(*) FROM ships"), [["10631"]]);
 }
@@ -180,7 +211,11 @@ fn a_join_from_few_ships_reads_only_their_positions() {
     let read: usize = expected.iter().map(|row| row[1].parse::<usize>().unwrap()).sum();
     let ran = place.rows(format!("EXPLAIN ANALYZE {query}"));
     let scan = ran[0][1].lines().find(|line| line.contains("table=positions")).unwrap().to_owned();
-    assert!(scan.contains(&format!("output_rows={read},")) || scan.contains(&format!("output_rows={read}]")), "{scan}");
+    assert!(
+        scan.contains(&format!("output_rows={read},"))
+            || scan.contains(&format!("output_rows={read}]")),
+        "{scan}"
+    );
 }
 
 #[test]
@@ -188,11 +223,17 @@ fn ships_without_a_position_in_a_box_and_those_with() {
     let Some((place, fleet)) = loaded() else { return };
     with_ships(&place);
     let inside = "SELECT 1 FROM positions p WHERE p.mmsi = s.mmsi AND p.lat BETWEEN 47 AND 49 AND p.lon BETWEEN -125 AND -122";
-    let with = place.rows(format!("SELECT s.mmsi FROM ships s WHERE EXISTS ({inside}) ORDER BY s.mmsi"));
+    let with =
+        place.rows(format!("SELECT s.mmsi FROM ships s WHERE EXISTS ({inside}) ORDER BY s.mmsi"));
     let without = place.rows(format!("SELECT count(*) FROM ships s WHERE NOT EXISTS ({inside})"));
-    let is_inside = |position: &Position| (47.0..=49.0).contains(&position.lat) && (-125.0..=-122.0).contains(&position.lon);
-    let expected: Vec<_> =
-        fleet.iter().filter(|(_, positions)| positions.values().any(is_inside)).map(|(ship, _)| vec![ship.to_string()]).collect();
+    let is_inside = |position: &Position| {
+        (47.0..=49.0).contains(&position.lat) && (-125.0..=-122.0).contains(&position.lon)
+    };
+    let expected: Vec<_> = fleet
+        .iter()
+        .filter(|(_, positions)| positions.values().any(is_inside))
+        .map(|(ship, _)| vec![ship.to_string()])
+        .collect();
     assert!(expected.len() > 100, "{}", expected.len());
     assert_eq!(without, [[(fleet.len() - expected.len()).to_string()]]);
     assert_eq!(with, expected);

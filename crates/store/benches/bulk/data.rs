@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use tonnage::arrow::array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray};
+use tonnage::arrow::array::{
+    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray,
+};
 
 pub(crate) const KEY_LEN: usize = 16;
 pub(crate) const VALUE_LEN: usize = 100;
@@ -56,7 +58,8 @@ pub(crate) const SHIPS: u64 = 10_000;
 
 /// Positions `rows`, as they come in: time after time, at each time one of every ship.
 pub(crate) fn positions(rows: std::ops::Range<u64>) -> RecordBatch {
-    let column = |of: fn(u64) -> f64| Arc::new(rows.clone().map(of).collect::<Float64Array>()) as ArrayRef;
+    let column =
+        |of: fn(u64) -> f64| Arc::new(rows.clone().map(of).collect::<Float64Array>()) as ArrayRef;
     let ship = |row: u64| 200_000_000 + (mix(row % SHIPS) % 600_000_000) as i64;
     let at = rows.clone().map(|row| 1_640_995_200 + (row / SHIPS) as i64 * 10);
     let columns = [

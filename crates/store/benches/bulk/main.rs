@@ -9,8 +9,9 @@
 //! | positions | rows of 8 columns as record batches; the same from a Parquet file and from a CSV file |
 //! | single | one put without sync, one warm get: medians |
 //!
-//! Values are half compressible, like those of RocksDB's `db_bench`. Files go to `TONNAGE_BENCH_DIR`, or to the directory for
-//! temporary files, and are removed. `--only PART` runs one part, `--no-raw` leaves the yardstick out.
+//! Values are half compressible, like those of RocksDB's `db_bench`. Files go to
+//! `TONNAGE_BENCH_DIR`, or to the directory for temporary files, and are removed. `--only PART`
+//! runs one part, `--no-raw` leaves the yardstick out.
 
 mod data;
 mod measure;
@@ -39,7 +40,8 @@ struct Plan {
 
 impl Plan {
     fn from_arguments() -> Outcome<Self> {
-        let root = std::env::var_os("TONNAGE_BENCH_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        let root =
+            std::env::var_os("TONNAGE_BENCH_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
         let mut plan = Plan {
             pairs: 1_000_000,
             gets: 200_000,
@@ -63,7 +65,12 @@ impl Plan {
                 "--no-raw" => plan.raw = false,
                 // Cargo passes this to every benchmark.
                 "--bench" => {}
-                _ => return Err(format!("unknown argument {argument}: see the first lines of benches/bulk/main.rs").into()),
+                _ => {
+                    return Err(format!(
+                        "unknown argument {argument}: see the first lines of benches/bulk/main.rs"
+                    )
+                    .into());
+                }
             }
         }
         Ok(plan)

@@ -1,6 +1,8 @@
 //! Pairs: bulk put and bulk get against raw RocksDB.
 
-use tonnage::{BulkPutOptions, Durability, EntryStream, PairGetOptions, Pairs, Result, Store, pair_stream};
+use tonnage::{
+    BulkPutOptions, Durability, EntryStream, PairGetOptions, Pairs, Result, Store, pair_stream,
+};
 
 use crate::data::{VALUE_LEN, Values, key, mix};
 use crate::measure::{memory_mib, report, reset_peak_memory, timed};
@@ -11,11 +13,15 @@ const BATCH_ROWS: u64 = 8_192;
 const ROUNDS: usize = 3;
 
 pub(crate) fn run(plan: &Plan) -> Outcome {
-    println!("pairs: {} of 16-byte random keys and {VALUE_LEN}-byte values, memory limit {} MiB", plan.pairs, plan.memory_mib);
+    println!(
+        "pairs: {} of 16-byte random keys and {VALUE_LEN}-byte values, memory limit {} MiB",
+        plan.pairs, plan.memory_mib
+    );
     let gets: Vec<u64> = (0..plan.gets).map(|number| mix(number ^ 0xABCD) % plan.pairs).collect();
     let path = plan.root.join("pairs");
     // The cache holds everything: gets are warm.
-    let store = Store::builder(path.to_str().ok_or("the path is not text")?).cache_bytes(6 << 30).open()?;
+    let store =
+        Store::builder(path.to_str().ok_or("the path is not text")?).cache_bytes(6 << 30).open()?;
     put(plan, &store)?;
     if plan.wants("get") {
         get(&store, &gets)?;
@@ -78,7 +84,10 @@ fn get(store: &Store, gets: &[u64]) -> Outcome {
             batches.into_iter().try_fold(0, |found, batch| Ok(found + batch?.len() as u64))
         });
         let found = found?;
-        assert!(found * 100 >= gets.len() as u64 * 90, "keys drawn twice come once, all others are found: {found}");
+        assert!(
+            found * 100 >= gets.len() as u64 * 90,
+            "keys drawn twice come once, all others are found: {found}"
+        );
         let name = if round == 0 { "bulk get, first round (cold cache)" } else { "bulk get, warm" };
         report(name, gets.len() as u64, seconds);
     }
@@ -99,7 +108,11 @@ fn run_raw(plan: &Plan, gets: &[u64]) -> Outcome {
         for round in 0..=ROUNDS {
             let (found, seconds) = timed(|| raw::get(&db, gets));
             assert_eq!(found?, gets.len() as u64);
-            let name = if round == 0 { "raw batched multi-get, first round" } else { "raw batched multi-get, warm" };
+            let name = if round == 0 {
+                "raw batched multi-get, first round"
+            } else {
+                "raw batched multi-get, warm"
+            };
             report(name, gets.len() as u64, seconds);
         }
     }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tonnage::arrow::array::RecordBatch;
-use tonnage::{BulkPutOptions, Durability, EntryBatch, EntryStream, Result, Store, record_batch_stream};
+use tonnage::{
+    BulkPutOptions, Durability, EntryBatch, EntryStream, Result, Store, record_batch_stream,
+};
 use tonnage_files::{Compression, Format, ReadOptions, RecordReader, RecordWriter, Source};
 
 use crate::data::{POSITIONS_DDL, positions};
@@ -16,7 +18,10 @@ const STREAMS: u64 = 2;
 const BATCH_ROWS: u64 = 8_192;
 
 pub(crate) fn run(plan: &Plan) -> Outcome {
-    println!("positions: {} rows of 8 columns, memory limit {} MiB", plan.positions, plan.memory_mib);
+    println!(
+        "positions: {} rows of 8 columns, memory limit {} MiB",
+        plan.positions, plan.memory_mib
+    );
     put(plan, "bulk put of record batches, two streams", batch_streams(plan))?;
     for (format, name) in [(Format::Parquet, "from Parquet"), (Format::Csv, "from CSV")] {
         let files = write_files(plan, format)?;
@@ -29,11 +34,17 @@ pub(crate) fn run(plan: &Plan) -> Outcome {
 
 fn part(plan: &Plan, number: u64) -> impl Iterator<Item = RecordBatch> + use<> {
     let (start, end) = (plan.positions * number / STREAMS, plan.positions * (number + 1) / STREAMS);
-    (start..end).step_by(BATCH_ROWS as usize).map(move |first| positions(first..end.min(first + BATCH_ROWS)))
+    (start..end)
+        .step_by(BATCH_ROWS as usize)
+        .map(move |first| positions(first..end.min(first + BATCH_ROWS)))
 }
 
 fn batch_streams(plan: &Plan) -> Vec<Box<dyn EntryStream>> {
-    (0..STREAMS).map(|number| record_batch_stream(format!("stream {number}"), "positions", part(plan, number).map(Ok))).collect()
+    (0..STREAMS)
+        .map(|number| {
+            record_batch_stream(format!("stream {number}"), "positions", part(plan, number).map(Ok))
+        })
+        .collect()
 }
 
 fn put(plan: &Plan, name: &str, streams: Vec<Box<dyn EntryStream>>) -> Outcome {
@@ -79,7 +90,10 @@ struct FileStream {
 impl FileStream {
     fn open(path: &Path) -> Result<Box<dyn EntryStream>> {
         let schema = Some(positions(0..1).schema());
-        let reader = RecordReader::open(&Source::file(path), &ReadOptions { schema, ..ReadOptions::default() })?;
+        let reader = RecordReader::open(
+            &Source::file(path),
+            &ReadOptions { schema, ..ReadOptions::default() },
+        )?;
         Ok(Box::new(FileStream { table: "positions".into(), reader }))
     }
 }

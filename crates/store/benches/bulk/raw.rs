@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::thread;
 
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, WaitForCompactOptions, WriteBatch};
+use rocksdb::{
+    BlockBasedOptions, Cache, DB, DBCompressionType, Options, WaitForCompactOptions, WriteBatch,
+};
 
 use crate::Outcome;
 use crate::data::{Values, key};
@@ -30,7 +32,9 @@ pub(crate) fn open(path: &Path) -> Outcome<DB> {
 /// Puts rows with write batches from two threads and makes them durable.
 pub(crate) fn put(db: &DB, rows: u64, values: &Values) -> Outcome {
     thread::scope(|scope| {
-        let writers: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || put_part(db, thread, rows, values))).collect();
+        let writers: Vec<_> = (0..THREADS)
+            .map(|thread| scope.spawn(move || put_part(db, thread, rows, values)))
+            .collect();
         writers.into_iter().try_for_each(|writer| writer.join().expect("a writer panicked"))
     })?;
     db.flush_wal(true)?;
@@ -60,8 +64,12 @@ pub(crate) fn settle(db: &DB) -> Outcome {
 pub(crate) fn get(db: &DB, rows: &[u64]) -> Outcome<u64> {
     let families: Vec<u64> = thread::scope(|scope| {
         let half = rows.len().div_ceil(THREADS as usize);
-        let readers: Vec<_> = rows.chunks(half).map(|rows| scope.spawn(move || get_part(db, rows))).collect();
-        readers.into_iter().map(|reader| reader.join().expect("a reader panicked")).collect::<Outcome<_>>()
+        let readers: Vec<_> =
+            rows.chunks(half).map(|rows| scope.spawn(move || get_part(db, rows))).collect();
+        readers
+            .into_iter()
+            .map(|reader| reader.join().expect("a reader panicked"))
+            .collect::<Outcome<_>>()
     })?;
     Ok(families.iter().sum())
 }

@@ -13,7 +13,8 @@ pub(crate) fn run(plan: &Plan) -> Outcome {
     let store = Store::open(path.to_str().ok_or("the path is not text")?)?;
     let options = WriteOptions { durability: Durability::None, ..WriteOptions::default() };
     let (kv, values) = (store.kv(), Values::new());
-    let keys: Vec<Key> = (0..plan.singles).map(|number| Key::of_major([format!("{:016x}", mix(number))])).collect();
+    let keys: Vec<Key> =
+        (0..plan.singles).map(|number| Key::of_major([format!("{:016x}", mix(number))])).collect();
     each(&keys, "put of a pair", |number, key| kv.put(key, values.of(number), &options).map(drop))?;
     each(&keys, "get of a pair", |_, key| kv.get(key).map(|pair| assert!(pair.is_some())))?;
 
@@ -21,7 +22,9 @@ pub(crate) fn run(plan: &Plan) -> Outcome {
     let table = store.table("positions")?;
     let rows: Vec<Row> = (0..plan.singles).map(row).collect();
     each(&rows, "put of a row of 8 columns", |_, row| table.put(row, &options).map(drop))?;
-    each(&rows, "get of a row of 8 columns", |_, row| table.get(row).map(|row| assert!(row.is_some())))?;
+    each(&rows, "get of a row of 8 columns", |_, row| {
+        table.get(row).map(|row| assert!(row.is_some()))
+    })?;
     drop((kv, table, store));
     std::fs::remove_dir_all(path)?;
     Ok(())
@@ -40,7 +43,11 @@ fn row(number: u64) -> Row {
 }
 
 /// Does something with each item and prints how long one takes.
-fn each<T>(items: &[T], name: &str, mut work: impl FnMut(u64, &T) -> tonnage::Result<()>) -> Outcome {
+fn each<T>(
+    items: &[T],
+    name: &str,
+    mut work: impl FnMut(u64, &T) -> tonnage::Result<()>,
+) -> Outcome {
     let mut nanoseconds = Vec::with_capacity(items.len());
     for (number, item) in items.iter().enumerate() {
         let started = Instant::now();
@@ -48,7 +55,8 @@ fn each<T>(items: &[T], name: &str, mut work: impl FnMut(u64, &T) -> tonnage::Re
         nanoseconds.push(started.elapsed().as_nanos() as u64);
     }
     nanoseconds.sort_unstable();
-    let at = |share: f64| nanoseconds[((nanoseconds.len() - 1) as f64 * share) as usize] as f64 / 1e3;
+    let at =
+        |share: f64| nanoseconds[((nanoseconds.len() - 1) as f64 * share) as usize] as f64 / 1e3;
     println!("{name:<58} median {:6.2} us  p99 {:7.2} us", at(0.5), at(0.99));
     Ok(())
 }

@@ -27,12 +27,19 @@ pub(crate) struct Cars {
 impl Cars {
     pub(crate) fn new(count: u64) -> Self {
         let firsts = (0..count).step_by(BATCH_ROWS);
-        Self { count, batches: firsts.map(|first| batch(first..count.min(first + BATCH_ROWS as u64))).collect() }
+        Self {
+            count,
+            batches: firsts
+                .map(|first| batch(first..count.min(first + BATCH_ROWS as u64)))
+                .collect(),
+        }
     }
 
     /// The streams of one load: no two bring the same row.
     pub(crate) fn streams(&self) -> Vec<Box<dyn EntryStream>> {
-        let shares = (0..STREAMS).map(|stream| self.batches.iter().skip(stream).step_by(STREAMS).cloned().collect::<Vec<_>>());
+        let shares = (0..STREAMS).map(|stream| {
+            self.batches.iter().skip(stream).step_by(STREAMS).cloned().collect::<Vec<_>>()
+        });
         shares.map(|share| record_batch_stream("cars", "cars", share.into_iter().map(Ok))).collect()
     }
 }
@@ -45,10 +52,21 @@ pub(crate) fn mix(mut number: u64) -> u64 {
 }
 
 fn batch(rows: std::ops::Range<u64>) -> RecordBatch {
-    let plates: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.clone().map(|row| mix(row) as i64)));
-    let colours: ArrayRef = Arc::new(Int32Array::from_iter_values(rows.clone().map(|row| (mix(row ^ 7) % COLOURS) as i32)));
-    let years: ArrayRef = Arc::new(Int32Array::from_iter_values(rows.clone().map(|row| (mix(row ^ 9) % 50) as i32)));
-    let notes: ArrayRef = Arc::new(StringArray::from_iter_values(rows.map(|row| format!("the note of car number {row}"))));
-    RecordBatch::try_from_iter([("plate", plates), ("colour", colours), ("year", years), ("note", notes)])
-        .expect("columns of one length")
+    let plates: ArrayRef =
+        Arc::new(Int64Array::from_iter_values(rows.clone().map(|row| mix(row) as i64)));
+    let colours: ArrayRef = Arc::new(Int32Array::from_iter_values(
+        rows.clone().map(|row| (mix(row ^ 7) % COLOURS) as i32),
+    ));
+    let years: ArrayRef =
+        Arc::new(Int32Array::from_iter_values(rows.clone().map(|row| (mix(row ^ 9) % 50) as i32)));
+    let notes: ArrayRef = Arc::new(StringArray::from_iter_values(
+        rows.map(|row| format!("the note of car number {row}")),
+    ));
+    RecordBatch::try_from_iter([
+        ("plate", plates),
+        ("colour", colours),
+        ("year", years),
+        ("note", notes),
+    ])
+    .expect("columns of one length")
 }

@@ -11,7 +11,8 @@ use super::{Ground, Plan, tell, timed};
 struct Took {
     durable: Duration,
     settled: Duration,
-    /// The processor's time until durable, of all threads: what other programs do on the machine hardly shows in it.
+    /// The processor's time until durable, of all threads: what other programs do on the machine
+    /// hardly shows in it.
     processor: Duration,
 }
 
@@ -34,7 +35,8 @@ fn load_and_settle(indexes: usize, cars: &Cars) -> Took {
     Took { durable, settled, processor }
 }
 
-/// What this process has used of the processors so far, as Linux tells it in hundredths of a second; nothing elsewhere.
+/// What this process has used of the processors so far, as Linux tells it in hundredths of a
+/// second; nothing elsewhere.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The second field is a name, which may hold anything but ends with the last bracket.
@@ -52,20 +54,29 @@ pub(crate) fn run(plan: &Plan, cars: &Cars) {
     let mut all: Vec<Vec<Took>> = (0..=plan.indexes).map(|_| Vec::new()).collect();
     // In turn, so that a slow moment of the machine does not hit one of them alone.
     for _ in 0..plan.rounds {
-        all.iter_mut().enumerate().for_each(|(indexes, times)| times.push(load_and_settle(indexes, cars)));
+        all.iter_mut()
+            .enumerate()
+            .for_each(|(indexes, times)| times.push(load_and_settle(indexes, cars)));
     }
-    let of = |times: &[Took], which: fn(&Took) -> Duration| median(times.iter().map(which).collect());
+    let of =
+        |times: &[Took], which: fn(&Took) -> Duration| median(times.iter().map(which).collect());
     let (mut without, mut without_processor) = (Duration::ZERO, Duration::ZERO);
     for (indexes, times) in all.iter().enumerate() {
-        let (durable, processor) = (of(times, |took| took.durable), of(times, |took| took.processor));
+        let (durable, processor) =
+            (of(times, |took| took.durable), of(times, |took| took.processor));
         tell(&format!("load with {indexes} indexes until durable"), cars.count, durable);
-        tell(&format!("load with {indexes} indexes until settled"), cars.count, of(times, |took| took.settled));
+        tell(
+            &format!("load with {indexes} indexes until settled"),
+            cars.count,
+            of(times, |took| took.settled),
+        );
         if indexes == 0 {
             (without, without_processor) = (durable, processor);
             continue;
         }
-        let an_entry_us =
-            |with: Duration, without| with.saturating_sub(without).as_secs_f64() * 1e6 / (cars.count * indexes as u64) as f64;
+        let an_entry_us = |with: Duration, without| {
+            with.saturating_sub(without).as_secs_f64() * 1e6 / (cars.count * indexes as u64) as f64
+        };
         println!(
             "{:<44} {:>9.3} us of time, {:.3} us of a processor",
             format!("an entry of {indexes} indexes costs"),
@@ -73,5 +84,9 @@ pub(crate) fn run(plan: &Plan, cars: &Cars) {
             an_entry_us(processor, without_processor)
         );
     }
-    println!("{:<44} {:>9.3} us of a processor", "a row costs", without_processor.as_secs_f64() * 1e6 / cars.count as f64);
+    println!(
+        "{:<44} {:>9.3} us of a processor",
+        "a row costs",
+        without_processor.as_secs_f64() * 1e6 / cars.count as f64
+    );
 }

@@ -9,8 +9,8 @@
 //! | read | the rows of one value (1 %) through the index, and by a scan over all |
 //! | single | puts of single rows into the loaded table |
 //!
-//! Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files, and are removed. `--only PART` runs one part, `--indexes N` loads
-//! with up to N of them (3 at most).
+//! Files go to `TONNAGE_BENCH_DIR`, or to the directory for temporary files, and are removed.
+//! `--only PART` runs one part, `--indexes N` loads with up to N of them (3 at most).
 
 mod cars;
 mod load;
@@ -36,7 +36,9 @@ impl Plan {
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut next = || arguments.next().ok_or(format!("{argument} wants a value"));
-            let number = |text: String| text.parse::<usize>().map_err(|error| format!("{argument}: {error}"));
+            let number = |text: String| {
+                text.parse::<usize>().map_err(|error| format!("{argument}: {error}"))
+            };
             match argument.as_str() {
                 "--rows" => plan.rows = number(next()?)? as u64,
                 "--rounds" => plan.rounds = number(next()?)?.max(1),
@@ -44,7 +46,11 @@ impl Plan {
                 "--only" => plan.only = Some(next()?),
                 // Cargo passes this to every benchmark.
                 "--bench" => {}
-                _ => return Err(format!("unknown argument {argument}: see the first lines of benches/index/main.rs")),
+                _ => {
+                    return Err(format!(
+                        "unknown argument {argument}: see the first lines of benches/index/main.rs"
+                    ));
+                }
             }
         }
         Ok(plan)
@@ -63,9 +69,11 @@ struct Ground {
 
 impl Ground {
     fn new(indexes: usize) -> Self {
-        let root = std::env::var_os("TONNAGE_BENCH_DIR").map_or_else(std::env::temp_dir, Into::into);
+        let root =
+            std::env::var_os("TONNAGE_BENCH_DIR").map_or_else(std::env::temp_dir, Into::into);
         let directory = tempfile::tempdir_in(root).expect("a place for the store");
-        let store = Store::open(directory.path().join("store").display().to_string()).expect("opens");
+        let store =
+            Store::open(directory.path().join("store").display().to_string()).expect("opens");
         store.execute(TABLE).expect("makes");
         INDEXES[..indexes].iter().for_each(|index| drop(store.execute(index).expect("makes")));
         Self { store, _directory: directory }
@@ -79,7 +87,11 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 fn tell(what: &str, rows: u64, took: Duration) {
-    println!("{what:<44} {:>9.3} s {:>9.2} M rows/s", took.as_secs_f64(), rows as f64 / took.as_secs_f64() / 1e6);
+    println!(
+        "{what:<44} {:>9.3} s {:>9.2} M rows/s",
+        took.as_secs_f64(),
+        rows as f64 / took.as_secs_f64() / 1e6
+    );
 }
 
 fn single_puts(store: &Store, what: &str) {
@@ -87,8 +99,11 @@ fn single_puts(store: &Store, what: &str) {
     let table = store.table("cars").expect("was made");
     let (_, took) = timed(|| {
         for row in 0..PUTS {
-            let row =
-                Row::new().with("plate", mix(row) as i64).with("colour", (row % 7) as i32).with("year", 1).with("note", "short");
+            let row = Row::new()
+                .with("plate", mix(row) as i64)
+                .with("colour", (row % 7) as i32)
+                .with("year", 1)
+                .with("note", "short");
             table.put(&row, &WriteOptions::default()).expect("puts");
         }
     });

@@ -24,7 +24,10 @@ pub(crate) fn build(plan: &Plan, store: &Store, rows: u64) {
     }
 }
 
-fn count(batches: impl Iterator<Item = tonnage::Result<TableBatch>>, counts: impl Fn(&RecordBatch) -> usize) -> u64 {
+fn count(
+    batches: impl Iterator<Item = tonnage::Result<TableBatch>>,
+    counts: impl Fn(&RecordBatch) -> usize,
+) -> u64 {
     batches.map(|batch| counts(&batch.expect("reads").rows) as u64).sum()
 }
 
@@ -34,14 +37,19 @@ pub(crate) fn look_up(store: &Store, rows: u64) {
     let index = table.index("by_colour").expect("was made");
     for colour in 0..LOOK_UPS {
         let range = IndexRange::prefix([colour % 2]);
-        let (found, took) =
-            timed(|| count(index.scan(&range, &IndexScanOptions::default()).expect("scans"), RecordBatch::num_rows));
+        let (found, took) = timed(|| {
+            count(
+                index.scan(&range, &IndexScanOptions::default()).expect("scans"),
+                RecordBatch::num_rows,
+            )
+        });
         tell(&format!("look up {found} rows of one colour"), found, took);
     }
     let is_wanted = |batch: &RecordBatch| {
         let colours = batch.column_by_name("colour").expect("is there").as_primitive::<Int32Type>();
         colours.values().iter().filter(|colour| **colour == 0).count()
     };
-    let (found, took) = timed(|| count(table.scan(&TableScanOptions::default()).expect("scans"), is_wanted));
+    let (found, took) =
+        timed(|| count(table.scan(&TableScanOptions::default()).expect("scans"), is_wanted));
     tell(&format!("scan all for {found} rows of one colour"), rows, took);
 }

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 /// How long a thread that is over the rate waits at most before it looks around again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Gives out units (rows, bytes) at no more than a fixed rate, whatever the number of threads that ask.
+/// Gives out units (rows, bytes) at no more than a fixed rate, whatever the number of threads that
+/// ask.
 ///
-/// It keeps one instant: when the units given out so far are paid for. Whoever asks moves it ahead by the price of its units,
-/// and waits if it lies in the future. Idle time is not saved up for more than a tenth of a second.
+/// It keeps one instant: when the units given out so far are paid for. Whoever asks moves it ahead
+/// by the price of its units, and waits if it lies in the future. Idle time is not saved up for
+/// more than a tenth of a second.
 pub(crate) struct RateLimit {
     seconds_per_unit: f64,
     paid_until: Mutex<Instant>,
@@ -20,10 +22,12 @@ impl RateLimit {
         Self { seconds_per_unit: 1.0 / units.max(1) as f64, paid_until: Mutex::new(Instant::now()) }
     }
 
-    /// Pays for `units`, then waits until they are due; `give_up` is asked now and then and ends the wait early.
+    /// Pays for `units`, then waits until they are due; `give_up` is asked now and then and ends
+    /// the wait early.
     pub(crate) fn take(&self, units: u64, give_up: impl Fn() -> bool) {
         let due = {
-            let mut paid_until = self.paid_until.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut paid_until =
+                self.paid_until.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let start = (*paid_until).max(Instant::now() - PATIENCE);
             *paid_until = start + Duration::from_secs_f64(units as f64 * self.seconds_per_unit);
             *paid_until

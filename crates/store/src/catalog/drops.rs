@@ -1,7 +1,7 @@
 //! The spaces of dropped tables and indexes, on their way out.
 //!
-//! 1. The catalog no longer names the table, and its handles know that it is dropped. Its spaces are
-//!    *leaving*.
+//! 1. The catalog no longer names the table, and its handles know that it is dropped. Its spaces
+//!    are *leaving*.
 //! 2. Writes that began before are waited for.
 //! 3. Bulk puts that hold rows of the table are asked to flush, so that no flush meets a space that
 //!    is gone and takes rows of other tables down with it.

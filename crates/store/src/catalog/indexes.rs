@@ -1,4 +1,5 @@
-//! Indexes in the catalog: they stand in the row of their table, so they change with it in one write.
+//! Indexes in the catalog: they stand in the row of their table, so they change with it in one
+//! write.
 
 use std::sync::{Arc, PoisonError};
 
@@ -23,14 +24,22 @@ pub(crate) enum NewIndex {
 }
 
 impl Catalog {
-    /// Makes an index in the state building, or finds the one of that name whose building was cut short.
-    pub(crate) fn begin_index(&self, definition: &IndexDefinition, if_not_exists: bool) -> Result<NewIndex> {
+    /// Makes an index in the state building, or finds the one of that name whose building was cut
+    /// short.
+    pub(crate) fn begin_index(
+        &self,
+        definition: &IndexDefinition,
+        if_not_exists: bool,
+    ) -> Result<NewIndex> {
         let _ddl = self.lock();
         let table = self.table(&definition.table)?;
-        let columns = definition.check(&table.schema).map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
+        let columns = definition
+            .check(&table.schema)
+            .map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
         let set = table.indexes.set();
         if let Some(found) = set.find(&definition.name) {
-            let is_left = !found.is_ready() && found.stored.columns == columns && self.claim(found.space());
+            let is_left =
+                !found.is_ready() && found.stored.columns == columns && self.claim(found.space());
             return match is_left {
                 true => Ok(NewIndex::ToBuild { space: found.space(), table: table.clone() }),
                 false if if_not_exists => Ok(NewIndex::Exists),
@@ -38,16 +47,29 @@ impl Catalog {
             };
         }
         if set.indexes.len() >= INDEXES_MAX {
-            return Err(Error::invalid(format!("table {} has {INDEXES_MAX} indexes, which is the most", table.schema.path)));
+            return Err(Error::invalid(format!(
+                "table {} has {INDEXES_MAX} indexes, which is the most",
+                table.schema.path
+            )));
         }
         let space = self.make_index_space(&table, definition)?;
-        let index = StoredIndex { name: definition.name.clone(), space: space.0, state: IndexState::Building, columns };
+        let index = StoredIndex {
+            name: definition.name.clone(),
+            space: space.0,
+            state: IndexState::Building,
+            columns,
+        };
         self.claim(space);
-        self.change_indexes(&table, |indexes| indexes.push(index)).inspect_err(|_| self.release(space))?;
+        self.change_indexes(&table, |indexes| indexes.push(index))
+            .inspect_err(|_| self.release(space))?;
         Ok(NewIndex::ToBuild { table: self.table(&definition.table)?, space })
     }
 
-    fn make_index_space(&self, table: &TableEntry, definition: &IndexDefinition) -> Result<SpaceId> {
+    fn make_index_space(
+        &self,
+        table: &TableEntry,
+        definition: &IndexDefinition,
+    ) -> Result<SpaceId> {
         let name = format!("{INDEX_PREFIX}{}.{}", table.schema.path, definition.name);
         self.make_space(&name.to_ascii_lowercase(), &KeyShape::placed())
     }
@@ -59,18 +81,26 @@ impl Catalog {
             return Err(Error::not_found("it was dropped while it was made"));
         }
         self.change_indexes(table, |indexes| {
-            indexes.iter_mut().filter(|index| index.space() == space).for_each(|index| index.state = IndexState::Ready);
+            indexes
+                .iter_mut()
+                .filter(|index| index.space() == space)
+                .for_each(|index| index.state = IndexState::Ready);
         })?;
         self.release(space);
         Ok(())
     }
 
-    /// Takes an index off its table. The answer is its space, which is to be dropped once its writers are done; nothing when
-    /// there is no such index.
+    /// Takes an index off its table. The answer is its space, which is to be dropped once its
+    /// writers are done; nothing when there is no such index.
     ///
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off.
-    pub(crate) fn remove_index_named(&self, table: &str, name: &str, if_exists: bool) -> Result<Option<SpaceId>> {
+    pub(crate) fn remove_index_named(
+        &self,
+        table: &str,
+        name: &str,
+        if_exists: bool,
+    ) -> Result<Option<SpaceId>> {
         let _ddl = self.lock();
         let table = match self.find(table) {
             None if if_exists => return Ok(None),
@@ -98,9 +128,14 @@ impl Catalog {
         Ok(())
     }
 
-    fn change_indexes(&self, table: &TableEntry, change: impl FnOnce(&mut Vec<StoredIndex>)) -> Result<()> {
+    fn change_indexes(
+        &self,
+        table: &TableEntry,
+        change: impl FnOnce(&mut Vec<StoredIndex>),
+    ) -> Result<()> {
         let mut family = self.state().stored(table.space);
-        let stored: Option<&mut StoredTable> = family.iter_mut().find(|stored| stored.schema.table_id == table.schema.table_id);
+        let stored: Option<&mut StoredTable> =
+            family.iter_mut().find(|stored| stored.schema.table_id == table.schema.table_id);
         let stored = stored.ok_or_else(|| lost_root(&table.schema.path))?;
         change(&mut stored.indexes);
         self.commit(std::slice::from_ref(stored), &[])?;
@@ -119,11 +154,19 @@ impl Catalog {
 }
 
 /// Refuses a change of a table that takes a column from under an index.
-pub(super) fn check_kept(indexes: &[StoredIndex], before: &TableSchema, after: &TableSchema) -> Result<()> {
+pub(super) fn check_kept(
+    indexes: &[StoredIndex],
+    before: &TableSchema,
+    after: &TableSchema,
+) -> Result<()> {
     for index in indexes {
         let is_kept = |id: u16| after.columns.iter().any(|column| column.id == id);
         if let Some(lost) = index.columns.iter().find(|column| !is_kept(column.column)) {
-            let name = before.columns.iter().find(|column| column.id == lost.column).map_or("", |column| column.name.as_str());
+            let name = before
+                .columns
+                .iter()
+                .find(|column| column.id == lost.column)
+                .map_or("", |column| column.name.as_str());
             return Err(Error::conflict(format!(
                 "table {}: column '{name}' is in index {}: drop the index first",
                 before.path, index.name

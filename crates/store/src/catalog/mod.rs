@@ -1,20 +1,24 @@
 //! The tables of a store, kept in the store itself.
 //!
-//! A space named `catalog` holds one row per table. DDL goes through in two steps where a space is made or dropped:
+//! A space named `catalog` holds one row per table. DDL goes through in two steps where a space is
+//! made or dropped:
 //!
-//! 1. `CREATE TABLE` makes the space, then writes the row. A crash in between leaves a space that no row names.
+//! 1. `CREATE TABLE` makes the space, then writes the row. A crash in between leaves a space that
+//!    no row names.
 //! 2. `DROP TABLE` deletes the row, then drops the space. A crash in between leaves the same.
 //!
-//! Indexes have spaces of their own and go the same way; what stands of them in the row of their table is told in
-//! [`crate::index`].
+//! Indexes have spaces of their own and go the same way; what stands of them in the row of their
+//! table is told in [`crate::index`].
 //!
-//! So whatever space of a table or index no row names is dropped at the next open. The rows of a table and of all tables below it share a shard key:
-//! they change in one atomic write.
+//! So whatever space of a table or index no row names is dropped at the next open. The rows of a
+//! table and of all tables below it share a shard key: they change in one atomic write.
 //!
-//! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as one before the drop.
+//! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
+//! one before the drop.
 //!
-//! Child tables live in the space of their top-level table. Dropping one deletes its row only: its number is never given again, so
-//! whatever rows it leaves are passed over by the [`KeyClassifier`] and go away with their parent rows or their space.
+//! Child tables live in the space of their top-level table. Dropping one deletes its row only: its
+//! number is never given again, so whatever rows it leaves are passed over by the [`KeyClassifier`]
+//! and go away with their parent rows or their space.
 
 mod drops;
 mod indexes;
@@ -25,7 +29,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use tonnage_engine::{Condition, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId, WriteBatch, WriteOutcome};
+use tonnage_engine::{
+    Condition, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId, WriteBatch,
+    WriteOutcome,
+};
 
 use crate::codec::Limits;
 use crate::index::{IndexList, WriteGate};
@@ -57,7 +64,8 @@ pub struct TableEntry {
     pub(crate) indexes: Arc<IndexList>,
 }
 
-/// The tables of a store. Readers never wait for the disk: a statement of DDL changes the state once its row is stored.
+/// The tables of a store. Readers never wait for the disk: a statement of DDL changes the state
+/// once its row is stored.
 pub struct Catalog {
     engine: Arc<dyn Engine>,
     /// What those who write rows hold.
@@ -65,7 +73,8 @@ pub struct Catalog {
     space: SpaceId,
     limits: Limits,
     state: RwLock<State>,
-    /// Goes up with each change of the state, so that whoever keeps entries knows when to look again.
+    /// Goes up with each change of the state, so that whoever keeps entries knows when to look
+    /// again.
     version: AtomicU64,
     /// Held through each statement of DDL.
     ddl: Mutex<()>,
@@ -76,17 +85,20 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Opens the catalog of a store, making it if need be, and clears away what a crash in the middle of DDL left.
+    /// Opens the catalog of a store, making it if need be, and clears away what a crash in the
+    /// middle of DDL left.
     ///
     /// # Errors
-    /// `Unsupported` for a catalog of a newer format, `Corruption` for one that cannot be read; what the engine says.
+    /// `Unsupported` for a catalog of a newer format, `Corruption` for one that cannot be read;
+    /// what the engine says.
     pub fn open(engine: Arc<dyn Engine>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
         let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
         let known = state.spaces();
         for left in engine.spaces()? {
-            let is_ours = [TABLE_PREFIX, INDEX_PREFIX].iter().any(|prefix| left.name.starts_with(prefix));
+            let is_ours =
+                [TABLE_PREFIX, INDEX_PREFIX].iter().any(|prefix| left.name.starts_with(prefix));
             if is_ours && !known.contains(&left.id) {
                 engine.drop_space(left.id)?;
             }
@@ -109,8 +121,8 @@ impl Catalog {
         &self.gate
     }
 
-    /// Another number after each change of any table. Taken before tables are looked up, it tells later whether they may have
-    /// changed since.
+    /// Another number after each change of any table. Taken before tables are looked up, it tells
+    /// later whether they may have changed since.
     #[inline]
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::SeqCst)
@@ -166,9 +178,13 @@ impl Catalog {
     /// Makes a table. The answer tells whether it was made now.
     ///
     /// # Errors
-    /// `Conflict` when there is one of that name and `if_not_exists` is off; `Invalid` for a definition that breaks a rule;
-    /// `NotFound` when the table above it does not exist.
-    pub fn create_table(&self, definition: &TableDefinition, if_not_exists: bool) -> Result<(Arc<TableEntry>, bool)> {
+    /// `Conflict` when there is one of that name and `if_not_exists` is off; `Invalid` for a
+    /// definition that breaks a rule; `NotFound` when the table above it does not exist.
+    pub fn create_table(
+        &self,
+        definition: &TableDefinition,
+        if_not_exists: bool,
+    ) -> Result<(Arc<TableEntry>, bool)> {
         let _ddl = self.lock();
         if let Some(entry) = self.find(&definition.path) {
             return if if_not_exists {
@@ -180,7 +196,9 @@ impl Catalog {
         match definition.path.rsplit_once('.') {
             None => self.create_root(definition)?,
             Some((parent, _)) => {
-                let parent = self.table(parent).map_err(|error| error.at(format_args!("table {}", definition.path)))?;
+                let parent = self
+                    .table(parent)
+                    .map_err(|error| error.at(format_args!("table {}", definition.path)))?;
                 self.create_child(definition, &parent)?;
             }
         }
@@ -205,9 +223,14 @@ impl Catalog {
         let mut family = self.state().stored(parent.space);
         let root = family.first_mut().ok_or_else(|| lost_root(&parent.schema.path))?;
         let table_id = root.next_table_id;
-        root.next_table_id =
-            table_id.checked_add(1).ok_or_else(|| Error::invalid("the top-level table has had too many child tables"))?;
-        let path = format!("{}.{}", parent.schema.path, definition.path.rsplit('.').next().unwrap_or_default());
+        root.next_table_id = table_id
+            .checked_add(1)
+            .ok_or_else(|| Error::invalid("the top-level table has had too many child tables"))?;
+        let path = format!(
+            "{}.{}",
+            parent.schema.path,
+            definition.path.rsplit('.').next().unwrap_or_default()
+        );
         let definition = TableDefinition { path, ..definition.clone() };
         let schema = Arc::new(TableSchema::define(&definition, Some(&parent.schema), table_id)?);
         let child = StoredTable::child(parent.space, schema);
@@ -219,8 +242,8 @@ impl Catalog {
 
     /// Drops a table and its rows. The answer tells whether there was one.
     ///
-    /// From when this returns nobody can write to the table. Rows that a bulk put was given before may still count as stored in its
-    /// report; they go with the table.
+    /// From when this returns nobody can write to the table. Rows that a bulk put was given before
+    /// may still count as stored in its report; they go with the table.
     ///
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off; `Conflict` when it has child tables.
@@ -233,13 +256,20 @@ impl Catalog {
         };
         if !entry.children.is_empty() {
             let children = entry.children.join(", ");
-            return Err(Error::conflict(format!("table {} has child tables: drop {children} first", entry.schema.path)));
+            return Err(Error::conflict(format!(
+                "table {} has child tables: drop {children} first",
+                entry.schema.path
+            )));
         }
-        let (dropped, family): (Vec<_>, Vec<_>) =
-            self.state().stored(entry.space).into_iter().partition(|table| table.schema.table_id == entry.schema.table_id);
+        let (dropped, family): (Vec<_>, Vec<_>) = self
+            .state()
+            .stored(entry.space)
+            .into_iter()
+            .partition(|table| table.schema.table_id == entry.schema.table_id);
         self.commit(&[], &dropped)?;
         let rows = entry.schema.ancestors.is_empty().then_some(entry.space);
-        let indexes: Vec<_> = dropped.iter().flat_map(|table| &table.indexes).map(|index| index.space()).collect();
+        let indexes: Vec<_> =
+            dropped.iter().flat_map(|table| &table.indexes).map(|index| index.space()).collect();
         self.begin_leaving(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
         drop(ddl);
@@ -265,14 +295,16 @@ impl Catalog {
         self.table(path)
     }
 
-    /// Makes a space of this name, or of one like it while the space of a dropped table of that name is still leaving.
+    /// Makes a space of this name, or of one like it while the space of a dropped table of that
+    /// name is still leaving.
     fn make_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let taken = match self.engine.create_space(name, shape) {
             Err(error) if error.kind() == ErrorKind::Conflict => error,
             made => return made,
         };
         // A statement that failed half-way may have left a space of that name, which nobody knows.
-        let left = self.engine.spaces()?.into_iter().find(|space| space.name == name).ok_or(taken)?;
+        let left =
+            self.engine.spaces()?.into_iter().find(|space| space.name == name).ok_or(taken)?;
         let is_used = self.is_leaving(left.id) || self.state().spaces().contains(&left.id);
         if !is_used {
             self.engine.drop_space(left.id)?;
@@ -287,7 +319,8 @@ impl Catalog {
         }
     }
 
-    /// Writes and deletes rows of one family atomically. When it fails the state is read anew, for the write may have gone through.
+    /// Writes and deletes rows of one family atomically. When it fails the state is read anew, for
+    /// the write may have gone through.
     fn commit(&self, put: &[StoredTable], delete: &[StoredTable]) -> Result<()> {
         let mut batch = WriteBatch::new(self.space);
         for table in put {
@@ -298,7 +331,9 @@ impl Catalog {
         }
         match self.engine.write(&batch, Durability::Fsync) {
             Ok(WriteOutcome::Applied { .. }) => Ok(()),
-            Ok(WriteOutcome::Refused { .. }) => Err(Error::internal("the catalog refused a write without conditions")),
+            Ok(WriteOutcome::Refused { .. }) => {
+                Err(Error::internal("the catalog refused a write without conditions"))
+            }
             Err(error) => {
                 if let Ok(tables) = rows::read(self.engine.as_ref(), self.space) {
                     self.publish_all(tables);

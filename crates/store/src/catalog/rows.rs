@@ -1,12 +1,14 @@
 //! The catalog's rows on disk.
 //!
-//! The key is the name of the top-level table and the full name of the table, both in lower case, each as an escaped part of a key; the
-//! first is the shard key. The value is JSON.
+//! The key is the name of the top-level table and the full name of the table, both in lower case,
+//! each as an escaped part of a key; the first is the shard key. The value is JSON.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tonnage_engine::{Engine, Error, KeyPart, KeyShape, Ranges, Result, Rows, ScanOptions, SpaceId};
+use tonnage_engine::{
+    Engine, Error, KeyPart, KeyShape, Ranges, Result, Rows, ScanOptions, SpaceId,
+};
 
 use crate::TableSchema;
 use crate::codec::push_escaped;
@@ -18,8 +20,8 @@ pub(super) const SPACE_NAME: &str = "catalog";
 /// The newest format of rows that can be read.
 const FORMAT: u32 = 2;
 
-/// The format of the row of a table without indexes, which every Tonnage can read. One with indexes has the newest: who does not know
-/// of indexes must not write such a table.
+/// The format of the row of a table without indexes, which every Tonnage can read. One with indexes
+/// has the newest: who does not know of indexes must not write such a table.
 const FORMAT_WITHOUT_INDEXES: u32 = 1;
 
 /// A table as the catalog stores it.
@@ -78,7 +80,8 @@ impl StoredTable {
             indexes: self.indexes.clone(),
         };
         serde_json::to_vec(&row).map_err(|error| {
-            Error::internal(format!("table {} cannot be written to the catalog", self.schema.path)).with_source(error)
+            Error::internal(format!("table {} cannot be written to the catalog", self.schema.path))
+                .with_source(error)
         })
     }
 
@@ -92,7 +95,10 @@ impl StoredTable {
         }
         let row: StoredRow = serde_json::from_slice(value).map_err(damaged)?;
         row.schema.check().map_err(damaged)?;
-        row.indexes.iter().try_for_each(|index| index.resolve(&row.schema).map(drop)).map_err(damaged)?;
+        row.indexes
+            .iter()
+            .try_for_each(|index| index.resolve(&row.schema).map(drop))
+            .map_err(damaged)?;
         Ok(Self {
             space: SpaceId(row.space),
             next_table_id: row.next_table_id,
@@ -104,7 +110,10 @@ impl StoredTable {
 
 fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     let error = error.into();
-    Error::corruption(format!("a row of the catalog cannot be read ({error}): restore the store from a copy")).with_source(error)
+    Error::corruption(format!(
+        "a row of the catalog cannot be read ({error}): restore the store from a copy"
+    ))
+    .with_source(error)
 }
 
 /// The catalog's space, made if need be.

@@ -30,7 +30,10 @@ impl State {
         for table in stored {
             families.entry(table.space).or_default().push(table);
         }
-        let mut state = Self { indexes: before.map(|before| before.indexes.clone()).unwrap_or_default(), ..Self::default() };
+        let mut state = Self {
+            indexes: before.map(|before| before.indexes.clone()).unwrap_or_default(),
+            ..Self::default()
+        };
         for (space, family) in families {
             state.put_family(space, family, limits);
         }
@@ -39,7 +42,12 @@ impl State {
 
     /// Replaces the tables of one space. Those that are not among the new ones are dropped, and
     /// all handles of them know it at once.
-    pub(super) fn replace_family(&mut self, space: SpaceId, family: Vec<StoredTable>, limits: Limits) {
+    pub(super) fn replace_family(
+        &mut self,
+        space: SpaceId,
+        family: Vec<StoredTable>,
+        limits: Limits,
+    ) {
         for table in self.families.remove(&space).iter().flat_map(|before| before.iter()) {
             self.tables.remove(&table.schema.path.to_ascii_lowercase());
             if !family.iter().any(|stays| stays.schema.table_id == table.schema.table_id) {
@@ -51,7 +59,8 @@ impl State {
 
     /// Marks the tables as dropped that a newer state does not know.
     pub(super) fn drop_others(&mut self, newer: &State) {
-        let lost: Vec<_> = self.indexes.keys().filter(|key| !newer.knows_table(**key)).copied().collect();
+        let lost: Vec<_> =
+            self.indexes.keys().filter(|key| !newer.knows_table(**key)).copied().collect();
         lost.into_iter().for_each(|key| self.drop_list(key));
     }
 
@@ -75,20 +84,36 @@ impl State {
         let schemas: Vec<_> = family.iter().map(|table| table.schema.clone()).collect();
         let classifier = Arc::new(KeyClassifier::new(&schemas));
         for (place, schema) in schemas.iter().enumerate() {
-            let is_child =
-                |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent.eq_ignore_ascii_case(&schema.path));
-            let children = schemas.iter().map(|child| &child.path).filter(|path| is_child(path)).cloned().collect();
+            let is_child = |path: &str| {
+                path.rsplit_once('.')
+                    .is_some_and(|(parent, _)| parent.eq_ignore_ascii_case(&schema.path))
+            };
+            let children = schemas
+                .iter()
+                .map(|child| &child.path)
+                .filter(|path| is_child(path))
+                .cloned()
+                .collect();
             // Handles that were made before this statement read on, whatever is written after it.
-            let before = self.indexes.get(&(space, schema.table_id)).map(|list| list.set().table.clone());
+            let before =
+                self.indexes.get(&(space, schema.table_id)).map(|list| list.set().table.clone());
             let codec = Arc::new(TableCodec::after(before.as_deref(), schema.clone(), limits));
             let indexes = self.put_indexes(space, &family[place], &schemas[0], &codec, limits);
-            let entry = TableEntry { schema: schema.clone(), codec, space, classifier: classifier.clone(), children, indexes };
+            let entry = TableEntry {
+                schema: schema.clone(),
+                codec,
+                space,
+                classifier: classifier.clone(),
+                children,
+                indexes,
+            };
             self.tables.insert(schema.path.to_ascii_lowercase(), Arc::new(entry));
         }
         self.families.insert(space, Arc::new(family));
     }
 
-    /// Brings the list of a table's indexes up to date, which every handle of the table sees at once.
+    /// Brings the list of a table's indexes up to date, which every handle of the table sees at
+    /// once.
     fn put_indexes(
         &mut self,
         space: SpaceId,
@@ -103,7 +128,10 @@ impl State {
             let codec = IndexCodec::new(place, columns, root.key_shape(), limits.key_bytes_max);
             Some(Arc::new(OpenIndex { stored: stored.clone(), codec }))
         };
-        let set = IndexSet { table: codec.clone(), indexes: table.indexes.iter().filter_map(open).collect() };
+        let set = IndexSet {
+            table: codec.clone(),
+            indexes: table.indexes.iter().filter_map(open).collect(),
+        };
         let key = (space, table.schema.table_id);
         match self.indexes.get(&key) {
             Some(list) => list.replace(set),
@@ -154,25 +182,30 @@ impl State {
         if !near.is_empty() {
             message.push_str(&format!("; did you mean {}?", near.join(" or ")));
         }
-        let names: Vec<_> = self.tables.values().take(NAMES_MAX).map(|entry| entry.schema.path.as_str()).collect();
+        let names: Vec<_> =
+            self.tables.values().take(NAMES_MAX).map(|entry| entry.schema.path.as_str()).collect();
         match self.tables.len() {
             0 => message.push_str("; the store has no tables yet"),
-            count if count > NAMES_MAX => {
-                message.push_str(&format!("; the tables are {} and {} more", names.join(", "), count - NAMES_MAX))
-            }
+            count if count > NAMES_MAX => message.push_str(&format!(
+                "; the tables are {} and {} more",
+                names.join(", "),
+                count - NAMES_MAX
+            )),
             _ => message.push_str(&format!("; the tables are {}", names.join(", "))),
         }
         Error::not_found(message)
     }
 }
 
-/// Whether someone who wrote one name may have meant the other: at most two letters differ, or one begins with the other.
+/// Whether someone who wrote one name may have meant the other: at most two letters differ, or one
+/// begins with the other.
 fn is_near(wanted: &str, name: &str) -> bool {
     let shorter = wanted.len().min(name.len());
     if shorter >= 3 && (wanted.starts_with(name) || name.starts_with(wanted)) {
         return true;
     }
-    wanted.len().abs_diff(name.len()) <= 2 && edits(wanted.as_bytes(), name.as_bytes()) <= 2.min(shorter / 2)
+    wanted.len().abs_diff(name.len()) <= 2
+        && edits(wanted.as_bytes(), name.as_bytes()) <= 2.min(shorter / 2)
 }
 
 /// How many letters must be put in, left out or replaced to make one name of the other.

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, WriteBatch,
+};
 
 use super::{Catalog, rows};
 use crate::ddl::{Statement, parse};
 use crate::{KeyOwner, Row};
 
-const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, PRIMARY KEY (SHARD(maker), price))";
-const IMAGES: &str = "CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
+const PHONES: &str =
+    "CREATE TABLE phones (maker STRING, price INTEGER, PRIMARY KEY (SHARD(maker), price))";
+const IMAGES: &str =
+    "CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
 
 fn engine() -> Arc<dyn Engine> {
     Arc::new(MemoryEngine::new())
@@ -19,9 +23,15 @@ fn engine() -> Arc<dyn Engine> {
 fn run(catalog: &Catalog, sql: &str) -> tonnage_engine::Result<()> {
     for statement in parse(sql)? {
         match statement {
-            Statement::CreateTable { definition, if_not_exists } => catalog.create_table(&definition, if_not_exists).map(drop)?,
-            Statement::DropTable { path, if_exists } => catalog.drop_table(&path, if_exists).map(drop)?,
-            Statement::AlterTable { path, changes } => catalog.alter_table(&path, &changes).map(drop)?,
+            Statement::CreateTable { definition, if_not_exists } => {
+                catalog.create_table(&definition, if_not_exists).map(drop)?
+            }
+            Statement::DropTable { path, if_exists } => {
+                catalog.drop_table(&path, if_exists).map(drop)?
+            }
+            Statement::AlterTable { path, changes } => {
+                catalog.alter_table(&path, &changes).map(drop)?
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -36,7 +46,13 @@ fn paths(catalog: &Catalog) -> Vec<String> {
 fn tables_are_there_after_reopening() {
     let engine = engine();
     let catalog = Catalog::open(engine.clone()).unwrap();
-    run(&catalog, &format!("{PHONES} USING TTL 2 DAYS; {IMAGES}; ALTER TABLE phones ADD stock LONG DEFAULT 5")).unwrap();
+    run(
+        &catalog,
+        &format!(
+            "{PHONES} USING TTL 2 DAYS; {IMAGES}; ALTER TABLE phones ADD stock LONG DEFAULT 5"
+        ),
+    )
+    .unwrap();
     let before: Vec<_> = catalog.tables().iter().map(|entry| entry.schema.clone()).collect();
     let again = Catalog::open(engine).unwrap();
     let after: Vec<_> = again.tables().iter().map(|entry| entry.schema.clone()).collect();
@@ -52,7 +68,10 @@ fn a_missing_table_is_named_with_the_ones_like_it() {
     run(&catalog, &format!("{PHONES}; CREATE TABLE ships (id LONG, PRIMARY KEY (id))")).unwrap();
     let error = catalog.table("fones").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.message().contains("fones; did you mean phones?; the tables are phones, ships"), "{error}");
+    assert!(
+        error.message().contains("fones; did you mean phones?; the tables are phones, ships"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -102,7 +121,10 @@ fn the_number_of_a_dropped_child_table_is_never_used_again() {
     assert_eq!(old.classifier.classify(&key).unwrap(), KeyOwner::Table(1));
 
     run(&catalog, "DROP TABLE phones.images").unwrap();
-    assert_eq!(catalog.table("phones").unwrap().classifier.classify(&key).unwrap(), KeyOwner::Other);
+    assert_eq!(
+        catalog.table("phones").unwrap().classifier.classify(&key).unwrap(),
+        KeyOwner::Other
+    );
     let catalog = Catalog::open(engine).unwrap();
     run(&catalog, IMAGES).unwrap();
     let new = catalog.table("phones.images").unwrap();
@@ -120,7 +142,10 @@ fn a_space_that_no_row_names_is_cleared_away() {
     assert_eq!(names, ["pairs", "catalog"]);
     engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     run(&catalog, PHONES).unwrap();
-    assert_eq!(engine.spaces().unwrap().last().unwrap().shape, catalog.table("phones").unwrap().schema.key_shape());
+    assert_eq!(
+        engine.spaces().unwrap().last().unwrap().shape,
+        catalog.table("phones").unwrap().schema.key_shape()
+    );
 }
 
 #[test]
@@ -128,15 +153,21 @@ fn a_child_table_needs_its_parent() {
     let catalog = Catalog::open(engine()).unwrap();
     let error = run(&catalog, IMAGES).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.message().contains("phones.images") && error.message().contains("no table phones"), "{error}");
+    assert!(
+        error.message().contains("phones.images") && error.message().contains("no table phones"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_family_lists_parents_before_children() {
     let catalog = Catalog::open(engine()).unwrap();
     run(&catalog, &format!("{PHONES}; {IMAGES}; CREATE TABLE phones.images.marks (mark LONG, PRIMARY KEY (mark)); CREATE TABLE phones.a (a LONG, PRIMARY KEY (a))")).unwrap();
-    let family: Vec<_> =
-        catalog.family(catalog.table("phones").unwrap().space).iter().map(|entry| entry.schema.path.clone()).collect();
+    let family: Vec<_> = catalog
+        .family(catalog.table("phones").unwrap().space)
+        .iter()
+        .map(|entry| entry.schema.path.clone())
+        .collect();
     assert_eq!(family, ["phones", "phones.images", "phones.images.marks", "phones.a"]);
     assert_eq!(catalog.table("phones").unwrap().children, ["phones.images", "phones.a"]);
 }

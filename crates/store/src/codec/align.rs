@@ -1,12 +1,15 @@
 //! Record batches made to fit a table.
 //!
-//! 1. Find each column of the table in the batch by name; refuse columns that the table does not have.
-//! 2. Take columns of the right type as they are, cast the others, fill the missing ones with their default or NULL.
-//! 3. Note the rows with a cell that could not be cast, a NULL where none may be, or a key or value over the limits.
+//! 1. Find each column of the table in the batch by name; refuse columns that the table does not
+//!    have.
+//! 2. Take columns of the right type as they are, cast the others, fill the missing ones with their
+//!    default or NULL.
+//! 3. Note the rows with a cell that could not be cast, a NULL where none may be, or a key or value
+//!    over the limits.
 //! 4. Leave those rows out.
 //!
-//! A batch that fits already passes with a copy of its pointers: step 3 looks at counts of NULLs and at the bytes of all rows together before it looks
-//! at any row.
+//! A batch that fits already passes with a copy of its pointers: step 3 looks at counts of NULLs
+//! and at the bytes of all rows together before it looks at any row.
 
 use std::collections::BTreeMap;
 
@@ -36,14 +39,20 @@ impl Aligned {
     /// Sorts out further rows, given by their places in `batch`.
     pub(crate) fn reject(&mut self, rows: &[u32], reason: &str) -> Result<()> {
         let original = |row: u32| self.kept.as_ref().map_or(row, |kept| kept[row as usize]);
-        let stays: Vec<u32> = (0..self.batch.num_rows() as u32).filter(|row| rows.binary_search(row).is_err()).collect();
-        let rejected =
-            rows.iter().map(|row| Rejected { row: original(*row) as usize, column: String::new(), reason: reason.to_owned() });
+        let stays: Vec<u32> = (0..self.batch.num_rows() as u32)
+            .filter(|row| rows.binary_search(row).is_err())
+            .collect();
+        let rejected = rows.iter().map(|row| Rejected {
+            row: original(*row) as usize,
+            column: String::new(),
+            reason: reason.to_owned(),
+        });
         self.rejected.extend(rejected.collect::<Vec<_>>());
         self.rejected.sort_by_key(|rejected| rejected.row);
         self.kept = Some(stays.iter().map(|row| original(*row)).collect());
         let taken = arrow::compute::take_record_batch(&self.batch, &UInt32Array::from(stays));
-        self.batch = taken.map_err(|error| Error::internal(format!("rows cannot be sorted out: {error}")))?;
+        self.batch = taken
+            .map_err(|error| Error::internal(format!("rows cannot be sorted out: {error}")))?;
         Ok(())
     }
 }
@@ -63,11 +72,12 @@ pub struct Rejected {
 type Faults = BTreeMap<usize, (String, String)>;
 
 impl TableCodec {
-    /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that does not fit rejects its row only.
+    /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that
+    /// does not fit rejects its row only.
     ///
     /// # Errors
-    /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a type that cannot be cast, more than 2 GiB in one
-    /// column.
+    /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a
+    /// type that cannot be cast, more than 2 GiB in one column.
     pub fn align(&self, batch: &RecordBatch) -> Result<Aligned> {
         let places = self.places_in(batch)?;
         self.check_room(batch)?;
@@ -96,7 +106,11 @@ impl TableCodec {
                 None => self.schema.require_column(field.name())?,
             };
             if places[column].replace(place).is_some() {
-                return Err(Error::invalid(format!("table {}: the batch has column '{}' twice", self.schema.path, field.name())));
+                return Err(Error::invalid(format!(
+                    "table {}: the batch has column '{}' twice",
+                    self.schema.path,
+                    field.name()
+                )));
             }
         }
         match self.key.iter().find(|step| places[step.column].is_none()) {
@@ -105,9 +119,18 @@ impl TableCodec {
         }
     }
 
-    fn cast_in(&self, batch: &RecordBatch, place: usize, column: &Column, faults: &mut Faults) -> Result<ArrayRef> {
-        let (array, failures) = cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
-            .map_err(|error| error.at(format_args!("table {}, column '{}'", self.schema.path, column.name)))?;
+    fn cast_in(
+        &self,
+        batch: &RecordBatch,
+        place: usize,
+        column: &Column,
+        faults: &mut Faults,
+    ) -> Result<ArrayRef> {
+        let (array, failures) =
+            cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
+                .map_err(|error| {
+                error.at(format_args!("table {}, column '{}'", self.schema.path, column.name))
+            })?;
         for (row, reason) in failures {
             faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
         }
@@ -115,7 +138,9 @@ impl TableCodec {
             let (given, field) = (batch.column(place), batch.schema_ref().field(place));
             for row in rounded_cells(given, field, &array, column.column_type) {
                 let shown = Value::from_array(given.as_ref(), field, row).unwrap_or(Value::Null);
-                faults.entry(row).or_insert_with(|| (column.name.clone(), rounded_in_key(&shown, column.column_type)));
+                faults.entry(row).or_insert_with(|| {
+                    (column.name.clone(), rounded_in_key(&shown, column.column_type))
+                });
             }
         }
         Ok(array)
@@ -135,7 +160,11 @@ impl TableCodec {
     #[cold]
     fn note_nulls(&self, array: &ArrayRef, column: &Column, faults: &mut Faults) {
         let in_key = self.schema.key_columns().any(|key| key.id == column.id);
-        let reason = if in_key { "is NULL, but part of the primary key" } else { "is NULL, but declared NOT NULL" };
+        let reason = if in_key {
+            "is NULL, but part of the primary key"
+        } else {
+            "is NULL, but declared NOT NULL"
+        };
         for row in (0..array.len()).filter(|row| array.is_null(*row)) {
             faults.entry(row).or_insert_with(|| (column.name.clone(), reason.to_owned()));
         }
@@ -154,9 +183,19 @@ impl TableCodec {
             value_columns().for_each(|array| add_lens(array, &mut lens));
             note_longer("value", &lens, self.limits.value_bytes_max, faults);
         }
-        let key_columns = || self.key.iter().filter(|step| step.part == KeyPart::Terminated).map(|step| &arrays[step.column]);
-        let fixed: usize =
-            self.key.iter().map(|step| step.column_type.fixed_width().unwrap_or(2) + step.marker.map_or(0, |_| MARKER_LEN)).sum();
+        let key_columns = || {
+            self.key
+                .iter()
+                .filter(|step| step.part == KeyPart::Terminated)
+                .map(|step| &arrays[step.column])
+        };
+        let fixed: usize = self
+            .key
+            .iter()
+            .map(|step| {
+                step.column_type.fixed_width().unwrap_or(2) + step.marker.map_or(0, |_| MARKER_LEN)
+            })
+            .sum();
         // At worst every byte is escaped.
         let key_bytes: usize = key_columns().map(|array| 2 * longest(array)).sum();
         if fixed + key_bytes > self.limits.key_bytes_max {
@@ -166,24 +205,42 @@ impl TableCodec {
         }
     }
 
-    fn without_faulty(&self, arrays: Vec<ArrayRef>, rows: usize, faults: Faults) -> Result<Aligned> {
+    fn without_faulty(
+        &self,
+        arrays: Vec<ArrayRef>,
+        rows: usize,
+        faults: Faults,
+    ) -> Result<Aligned> {
         if faults.is_empty() {
-            return Ok(Aligned { batch: self.batch(arrays, rows)?, rejected: Vec::new(), kept: None });
+            return Ok(Aligned {
+                batch: self.batch(arrays, rows)?,
+                rejected: Vec::new(),
+                kept: None,
+            });
         }
         let mut next = faults.keys().copied().peekable();
-        let kept: Vec<u32> = (0..rows).filter(|row| next.next_if_eq(row).is_none()).map(|row| row as u32).collect();
+        let kept: Vec<u32> =
+            (0..rows).filter(|row| next.next_if_eq(row).is_none()).map(|row| row as u32).collect();
         let indices = UInt32Array::from(kept.clone());
-        let arrays = arrays.iter().map(|array| take(array, &indices, None)).collect::<std::result::Result<Vec<_>, _>>();
-        let arrays =
-            arrays.map_err(|error| Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error))?;
-        let rejected = faults.into_iter().map(|(row, (column, reason))| Rejected { row, column, reason }).collect();
+        let arrays = arrays
+            .iter()
+            .map(|array| take(array, &indices, None))
+            .collect::<std::result::Result<Vec<_>, _>>();
+        let arrays = arrays.map_err(|error| {
+            Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error)
+        })?;
+        let rejected = faults
+            .into_iter()
+            .map(|(row, (column, reason))| Rejected { row, column, reason })
+            .collect();
         Ok(Aligned { batch: self.batch(arrays, kept.len())?, rejected, kept: Some(kept) })
     }
 
     fn batch(&self, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.arrow.clone(), arrays, &options)
-            .map_err(|error| Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error))
+        RecordBatch::try_new_with_options(self.arrow.clone(), arrays, &options).map_err(|error| {
+            Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error)
+        })
     }
 }
 
@@ -202,12 +259,15 @@ fn longest(array: &ArrayRef) -> usize {
 fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize]) {
     let (bytes, offsets) = bytes_and_offsets(array);
     for (len, pair) in lens.iter_mut().zip(offsets.windows(2)) {
-        *len += cell::escaped_len(&bytes[pair[0] as usize..pair[1] as usize]) - cell::TERMINATOR.len();
+        *len +=
+            cell::escaped_len(&bytes[pair[0] as usize..pair[1] as usize]) - cell::TERMINATOR.len();
     }
 }
 
 fn note_longer(what: &str, lens: &[usize], limit: usize, faults: &mut Faults) {
     for (row, len) in lens.iter().enumerate().filter(|(_, len)| **len > limit) {
-        faults.entry(row).or_insert_with(|| (String::new(), format!("the {what} takes {len} bytes; the limit is {limit}")));
+        faults.entry(row).or_insert_with(|| {
+            (String::new(), format!("the {what} takes {len} bytes; the limit is {limit}"))
+        });
     }
 }

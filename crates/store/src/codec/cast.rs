@@ -1,13 +1,14 @@
 //! Columns of other types made into columns of a table.
 //!
-//! What a cast does to one cell is what [`Value::convert_to`] does to one value. The casts that real files need by the million have
-//! loops of their own; all others go value by value.
+//! What a cast does to one cell is what [`Value::convert_to`] does to one value. The casts that
+//! real files need by the million have loops of their own; all others go value by value.
 
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int32Array, Int64Array, PrimitiveArray, StringArray, new_null_array,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int32Array, Int64Array, PrimitiveArray, StringArray,
+    new_null_array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, Field, Int32Type, Int64Type, TimeUnit};
@@ -17,14 +18,19 @@ use crate::schema::timestamp_unit;
 use crate::value::{self, Reason};
 use crate::{ColumnType, Value};
 
-/// An array of the column's own type, and the rows whose cells could not be cast; these are NULL in the array.
+/// An array of the column's own type, and the rows whose cells could not be cast; these are NULL in
+/// the array.
 pub(super) type Cast = (ArrayRef, Vec<(usize, Reason)>);
 
 /// Casts a column.
 ///
 /// # Errors
 /// `Invalid` when the types have nothing to do with each other.
-pub(super) fn cast_column(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
+pub(super) fn cast_column(
+    array: &ArrayRef,
+    field: &Field,
+    column_type: ColumnType,
+) -> Result<Cast> {
     if array.data_type() == &column_type.data_type() {
         return Ok(match column_type {
             ColumnType::Json => check_json_cells(array),
@@ -33,28 +39,47 @@ pub(super) fn cast_column(array: &ArrayRef, field: &Field, column_type: ColumnTy
         });
     }
     let from = match array.data_type() {
-        DataType::Null => return Ok((new_null_array(&column_type.data_type(), array.len()), Vec::new())),
-        DataType::LargeUtf8 | DataType::Utf8View => return recast(array, field, &DataType::Utf8, column_type),
-        DataType::LargeBinary | DataType::BinaryView => return recast(array, field, &DataType::Binary, column_type),
+        DataType::Null => {
+            return Ok((new_null_array(&column_type.data_type(), array.len()), Vec::new()));
+        }
+        DataType::LargeUtf8 | DataType::Utf8View => {
+            return recast(array, field, &DataType::Utf8, column_type);
+        }
+        DataType::LargeBinary | DataType::BinaryView => {
+            return recast(array, field, &DataType::Binary, column_type);
+        }
         DataType::FixedSizeBinary(_) if column_type == ColumnType::Binary => {
             return recast(array, field, &DataType::Binary, column_type);
         }
-        DataType::Dictionary(_, values) => return recast(array, field, values.as_ref(), column_type),
-        DataType::RunEndEncoded(_, values) => return recast(array, field, values.data_type(), column_type),
-        _ => {
-            ColumnType::of_arrow(field).filter(|from| related(*from, column_type)).ok_or_else(|| unrelated(field, column_type))?
+        DataType::Dictionary(_, values) => {
+            return recast(array, field, values.as_ref(), column_type);
         }
+        DataType::RunEndEncoded(_, values) => {
+            return recast(array, field, values.data_type(), column_type);
+        }
+        _ => ColumnType::of_arrow(field)
+            .filter(|from| related(*from, column_type))
+            .ok_or_else(|| unrelated(field, column_type))?,
     };
     if from == ColumnType::String {
         return Ok(cast_text(array, column_type));
     }
     match (array.data_type(), column_type) {
-        (DataType::Timestamp(..) | DataType::Date32 | DataType::Date64, ColumnType::Timestamp(precision)) => {
-            cast_moments(array, precision)
-        }
-        (DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16, ColumnType::Integer)
+        (
+            DataType::Timestamp(..) | DataType::Date32 | DataType::Date64,
+            ColumnType::Timestamp(precision),
+        ) => cast_moments(array, precision),
+        (
+            DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16,
+            ColumnType::Integer,
+        )
         | (
-            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 | DataType::UInt32,
+            DataType::Int8
+            | DataType::Int16
+            | DataType::Int32
+            | DataType::UInt8
+            | DataType::UInt16
+            | DataType::UInt32,
             ColumnType::Long,
         )
         | (
@@ -76,7 +101,12 @@ pub(super) fn cast_column(array: &ArrayRef, field: &Field, column_type: ColumnTy
 }
 
 /// The rows whose cells were rounded when they were cast for a key column.
-pub(super) fn rounded_cells(array: &ArrayRef, field: &Field, cast: &ArrayRef, column_type: ColumnType) -> Vec<usize> {
+pub(super) fn rounded_cells(
+    array: &ArrayRef,
+    field: &Field,
+    cast: &ArrayRef,
+    column_type: ColumnType,
+) -> Vec<usize> {
     if !may_round(array.data_type(), column_type) {
         return Vec::new();
     }
@@ -94,9 +124,12 @@ pub(super) fn rounded_cells(array: &ArrayRef, field: &Field, cast: &ArrayRef, co
 /// Whether a column of this type may hold other values than those it is given.
 fn may_round(from: &DataType, column_type: ColumnType) -> bool {
     match (from, column_type) {
-        (DataType::Timestamp(unit, _), ColumnType::Timestamp(precision)) => *unit > timestamp_unit(precision),
+        (DataType::Timestamp(unit, _), ColumnType::Timestamp(precision)) => {
+            *unit > timestamp_unit(precision)
+        }
         (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float)
-            if from == &column_type.data_type() || matches!(from, DataType::Null | DataType::Date32) =>
+            if from == &column_type.data_type()
+                || matches!(from, DataType::Null | DataType::Date32) =>
         {
             false
         }
@@ -107,36 +140,55 @@ fn may_round(from: &DataType, column_type: ColumnType) -> bool {
 }
 
 /// Casts to a type that holds the same values, then on to the column's type.
-fn recast(array: &ArrayRef, field: &Field, data_type: &DataType, column_type: ColumnType) -> Result<Cast> {
+fn recast(
+    array: &ArrayRef,
+    field: &Field,
+    data_type: &DataType,
+    column_type: ColumnType,
+) -> Result<Cast> {
     let array = plain_cast(array, data_type)?;
-    let field = Field::new(field.name(), data_type.clone(), true).with_metadata(field.metadata().clone());
+    let field =
+        Field::new(field.name(), data_type.clone(), true).with_metadata(field.metadata().clone());
     cast_column(&array, &field, column_type)
 }
 
 fn plain_cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| {
-        Error::invalid(format!("cannot turn {} into {data_type}: {error}", array.data_type())).with_source(error)
+        Error::invalid(format!("cannot turn {} into {data_type}: {error}", array.data_type()))
+            .with_source(error)
     })
 }
 
 /// Whether values of one type can be values of another at all.
 fn related(from: ColumnType, to: ColumnType) -> bool {
-    use ColumnType::{Binary, Boolean, Double, Float, Integer, Json, Long, Number, String, Timestamp, Uuid};
+    use ColumnType::{
+        Binary, Boolean, Double, Float, Integer, Json, Long, Number, String, Timestamp, Uuid,
+    };
     match (from, to) {
         (String, _) | (_, String) => from != Binary,
-        (Integer | Long | Float | Double | Number { .. }, Integer | Long | Float | Double | Number { .. }) => true,
-        (Timestamp(_), Timestamp(_)) | (Uuid | Binary, Uuid | Binary) | (Boolean | Integer | Long, Json) => true,
+        (
+            Integer | Long | Float | Double | Number { .. },
+            Integer | Long | Float | Double | Number { .. },
+        ) => true,
+        (Timestamp(_), Timestamp(_))
+        | (Uuid | Binary, Uuid | Binary)
+        | (Boolean | Integer | Long, Json) => true,
         _ => from == to,
     }
 }
 
 #[cold]
 fn unrelated(field: &Field, column_type: ColumnType) -> Error {
-    Error::invalid(format!("values of type {} cannot go into a column of type {column_type}", field.data_type()))
+    Error::invalid(format!(
+        "values of type {} cannot go into a column of type {column_type}",
+        field.data_type()
+    ))
 }
 
 /// Gathers cells and the reasons of those that fail.
-fn gather<T>(rows: impl Iterator<Item = Option<std::result::Result<T, Reason>>>) -> (Vec<Option<T>>, Vec<(usize, Reason)>) {
+fn gather<T>(
+    rows: impl Iterator<Item = Option<std::result::Result<T, Reason>>>,
+) -> (Vec<Option<T>>, Vec<(usize, Reason)>) {
     let mut failures = Vec::new();
     let keep = |(row, cell): (usize, Option<std::result::Result<T, Reason>>)| match cell {
         Some(Ok(value)) => Some(value),
@@ -166,11 +218,19 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
         ColumnType::Boolean => parse!(BooleanArray, value::parse_boolean),
         ColumnType::Binary => parse!(BinaryArray, value::parse_binary),
         ColumnType::Number { precision, scale } => {
-            let (cells, failures) = gather(text.iter().map(|cell| cell.map(|cell| value::parse_number(cell, precision, scale))));
-            (Arc::new(Decimal128Array::from_iter(cells).with_data_type(column_type.data_type())), failures)
+            let (cells, failures) = gather(
+                text.iter()
+                    .map(|cell| cell.map(|cell| value::parse_number(cell, precision, scale))),
+            );
+            (
+                Arc::new(Decimal128Array::from_iter(cells).with_data_type(column_type.data_type())),
+                failures,
+            )
         }
         ColumnType::Timestamp(precision) => {
-            let (cells, failures) = gather(text.iter().map(|cell| cell.map(|cell| value::parse_timestamp(cell, precision))));
+            let (cells, failures) = gather(
+                text.iter().map(|cell| cell.map(|cell| value::parse_timestamp(cell, precision))),
+            );
             (value::timestamps(Int64Array::from_iter(cells), precision), failures)
         }
         ColumnType::Uuid => {
@@ -186,14 +246,18 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
 /// Text that must be JSON: the array itself when all of it is.
 fn check_json_cells(array: &ArrayRef) -> Cast {
     let text = array.as_string::<i32>();
-    let bad =
-        |(row, cell): (usize, Option<&str>)| cell.and_then(|cell| value::check_json(cell).err()).map(|reason| (row, reason));
+    let bad = |(row, cell): (usize, Option<&str>)| {
+        cell.and_then(|cell| value::check_json(cell).err()).map(|reason| (row, reason))
+    };
     let failures: Vec<_> = text.iter().enumerate().filter_map(bad).collect();
     if failures.is_empty() {
         return (array.clone(), failures);
     }
     let mut next = failures.iter().map(|(row, _)| *row).peekable();
-    let kept = text.iter().enumerate().map(|(row, cell)| if next.next_if_eq(&row).is_some() { None } else { cell });
+    let kept = text
+        .iter()
+        .enumerate()
+        .map(|(row, cell)| if next.next_if_eq(&row).is_some() { None } else { cell });
     (Arc::new(kept.collect::<StringArray>()), failures)
 }
 
@@ -205,16 +269,24 @@ fn check_digits(array: &ArrayRef, precision: u8) -> Cast {
         return (array.clone(), Vec::new());
     }
     let check = |unscaled: i128| match is_too_long(unscaled) {
-        true => Err(format!("a number of more than {precision} digits does not fit {}", array.data_type())),
+        true => Err(format!(
+            "a number of more than {precision} digits does not fit {}",
+            array.data_type()
+        )),
         false => Ok(unscaled),
     };
     let (cells, failures) = gather(numbers.iter().map(|cell| cell.map(check)));
-    (Arc::new(Decimal128Array::from_iter(cells).with_data_type(array.data_type().clone())), failures)
+    (
+        Arc::new(Decimal128Array::from_iter(cells).with_data_type(array.data_type().clone())),
+        failures,
+    )
 }
 
 fn narrow_longs(array: &ArrayRef) -> Cast {
-    let narrow =
-        |value: i64| i32::try_from(value).map_err(|_| Value::Long(value).convert(ColumnType::Integer).err().unwrap_or_default());
+    let narrow = |value: i64| {
+        i32::try_from(value)
+            .map_err(|_| Value::Long(value).convert(ColumnType::Integer).err().unwrap_or_default())
+    };
     let longs = array.as_primitive::<Int64Type>();
     if let Some(whole) = narrow_all(longs) {
         return (whole, Vec::new());
@@ -225,7 +297,8 @@ fn narrow_longs(array: &ArrayRef) -> Cast {
 
 /// All of them, when all fit.
 fn narrow_all(longs: &PrimitiveArray<Int64Type>) -> Option<ArrayRef> {
-    let narrowed: PrimitiveArray<Int32Type> = longs.try_unary(|value| i32::try_from(value).map_err(|_| ())).ok()?;
+    let narrowed: PrimitiveArray<Int32Type> =
+        longs.try_unary(|value| i32::try_from(value).map_err(|_| ())).ok()?;
     Some(Arc::new(narrowed))
 }
 
@@ -239,15 +312,24 @@ fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
     };
     // The count itself is in UTC whatever the time zone that it is shown in.
     let counts = Int64Array::from(
-        counted.to_data().into_builder().data_type(DataType::Int64).build().map_err(|error| Error::invalid(error.to_string()))?,
+        counted
+            .to_data()
+            .into_builder()
+            .data_type(DataType::Int64)
+            .build()
+            .map_err(|error| Error::invalid(error.to_string()))?,
     );
     if value::timestamp_units(unit) == value::timestamp_units(precision) {
         return Ok((value::timestamps(counts, precision), Vec::new()));
     }
     let too_far = |count: i64| {
-        format!("{} is too far from 1970 for TIMESTAMP({precision})", Value::Timestamp { value: count, precision: unit })
+        format!(
+            "{} is too far from 1970 for TIMESTAMP({precision})",
+            Value::Timestamp { value: count, precision: unit }
+        )
     };
-    let rescale = |count: i64| value::rescale_timestamp(count, unit, precision).ok_or_else(|| too_far(count));
+    let rescale =
+        |count: i64| value::rescale_timestamp(count, unit, precision).ok_or_else(|| too_far(count));
     let (cells, failures) = gather(counts.iter().map(|cell| cell.map(rescale)));
     Ok((value::timestamps(Int64Array::from_iter(cells), precision), failures))
 }
@@ -255,7 +337,8 @@ fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
 /// Value by value, for all other types.
 fn cast_values(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
     let cell = |row: usize| -> std::result::Result<Value, Reason> {
-        let value = Value::from_array(array.as_ref(), field, row).map_err(|error| error.message().to_owned())?;
+        let value = Value::from_array(array.as_ref(), field, row)
+            .map_err(|error| error.message().to_owned())?;
         value.convert(column_type)
     };
     let (cells, failures) = gather((0..array.len()).map(|row| Some(cell(row))));

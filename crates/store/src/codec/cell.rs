@@ -1,4 +1,5 @@
-//! One value as bytes: in a key, where byte order must be value order, and in a value, where speed matters.
+//! One value as bytes: in a key, where byte order must be value order, and in a value, where speed
+//! matters.
 //!
 //! | type | in a key | in a value |
 //! |---|---|---|
@@ -47,7 +48,8 @@ pub(crate) fn key_f32(value: f32) -> [u8; 4] {
     (if bits & SIGN_32 == 0 { bits ^ SIGN_32 } else { !bits }).to_be_bytes()
 }
 
-/// Numbers that compare equal must be one key, so -0.0 becomes 0.0 and every NaN the same one, which sorts last.
+/// Numbers that compare equal must be one key, so -0.0 becomes 0.0 and every NaN the same one,
+/// which sorts last.
 #[inline]
 pub(crate) fn key_f64(value: f64) -> [u8; 8] {
     let bits = if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() };
@@ -102,7 +104,8 @@ pub(crate) fn push_escaped(bytes: &[u8], key: &mut Vec<u8>) {
     key.extend_from_slice(&TERMINATOR);
 }
 
-/// Appends what the escaped part that begins `part` stands for. Nothing when it does not end as it should.
+/// Appends what the escaped part that begins `part` stands for. Nothing when it does not end as it
+/// should.
 pub(crate) fn push_unescaped(part: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = part;
     loop {
@@ -117,8 +120,13 @@ pub(crate) fn push_unescaped(part: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
 }
 
-/// Appends a value as part of a key. False, and nothing appended, when it is not of the column's type.
-pub(crate) fn push_key_value(value: ValueRef<'_>, column_type: ColumnType, key: &mut Vec<u8>) -> bool {
+/// Appends a value as part of a key. False, and nothing appended, when it is not of the column's
+/// type.
+pub(crate) fn push_key_value(
+    value: ValueRef<'_>,
+    column_type: ColumnType,
+    key: &mut Vec<u8>,
+) -> bool {
     match (value, column_type) {
         (ValueRef::Integer(value), ColumnType::Integer) => key.extend_from_slice(&key_i32(value)),
         (ValueRef::Long(value), ColumnType::Long) => key.extend_from_slice(&key_i64(value)),
@@ -130,7 +138,9 @@ pub(crate) fn push_key_value(value: ValueRef<'_>, column_type: ColumnType, key: 
             key.extend_from_slice(&key_i128(unscaled));
         }
         (ValueRef::Boolean(value), ColumnType::Boolean) => key.push(u8::from(value)),
-        (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own)) if precision == own => {
+        (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own))
+            if precision == own =>
+        {
             key.extend_from_slice(&key_i64(value))
         }
         (ValueRef::Uuid(value), ColumnType::Uuid) => key.extend_from_slice(&value),
@@ -148,11 +158,17 @@ pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Val
         ColumnType::Long => Value::Long(unkey_i64(*part.first_chunk()?)),
         ColumnType::Float => Value::Float(unkey_f32(*part.first_chunk()?)),
         ColumnType::Double => Value::Double(unkey_f64(*part.first_chunk()?)),
-        ColumnType::Number { scale, .. } => Value::Number { unscaled: unkey_i128(*part.first_chunk()?), scale },
+        ColumnType::Number { scale, .. } => {
+            Value::Number { unscaled: unkey_i128(*part.first_chunk()?), scale }
+        }
         ColumnType::Boolean => Value::Boolean(read_boolean(*part.first()?)?),
-        ColumnType::Timestamp(precision) => Value::Timestamp { value: unkey_i64(*part.first_chunk()?), precision },
+        ColumnType::Timestamp(precision) => {
+            Value::Timestamp { value: unkey_i64(*part.first_chunk()?), precision }
+        }
         ColumnType::Uuid => Value::Uuid(*part.first_chunk()?),
-        ColumnType::String | ColumnType::Json => Value::String(String::from_utf8(unescaped(part)?).ok()?),
+        ColumnType::String | ColumnType::Json => {
+            Value::String(String::from_utf8(unescaped(part)?).ok()?)
+        }
         ColumnType::Binary => Value::Binary(unescaped(part)?),
     })
 }
@@ -172,9 +188,14 @@ pub(crate) fn read_boolean(byte: u8) -> Option<bool> {
     }
 }
 
-/// Hands the bytes of a value outside the key to `write`. False, and `write` not called, when it is not of the column's type.
+/// Hands the bytes of a value outside the key to `write`. False, and `write` not called, when it is
+/// not of the column's type.
 #[inline]
-pub(crate) fn with_value_bytes(value: ValueRef<'_>, column_type: ColumnType, write: impl FnOnce(&[u8])) -> bool {
+pub(crate) fn with_value_bytes(
+    value: ValueRef<'_>,
+    column_type: ColumnType,
+    write: impl FnOnce(&[u8]),
+) -> bool {
     match (value, column_type) {
         (ValueRef::Integer(value), ColumnType::Integer) => write(&value.to_le_bytes()),
         (ValueRef::Long(value), ColumnType::Long) => write(&value.to_le_bytes()),
@@ -186,7 +207,11 @@ pub(crate) fn with_value_bytes(value: ValueRef<'_>, column_type: ColumnType, wri
             write(&unscaled.to_le_bytes());
         }
         (ValueRef::Boolean(value), ColumnType::Boolean) => write(&[u8::from(value)]),
-        (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own)) if precision == own => write(&value.to_le_bytes()),
+        (ValueRef::Timestamp { value, precision }, ColumnType::Timestamp(own))
+            if precision == own =>
+        {
+            write(&value.to_le_bytes())
+        }
         (ValueRef::Uuid(value), ColumnType::Uuid) => write(&value),
         (ValueRef::String(text), ColumnType::String) => write(text.as_bytes()),
         (ValueRef::Json(text), ColumnType::Json) => write(text.as_bytes()),
@@ -203,9 +228,13 @@ pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::Long => ValueRef::Long(i64::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Float => ValueRef::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Double => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
-        ColumnType::Number { scale, .. } => ValueRef::Number { unscaled: i128::from_le_bytes(bytes.try_into().ok()?), scale },
+        ColumnType::Number { scale, .. } => {
+            ValueRef::Number { unscaled: i128::from_le_bytes(bytes.try_into().ok()?), scale }
+        }
         ColumnType::Boolean => ValueRef::Boolean(read_boolean(*bytes.first()?)?),
-        ColumnType::Timestamp(precision) => ValueRef::Timestamp { value: i64::from_le_bytes(bytes.try_into().ok()?), precision },
+        ColumnType::Timestamp(precision) => {
+            ValueRef::Timestamp { value: i64::from_le_bytes(bytes.try_into().ok()?), precision }
+        }
         ColumnType::Uuid => ValueRef::Uuid(bytes.try_into().ok()?),
         ColumnType::String => ValueRef::String(std::str::from_utf8(bytes).ok()?),
         ColumnType::Json => ValueRef::Json(std::str::from_utf8(bytes).ok()?),

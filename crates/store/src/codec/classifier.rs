@@ -19,8 +19,8 @@ pub enum KeyOwner {
 
 /// Tells the tables of a space apart by their keys. Immutable; share it by `Arc`.
 ///
-/// A key is read from the left: the columns of the top-level table, then, when the key goes on, the number of a child table and that
-/// table's own columns, and so on.
+/// A key is read from the left: the columns of the top-level table, then, when the key goes on, the
+/// number of a child table and that table's own columns, and so on.
 #[derive(Debug)]
 pub struct KeyClassifier {
     root_path: String,
@@ -45,7 +45,11 @@ impl Level {
                 (_, part) => parts.push(part),
             }
         }
-        Self { table_id: schema.table_id, parent_id: schema.ancestors.last().map(|parent| parent.table_id), parts }
+        Self {
+            table_id: schema.table_id,
+            parent_id: schema.ancestors.last().map(|parent| parent.table_id),
+            parts,
+        }
     }
 
     #[inline]
@@ -59,7 +63,12 @@ impl KeyClassifier {
     pub fn new(tables: &[Arc<TableSchema>]) -> Self {
         let mut levels: Vec<_> = tables.iter().map(|schema| Level::new(schema)).collect();
         levels.sort_by_key(|level| level.table_id);
-        Self { root_path: tables.first().map_or_else(String::new, |schema| schema.root_path().to_owned()), levels }
+        Self {
+            root_path: tables
+                .first()
+                .map_or_else(String::new, |schema| schema.root_path().to_owned()),
+            levels,
+        }
     }
 
     /// The table that a key belongs to.
@@ -71,13 +80,19 @@ impl KeyClassifier {
         self.walk(key, |_, _| false).map(|(owner, _)| owner)
     }
 
-    /// How many leading bytes of a key, of the table `ancestor_id` or one below it, are the key of its row in that table.
+    /// How many leading bytes of a key, of the table `ancestor_id` or one below it, are the key of
+    /// its row in that table.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no key of the space; `Invalid` when the key is not of that table or below it.
+    /// `Corruption` for bytes that are no key of the space; `Invalid` when the key is not of that
+    /// table or below it.
     pub fn ancestor_key_len(&self, key: &[u8], ancestor_id: u32) -> Result<usize> {
         let (owner, end) = self.walk(key, |table_id, _| table_id == ancestor_id)?;
-        if owner == KeyOwner::Table(ancestor_id) { Ok(end) } else { Err(self.not_below(key, ancestor_id)) }
+        if owner == KeyOwner::Table(ancestor_id) {
+            Ok(end)
+        } else {
+            Err(self.not_below(key, ancestor_id))
+        }
     }
 
     #[cold]
@@ -89,11 +104,15 @@ impl KeyClassifier {
         ))
     }
 
-    /// Walks a key table by table until it ends or `stop` says so of a table and where its columns end. The answer is the table reached
-    /// and where its columns end.
+    /// Walks a key table by table until it ends or `stop` says so of a table and where its columns
+    /// end. The answer is the table reached and where its columns end.
     #[inline]
     fn walk(&self, key: &[u8], stop: impl Fn(u32, usize) -> bool) -> Result<(KeyOwner, usize)> {
-        let mut level = self.levels.first().filter(|level| level.parent_id.is_none()).ok_or_else(|| self.damaged(key))?;
+        let mut level = self
+            .levels
+            .first()
+            .filter(|level| level.parent_id.is_none())
+            .ok_or_else(|| self.damaged(key))?;
         let mut start = 0;
         loop {
             let end = level.end(key, start).ok_or_else(|| self.damaged(key))?;
@@ -104,7 +123,10 @@ impl KeyClassifier {
                 .first_chunk::<MARKER_LEN>()
                 .map(|bytes| u32::from_be_bytes(*bytes))
                 .ok_or_else(|| self.damaged(key))?;
-            let child = self.levels.iter().find(|child| child.table_id == marker && child.parent_id == Some(level.table_id));
+            let child = self
+                .levels
+                .iter()
+                .find(|child| child.table_id == marker && child.parent_id == Some(level.table_id));
             let Some(child) = child else { return Ok((KeyOwner::Other, end)) };
             (level, start) = (child, end + MARKER_LEN);
         }

@@ -1,21 +1,25 @@
 //! Values and keys to record batches.
 //!
-//! 1. Note for every row the layout that its schema number names, and that its length agrees with it.
-//! 2. For each column asked for, find its bytes row by row (in the value, in the key, or the default of a column that was added later)
-//!    and gather them into an array.
+//! 1. Note for every row the layout that its schema number names, and that its length agrees with
+//!    it.
+//! 2. For each column asked for, find its bytes row by row (in the value, in the key, or the
+//!    default of a column that was added later) and gather them into an array.
 //!
-//! Nothing that is read from a store is trusted: every place is checked, and bytes that cannot be are `Corruption`.
+//! Nothing that is read from a store is trusted: every place is checked, and bytes that cannot be
+//! are `Corruption`.
 
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, BooleanBufferBuilder, FixedSizeBinaryArray, NullBufferBuilder,
-    PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray,
+    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, BooleanBufferBuilder,
+    FixedSizeBinaryArray, NullBufferBuilder, PrimitiveArray, RecordBatch, RecordBatchOptions,
+    StringArray,
 };
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
-    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
 };
 use tonnage_engine::{Error, Result, Rows};
 
@@ -97,17 +101,23 @@ impl<'a> Cells<'a> for KeyCells<'a> {
 }
 
 impl TableCodec {
-    /// Decodes rows of this table: all, or those at the given places; all columns, or those at the given places in the schema.
-    /// Values are not looked at when only key columns are asked for.
+    /// Decodes rows of this table: all, or those at the given places; all columns, or those at the
+    /// given places in the schema. Values are not looked at when only key columns are asked for.
     ///
     /// # Errors
-    /// `Invalid` for more than 2 GiB of rows, which Arrow's arrays cannot take: decode fewer together. `Corruption` for bytes
-    /// that no row of this table encodes to, naming the table and the key; `Conflict` for a row without a column that this
-    /// codec, which is older, has as NOT NULL: take the table's codec anew.
+    /// `Invalid` for more than 2 GiB of rows, which Arrow's arrays cannot take: decode fewer
+    /// together. `Corruption` for bytes that no row of this table encodes to, naming the table and
+    /// the key; `Conflict` for a row without a column that this codec, which is older, has as NOT
+    /// NULL: take the table's codec anew.
     ///
     /// # Panics
     /// If `which` names a row that there is not.
-    pub fn decode(&self, rows: &Rows, which: Option<&[u32]>, projection: Option<&[usize]>) -> Result<RecordBatch> {
+    pub fn decode(
+        &self,
+        rows: &Rows,
+        which: Option<&[u32]>,
+        projection: Option<&[usize]>,
+    ) -> Result<RecordBatch> {
         let schema = self.projected_schema(projection)?;
         let picked = Picked { rows, which };
         self.check_bytes(picked, projection)?;
@@ -119,11 +129,18 @@ impl TableCodec {
                 &all
             }
         };
-        let wanted: Vec<usize> = (0..self.key.len()).filter(|step| columns.contains(&self.key[*step].column)).collect();
-        let places =
-            if wanted.is_empty() { None } else { Some(self.key_places((0..picked.len()).map(|row| picked.key(row)), wanted)?) };
-        let layouts =
-            if columns.iter().all(|column| self.schema.is_key(*column)) { Vec::new() } else { self.layouts_of(picked)? };
+        let wanted: Vec<usize> =
+            (0..self.key.len()).filter(|step| columns.contains(&self.key[*step].column)).collect();
+        let places = if wanted.is_empty() {
+            None
+        } else {
+            Some(self.key_places((0..picked.len()).map(|row| picked.key(row)), wanted)?)
+        };
+        let layouts = if columns.iter().all(|column| self.schema.is_key(*column)) {
+            Vec::new()
+        } else {
+            self.layouts_of(picked)?
+        };
 
         let known: Vec<&ValueLayout> = self.layouts.iter().chain(self.later.iter()).collect();
         let mut arrays = Vec::with_capacity(columns.len());
@@ -131,34 +148,52 @@ impl TableCodec {
             let column_type = self.schema.columns[column].column_type;
             arrays.push(match (self.schema.key_position(column), &places) {
                 (Some(step), Some(places)) => {
-                    let cells = KeyCells { picked, places, wanted: places.position(step).expect("the step was asked for") };
-                    key_array(picked.len(), column_type, &cells).map_err(|row| key_error(self, picked.key(row)))?
+                    let cells = KeyCells {
+                        picked,
+                        places,
+                        wanted: places.position(step).expect("the step was asked for"),
+                    };
+                    key_array(picked.len(), column_type, &cells)
+                        .map_err(|row| key_error(self, picked.key(row)))?
                 }
                 _ => {
                     let id = self.schema.columns[column].id;
                     let slots: Vec<_> = known.iter().map(|layout| layout.slot(id)).collect();
-                    if let Some(row) = layouts.iter().position(|layout| slots[usize::from(*layout)].is_none()) {
-                        // Of rows that lack the column those of the latest layout have the least to say.
-                        let latest = (row..picked.len()).filter(|row| slots[usize::from(layouts[*row])].is_none());
+                    if let Some(row) =
+                        layouts.iter().position(|layout| slots[usize::from(*layout)].is_none())
+                    {
+                        // Of rows that lack the column those of the latest layout have the least to
+                        // say.
+                        let latest = (row..picked.len())
+                            .filter(|row| slots[usize::from(layouts[*row])].is_none());
                         let row = latest.max_by_key(|row| layouts[*row]).unwrap_or(row);
                         self.absent_cell(picked.key(row), column, layouts[row].into())?;
                     }
                     let default = self.default_bytes[column].as_deref();
-                    let cells = ValueCells { picked, layouts: &layouts, known: &known, slots, default };
-                    value_array(picked.len(), column_type, &cells).map_err(|row| self.value_error(picked.key(row)))?
+                    let cells =
+                        ValueCells { picked, layouts: &layouts, known: &known, slots, default };
+                    value_array(picked.len(), column_type, &cells)
+                        .map_err(|row| self.value_error(picked.key(row)))?
                 }
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(picked.len()));
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|error| {
-            Error::corruption(format!("table {}: {error}: run `check`, then restore from a copy", self.schema.path))
+            Error::corruption(format!(
+                "table {}: {error}: run `check`, then restore from a copy",
+                self.schema.path
+            ))
         })
     }
 
     /// Refuses rows that arrays with offsets of 32 bits might not take.
     fn check_bytes(&self, picked: Picked<'_>, projection: Option<&[usize]>) -> Result<()> {
         let of_defaults = self.default_bytes_of(projection).saturating_mul(picked.len());
-        let of_rows = || (0..picked.len()).map(|row| picked.key(row).len() + picked.value(row).len()).sum::<usize>();
+        let of_rows = || {
+            (0..picked.len())
+                .map(|row| picked.key(row).len() + picked.value(row).len())
+                .sum::<usize>()
+        };
         let fits = |bytes: usize| bytes.saturating_add(of_defaults) <= i32::MAX as usize;
         if fits(picked.rows.bytes()) || fits(of_rows()) {
             return Ok(());
@@ -170,7 +205,8 @@ impl TableCodec {
         )))
     }
 
-    /// The bytes of the defaults that a row from before their columns takes when these columns, or all, are decoded.
+    /// The bytes of the defaults that a row from before their columns takes when these columns, or
+    /// all, are decoded.
     pub(crate) fn default_bytes_of(&self, projection: Option<&[usize]>) -> usize {
         let bytes = |column: usize| match self.schema.columns[column].column_type.fixed_width() {
             Some(_) => 0,
@@ -183,20 +219,29 @@ impl TableCodec {
     }
 
     fn layouts_of(&self, picked: Picked<'_>) -> Result<Vec<u16>> {
-        (0..picked.len()).map(|row| self.layout_of(picked.key(row), picked.value(row)).map(|layout| layout as u16)).collect()
+        (0..picked.len())
+            .map(|row| {
+                self.layout_of(picked.key(row), picked.value(row)).map(|layout| layout as u16)
+            })
+            .collect()
     }
 
     /// Which of the codec's layouts a value has.
     #[inline]
     pub(super) fn layout_of(&self, key: &[u8], value: &[u8]) -> Result<usize> {
-        let number =
-            value.first_chunk::<NUMBER_LEN>().map(|bytes| u16::from_le_bytes(*bytes)).ok_or_else(|| self.value_error(key))?;
+        let number = value
+            .first_chunk::<NUMBER_LEN>()
+            .map(|bytes| u16::from_le_bytes(*bytes))
+            .ok_or_else(|| self.value_error(key))?;
         let newest = self.layouts.len() - 1;
         let layout = if self.layouts[newest].number == number {
             newest
         } else {
             let known = self.layouts.iter().chain(self.later.iter());
-            known.map(|layout| layout.number).position(|own| own == number).ok_or_else(|| self.unknown_layout(key, number))?
+            known
+                .map(|layout| layout.number)
+                .position(|own| own == number)
+                .ok_or_else(|| self.unknown_layout(key, number))?
         };
         if self.layout_at(layout).fits(value) { Ok(layout) } else { Err(self.value_error(key)) }
     }
@@ -222,39 +267,59 @@ impl TableCodec {
 }
 
 /// An array of cells that lie in values. The error is the row that cannot be read.
-fn value_array<'a>(rows: usize, column_type: ColumnType, cells: &impl Cells<'a>) -> std::result::Result<ArrayRef, usize> {
+fn value_array<'a>(
+    rows: usize,
+    column_type: ColumnType,
+    cells: &impl Cells<'a>,
+) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
     Ok(match column_type {
-        ColumnType::Integer => Arc::new(primitive::<Int32Type, 4>(rows, cells, i32::from_le_bytes)?),
-        ColumnType::Long => Arc::new(primitive::<Int64Type, 8>(rows, cells, i64::from_le_bytes)?),
-        ColumnType::Float => Arc::new(primitive::<Float32Type, 4>(rows, cells, f32::from_le_bytes)?),
-        ColumnType::Double => Arc::new(primitive::<Float64Type, 8>(rows, cells, f64::from_le_bytes)?),
-        ColumnType::Number { .. } => {
-            Arc::new(primitive::<Decimal128Type, 16>(rows, cells, i128::from_le_bytes)?.with_data_type(data_type))
+        ColumnType::Integer => {
+            Arc::new(primitive::<Int32Type, 4>(rows, cells, i32::from_le_bytes)?)
         }
+        ColumnType::Long => Arc::new(primitive::<Int64Type, 8>(rows, cells, i64::from_le_bytes)?),
+        ColumnType::Float => {
+            Arc::new(primitive::<Float32Type, 4>(rows, cells, f32::from_le_bytes)?)
+        }
+        ColumnType::Double => {
+            Arc::new(primitive::<Float64Type, 8>(rows, cells, f64::from_le_bytes)?)
+        }
+        ColumnType::Number { .. } => Arc::new(
+            primitive::<Decimal128Type, 16>(rows, cells, i128::from_le_bytes)?
+                .with_data_type(data_type),
+        ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, i64::from_le_bytes)?,
         ColumnType::Boolean => booleans(rows, cells)?,
         ColumnType::Uuid => uuids(rows, cells)?,
-        ColumnType::String | ColumnType::Json => variable(rows, cells, push_plain)?.into_strings()?,
+        ColumnType::String | ColumnType::Json => {
+            variable(rows, cells, push_plain)?.into_strings()?
+        }
         ColumnType::Binary => variable(rows, cells, push_plain)?.into_binary(),
     })
 }
 
 /// An array of cells that lie in keys.
-fn key_array<'a>(rows: usize, column_type: ColumnType, cells: &impl Cells<'a>) -> std::result::Result<ArrayRef, usize> {
+fn key_array<'a>(
+    rows: usize,
+    column_type: ColumnType,
+    cells: &impl Cells<'a>,
+) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
     Ok(match column_type {
         ColumnType::Integer => Arc::new(primitive::<Int32Type, 4>(rows, cells, cell::unkey_i32)?),
         ColumnType::Long => Arc::new(primitive::<Int64Type, 8>(rows, cells, cell::unkey_i64)?),
         ColumnType::Float => Arc::new(primitive::<Float32Type, 4>(rows, cells, cell::unkey_f32)?),
         ColumnType::Double => Arc::new(primitive::<Float64Type, 8>(rows, cells, cell::unkey_f64)?),
-        ColumnType::Number { .. } => {
-            Arc::new(primitive::<Decimal128Type, 16>(rows, cells, cell::unkey_i128)?.with_data_type(data_type))
-        }
+        ColumnType::Number { .. } => Arc::new(
+            primitive::<Decimal128Type, 16>(rows, cells, cell::unkey_i128)?
+                .with_data_type(data_type),
+        ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, cell::unkey_i64)?,
         ColumnType::Boolean => booleans(rows, cells)?,
         ColumnType::Uuid => uuids(rows, cells)?,
-        ColumnType::String | ColumnType::Json => variable(rows, cells, cell::push_unescaped)?.into_strings()?,
+        ColumnType::String | ColumnType::Json => {
+            variable(rows, cells, cell::push_unescaped)?.into_strings()?
+        }
         ColumnType::Binary => variable(rows, cells, cell::push_unescaped)?.into_binary(),
     })
 }
@@ -290,9 +355,15 @@ fn timestamps<'a>(
 ) -> std::result::Result<ArrayRef, usize> {
     Ok(match timestamp_unit(precision) {
         TimeUnit::Second => Arc::new(primitive::<TimestampSecondType, 8>(rows, cells, read)?),
-        TimeUnit::Millisecond => Arc::new(primitive::<TimestampMillisecondType, 8>(rows, cells, read)?),
-        TimeUnit::Microsecond => Arc::new(primitive::<TimestampMicrosecondType, 8>(rows, cells, read)?),
-        TimeUnit::Nanosecond => Arc::new(primitive::<TimestampNanosecondType, 8>(rows, cells, read)?),
+        TimeUnit::Millisecond => {
+            Arc::new(primitive::<TimestampMillisecondType, 8>(rows, cells, read)?)
+        }
+        TimeUnit::Microsecond => {
+            Arc::new(primitive::<TimestampMicrosecondType, 8>(rows, cells, read)?)
+        }
+        TimeUnit::Nanosecond => {
+            Arc::new(primitive::<TimestampNanosecondType, 8>(rows, cells, read)?)
+        }
     })
 }
 
@@ -302,7 +373,9 @@ fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<Arra
     for row in 0..rows {
         let cell = cells.get(row).map_err(|Damaged| row)?;
         match cell {
-            Some(bytes) => values.append(bytes.first().and_then(|byte| cell::read_boolean(*byte)).ok_or(row)?),
+            Some(bytes) => {
+                values.append(bytes.first().and_then(|byte| cell::read_boolean(*byte)).ok_or(row)?)
+            }
             None => values.append(false),
         }
         nulls.append(cell.is_some());
@@ -370,7 +443,9 @@ impl Variable {
         match StringArray::try_new(offsets.clone(), bytes.clone(), self.nulls.finish()) {
             Ok(array) => Ok(Arc::new(array)),
             Err(_) => {
-                let bad = |pair: &[i32]| std::str::from_utf8(&bytes[pair[0] as usize..pair[1] as usize]).is_err();
+                let bad = |pair: &[i32]| {
+                    std::str::from_utf8(&bytes[pair[0] as usize..pair[1] as usize]).is_err()
+                };
                 Err(offsets.windows(2).position(bad).unwrap_or(0))
             }
         }

@@ -38,7 +38,8 @@ impl TableCodec {
             let mut at = 0;
             let mut next = wanted.iter().copied().peekable();
             for (index, step) in self.key.iter().enumerate() {
-                let part = self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
+                let part =
+                    self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
                 if next.next_if_eq(&index).is_some() {
                     places.push((at - part.len()) as u32);
                 }
@@ -52,7 +53,12 @@ impl TableCodec {
 
     /// The part of a key that a step wrote at `at`, which moves behind it.
     #[inline]
-    pub(super) fn key_part_at<'k>(&self, key: &'k [u8], at: &mut usize, step: &KeyStep) -> Option<&'k [u8]> {
+    pub(super) fn key_part_at<'k>(
+        &self,
+        key: &'k [u8],
+        at: &mut usize,
+        step: &KeyStep,
+    ) -> Option<&'k [u8]> {
         let mut start = *at;
         if let Some(marker) = step.marker {
             if key.get(start..start + MARKER_LEN)? != marker.to_be_bytes() {

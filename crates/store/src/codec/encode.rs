@@ -7,8 +7,8 @@
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::TimeUnit;
 use arrow::datatypes::{
-    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result, Slices};
 
@@ -22,9 +22,15 @@ impl TableCodec {
     ///
     /// # Errors
     /// `Invalid` when the batch is not aligned.
-    pub fn encode(&self, batch: &RecordBatch, keys: &mut Slices, values: &mut Slices) -> Result<()> {
+    pub fn encode(
+        &self,
+        batch: &RecordBatch,
+        keys: &mut Slices,
+        values: &mut Slices,
+    ) -> Result<()> {
         self.check_aligned(batch)?;
-        let key_columns: Vec<&ArrayRef> = self.key.iter().map(|step| batch.column(step.column)).collect();
+        let key_columns: Vec<&ArrayRef> =
+            self.key.iter().map(|step| batch.column(step.column)).collect();
         *keys = self.encode_key_columns(&key_columns, batch.num_rows(), None)?;
         *values = self.encode_values(batch)?;
         Ok(())
@@ -32,11 +38,18 @@ impl TableCodec {
 
     fn check_aligned(&self, batch: &RecordBatch) -> Result<()> {
         let fits = batch.num_columns() == self.arrow.fields().len()
-            && batch.columns().iter().zip(self.arrow.fields()).all(|(array, field)| array.data_type() == field.data_type());
+            && batch
+                .columns()
+                .iter()
+                .zip(self.arrow.fields())
+                .all(|(array, field)| array.data_type() == field.data_type());
         if fits {
             Ok(())
         } else {
-            Err(Error::invalid(format!("the batch has not the columns of table {}: align it first", self.schema.path)))
+            Err(Error::invalid(format!(
+                "the batch has not the columns of table {}: align it first",
+                self.schema.path
+            )))
         }
     }
 
@@ -44,16 +57,24 @@ impl TableCodec {
         let layout = self.layout();
         let ends = self.measure_values(batch, layout)?;
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
-        each_row(&ends, |_, start| data[start..start + NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes()));
+        each_row(&ends, |_, start| {
+            data[start..start + NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes())
+        });
         let mut filled = if layout.variable > 0 { vec![0_u32; ends.len()] } else { Vec::new() };
         for value_column in &self.value {
             let array = batch.column(value_column.column);
             mark_nulls(array, value_column.slot, &ends, &mut data);
             match value_column.slot.place {
-                Place::Fixed(at, _) => {
-                    write_fixed(array, self.schema.columns[value_column.column].column_type, at, &ends, &mut data)
+                Place::Fixed(at, _) => write_fixed(
+                    array,
+                    self.schema.columns[value_column.column].column_type,
+                    at,
+                    &ends,
+                    &mut data,
+                ),
+                Place::Variable(variable) => {
+                    write_variable(array, layout, variable, &ends, &mut filled, &mut data)
                 }
-                Place::Variable(variable) => write_variable(array, layout, variable, &ends, &mut filled, &mut data),
             }
         }
         Ok(Slices::from_parts(data, ends))
@@ -68,7 +89,10 @@ impl TableCodec {
             }
         }
         if let Some(row) = lens.iter().position(|len| *len > u32::MAX as usize) {
-            return Err(Error::invalid(format!("table {}: row {row} of the batch is longer than 4 GiB", self.schema.path)));
+            return Err(Error::invalid(format!(
+                "table {}: row {row} of the batch is longer than 4 GiB",
+                self.schema.path
+            )));
         }
         running_sum(&mut lens);
         Ok(lens)
@@ -104,7 +128,13 @@ fn mark_nulls(array: &ArrayRef, slot: Slot, ends: &[usize], data: &mut [u8]) {
     });
 }
 
-fn write_fixed(array: &ArrayRef, column_type: ColumnType, at: usize, ends: &[usize], data: &mut [u8]) {
+fn write_fixed(
+    array: &ArrayRef,
+    column_type: ColumnType,
+    at: usize,
+    ends: &[usize],
+    data: &mut [u8],
+) {
     macro_rules! primitive {
         ($arrow:ty) => {{
             let values = array.as_primitive::<$arrow>().values();
@@ -133,14 +163,24 @@ fn write_fixed(array: &ArrayRef, column_type: ColumnType, at: usize, ends: &[usi
                 values.value(row).try_into().expect("cells of a UUID array have 16 bytes")
             })
         }
-        ColumnType::String | ColumnType::Binary | ColumnType::Json => unreachable!("of variable width"),
+        ColumnType::String | ColumnType::Binary | ColumnType::Json => {
+            unreachable!("of variable width")
+        }
     }
 }
 
 #[inline]
-fn write_cells<const N: usize>(array: &ArrayRef, at: usize, ends: &[usize], data: &mut [u8], cell: impl Fn(usize) -> [u8; N]) {
+fn write_cells<const N: usize>(
+    array: &ArrayRef,
+    at: usize,
+    ends: &[usize],
+    data: &mut [u8],
+    cell: impl Fn(usize) -> [u8; N],
+) {
     match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-        None => each_row(ends, |row, start| data[start + at..start + at + N].copy_from_slice(&cell(row))),
+        None => each_row(ends, |row, start| {
+            data[start + at..start + at + N].copy_from_slice(&cell(row))
+        }),
         Some(nulls) => each_row(ends, |row, start| {
             if nulls.is_valid(row) {
                 data[start + at..start + at + N].copy_from_slice(&cell(row));
@@ -172,7 +212,14 @@ pub(super) fn add_lens(array: &ArrayRef, lens: &mut [usize]) {
 }
 
 /// Writes a column of variable width behind what `filled` says is there already, and where it ends.
-fn write_variable(array: &ArrayRef, layout: &ValueLayout, variable: usize, ends: &[usize], filled: &mut [u32], data: &mut [u8]) {
+fn write_variable(
+    array: &ArrayRef,
+    layout: &ValueLayout,
+    variable: usize,
+    ends: &[usize],
+    filled: &mut [u32],
+    data: &mut [u8],
+) {
     let (bytes, offsets) = bytes_and_offsets(array);
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
     let end_at = layout.ends_at + variable * END_LEN;

@@ -1,12 +1,13 @@
 //! Batches of rows to keys.
 //!
-//! As with values: measure every key, take one buffer, write column after column. A cursor per row says where its next column
-//! goes, for keys need not be of one length.
+//! As with values: measure every key, take one buffer, write column after column. A cursor per row
+//! says where its next column goes, for keys need not be of one length.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
-    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
 };
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
@@ -18,10 +19,12 @@ use crate::ColumnType;
 use crate::schema::timestamp_unit;
 
 impl TableCodec {
-    /// Encodes the keys of a batch that holds the key columns by name (others are ignored); what `keys` held is replaced.
+    /// Encodes the keys of a batch that holds the key columns by name (others are ignored); what
+    /// `keys` held is replaced.
     ///
     /// # Errors
-    /// `Invalid` when a key column is missing, NULL or of another type, naming the column and the row.
+    /// `Invalid` when a key column is missing, NULL or of another type, naming the column and the
+    /// row.
     pub fn encode_keys(&self, batch: &RecordBatch, keys: &mut Slices) -> Result<()> {
         let mut arrays = Vec::with_capacity(self.key.len());
         for step in &self.key {
@@ -34,7 +37,8 @@ impl TableCodec {
 
     fn key_column(&self, batch: &RecordBatch, step: &KeyStep) -> Result<ArrayRef> {
         let column = &self.schema.columns[step.column];
-        let position = batch.schema_ref().fields().iter().position(|field| column.is_named(field.name()));
+        let position =
+            batch.schema_ref().fields().iter().position(|field| column.is_named(field.name()));
         let position = position.ok_or_else(|| self.missing_key_column(step))?;
         let (array, failures) = self.cast_key_column(batch, position, step)?;
         if let Some((row, reason)) = failures.first() {
@@ -43,8 +47,18 @@ impl TableCodec {
         Ok(array)
     }
 
-    pub(super) fn cast_key_column(&self, batch: &RecordBatch, position: usize, step: &KeyStep) -> Result<super::cast::Cast> {
-        let place = || format!("table {}, column '{}'", self.schema.path, self.schema.columns[step.column].name);
+    pub(super) fn cast_key_column(
+        &self,
+        batch: &RecordBatch,
+        position: usize,
+        step: &KeyStep,
+    ) -> Result<super::cast::Cast> {
+        let place = || {
+            format!(
+                "table {}, column '{}'",
+                self.schema.path, self.schema.columns[step.column].name
+            )
+        };
         cast_column(batch.column(position), batch.schema_ref().field(position), step.column_type)
             .map_err(|error| error.at(place()))
     }
@@ -68,9 +82,14 @@ impl TableCodec {
         ))
     }
 
-    /// Encodes key columns given in key order, in the columns' own types. With `given`, row `i` gives only its first `given[i]`
-    /// columns.
-    pub(super) fn encode_key_columns(&self, columns: &[&ArrayRef], rows: usize, given: Option<&[u16]>) -> Result<Slices> {
+    /// Encodes key columns given in key order, in the columns' own types. With `given`, row `i`
+    /// gives only its first `given[i]` columns.
+    pub(super) fn encode_key_columns(
+        &self,
+        columns: &[&ArrayRef],
+        rows: usize,
+        given: Option<&[u16]>,
+    ) -> Result<Slices> {
         let Some(given) = given else {
             self.check_no_nulls(columns)?;
             return Ok(self.encode_given(columns, rows, |_| columns.len(), columns.len()));
@@ -89,9 +108,16 @@ impl TableCodec {
         Ok(())
     }
 
-    /// Encodes the first `given(row)` columns of each row. Table numbers are written before the first `steps` columns.
+    /// Encodes the first `given(row)` columns of each row. Table numbers are written before the
+    /// first `steps` columns.
     #[inline]
-    fn encode_given(&self, columns: &[&ArrayRef], rows: usize, given: impl Fn(usize) -> usize + Copy, steps: usize) -> Slices {
+    fn encode_given(
+        &self,
+        columns: &[&ArrayRef],
+        rows: usize,
+        given: impl Fn(usize) -> usize + Copy,
+        steps: usize,
+    ) -> Slices {
         let steps = || self.key.iter().enumerate().take(steps);
         let mut ends = vec![0_usize; rows];
         for (position, step) in steps() {
@@ -99,7 +125,9 @@ impl TableCodec {
                 add_width(MARKER_LEN, &mut ends, |row| given(row) >= position);
             }
             match (columns.get(position), step.part) {
-                (Some(_), KeyPart::Fixed(width)) => add_width(width.into(), &mut ends, |row| given(row) > position),
+                (Some(_), KeyPart::Fixed(width)) => {
+                    add_width(width.into(), &mut ends, |row| given(row) > position)
+                }
                 (Some(array), _) => add_escaped_lens(array, &mut ends, |row| given(row) > position),
                 (None, _) => {}
             }
@@ -107,13 +135,21 @@ impl TableCodec {
         running_sum(&mut ends);
 
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
-        let mut cursors: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(rows).collect();
+        let mut cursors: Vec<usize> =
+            [0].into_iter().chain(ends.iter().copied()).take(rows).collect();
         for (position, step) in steps() {
             if let Some(marker) = step.marker {
-                write_cells(&mut data, &mut cursors, |row| given(row) >= position, |_| marker.to_be_bytes());
+                write_cells(
+                    &mut data,
+                    &mut cursors,
+                    |row| given(row) >= position,
+                    |_| marker.to_be_bytes(),
+                );
             }
             if let Some(array) = columns.get(position) {
-                write_column(array, step.column_type, &mut data, &mut cursors, |row| given(row) > position);
+                write_column(array, step.column_type, &mut data, &mut cursors, |row| {
+                    given(row) > position
+                });
             }
         }
         Slices::from_parts(data, ends)
@@ -132,7 +168,12 @@ fn holds_no_zero(bytes: &[u8], offsets: &[i32]) -> bool {
 }
 
 /// Adds the length that each wanted cell takes in a key.
-pub(crate) fn add_key_lens(array: &ArrayRef, column_type: ColumnType, lens: &mut [usize], wants: impl Fn(usize) -> bool) {
+pub(crate) fn add_key_lens(
+    array: &ArrayRef,
+    column_type: ColumnType,
+    lens: &mut [usize],
+    wants: impl Fn(usize) -> bool,
+) {
     match cell::key_part(column_type) {
         KeyPart::Fixed(width) => add_width(width.into(), lens, wants),
         _ => add_escaped_lens(array, lens, wants),
@@ -145,7 +186,8 @@ fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize], wants: impl Fn(usize) 
     for (row, (len, pair)) in lens.iter_mut().zip(offsets.windows(2)).enumerate() {
         if wants(row) {
             let cell = &bytes[pair[0] as usize..pair[1] as usize];
-            *len += if plain { cell.len() + cell::TERMINATOR.len() } else { cell::escaped_len(cell) };
+            *len +=
+                if plain { cell.len() + cell::TERMINATOR.len() } else { cell::escaped_len(cell) };
         }
     }
 }
@@ -186,7 +228,9 @@ pub(crate) fn write_column(
                 values.value(row).try_into().expect("cells of a UUID array have 16 bytes")
             })
         }
-        ColumnType::String | ColumnType::Binary | ColumnType::Json => write_escaped(array, data, cursors, wants),
+        ColumnType::String | ColumnType::Binary | ColumnType::Json => {
+            write_escaped(array, data, cursors, wants)
+        }
     }
 }
 
@@ -206,7 +250,12 @@ pub(crate) fn write_cells<const N: usize>(
     }
 }
 
-fn write_escaped(array: &ArrayRef, data: &mut [u8], cursors: &mut [usize], wants: impl Fn(usize) -> bool) {
+fn write_escaped(
+    array: &ArrayRef,
+    data: &mut [u8],
+    cursors: &mut [usize],
+    wants: impl Fn(usize) -> bool,
+) {
     let (bytes, offsets) = bytes_and_offsets(array);
     let plain = holds_no_zero(bytes, offsets);
     let mut escaped = Vec::new();

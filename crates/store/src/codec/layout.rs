@@ -24,7 +24,8 @@ pub(crate) struct KeyStep {
     pub(crate) column_type: ColumnType,
     /// How it delimits itself.
     pub(crate) part: KeyPart,
-    /// The number of the table that begins with this column, when that is a child table: it stands right before the column.
+    /// The number of the table that begins with this column, when that is a child table: it stands
+    /// right before the column.
     pub(crate) marker: Option<u32>,
 }
 
@@ -32,7 +33,12 @@ pub(crate) struct KeyStep {
 pub(crate) fn key_steps(schema: &TableSchema) -> Vec<KeyStep> {
     let levels: Vec<(usize, u32)> = {
         let starts = schema.ancestors.iter().map(|ancestor| ancestor.key_len);
-        let ids = schema.ancestors.iter().skip(1).map(|ancestor| ancestor.table_id).chain([schema.table_id]);
+        let ids = schema
+            .ancestors
+            .iter()
+            .skip(1)
+            .map(|ancestor| ancestor.table_id)
+            .chain([schema.table_id]);
         starts.zip(ids).collect()
     };
     let step = |(position, &column): (usize, &usize)| {
@@ -61,8 +67,8 @@ pub(crate) enum Place {
     Variable(usize),
 }
 
-/// How values of one schema number are laid out:
-/// schema number, null bitmap, columns of fixed width, ends of the columns of variable width, their bytes.
+/// How values of one schema number are laid out: schema number, null bitmap, columns of fixed
+/// width, ends of the columns of variable width, their bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueLayout {
     pub(crate) number: u16,
@@ -94,7 +100,13 @@ impl ValueLayout {
             };
             slots.push((column.id, Slot { bit, place }));
         }
-        Self { number: layout.number, slots, ends_at: at, variable, head_len: at + variable * END_LEN }
+        Self {
+            number: layout.number,
+            slots,
+            ends_at: at,
+            variable,
+            head_len: at + variable * END_LEN,
+        }
     }
 
     /// Where the column of that number lies, if the layout has it.
@@ -137,8 +149,9 @@ impl ValueLayout {
     }
 }
 
-/// The layouts that a table got while the store is open, oldest first. All codecs of the table share them, so that one which
-/// was made before an ALTER TABLE can read what is written after it. What is in it stays where it is.
+/// The layouts that a table got while the store is open, oldest first. All codecs of the table
+/// share them, so that one which was made before an ALTER TABLE can read what is written after it.
+/// What is in it stays where it is.
 #[derive(Debug, Default)]
 pub(crate) struct LaterLayouts {
     first: OnceLock<Box<LaterLayout>>,
@@ -160,7 +173,9 @@ impl LaterLayouts {
     pub(crate) fn push(&self, layout: &ValueLayout) {
         let mut slot = &self.first;
         loop {
-            let at = slot.get_or_init(|| Box::new(LaterLayout { layout: layout.clone(), next: OnceLock::new() }));
+            let at = slot.get_or_init(|| {
+                Box::new(LaterLayout { layout: layout.clone(), next: OnceLock::new() })
+            });
             if at.next.get().is_none() && at.layout.number >= layout.number {
                 return;
             }
@@ -170,7 +185,8 @@ impl LaterLayouts {
 }
 
 impl Drop for LaterLayouts {
-    /// One after another: dropping each with its successor inside would go as deep as there are layouts.
+    /// One after another: dropping each with its successor inside would go as deep as there are
+    /// layouts.
     fn drop(&mut self) {
         let mut next = self.first.take();
         while let Some(mut at) = next {

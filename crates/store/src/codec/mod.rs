@@ -2,13 +2,17 @@
 //!
 //! A batch goes through in three steps:
 //!
-//! 1. [`TableCodec::align`] brings the columns into the table's order and types, and sorts out the rows that do not fit.
-//! 2. [`TableCodec::encode`] makes a key and a value of every row. It measures all rows first, then takes two buffers of exactly
-//!    that size and writes one column after another into them: nothing is allocated per row.
-//! 3. [`TableCodec::decode`] makes arrays of keys and values, again one column after another, and only those asked for.
+//! 1. [`TableCodec::align`] brings the columns into the table's order and types, and sorts out the
+//!    rows that do not fit.
+//! 2. [`TableCodec::encode`] makes a key and a value of every row. It measures all rows first, then
+//!    takes two buffers of exactly that size and writes one column after another into them: nothing
+//!    is allocated per row.
+//! 3. [`TableCodec::decode`] makes arrays of keys and values, again one column after another, and
+//!    only those asked for.
 //!
-//! Single rows ([`TableCodec::encode_row`], [`TableCodec::decode_row`]; without copies [`TableCodec::encode_cells`], [`RowView`]) take
-//! a way of their own to the same bytes. `docs/format.md` describes them byte by byte.
+//! Single rows ([`TableCodec::encode_row`], [`TableCodec::decode_row`]; without copies
+//! [`TableCodec::encode_cells`], [`RowView`]) take a way of their own to the same bytes.
+//! `docs/format.md` describes them byte by byte.
 
 mod align;
 mod cast;
@@ -62,7 +66,10 @@ impl Default for Limits {
 
 impl From<&Capability> for Limits {
     fn from(capability: &Capability) -> Self {
-        Self { key_bytes_max: capability.key_bytes_max, value_bytes_max: capability.value_bytes_max }
+        Self {
+            key_bytes_max: capability.key_bytes_max,
+            value_bytes_max: capability.value_bytes_max,
+        }
     }
 }
 
@@ -84,7 +91,8 @@ pub struct TableCodec {
     value: Vec<ValueColumn>,
     /// Where each column lies in a value of the layout in force; nothing for key columns.
     slots: Vec<Option<Slot>>,
-    /// For each column what a row holds that was written before the column was added, as bytes of a value.
+    /// For each column what a row holds that was written before the column was added, as bytes of a
+    /// value.
     default_bytes: Vec<Option<Vec<u8>>>,
 }
 
@@ -101,8 +109,13 @@ impl TableCodec {
         Self::after(None, schema, limits)
     }
 
-    /// The codec of a table that had another one before, which can read what this one writes from now on.
-    pub(crate) fn after(before: Option<&TableCodec>, schema: Arc<TableSchema>, limits: Limits) -> Self {
+    /// The codec of a table that had another one before, which can read what this one writes from
+    /// now on.
+    pub(crate) fn after(
+        before: Option<&TableCodec>,
+        schema: Arc<TableSchema>,
+        limits: Limits,
+    ) -> Self {
         let codec = Self::alone(schema, limits);
         let later = before.map(|before| before.later.clone()).unwrap_or_default();
         later.push(codec.layout());
@@ -111,11 +124,18 @@ impl TableCodec {
 
     fn alone(schema: Arc<TableSchema>, limits: Limits) -> Self {
         let current = ValueLayout::new(&schema.layout());
-        let value_column = |column: usize| current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot });
+        let value_column = |column: usize| {
+            current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot })
+        };
         Self {
             arrow: schema.arrow_schema(),
             limits,
-            by_name: schema.columns.iter().enumerate().map(|(index, column)| (column.name.to_ascii_lowercase(), index)).collect(),
+            by_name: schema
+                .columns
+                .iter()
+                .enumerate()
+                .map(|(index, column)| (column.name.to_ascii_lowercase(), index))
+                .collect(),
             key: key_steps(&schema),
             slots: schema.columns.iter().map(|column| current.slot(column.id)).collect(),
             value: schema.value_columns().filter_map(value_column).collect(),
@@ -136,7 +156,8 @@ impl TableCodec {
         &self.arrow
     }
 
-    /// The Arrow schema of decoded batches: of all columns, or of those at these places in this order.
+    /// The Arrow schema of decoded batches: of all columns, or of those at these places in this
+    /// order.
     ///
     /// # Errors
     /// `Invalid` for a place that there is not.
@@ -144,24 +165,37 @@ impl TableCodec {
         match projection {
             None => Ok(self.arrow.clone()),
             Some(columns) => self.arrow.project(columns).map(Arc::new).map_err(|error| {
-                Error::invalid(format!("table {} has {} columns: {error}", self.schema.path, self.schema.columns.len()))
-                    .with_source(error)
+                Error::invalid(format!(
+                    "table {} has {} columns: {error}",
+                    self.schema.path,
+                    self.schema.columns.len()
+                ))
+                .with_source(error)
             }),
         }
     }
 
-    /// A layout by its place: those of this codec's own schema numbers come first, then those that came later.
+    /// A layout by its place: those of this codec's own schema numbers come first, then those that
+    /// came later.
     fn layout_at(&self, place: usize) -> &ValueLayout {
         match self.layouts.get(place) {
             Some(layout) => layout,
-            None => self.later.iter().nth(place - self.layouts.len()).expect("layouts are never taken away"),
+            None => self
+                .later
+                .iter()
+                .nth(place - self.layouts.len())
+                .expect("layouts are never taken away"),
         }
     }
 
-    /// What a row holds in a column that its layout lacks: written before the column was added, or after it was dropped.
+    /// What a row holds in a column that its layout lacks: written before the column was added, or
+    /// after it was dropped.
     fn absent_cell(&self, key: &[u8], column: usize, layout: usize) -> Result<Option<&[u8]>> {
         let default = self.default_bytes[column].as_deref();
-        if default.is_none() && layout >= self.layouts.len() && !self.schema.columns[column].nullable {
+        if default.is_none()
+            && layout >= self.layouts.len()
+            && !self.schema.columns[column].nullable
+        {
             return Err(self.dropped_since(key, column));
         }
         Ok(default)
@@ -192,14 +226,20 @@ impl TableCodec {
     /// The table's name and the key's bytes, for a message about a damaged row.
     #[cold]
     fn corruption(&self, key: &[u8], what: &str) -> Error {
-        Error::corruption(format!("table {}, key {}: {what}: run `check`, then restore from a copy", self.schema.path, hex(key)))
+        Error::corruption(format!(
+            "table {}, key {}: {what}: run `check`, then restore from a copy",
+            self.schema.path,
+            hex(key)
+        ))
     }
 }
 
 fn default_bytes(column: &crate::Column) -> Option<Vec<u8>> {
     let mut bytes = None;
     if let Some(default) = &column.default {
-        cell::with_value_bytes(default.into(), column.column_type, |written| bytes = Some(written.to_vec()));
+        cell::with_value_bytes(default.into(), column.column_type, |written| {
+            bytes = Some(written.to_vec())
+        });
     }
     bytes
 }

@@ -1,7 +1,8 @@
 //! Partial keys: the leading columns of a primary key, for all rows that begin with them.
 //!
-//! A partial key is a run of bytes that all matching keys begin with. When the columns given are just those of the tables above, the number
-//! of the table that comes next is part of it, so that the rows of those tables themselves stay outside.
+//! A partial key is a run of bytes that all matching keys begin with. When the columns given are
+//! just those of the tables above, the number of the table that comes next is part of it, so that
+//! the rows of those tables themselves stay outside.
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use tonnage_engine::range::append_successor;
@@ -11,23 +12,31 @@ use super::TableCodec;
 use super::cast::rounded_cells;
 use crate::{Row, Value};
 
-/// What [`TableCodec::partial_keys`] notes for a key that no row can have, because a column cannot hold the value asked for.
+/// What [`TableCodec::partial_keys`] notes for a key that no row can have, because a column cannot
+/// hold the value asked for.
 pub(crate) const NO_SUCH_KEY: u16 = u16::MAX;
 
 impl TableCodec {
-    /// Encodes the leading columns of a primary key, given in key order; trailing NULLs stand for columns left open. `key` is
-    /// cleared first. The answer is how many columns are given.
+    /// Encodes the leading columns of a primary key, given in key order; trailing NULLs stand for
+    /// columns left open. `key` is cleared first. The answer is how many columns are given.
     ///
-    /// The bytes are a prefix of the keys of all matching rows and of the rows of tables below them.
+    /// The bytes are a prefix of the keys of all matching rows and of the rows of tables below
+    /// them.
     ///
     /// # Errors
-    /// `Invalid` when the shard key is not whole, naming the missing column, or when a value does not fit its column.
+    /// `Invalid` when the shard key is not whole, naming the missing column, or when a value does
+    /// not fit its column.
     pub fn partial_key(&self, values: &[Value], key: &mut Vec<u8>) -> Result<usize> {
         self.lookup_partial(values, key)?.ok_or_else(|| self.no_such_key())
     }
 
-    /// The same; nothing when no row can have such a key, because a column cannot hold the value asked for.
-    pub(crate) fn lookup_partial(&self, values: &[Value], key: &mut Vec<u8>) -> Result<Option<usize>> {
+    /// The same; nothing when no row can have such a key, because a column cannot hold the value
+    /// asked for.
+    pub(crate) fn lookup_partial(
+        &self,
+        values: &[Value],
+        key: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
         self.check_key_count(values.len())?;
         let given = values.iter().take_while(|value| !value.is_null()).count();
         if let Some(late) = values[given..].iter().position(|value| !value.is_null()) {
@@ -38,18 +47,23 @@ impl TableCodec {
 
     #[cold]
     fn no_such_key(&self) -> Error {
-        Error::invalid(format!("no row of table {} can have this key: a column would round its value", self.schema.path))
+        Error::invalid(format!(
+            "no row of table {} can have this key: a column would round its value",
+            self.schema.path
+        ))
     }
 
     /// The same out of a row that names key columns of this table.
     ///
     /// # Errors
-    /// As [`TableCodec::partial_key`]; `Invalid` too for a column that is not in the key, or with a column missing before it.
+    /// As [`TableCodec::partial_key`]; `Invalid` too for a column that is not in the key, or with a
+    /// column missing before it.
     pub fn partial_key_row(&self, row: &Row, key: &mut Vec<u8>) -> Result<usize> {
         self.lookup_partial_row(row, key)?.ok_or_else(|| self.no_such_key())
     }
 
-    /// The same; nothing when no row can have such a key, because a column cannot hold the value asked for.
+    /// The same; nothing when no row can have such a key, because a column cannot hold the value
+    /// asked for.
     pub(crate) fn lookup_partial_row(&self, row: &Row, key: &mut Vec<u8>) -> Result<Option<usize>> {
         for (name, _) in row.iter() {
             self.key_position(name)?;
@@ -64,7 +78,11 @@ impl TableCodec {
     }
 
     /// False when a column cannot hold the value asked for.
-    fn push_partial<'v>(&self, values: impl Iterator<Item = &'v Value>, key: &mut Vec<u8>) -> Result<bool> {
+    fn push_partial<'v>(
+        &self,
+        values: impl Iterator<Item = &'v Value>,
+        key: &mut Vec<u8>,
+    ) -> Result<bool> {
         key.clear();
         let (mut given, mut is_kept) = (0, true);
         for (step, value) in self.key.iter().zip(values) {
@@ -78,17 +96,26 @@ impl TableCodec {
         Ok(is_kept)
     }
 
-    /// The same for a batch of keys whose columns are leading key columns by name, in any order. What `keys` and `columns` held
-    /// is replaced: the bytes of each key, and how many columns it gives; 65,535 for one that no row can have.
+    /// The same for a batch of keys whose columns are leading key columns by name, in any order.
+    /// What `keys` and `columns` held is replaced: the bytes of each key, and how many columns it
+    /// gives; 65,535 for one that no row can have.
     ///
     /// # Errors
     /// As [`TableCodec::partial_key`], naming the row of the batch.
-    pub fn partial_keys(&self, batch: &RecordBatch, keys: &mut Slices, columns: &mut Vec<u16>) -> Result<()> {
+    pub fn partial_keys(
+        &self,
+        batch: &RecordBatch,
+        keys: &mut Slices,
+        columns: &mut Vec<u16>,
+    ) -> Result<()> {
         let mut positions = vec![None; self.key.len()];
         for (place, field) in batch.schema_ref().fields().iter().enumerate() {
             let position = self.key_position(field.name())?;
             if positions[position].replace(place).is_some() {
-                return Err(Error::invalid(format!("the keys give column '{}' twice", field.name())));
+                return Err(Error::invalid(format!(
+                    "the keys give column '{}' twice",
+                    field.name()
+                )));
             }
         }
         let leading = positions.iter().take_while(|place| place.is_some()).count();
@@ -102,7 +129,12 @@ impl TableCodec {
             if let Some((row, reason)) = failures.first() {
                 return Err(self.bad_key(*row, step, reason));
             }
-            rounded.extend(rounded_cells(batch.column(place), batch.schema_ref().field(place), &array, step.column_type));
+            rounded.extend(rounded_cells(
+                batch.column(place),
+                batch.schema_ref().field(place),
+                &array,
+                step.column_type,
+            ));
             arrays.push(array);
         }
         self.count_given(&arrays, batch.num_rows(), columns)?;
@@ -117,8 +149,12 @@ impl TableCodec {
         columns.clear();
         columns.resize(rows, arrays.len() as u16);
         for (position, array) in arrays.iter().enumerate().rev() {
-            let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { continue };
-            for (row, given) in columns.iter_mut().enumerate().filter(|(row, _)| nulls.is_null(*row)) {
+            let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
+                continue;
+            };
+            for (row, given) in
+                columns.iter_mut().enumerate().filter(|(row, _)| nulls.is_null(*row))
+            {
                 let late = (position + 1..arrays.len()).find(|later| arrays[*later].is_valid(row));
                 if let Some(late) = late {
                     return Err(self.gap(position, late).at(format_args!("key {row}")));
@@ -127,12 +163,15 @@ impl TableCodec {
             }
         }
         match columns.iter().position(|given| usize::from(*given) < self.schema.shard_key_len) {
-            Some(row) => self.check_shard_key(columns[row].into()).map_err(|error| error.at(format_args!("key {row}"))),
+            Some(row) => self
+                .check_shard_key(columns[row].into())
+                .map_err(|error| error.at(format_args!("key {row}"))),
             None => Ok(()),
         }
     }
 
-    /// The bounds of the keys that begin with `prefix`. `start` and `end` are cleared first; an empty end means the end of the space.
+    /// The bounds of the keys that begin with `prefix`. `start` and `end` are cleared first; an
+    /// empty end means the end of the space.
     pub fn prefix_bounds(&self, prefix: &[u8], start: &mut Vec<u8>, end: &mut Vec<u8>) {
         start.clear();
         start.extend_from_slice(prefix);
@@ -162,8 +201,12 @@ impl TableCodec {
             return Ok(());
         }
         let missing = &self.schema.columns[self.key[given].column].name;
-        let names: Vec<_> =
-            self.schema.key_columns().take(self.schema.shard_key_len).map(|column| column.name.as_str()).collect();
+        let names: Vec<_> = self
+            .schema
+            .key_columns()
+            .take(self.schema.shard_key_len)
+            .map(|column| column.name.as_str())
+            .collect();
         Err(Error::invalid(format!(
             "the key lacks column '{missing}': a key of table {} holds at least the whole shard key ({})",
             self.schema.path,
@@ -185,7 +228,8 @@ impl TableCodec {
 
     /// The names of the key columns from a place on.
     pub(super) fn key_names(&self, from: usize) -> String {
-        let names: Vec<_> = self.schema.key_columns().skip(from).map(|column| column.name.as_str()).collect();
+        let names: Vec<_> =
+            self.schema.key_columns().skip(from).map(|column| column.name.as_str()).collect();
         names.join(", ")
     }
 }

@@ -52,12 +52,14 @@ impl FieldRange {
 }
 
 impl TableCodec {
-    /// The bounds of the keys that begin with `prefix`, a partial key that gives `columns` columns, and whose next column lies in
-    /// the range; rows of tables below matching rows lie within them too. `start` and `end` are cleared first; an empty
-    /// end means the end of the space. A range that holds nothing gives equal bounds.
+    /// The bounds of the keys that begin with `prefix`, a partial key that gives `columns` columns,
+    /// and whose next column lies in the range; rows of tables below matching rows lie within them
+    /// too. `start` and `end` are cleared first; an empty end means the end of the space. A range
+    /// that holds nothing gives equal bounds.
     ///
     /// # Errors
-    /// `Invalid` when the range is not on the first column that the key leaves open, or its values do not fit the column.
+    /// `Invalid` when the range is not on the first column that the key leaves open, or its values
+    /// do not fit the column.
     pub fn range_bounds(
         &self,
         prefix: &[u8],
@@ -69,7 +71,8 @@ impl TableCodec {
         self.check_range_column(columns, &range.column)?;
         self.prefix_bounds(prefix, start, end);
         let column_type = self.key[columns].column_type;
-        let place = || format!("field range on column '{}' of table {}", range.column, self.schema.path);
+        let place =
+            || format!("field range on column '{}' of table {}", range.column, self.schema.path);
         let ends = RangeEnds::new(range, column_type).map_err(|error| error.at(place()))?;
         ends.narrow(prefix, start, end);
         Ok(())
@@ -127,13 +130,19 @@ impl RangeEnds {
             let position = compare(&held, value, column_type);
             let mut bytes = Vec::new();
             push_key_value((&held).into(), column_type, &mut bytes);
-            Ok(Some(End { bytes, is_inside: position == inside || (position == Ordering::Equal && *inclusive) }))
+            Ok(Some(End {
+                bytes,
+                is_inside: position == inside || (position == Ordering::Equal && *inclusive),
+            }))
         };
-        Ok(Self { low: end(&range.low, Ordering::Greater)?, high: end(&range.high, Ordering::Less)? })
+        Ok(Self {
+            low: end(&range.low, Ordering::Greater)?,
+            high: end(&range.high, Ordering::Less)?,
+        })
     }
 
-    /// Narrows bounds of all keys that begin with `prefix` to those that go on with a value in the range. A range that holds nothing
-    /// gives equal bounds.
+    /// Narrows bounds of all keys that begin with `prefix` to those that go on with a value in the
+    /// range. A range that holds nothing gives equal bounds.
     pub(crate) fn narrow(&self, prefix: &[u8], start: &mut Vec<u8>, end: &mut Vec<u8>) {
         if let Some(low) = &self.low {
             start.clear();
@@ -161,7 +170,8 @@ impl RangeEnds {
     }
 }
 
-/// Makes `bound` the least that is greater than everything that begins with it. False when there is no such thing.
+/// Makes `bound` the least that is greater than everything that begins with it. False when there is
+/// no such thing.
 fn step_past(bound: &mut Vec<u8>) -> bool {
     let mut successor = Vec::with_capacity(bound.len());
     append_successor(bound, &mut successor);
@@ -188,9 +198,14 @@ fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
         return Ordering::Equal;
     }
     match (held.convert(finest), value.convert(finest)) {
-        (Ok(Value::Double(held)), Ok(Value::Double(value))) => held.partial_cmp(&value).unwrap_or(Ordering::Equal),
-        (Ok(Value::Timestamp { value: held, .. }), Ok(Value::Timestamp { value, .. })) => held.cmp(&value),
-        // Too far from 1970 to be counted in nanoseconds; a fraction of a unit hardly matters there.
+        (Ok(Value::Double(held)), Ok(Value::Double(value))) => {
+            held.partial_cmp(&value).unwrap_or(Ordering::Equal)
+        }
+        (Ok(Value::Timestamp { value: held, .. }), Ok(Value::Timestamp { value, .. })) => {
+            held.cmp(&value)
+        }
+        // Too far from 1970 to be counted in nanoseconds; a fraction of a unit hardly matters
+        // there.
         _ => Ordering::Equal,
     }
 }

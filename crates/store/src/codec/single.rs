@@ -9,11 +9,14 @@ use crate::{ColumnType, Row, Value, ValueRef};
 
 /// Why a value is refused for a key column that would round it.
 pub(super) fn rounded_in_key(value: &Value, column_type: ColumnType) -> String {
-    format!("{value} would be rounded to fit {column_type}: a key column takes values as it can hold them")
+    format!(
+        "{value} would be rounded to fit {column_type}: a key column takes values as it can hold them"
+    )
 }
 
 impl TableCodec {
-    /// Encodes one row; `key` and `value` are cleared first. The bytes are those of [`TableCodec::encode`].
+    /// Encodes one row; `key` and `value` are cleared first. The bytes are those of
+    /// [`TableCodec::encode`].
     ///
     /// # Errors
     /// `Invalid`, naming the column and what is wrong with it.
@@ -38,7 +41,8 @@ impl TableCodec {
         )))
     }
 
-    /// Encodes the whole primary key out of a row; `key` is cleared first. Other columns of the row are not looked at.
+    /// Encodes the whole primary key out of a row; `key` is cleared first. Other columns of the row
+    /// are not looked at.
     ///
     /// # Errors
     /// `Invalid`, naming the column and what is wrong with it.
@@ -46,7 +50,9 @@ impl TableCodec {
         key.clear();
         let mut hint = 0;
         for step in &self.key {
-            let value = self.lookup(row, step.column, &mut hint).ok_or_else(|| self.missing_key_column(step))?;
+            let value = self
+                .lookup(row, step.column, &mut hint)
+                .ok_or_else(|| self.missing_key_column(step))?;
             self.push_key_step(step, value.into(), key)?;
         }
         self.check_key_len(key)
@@ -96,12 +102,22 @@ impl TableCodec {
     ///
     /// # Errors
     /// `Invalid` too for a value that the column would round: two keys given would be one row.
-    pub(super) fn push_key_step(&self, step: &KeyStep, value: ValueRef<'_>, key: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push_key_step(
+        &self,
+        step: &KeyStep,
+        value: ValueRef<'_>,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
         if self.try_key_step(step, value, key)? { Ok(()) } else { Err(self.rounded(step, value)) }
     }
 
     /// The same; false when what was appended is not quite what was given.
-    pub(super) fn try_key_step(&self, step: &KeyStep, value: ValueRef<'_>, key: &mut Vec<u8>) -> Result<bool> {
+    pub(super) fn try_key_step(
+        &self,
+        step: &KeyStep,
+        value: ValueRef<'_>,
+        key: &mut Vec<u8>,
+    ) -> Result<bool> {
         if let Some(marker) = step.marker {
             key.extend_from_slice(&marker.to_be_bytes());
         }
@@ -110,7 +126,8 @@ impl TableCodec {
         }
         let name = || &self.schema.columns[step.column].name;
         let given = value.to_value();
-        let converted = given.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
+        let converted =
+            given.convert(step.column_type).map_err(|reason| self.bad_cell(name(), &reason))?;
         if converted.is_null() {
             return Err(self.bad_cell(name(), "is NULL, and a key column cannot be"));
         }
@@ -125,8 +142,9 @@ impl TableCodec {
         self.bad_cell(&self.schema.columns[step.column].name, &reason)
     }
 
-    /// Encodes a whole primary key to be looked up; `key` is cleared first. False when no row can have it: a column cannot
-    /// hold the value asked for. Columns outside the key are not looked at.
+    /// Encodes a whole primary key to be looked up; `key` is cleared first. False when no row can
+    /// have it: a column cannot hold the value asked for. Columns outside the key are not looked
+    /// at.
     ///
     /// # Errors
     /// `Invalid`, naming the column and what is wrong with it.
@@ -135,7 +153,9 @@ impl TableCodec {
         key.clear();
         let (mut hint, mut is_kept) = (0, true);
         for step in &self.key {
-            let value = self.lookup(row, step.column, &mut hint).ok_or_else(|| self.missing_key_column(step))?;
+            let value = self
+                .lookup(row, step.column, &mut hint)
+                .ok_or_else(|| self.missing_key_column(step))?;
             is_kept &= self.try_key_step(step, value.into(), key)?;
         }
         if !names_key_alone {
@@ -150,7 +170,8 @@ impl TableCodec {
         Error::invalid(format!("table {}: column '{column}': {reason}", self.schema.path))
     }
 
-    /// The value of a column in a row. `hint` is where it should be when the row is in the table's order.
+    /// The value of a column in a row. `hint` is where it should be when the row is in the table's
+    /// order.
     #[inline]
     fn lookup<'r>(&self, row: &'r Row, column: usize, hint: &mut usize) -> Option<&'r Value> {
         let name = &self.schema.columns[column].name;
@@ -173,7 +194,8 @@ impl TableCodec {
         value[..NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes());
     }
 
-    /// Fills `value` with the columns outside the key. The answer is how many of them the row names.
+    /// Fills `value` with the columns outside the key. The answer is how many of them the row
+    /// names.
     fn push_value(&self, row: &Row, value: &mut Vec<u8>) -> Result<usize> {
         self.begin_value(value);
         let (mut hint, mut used) = (0, 0);
@@ -185,16 +207,25 @@ impl TableCodec {
         Ok(used)
     }
 
-    pub(super) fn push_cell(&self, value_column: &ValueColumn, given: Option<ValueRef<'_>>, value: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn push_cell(
+        &self,
+        value_column: &ValueColumn,
+        given: Option<ValueRef<'_>>,
+        value: &mut Vec<u8>,
+    ) -> Result<()> {
         let column = &self.schema.columns[value_column.column];
         let written = match (given, &self.default_bytes[value_column.column]) {
             (Some(given), _) => {
                 // A JSON value may hold any text until someone has looked.
                 let checked = !matches!(given, ValueRef::Json(_))
-                    && cell::with_value_bytes(given, column.column_type, |bytes| self.place(value_column, bytes, value));
+                    && cell::with_value_bytes(given, column.column_type, |bytes| {
+                        self.place(value_column, bytes, value)
+                    });
                 checked || {
-                    let converted =
-                        given.to_value().convert(column.column_type).map_err(|reason| self.bad_cell(&column.name, &reason))?;
+                    let converted = given
+                        .to_value()
+                        .convert(column.column_type)
+                        .map_err(|reason| self.bad_cell(&column.name, &reason))?;
                     cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
                         self.place(value_column, bytes, value)
                     })
@@ -252,7 +283,8 @@ impl TableCodec {
         let (mut hint, mut bytes) = (0, Vec::new());
         for step in &self.key {
             let given = self.lookup(row, step.column, &mut hint);
-            if given.is_none_or(|value| self.push_key_step(step, value.into(), &mut bytes).is_err()) {
+            if given.is_none_or(|value| self.push_key_step(step, value.into(), &mut bytes).is_err())
+            {
                 return Some(self.schema.columns[step.column].name.clone());
             }
         }
@@ -272,15 +304,21 @@ impl TableCodec {
     /// # Errors
     /// As [`TableCodec::decode_row`].
     pub(crate) fn read_cell(&self, key: &[u8], value: &[u8], id: u16) -> Result<Option<Value>> {
-        let Some(index) = self.schema.columns.iter().position(|column| column.id == id) else { return Ok(None) };
+        let Some(index) = self.schema.columns.iter().position(|column| column.id == id) else {
+            return Ok(None);
+        };
         let column = &self.schema.columns[index];
         if let Some(position) = self.schema.key_position(index) {
             let mut at = 0;
             for step in &self.key[..position] {
                 self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
             }
-            let part = self.key_part_at(key, &mut at, &self.key[position]).ok_or_else(|| key_error(self, key))?;
-            return cell::read_key_value(part, column.column_type).map(Some).ok_or_else(|| key_error(self, key));
+            let part = self
+                .key_part_at(key, &mut at, &self.key[position])
+                .ok_or_else(|| key_error(self, key))?;
+            return cell::read_key_value(part, column.column_type)
+                .map(Some)
+                .ok_or_else(|| key_error(self, key));
         }
         let place = self.layout_of(key, value)?;
         let layout = self.layout_at(place);
@@ -290,7 +328,8 @@ impl TableCodec {
         };
         match bytes {
             Some(bytes) => {
-                let cell = cell::read_value(bytes, column.column_type).ok_or_else(|| self.value_error(key))?;
+                let cell = cell::read_value(bytes, column.column_type)
+                    .ok_or_else(|| self.value_error(key))?;
                 Ok(Some(cell.to_value()))
             }
             None => Ok(Some(Value::Null)),
@@ -309,7 +348,8 @@ impl TableCodec {
         let mut at = 0;
         for step in &self.key {
             let part = self.key_part_at(key, &mut at, step).ok_or_else(|| key_error(self, key))?;
-            *row.value_mut(step.column) = cell::read_key_value(part, step.column_type).ok_or_else(|| key_error(self, key))?;
+            *row.value_mut(step.column) =
+                cell::read_key_value(part, step.column_type).ok_or_else(|| key_error(self, key))?;
         }
         if at != key.len() {
             return Err(key_error(self, key));
@@ -325,7 +365,8 @@ impl TableCodec {
             match bytes {
                 Some(bytes) => {
                     let value = cell::read_value(bytes, column.column_type);
-                    *row.value_mut(value_column.column) = value.ok_or_else(|| self.value_error(key))?.to_value();
+                    *row.value_mut(value_column.column) =
+                        value.ok_or_else(|| self.value_error(key))?.to_value();
                 }
                 None if column.nullable => {}
                 None => return Err(self.value_error(key)),

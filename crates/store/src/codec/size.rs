@@ -36,13 +36,18 @@ impl TableCodec {
         }
     }
 
-    /// The columns of a batch and those that are filled with defaults, by name, each with its bytes.
+    /// The columns of a batch and those that are filled with defaults, by name, each with its
+    /// bytes.
     fn columns_of<'a>(&'a self, batch: &'a RecordBatch) -> impl Iterator<Item = (&'a str, usize)> {
         let fields = batch.schema_ref().fields();
-        let given = fields.iter().zip(batch.columns()).map(|(field, array)| (field.name().as_str(), spelled_out(array)));
+        let given = fields
+            .iter()
+            .zip(batch.columns())
+            .map(|(field, array)| (field.name().as_str(), spelled_out(array)));
         let defaults = self.schema.columns.iter().zip(&self.default_bytes);
         let filled = defaults.filter_map(move |(column, default)| {
-            let is_given = || fields.iter().any(|field| field.name().eq_ignore_ascii_case(&column.name));
+            let is_given =
+                || fields.iter().any(|field| field.name().eq_ignore_ascii_case(&column.name));
             let bytes = default.as_ref()?.len().saturating_mul(batch.num_rows());
             (!is_given()).then_some((column.name.as_str(), bytes))
         });
@@ -55,7 +60,11 @@ fn spelled_out(array: &ArrayRef) -> usize {
     match array.as_any_dictionary_opt() {
         Some(dictionary) if !dictionary.values().is_empty() => {
             let lens = lens_of(dictionary.values());
-            dictionary.normalized_keys().into_iter().map(|key| lens.get(key).copied().unwrap_or(0)).sum()
+            dictionary
+                .normalized_keys()
+                .into_iter()
+                .map(|key| lens.get(key).copied().unwrap_or(0))
+                .sum()
         }
         _ => array.to_data().get_slice_memory_size().unwrap_or(0),
     }
@@ -65,12 +74,24 @@ fn spelled_out(array: &ArrayRef) -> usize {
 fn lens_of(values: &dyn Array) -> Vec<usize> {
     let of = |lens: &mut dyn Iterator<Item = usize>| lens.collect();
     match values.data_type() {
-        DataType::Utf8 => of(&mut values.as_string::<i32>().iter().map(|cell| cell.map_or(0, str::len))),
-        DataType::LargeUtf8 => of(&mut values.as_string::<i64>().iter().map(|cell| cell.map_or(0, str::len))),
-        DataType::Utf8View => of(&mut values.as_string_view().iter().map(|cell| cell.map_or(0, str::len))),
-        DataType::Binary => of(&mut values.as_binary::<i32>().iter().map(|cell| cell.map_or(0, <[u8]>::len))),
-        DataType::LargeBinary => of(&mut values.as_binary::<i64>().iter().map(|cell| cell.map_or(0, <[u8]>::len))),
-        DataType::BinaryView => of(&mut values.as_binary_view().iter().map(|cell| cell.map_or(0, <[u8]>::len))),
+        DataType::Utf8 => {
+            of(&mut values.as_string::<i32>().iter().map(|cell| cell.map_or(0, str::len)))
+        }
+        DataType::LargeUtf8 => {
+            of(&mut values.as_string::<i64>().iter().map(|cell| cell.map_or(0, str::len)))
+        }
+        DataType::Utf8View => {
+            of(&mut values.as_string_view().iter().map(|cell| cell.map_or(0, str::len)))
+        }
+        DataType::Binary => {
+            of(&mut values.as_binary::<i32>().iter().map(|cell| cell.map_or(0, <[u8]>::len)))
+        }
+        DataType::LargeBinary => {
+            of(&mut values.as_binary::<i64>().iter().map(|cell| cell.map_or(0, <[u8]>::len)))
+        }
+        DataType::BinaryView => {
+            of(&mut values.as_binary_view().iter().map(|cell| cell.map_or(0, <[u8]>::len)))
+        }
         _ => vec![values.get_array_memory_size() / values.len().max(1); values.len()],
     }
 }

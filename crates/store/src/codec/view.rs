@@ -1,4 +1,5 @@
-//! Single rows without an allocation for each: cells that borrow go in, and views on stored bytes come out.
+//! Single rows without an allocation for each: cells that borrow go in, and views on stored bytes
+//! come out.
 
 use tonnage_engine::{Error, Result};
 
@@ -6,12 +7,17 @@ use super::{TableCodec, cell};
 use crate::{Row, ValueRef};
 
 impl TableCodec {
-    /// Encodes one row given as the cells of all columns in the table's order; `key` and `value` are cleared first. The bytes are
-    /// those of [`TableCodec::encode_row`].
+    /// Encodes one row given as the cells of all columns in the table's order; `key` and `value`
+    /// are cleared first. The bytes are those of [`TableCodec::encode_row`].
     ///
     /// # Errors
     /// `Invalid`, naming the column and what is wrong with it.
-    pub fn encode_cells(&self, cells: &[ValueRef<'_>], key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<()> {
+    pub fn encode_cells(
+        &self,
+        cells: &[ValueRef<'_>],
+        key: &mut Vec<u8>,
+        value: &mut Vec<u8>,
+    ) -> Result<()> {
         if cells.len() != self.schema.columns.len() {
             return Err(Error::invalid(format!(
                 "the row gives {} values, but table {} has {} columns: give every column, in the table's order",
@@ -48,11 +54,16 @@ impl TableCodec {
         self.check_key_len(key)
     }
 
-    /// The same of a key to be looked up. False when no row can have it: a column cannot hold the value asked for.
+    /// The same of a key to be looked up. False when no row can have it: a column cannot hold the
+    /// value asked for.
     ///
     /// # Errors
     /// `Invalid`, naming the column and what is wrong with it.
-    pub(crate) fn lookup_key_cells(&self, cells: &[ValueRef<'_>], key: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn lookup_key_cells(
+        &self,
+        cells: &[ValueRef<'_>],
+        key: &mut Vec<u8>,
+    ) -> Result<bool> {
         key.clear();
         if let Some(step) = self.key.get(cells.len()) {
             return Err(self.missing_key_column(step));
@@ -70,7 +81,12 @@ impl TableCodec {
     ///
     /// # Errors
     /// `Corruption` for a value that is not one of this table.
-    pub(crate) fn view<'a>(&'a self, key: &'a [u8], value: &'a [u8], version: u64) -> Result<RowView<'a>> {
+    pub(crate) fn view<'a>(
+        &'a self,
+        key: &'a [u8],
+        value: &'a [u8],
+        version: u64,
+    ) -> Result<RowView<'a>> {
         Ok(RowView { codec: self, layout: self.layout_of(key, value)?, key, value, version })
     }
 }
@@ -89,22 +105,32 @@ impl<'a> RowView<'a> {
     /// A column outside the primary key, by its place in the table.
     ///
     /// # Errors
-    /// `Invalid` for a place that there is not, or of a key column: the caller has the key, or takes [`RowView::to_row`].
-    /// `Corruption` for a damaged value.
+    /// `Invalid` for a place that there is not, or of a key column: the caller has the key, or
+    /// takes [`RowView::to_row`]. `Corruption` for a damaged value.
     pub fn get(&self, column: usize) -> Result<ValueRef<'a>> {
         let codec = self.codec;
-        let Some(described) = codec.schema.columns.get(column).filter(|_| !codec.schema.is_key(column)) else {
+        let Some(described) =
+            codec.schema.columns.get(column).filter(|_| !codec.schema.is_key(column))
+        else {
             return Err(self.not_in_value(column));
         };
         let layout = codec.layout_at(self.layout);
-        // Nearly all rows are of the layout in force, whose slots are known by the place of the column.
-        let slot = if self.layout + 1 == codec.layouts.len() { codec.slots[column] } else { layout.slot(described.id) };
+        // Nearly all rows are of the layout in force, whose slots are known by the place of the
+        // column.
+        let slot = if self.layout + 1 == codec.layouts.len() {
+            codec.slots[column]
+        } else {
+            layout.slot(described.id)
+        };
         let bytes = match slot {
-            Some(slot) => layout.cell(self.value, slot).ok_or_else(|| codec.value_error(self.key))?,
+            Some(slot) => {
+                layout.cell(self.value, slot).ok_or_else(|| codec.value_error(self.key))?
+            }
             None => codec.absent_cell(self.key, column, self.layout)?,
         };
         match bytes {
-            Some(bytes) => cell::read_value(bytes, described.column_type).ok_or_else(|| codec.value_error(self.key)),
+            Some(bytes) => cell::read_value(bytes, described.column_type)
+                .ok_or_else(|| codec.value_error(self.key)),
             None if described.nullable => Ok(ValueRef::Null),
             None => Err(codec.value_error(self.key)),
         }
@@ -131,9 +157,11 @@ impl<'a> RowView<'a> {
                 "column {} of {} is in the primary key: a view gives the other columns; the whole row holds it",
                 column.name, schema.path
             )),
-            None => {
-                Error::invalid(format!("table {} has {} columns: there is no number {column}", schema.path, schema.columns.len()))
-            }
+            None => Error::invalid(format!(
+                "table {} has {} columns: there is no number {column}",
+                schema.path,
+                schema.columns.len()
+            )),
         }
     }
 }

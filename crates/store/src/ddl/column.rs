@@ -30,7 +30,8 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
 }
 
 fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
-    const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, UUID or JSON";
+    const TYPES: &str =
+        "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, UUID or JSON";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
     Ok(match word.to_ascii_uppercase().as_str() {
@@ -55,7 +56,11 @@ fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
         "TIMESTAMP" | "DATETIME" => timestamp(cursor)?,
         "UUID" => ColumnType::Uuid,
         "JSON" | "JSONB" => ColumnType::Json,
-        _ => return Err(cursor.error_at(location, &format!("unknown type {word}; the types are {TYPES}"))),
+        _ => {
+            return Err(
+                cursor.error_at(location, &format!("unknown type {word}; the types are {TYPES}"))
+            );
+        }
     })
 }
 
@@ -65,7 +70,11 @@ fn number(cursor: &mut Cursor) -> Result<ColumnType> {
     }
     let location = cursor.location();
     let precision = cursor.whole("a precision of 1 to 38")?;
-    let scale = if cursor.token(&Token::Comma) { cursor.whole("a scale of 0 to the precision")? } else { 0 };
+    let scale = if cursor.token(&Token::Comma) {
+        cursor.whole("a scale of 0 to the precision")?
+    } else {
+        0
+    };
     if !(1..=38).contains(&precision) || scale < 0 || scale as u8 > precision {
         return Err(cursor.error_at(
             location,
@@ -84,7 +93,10 @@ fn timestamp(cursor: &mut Cursor) -> Result<ColumnType> {
     let location = cursor.location();
     let precision = cursor.whole("a precision of 0 to 9")?;
     if precision > 9 {
-        return Err(cursor.error_at(location, &format!("TIMESTAMP takes a precision of 0 to 9, not {precision}")));
+        return Err(cursor.error_at(
+            location,
+            &format!("TIMESTAMP takes a precision of 0 to 9, not {precision}"),
+        ));
     }
     cursor.expect(&Token::RParen)?;
     Ok(ColumnType::Timestamp(precision))
@@ -99,17 +111,25 @@ fn length(cursor: &mut Cursor) -> Result<()> {
     Ok(())
 }
 
-/// A value for a column: NULL, TRUE, FALSE, a number with or without sign, or text in quotes for every type.
+/// A value for a column: NULL, TRUE, FALSE, a number with or without sign, or text in quotes for
+/// every type.
 fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
     let location = cursor.location();
     if cursor.word("NULL") {
         return Ok(Value::Null);
     }
-    let takes_text = matches!(column_type, ColumnType::String | ColumnType::Binary | ColumnType::Timestamp(_) | ColumnType::Uuid);
+    let takes_text = matches!(
+        column_type,
+        ColumnType::String | ColumnType::Binary | ColumnType::Timestamp(_) | ColumnType::Uuid
+    );
     let text = match cursor.text() {
         Some(text) => text,
-        None if takes_text => return Err(cursor.expected(&format!("text in single quotes for a {column_type}"))),
-        None if cursor.is_word("TRUE") || cursor.is_word("FALSE") => cursor.plain_word("a literal")?.to_ascii_lowercase(),
+        None if takes_text => {
+            return Err(cursor.expected(&format!("text in single quotes for a {column_type}")));
+        }
+        None if cursor.is_word("TRUE") || cursor.is_word("FALSE") => {
+            cursor.plain_word("a literal")?.to_ascii_lowercase()
+        }
         None => {
             let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
             cursor.token(&Token::Plus);

@@ -17,7 +17,9 @@ pub(super) struct Cursor {
 impl Cursor {
     pub(super) fn new(sql: &str) -> Result<Self> {
         let tokens = Tokenizer::new(&DIALECT, sql).tokenize_with_location();
-        let tokens = tokens.map_err(|error| Error::invalid(format!("{}: {}", place(error.location), error.message)))?;
+        let tokens = tokens.map_err(|error| {
+            Error::invalid(format!("{}: {}", place(error.location), error.message))
+        })?;
         let end = tokens.last().map_or(Location::new(1, 1), |token| token.span.end);
         Ok(Self { parser: Parser::new(&DIALECT).with_tokens_with_locations(tokens), end })
     }
@@ -89,9 +91,10 @@ impl Cursor {
             Token::Word(word) => {
                 let name = word.value.clone();
                 if name.contains('.') {
-                    return Err(
-                        self.error_at(self.location(), &format!("the name \"{name}\" holds a point, which a name cannot"))
-                    );
+                    return Err(self.error_at(
+                        self.location(),
+                        &format!("the name \"{name}\" holds a point, which a name cannot"),
+                    ));
                 }
                 self.parser.next_token();
                 Ok(name)
@@ -154,7 +157,10 @@ impl Cursor {
     }
 
     /// A list in parentheses.
-    pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    pub(super) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         self.expect(&Token::LParen)?;
         let mut items = vec![item(self)?];
         while self.token(&Token::Comma) {

@@ -81,8 +81,12 @@ fn execute_one(store: &Inner, statement: Statement) -> Result<Outcome> {
             let existed = drop_index(store, &table, &name, if_exists)?;
             Outcome::DroppedIndex { index: name, table, existed }
         }
-        Statement::ShowTables => Outcome::Tables(catalog.tables().iter().map(|entry| entry.schema.path.clone()).collect()),
-        Statement::DescribeTable { path } => Outcome::Description(describe(&*catalog.table(&path)?)),
+        Statement::ShowTables => Outcome::Tables(
+            catalog.tables().iter().map(|entry| entry.schema.path.clone()).collect(),
+        ),
+        Statement::DescribeTable { path } => {
+            Outcome::Description(describe(&*catalog.table(&path)?))
+        }
     })
 }
 

@@ -41,7 +41,8 @@ pub enum Statement {
         /// Whether a missing table is no error.
         if_exists: bool,
     },
-    /// `ALTER TABLE path ADD [COLUMN] column TYPE ... | DROP [COLUMN] column | USING TTL n DAYS`, or several in parentheses.
+    /// `ALTER TABLE path ADD [COLUMN] column TYPE ... | DROP [COLUMN] column | USING TTL n DAYS`,
+    /// or several in parentheses.
     AlterTable {
         /// Which.
         path: String,

@@ -10,11 +10,12 @@ use crate::TableDefinition;
 use crate::index::{IndexColumn, IndexDefinition};
 use crate::schema::Change;
 
-const UNIQUE: &str = "UNIQUE indexes are not offered: only the primary key is unique; make it an INDEX";
+const UNIQUE: &str =
+    "UNIQUE indexes are not offered: only the primary key is unique; make it an INDEX";
 
 const QUERIES: [&str; 13] = [
-    "SELECT", "INSERT", "UPDATE", "DELETE", "UPSERT", "MERGE", "WITH", "VALUES", "EXPLAIN", "BEGIN", "COMMIT", "ROLLBACK",
-    "TRUNCATE",
+    "SELECT", "INSERT", "UPDATE", "DELETE", "UPSERT", "MERGE", "WITH", "VALUES", "EXPLAIN",
+    "BEGIN", "COMMIT", "ROLLBACK", "TRUNCATE",
 ];
 
 pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
@@ -73,7 +74,10 @@ fn create_index(cursor: &mut Cursor) -> Result<Statement> {
     cursor.expect_word("ON")?;
     let table = cursor.path()?;
     let columns = cursor.list(index_column)?;
-    Ok(Statement::CreateIndex { definition: IndexDefinition { name, table, columns }, if_not_exists })
+    Ok(Statement::CreateIndex {
+        definition: IndexDefinition { name, table, columns },
+        if_not_exists,
+    })
 }
 
 /// A column, or a place in a JSON column: names with points between them.
@@ -96,7 +100,13 @@ fn create_table(cursor: &mut Cursor) -> Result<Statement> {
     cursor.expect_word("TABLE")?;
     let if_not_exists = if_not_exists(cursor)?;
     let path = cursor.path()?;
-    let mut definition = TableDefinition { path, columns: Vec::new(), key: Vec::new(), shard_key_len: None, ttl_ms: None };
+    let mut definition = TableDefinition {
+        path,
+        columns: Vec::new(),
+        key: Vec::new(),
+        shard_key_len: None,
+        ttl_ms: None,
+    };
     cursor.list(|cursor| table_item(cursor, &mut definition))?;
     if cursor.is_word("USING") {
         definition.ttl_ms = Some(ttl(cursor)?);
@@ -137,7 +147,8 @@ fn check_no_key(cursor: &Cursor, location: Location, definition: &TableDefinitio
     if definition.key.is_empty() {
         return Ok(());
     }
-    Err(cursor.error_at(location, "the table has more than one PRIMARY KEY; name all its columns in one"))
+    Err(cursor
+        .error_at(location, "the table has more than one PRIMARY KEY; name all its columns in one"))
 }
 
 /// `USING TTL n HOURS | DAYS`, in milliseconds.
@@ -151,7 +162,9 @@ fn ttl(cursor: &mut Cursor) -> Result<u64> {
         () if cursor.word("DAYS") || cursor.word("DAY") => count.checked_mul(24),
         () => return Err(cursor.expected("HOURS or DAYS")),
     };
-    hours.and_then(|hours| hours.checked_mul(3_600_000)).ok_or_else(|| cursor.error_at(location, "the time to live is too long"))
+    hours
+        .and_then(|hours| hours.checked_mul(3_600_000))
+        .ok_or_else(|| cursor.error_at(location, "the time to live is too long"))
 }
 
 fn changes(cursor: &mut Cursor) -> Result<Vec<Change>> {

@@ -89,7 +89,9 @@ fn every_type_and_its_synonyms() {
 
 #[test]
 fn names_in_quotes_may_hold_anything_but_points() {
-    let table = definition(r#"CREATE TABLE "my table" ("sensor (C)" DOUBLE, "primary" LONG, PRIMARY KEY ("primary"))"#);
+    let table = definition(
+        r#"CREATE TABLE "my table" ("sensor (C)" DOUBLE, "primary" LONG, PRIMARY KEY ("primary"))"#,
+    );
     assert_eq!(table.path, "my table");
     assert_eq!(table.columns[0].name, "sensor (C)");
     assert_eq!(table.key, ["primary"]);
@@ -98,7 +100,8 @@ fn names_in_quotes_may_hold_anything_but_points() {
 
 #[test]
 fn several_statements() {
-    let statements = parse(";DROP TABLE IF EXISTS a.b; show tables;; DESCRIBE TABLE a ; DROP TABLE c;").unwrap();
+    let statements =
+        parse(";DROP TABLE IF EXISTS a.b; show tables;; DESCRIBE TABLE a ; DROP TABLE c;").unwrap();
     let expected = [
         Statement::DropTable { path: "a.b".into(), if_exists: true },
         Statement::ShowTables,
@@ -128,13 +131,25 @@ fn alter_table_in_all_its_forms() {
 #[test]
 fn mistakes_name_their_place() {
     for (sql, place, what) in [
-        ("CREATE TABLE t (\n  x LONGISH, PRIMARY KEY (x))", "line 2, column 5", "unknown type LONGISH"),
+        (
+            "CREATE TABLE t (\n  x LONGISH, PRIMARY KEY (x))",
+            "line 2, column 5",
+            "unknown type LONGISH",
+        ),
         ("CREATE TABLE t (x LONG PRIMARY KEY", "line 1, column 35", "',' or ')', found the end"),
         ("CREATE TABLE t (x LONG, PRIMARY KEY (x)) nonsense", "line 1, column 42", "nonsense"),
-        ("CREATE TABLE t (x INTEGER DEFAULT 3000000000, PRIMARY KEY (x))", "line 1, column 35", "-2147483648 to 2147483647"),
+        (
+            "CREATE TABLE t (x INTEGER DEFAULT 3000000000, PRIMARY KEY (x))",
+            "line 1, column 35",
+            "-2147483648 to 2147483647",
+        ),
         ("CREATE TABLE t (x NUMBER(40, 2))", "line 1, column 26", "precision of 1 to 38"),
         ("CREATE TABLE t (x TIMESTAMP(12))", "line 1, column 29", "0 to 9"),
-        ("CREATE TABLE t (x LONG PRIMARY KEY, PRIMARY KEY (x))", "line 1, column 37", "more than one PRIMARY KEY"),
+        (
+            "CREATE TABLE t (x LONG PRIMARY KEY, PRIMARY KEY (x))",
+            "line 1, column 37",
+            "more than one PRIMARY KEY",
+        ),
         ("CREATE TABLE t (x STRING DEFAULT 5)", "line 1, column 34", "single quotes"),
         ("CREATE TABLE t (x STRING DEFAULT 'abc)", "line 1, column 34", "Unterminated"),
         ("FROB TABLE t", "line 1, column 1", "CREATE TABLE"),

@@ -1,21 +1,25 @@
 //! Making and dropping indexes.
 //!
-//! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer keeps it up: the list of the table's
-//!    indexes is published, and whoever looked at it before is waited for. Bulk puts that hold rows of the table flush them.
-//! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row that is written meanwhile is in the index by its writer; what was read of
-//!    it before leaves a stale entry at worst.
+//! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer
+//!    keeps it up: the list of the table's indexes is published, and whoever looked at it before is
+//!    waited for. Bulk puts that hold rows of the table flush them.
+//! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row
+//!    that is written meanwhile is in the index by its writer; what was read of it before leaves a
+//!    stale entry at worst.
 //! 3. The catalog says *ready*.
 //!
-//! What fails or is cancelled on the way is taken back. A crash leaves the index in the state building: it is kept up, cannot be
-//! read, and the same `CREATE INDEX` builds it.
+//! What fails or is cancelled on the way is taken back. A crash leaves the index in the state
+//! building: it is kept up, cannot be read, and the same `CREATE INDEX` builds it.
 //!
-//! Dropping goes backwards: the index leaves the catalog, its writers are waited for, then its space goes.
+//! Dropping goes backwards: the index leaves the catalog, its writers are waited for, then its
+//! space goes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tonnage_engine::{
-    Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, Rows, ScanOptions, Slices, SpaceId,
+    Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, Rows, ScanOptions,
+    Slices, SpaceId,
 };
 
 use super::IndexDefinition;
@@ -46,8 +50,8 @@ pub struct CreateIndexOptions {
     pub progress: Option<Arc<dyn Fn(IndexProgress) + Send + Sync>>,
     /// The memory that the load of the entries may use.
     pub memory_bytes_max: usize,
-    /// How long to wait for bulk puts into the table that began before: they flush what they hold as soon as they come to it, whether or not
-    /// their streams bring anything.
+    /// How long to wait for bulk puts into the table that began before: they flush what they hold
+    /// as soon as they come to it, whether or not their streams bring anything.
     pub load_wait: Duration,
 }
 
@@ -64,11 +68,18 @@ impl Default for CreateIndexOptions {
 }
 
 /// Makes an index. The answer tells whether it was made now.
-pub(crate) fn create_index(store: &Inner, definition: &IndexDefinition, options: &CreateIndexOptions) -> Result<bool> {
-    let NewIndex::ToBuild { table, space } = store.catalog.begin_index(definition, options.if_not_exists)? else {
+pub(crate) fn create_index(
+    store: &Inner,
+    definition: &IndexDefinition,
+    options: &CreateIndexOptions,
+) -> Result<bool> {
+    let NewIndex::ToBuild { table, space } =
+        store.catalog.begin_index(definition, options.if_not_exists)?
+    else {
         return Ok(false);
     };
-    let built = build(store, &table, space, options).and_then(|()| store.catalog.finish_index(&table, space));
+    let built = build(store, &table, space, options)
+        .and_then(|()| store.catalog.finish_index(&table, space));
     if let Err(error) = built {
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
@@ -81,17 +92,28 @@ pub(crate) fn create_index(store: &Inner, definition: &IndexDefinition, options:
 
 /// Drops an index. The answer tells whether there was one.
 pub(crate) fn drop_index(store: &Inner, table: &str, name: &str, if_exists: bool) -> Result<bool> {
-    let Some(space) = store.catalog.remove_index_named(table, name, if_exists)? else { return Ok(false) };
+    let Some(space) = store.catalog.remove_index_named(table, name, if_exists)? else {
+        return Ok(false);
+    };
     store.catalog.drop_left(None, &[space])?;
     Ok(true)
 }
 
-fn build(store: &Inner, table: &Arc<TableEntry>, space: SpaceId, options: &CreateIndexOptions) -> Result<()> {
+fn build(
+    store: &Inner,
+    table: &Arc<TableEntry>,
+    space: SpaceId,
+    options: &CreateIndexOptions,
+) -> Result<()> {
     store.gate.wait_for_writers();
     store.gate.wait_for_loads(table.space, options.load_wait, || options.cancel.is_cancelled())?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
-    let scan =
-        ScanOptions { batch_rows_max: BATCH_ROWS, fill_cache: false, filter: Some(relatives.filter()), ..ScanOptions::default() };
+    let scan = ScanOptions {
+        batch_rows_max: BATCH_ROWS,
+        fill_cache: false,
+        filter: Some(relatives.filter()),
+        ..ScanOptions::default()
+    };
     let load = LoadOptions {
         on_existing: OnExisting::Replace,
         durability: Durability::Fsync,

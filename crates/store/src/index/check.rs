@@ -1,9 +1,10 @@
 //! Whether every row is in every index of its table.
 //!
 //! 1. The rows are read, by as many threads as there are cores, and the entry of each is made.
-//! 2. Entries are gathered, and looked up in their own order: with very many at a time that is a walk over the index, not a look here and
-//!    there.
-//! 3. A row whose entry is not found is looked at again, since it may have been written between the two looks.
+//! 2. Entries are gathered, and looked up in their own order: with very many at a time that is a
+//!    walk over the index, not a look here and there.
+//! 3. A row whose entry is not found is looked at again, since it may have been written between the
+//!    two looks.
 //! 4. The entries of the index are counted. Those that no row was found for are stale.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,11 +33,19 @@ pub(crate) struct IndexFindings {
 }
 
 /// Compares an index with the rows of its table. Both may be written to meanwhile.
-pub(crate) fn check_index(store: &Inner, table: &TableEntry, index: &OpenIndex) -> Result<IndexFindings> {
+pub(crate) fn check_index(
+    store: &Inner,
+    table: &TableEntry,
+    index: &OpenIndex,
+) -> Result<IndexFindings> {
     let engine = &*store.engine;
     let relatives = Relatives::find(&store.catalog, store.catalog.table(&table.schema.path)?, &[])?;
-    let options =
-        ScanOptions { filter: Some(relatives.filter()), batch_rows_max: BATCH_ROWS, fill_cache: false, ..ScanOptions::default() };
+    let options = ScanOptions {
+        filter: Some(relatives.filter()),
+        batch_rows_max: BATCH_ROWS,
+        fill_cache: false,
+        ..ScanOptions::default()
+    };
     let found = Found::default();
     read_parts(engine, table.space, &options, |_| Checker {
         engine,
@@ -47,10 +56,17 @@ pub(crate) fn check_index(store: &Inner, table: &TableEntry, index: &OpenIndex) 
         entries: Slices::new(),
     })?;
     let entries = AtomicU64::new(0);
-    let keys_only = ScanOptions { projection: Projection::KeysOnly, fill_cache: false, ..ScanOptions::default() };
+    let keys_only = ScanOptions {
+        projection: Projection::KeysOnly,
+        fill_cache: false,
+        ..ScanOptions::default()
+    };
     read_parts(engine, index.space(), &keys_only, |_| Counter(&entries))?;
     let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
-    Ok(IndexFindings { missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner), stale })
+    Ok(IndexFindings {
+        missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner),
+        stale,
+    })
 }
 
 /// What all parts found together.
@@ -112,13 +128,22 @@ impl Checker<'_> {
 }
 
 /// The entries of stored rows.
-pub(super) fn entries_of(engine: &dyn Engine, set: &IndexSet, index: &OpenIndex, rows: &Rows) -> Result<Slices> {
+pub(super) fn entries_of(
+    engine: &dyn Engine,
+    set: &IndexSet,
+    index: &OpenIndex,
+    rows: &Rows,
+) -> Result<Slices> {
     let arrays = index.decode_columns(&set.table, rows)?;
     index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)
 }
 
 /// The places of the entries that are not stored.
-fn rows_without_entries(engine: &dyn Engine, space: SpaceId, entries: &Slices) -> Result<Vec<usize>> {
+fn rows_without_entries(
+    engine: &dyn Engine,
+    space: SpaceId,
+    entries: &Slices,
+) -> Result<Vec<usize>> {
     let order = sorted_order(entries);
     let sorted: Slices = order.iter().map(|row| entries.get(*row as usize)).collect();
     let mut found = Rows::new();

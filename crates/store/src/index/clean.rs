@@ -1,19 +1,25 @@
 //! Taking stale entries out of an index.
 //!
 //! 1. Entries are read, by as many threads as there are cores.
-//! 2. Their rows are looked up, and the entry of each row is made anew. An entry whose row is gone or gives another one looks stale.
-//! 3. Where any do, the gate is shut for a moment, and those few are looked at again: nobody writes now, so what is stale stays so, and is deleted.
+//! 2. Their rows are looked up, and the entry of each row is made anew. An entry whose row is gone
+//!    or gives another one looks stale.
+//! 3. Where any do, the gate is shut for a moment, and those few are looked at again: nobody writes
+//!    now, so what is stale stays so, and is deleted.
 //!
-//! A condition on the entry would not do instead of the gate: writes are judged and carried out under the lock of their row's shard key, and
-//! an entry alone has none.
+//! A condition on the entry would not do instead of the gate: writes are judged and carried out
+//! under the lock of their row's shard key, and an entry alone has none.
 //!
-//! A load stores entries before rows, so an entry of a load that is under way looks stale and is not. So loads that hold rows of the table are
-//! asked to flush first, and where a load has come to hold some again, cleaning ends. One that comes later waits until the gate is open.
+//! A load stores entries before rows, so an entry of a load that is under way looks stale and is
+//! not. So loads that hold rows of the table are asked to flush first, and where a load has come to
+//! hold some again, cleaning ends. One that comes later waits until the gate is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tonnage_engine::{Condition, Durability, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices,
+    WriteBatch,
+};
 
 use super::check::entries_of;
 use super::list::OpenIndex;
@@ -30,10 +36,14 @@ const LOAD_WAIT: Duration = Duration::from_secs(5);
 /// Entries deleted in one write.
 const WRITE_ENTRIES: usize = 1_024;
 
-/// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how many.
+/// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
+/// many.
 pub(super) fn clean_index(store: &Inner, table: &TableEntry, index: &OpenIndex) -> Result<u64> {
     if store.gate.enter().sees_loads(table.space) {
-        store.gate.wait_for_loads(table.space, LOAD_WAIT, || false).map_err(|_| held_up(table, index))?;
+        store
+            .gate
+            .wait_for_loads(table.space, LOAD_WAIT, || false)
+            .map_err(|_| held_up(table, index))?;
     }
     let options = ScanOptions {
         projection: Projection::KeysOnly,
@@ -42,7 +52,12 @@ pub(super) fn clean_index(store: &Inner, table: &TableEntry, index: &OpenIndex) 
         ..ScanOptions::default()
     };
     let removed = AtomicU64::new(0);
-    read_parts(&*store.engine, index.space(), &options, |_| Cleaner { store, table, index, removed: &removed })?;
+    read_parts(&*store.engine, index.space(), &options, |_| Cleaner {
+        store,
+        table,
+        index,
+        removed: &removed,
+    })?;
     Ok(removed.into_inner())
 }
 
@@ -81,7 +96,8 @@ impl PartReader for Cleaner<'_> {
 }
 
 impl Cleaner<'_> {
-    /// The places of the entries that no row leads back to. Those that name a row of another table are among them.
+    /// The places of the entries that no row leads back to. Those that name a row of another table
+    /// are among them.
     fn stale(&self, entries: &Slices) -> Result<Vec<usize>> {
         let (mut keys, mut named) = (Slices::new(), Vec::new());
         for (place, entry) in entries.iter().enumerate() {
@@ -120,5 +136,7 @@ impl Cleaner<'_> {
 #[cold]
 fn held_up(table: &TableEntry, index: &OpenIndex) -> Error {
     let place = format!("index {} on {}", index.stored.name, table.schema.path);
-    Error::unavailable(format!("{place}: a bulk put into the table is under way: clean the index when it pauses or has ended"))
+    Error::unavailable(format!(
+        "{place}: a bulk put into the table is under way: clean the index when it pauses or has ended"
+    ))
 }

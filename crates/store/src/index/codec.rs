@@ -4,10 +4,11 @@
 //! shard (2, big-endian)  cell of each indexed column  primary key of the row
 //! ```
 //!
-//! A cell is `00` for NULL, else `01` and the value as a key holds it; a place in a JSON document is told in [`super::json`]. The entry has
-//! no value: that it is there is all it says.
+//! A cell is `00` for NULL, else `01` and the value as a key holds it; a place in a JSON document
+//! is told in [`super::json`]. The entry has no value: that it is there is all it says.
 //!
-//! A batch goes column by column: measure every entry, take one buffer, write column after column, as keys are written.
+//! A batch goes column by column: measure every entry, take one buffer, write column after column,
+//! as keys are written.
 
 use arrow::array::{Array, ArrayRef};
 use tonnage_engine::range::append_successor;
@@ -15,7 +16,10 @@ use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices};
 
 use super::definition::ResolvedColumn;
 use super::json;
-use crate::codec::{FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells, write_column};
+use crate::codec::{
+    FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells,
+    write_column,
+};
 use crate::{TableCodec, Value};
 
 /// The cell of a NULL, and what begins every other cell.
@@ -54,7 +58,12 @@ impl From<TooLong> for Error {
 }
 
 impl IndexCodec {
-    pub(crate) fn new(place: String, columns: Vec<ResolvedColumn>, shape: KeyShape, entry_bytes_max: usize) -> Self {
+    pub(crate) fn new(
+        place: String,
+        columns: Vec<ResolvedColumn>,
+        shape: KeyShape,
+        entry_bytes_max: usize,
+    ) -> Self {
         Self { columns, shape, entry_bytes_max, place }
     }
 
@@ -62,15 +71,26 @@ impl IndexCodec {
     ///
     /// # Errors
     /// The rows whose entries would be too long.
-    pub(crate) fn encode(&self, engine: &dyn Engine, arrays: &[ArrayRef], keys: &Slices) -> std::result::Result<Slices, TooLong> {
-        let cells: Vec<Cells<'_>> = self.columns.iter().zip(arrays).map(|(column, array)| Cells::new(column, array)).collect();
+    pub(crate) fn encode(
+        &self,
+        engine: &dyn Engine,
+        arrays: &[ArrayRef],
+        keys: &Slices,
+    ) -> std::result::Result<Slices, TooLong> {
+        let cells: Vec<Cells<'_>> = self
+            .columns
+            .iter()
+            .zip(arrays)
+            .map(|(column, array)| Cells::new(column, array))
+            .collect();
         let mut ends: Vec<usize> = keys.iter().map(|key| SHARD_LEN + key.len()).collect();
         cells.iter().for_each(|cells| cells.add_lens(&mut ends));
         self.check_lens(&ends)?;
         running_sum(&mut ends);
 
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
-        let mut cursors: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
+        let mut cursors: Vec<usize> =
+            [0].into_iter().chain(ends.iter().copied()).take(ends.len()).collect();
         self.write_shards(engine, keys, &mut data, &mut cursors);
         cells.iter().for_each(|cells| cells.write(&mut data, &mut cursors));
         for (key, cursor) in keys.iter().zip(cursors) {
@@ -80,8 +100,15 @@ impl IndexCodec {
     }
 
     fn check_lens(&self, lens: &[usize]) -> std::result::Result<(), TooLong> {
-        let Some(longest) = lens.iter().max().filter(|longest| **longest > self.entry_bytes_max) else { return Ok(()) };
-        let rows = (0..).zip(lens).filter(|(_, len)| **len > self.entry_bytes_max).map(|(row, _)| row).collect();
+        let Some(longest) = lens.iter().max().filter(|longest| **longest > self.entry_bytes_max)
+        else {
+            return Ok(());
+        };
+        let rows = (0..)
+            .zip(lens)
+            .filter(|(_, len)| **len > self.entry_bytes_max)
+            .map(|(row, _)| row)
+            .collect();
         Err(TooLong { rows, error: self.too_long(*longest) })
     }
 
@@ -93,7 +120,13 @@ impl IndexCodec {
         ))
     }
 
-    fn write_shards(&self, engine: &dyn Engine, keys: &Slices, data: &mut [u8], cursors: &mut [usize]) {
+    fn write_shards(
+        &self,
+        engine: &dyn Engine,
+        keys: &Slices,
+        data: &mut [u8],
+        cursors: &mut [usize],
+    ) {
         if engine.capability().shards == 1 {
             cursors.iter_mut().for_each(|cursor| *cursor += SHARD_LEN);
             return;
@@ -101,7 +134,8 @@ impl IndexCodec {
         write_cells(data, cursors, |_| true, |row| self.shard_of(engine, keys.get(row)));
     }
 
-    /// The number of the shard of a row. A key too short to have one is read as damaged elsewhere; here it goes to the first.
+    /// The number of the shard of a row. A key too short to have one is read as damaged elsewhere;
+    /// here it goes to the first.
     fn shard_of(&self, engine: &dyn Engine, key: &[u8]) -> [u8; SHARD_LEN] {
         let len = self.shape.shard_key_len(key).unwrap_or(0);
         (engine.shard_of(&key[..len]).0 as u16).to_be_bytes()
@@ -122,7 +156,8 @@ impl IndexCodec {
         let start = entry.len();
         entry.extend_from_slice(&self.shard_of(engine, key));
         for column in &self.columns {
-            let cell = table.read_cell(key, value, column.id)?.unwrap_or_else(|| column.default.clone());
+            let cell =
+                table.read_cell(key, value, column.id)?.unwrap_or_else(|| column.default.clone());
             push_cell(column, &cell, entry);
         }
         entry.extend_from_slice(key);
@@ -139,21 +174,31 @@ impl IndexCodec {
     pub(crate) fn key_start(&self, entry: &[u8]) -> Result<usize> {
         let cell_end = |at: usize, column: &ResolvedColumn| match *entry.get(at)? {
             NULL => Some(at + 1),
-            PRESENT if column.shown.path.is_empty() => key_part(column.column_type).end(entry, at + 1),
+            PRESENT if column.shown.path.is_empty() => {
+                key_part(column.column_type).end(entry, at + 1)
+            }
             PRESENT => json::cell_end(entry, at + 1),
             _ => None,
         };
         self.columns.iter().try_fold(SHARD_LEN, cell_end).ok_or_else(|| {
-            Error::corruption(format!("{}: an entry cannot be read: drop the index and make it again", self.place))
+            Error::corruption(format!(
+                "{}: an entry cannot be read: drop the index and make it again",
+                self.place
+            ))
         })
     }
 
-    /// The bounds of the entries that begin with these values and go on with a value in the range, behind the number of the shard. NULL
-    /// stands for NULL; a range holds none. An empty end stands for the end of the shard.
+    /// The bounds of the entries that begin with these values and go on with a value in the range,
+    /// behind the number of the shard. NULL stands for NULL; a range holds none. An empty end
+    /// stands for the end of the shard.
     ///
     /// # Errors
     /// `Invalid` for values that do not fit, or a range on another than the next column.
-    pub(crate) fn bounds(&self, prefix: &[Value], range: Option<&FieldRange>) -> Result<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn bounds(
+        &self,
+        prefix: &[Value],
+        range: Option<&FieldRange>,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
         if prefix.len() > self.columns.len() {
             return Err(Error::invalid(format!(
                 "{}: {} values are given, but it is on ({})",
@@ -176,7 +221,8 @@ impl IndexCodec {
                 true => RangeEnds::new(range, column.column_type),
                 false => json::range_ends(range),
             };
-            ends.map_err(|error| error.at(self.column_place(column)))?.narrow(&present, &mut start, &mut end);
+            ends.map_err(|error| error.at(self.column_place(column)))?
+                .narrow(&present, &mut start, &mut end);
         } else {
             append_successor(&start, &mut end);
         }
@@ -185,17 +231,27 @@ impl IndexCodec {
     }
 
     /// False when the column cannot hold the value.
-    fn push_asked(&self, column: &ResolvedColumn, value: &Value, start: &mut Vec<u8>) -> Result<bool> {
+    fn push_asked(
+        &self,
+        column: &ResolvedColumn,
+        value: &Value,
+        start: &mut Vec<u8>,
+    ) -> Result<bool> {
         if !column.shown.path.is_empty() {
-            return json::push_value(value, start).map(|()| true).map_err(|error| error.at(self.column_place(column)));
+            return json::push_value(value, start)
+                .map(|()| true)
+                .map_err(|error| error.at(self.column_place(column)));
         }
-        let held = value.convert_to(column.column_type).map_err(|error| error.at(self.column_place(column)))?;
+        let held = value
+            .convert_to(column.column_type)
+            .map_err(|error| error.at(self.column_place(column)))?;
         push_cell(column, &held, start);
         Ok(value.is_kept_as(&held))
     }
 
     fn range_column(&self, position: usize, range: &FieldRange) -> Result<&ResolvedColumn> {
-        let column = self.columns.get(position).filter(|column| column.shown.is_named(&range.column));
+        let column =
+            self.columns.get(position).filter(|column| column.shown.is_named(&range.column));
         column.ok_or_else(|| {
             Error::invalid(format!(
                 "{}: the range is on '{}', but must be on the column after the {position} values given; it is on ({})",
@@ -242,25 +298,36 @@ impl<'a> Cells<'a> {
                 lens.iter_mut().for_each(|len| *len += 1);
                 match array.nulls().filter(|nulls| nulls.null_count() > 0) {
                     None => add_key_lens(array, *column_type, lens, |_| true),
-                    Some(nulls) => add_key_lens(array, *column_type, lens, |row| nulls.is_valid(row)),
+                    Some(nulls) => {
+                        add_key_lens(array, *column_type, lens, |row| nulls.is_valid(row))
+                    }
                 }
             }
-            Cells::Encoded(cells) => lens.iter_mut().zip(cells.iter()).for_each(|(len, cell)| *len += cell.len()),
+            Cells::Encoded(cells) => {
+                lens.iter_mut().zip(cells.iter()).for_each(|(len, cell)| *len += cell.len())
+            }
         }
     }
 
     fn write(&self, data: &mut [u8], cursors: &mut [usize]) {
         match self {
-            Cells::Array(array, column_type) => match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-                None => {
-                    write_cells(data, cursors, |_| true, |_| [PRESENT]);
-                    write_column(array, *column_type, data, cursors, |_| true);
+            Cells::Array(array, column_type) => {
+                match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+                    None => {
+                        write_cells(data, cursors, |_| true, |_| [PRESENT]);
+                        write_column(array, *column_type, data, cursors, |_| true);
+                    }
+                    Some(nulls) => {
+                        write_cells(
+                            data,
+                            cursors,
+                            |_| true,
+                            |row| if nulls.is_valid(row) { [PRESENT] } else { [NULL] },
+                        );
+                        write_column(array, *column_type, data, cursors, |row| nulls.is_valid(row));
+                    }
                 }
-                Some(nulls) => {
-                    write_cells(data, cursors, |_| true, |row| if nulls.is_valid(row) { [PRESENT] } else { [NULL] });
-                    write_column(array, *column_type, data, cursors, |row| nulls.is_valid(row));
-                }
-            },
+            }
             Cells::Encoded(cells) => {
                 for (cell, cursor) in cells.iter().zip(cursors) {
                     data[*cursor..*cursor + cell.len()].copy_from_slice(cell);

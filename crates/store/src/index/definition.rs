@@ -29,7 +29,8 @@ pub struct IndexDefinition {
 pub struct IndexColumn {
     /// The name of the table's column.
     pub column: String,
-    /// The names that lead from the root of a JSON document to the value; empty for the column itself.
+    /// The names that lead from the root of a JSON document to the value; empty for the column
+    /// itself.
     pub path: Vec<String>,
 }
 
@@ -40,14 +41,26 @@ impl IndexColumn {
     }
 
     /// A place in a JSON column.
-    pub fn place(column: impl Into<String>, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn place(
+        column: impl Into<String>,
+        path: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
         Self { column: column.into(), path: path.into_iter().map(Into::into).collect() }
     }
 
-    /// Whether someone who writes `name`, with points between names and quoted or not, means this column.
+    /// Whether someone who writes `name`, with points between names and quoted or not, means this
+    /// column.
     pub fn is_named(&self, name: &str) -> bool {
-        let plain = || std::iter::once(&self.column).chain(&self.path).map(String::as_str).collect::<Vec<_>>().join(".");
-        self.column.eq_ignore_ascii_case(name) && self.path.is_empty() || plain() == name || self.to_string() == name
+        let plain = || {
+            std::iter::once(&self.column)
+                .chain(&self.path)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(".")
+        };
+        self.column.eq_ignore_ascii_case(name) && self.path.is_empty()
+            || plain() == name
+            || self.to_string() == name
     }
 }
 
@@ -107,10 +120,15 @@ impl StoredIndex {
     }
 
     /// The columns as the table has them. The error is what does not fit.
-    pub(crate) fn resolve(&self, schema: &TableSchema) -> std::result::Result<Vec<ResolvedColumn>, String> {
+    pub(crate) fn resolve(
+        &self,
+        schema: &TableSchema,
+    ) -> std::result::Result<Vec<ResolvedColumn>, String> {
         let resolve = |stored: &StoredColumn| {
             let column = schema.columns.iter().find(|column| column.id == stored.column);
-            let column = column.ok_or_else(|| format!("index {} is on a column that table {} lacks", self.name, schema.path))?;
+            let column = column.ok_or_else(|| {
+                format!("index {} is on a column that table {} lacks", self.name, schema.path)
+            })?;
             Ok(ResolvedColumn {
                 id: column.id,
                 column_type: column.column_type,
@@ -130,19 +148,32 @@ impl IndexDefinition {
     pub(crate) fn check(&self, schema: &TableSchema) -> Result<Vec<StoredColumn>> {
         check_name(&self.name, "index")?;
         if self.columns.is_empty() || self.columns.len() > INDEX_COLUMNS_MAX {
-            return Err(Error::invalid(format!("index {}: an index has 1 to {INDEX_COLUMNS_MAX} columns", self.name)));
+            return Err(Error::invalid(format!(
+                "index {}: an index has 1 to {INDEX_COLUMNS_MAX} columns",
+                self.name
+            )));
         }
         let mut columns: Vec<StoredColumn> = Vec::new();
         for asked in &self.columns {
             let column = &schema.columns[schema.require_column(&asked.column)?];
             let is_json = column.column_type == ColumnType::Json;
             if is_json == asked.path.is_empty() {
-                let what = if is_json { "is of type JSON: name a place inside it" } else { "is not of type JSON: name it alone" };
-                return Err(Error::invalid(format!("index {}: column '{asked}' {what}", self.name)));
+                let what = if is_json {
+                    "is of type JSON: name a place inside it"
+                } else {
+                    "is not of type JSON: name it alone"
+                };
+                return Err(Error::invalid(format!(
+                    "index {}: column '{asked}' {what}",
+                    self.name
+                )));
             }
             let stored = StoredColumn { column: column.id, path: asked.path.clone() };
             if columns.contains(&stored) {
-                return Err(Error::invalid(format!("index {}: column '{asked}' stands twice in it", self.name)));
+                return Err(Error::invalid(format!(
+                    "index {}: column '{asked}' stands twice in it",
+                    self.name
+                )));
             }
             columns.push(stored);
         }

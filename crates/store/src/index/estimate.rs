@@ -1,5 +1,5 @@
-//! About how many entries ranges of an index have: of many ranges some are looked at, evenly spread, and the others are taken to be like
-//! them.
+//! About how many entries ranges of an index have: of many ranges some are looked at, evenly
+//! spread, and the others are taken to be like them.
 
 use tonnage_engine::{Engine, Ranges, Result, SpaceId};
 
@@ -15,7 +15,12 @@ pub(super) fn sample(ranges: &[IndexRange]) -> impl Iterator<Item = &IndexRange>
 }
 
 /// About how many entries `count` ranges have of which these are a sample.
-pub(super) fn entries(engine: &dyn Engine, space: SpaceId, sample: &[Bounds], count: usize) -> Result<u64> {
+pub(super) fn entries(
+    engine: &dyn Engine,
+    space: SpaceId,
+    sample: &[Bounds],
+    count: usize,
+) -> Result<u64> {
     let mut ranges = Ranges::new();
     for bounds in sample.iter().filter(|(start, end)| end.is_empty() || start < end) {
         (0..engine.capability().shards).for_each(|shard| push_bounds(shard, bounds, &mut ranges));

@@ -1,10 +1,12 @@
 //! What keeps writers, loads and changes of tables and indexes from missing each other.
 //!
-//! - Every write of rows holds a [`Pass`] from before it looks up the indexes of its table until it is stored. Whoever drops a
-//!   table or changes the list of its indexes publishes the change and then waits until all passes given out before are back.
-//! - A load stores entries before rows. Would a write remove an entry in between, because it changes a row with the same
-//!   entry, the row of the load could be left without. So while a load holds rows of a table with indexes, no write to that
-//!   table removes entries: those it leaves behind are stale, which readers notice.
+//! - Every write of rows holds a [`Pass`] from before it looks up the indexes of its table until it
+//!   is stored. Whoever drops a table or changes the list of its indexes publishes the change and
+//!   then waits until all passes given out before are back.
+//! - A load stores entries before rows. Would a write remove an entry in between, because it
+//!   changes a row with the same entry, the row of the load could be left without. So while a load
+//!   holds rows of a table with indexes, no write to that table removes entries: those it leaves
+//!   behind are stale, which readers notice.
 //!
 //! ```text
 //! load                                   write
@@ -13,11 +15,13 @@
 //! stores row 7, red: without its entry
 //! ```
 //!
-//! - A load *joins* the space of a table before it pushes the first entries for it. After a flush it leaves the spaces that
-//!   nothing was pushed to since the flush began: rows and entries are stored by then. So a load that stays open, but rests, is in nobody's way.
-//! - A load that began before an index was made holds rows without entries, and one that began before a table was dropped holds
-//!   rows of a space that is to go. It learns of both with its next batch; what it pushed before must be stored first, so
-//!   whoever makes the index or drops the table asks it to flush ([`WriteGate::wait_for_loads`]).
+//! - A load *joins* the space of a table before it pushes the first entries for it. After a flush
+//!   it leaves the spaces that nothing was pushed to since the flush began: rows and entries are
+//!   stored by then. So a load that stays open, but rests, is in nobody's way.
+//! - A load that began before an index was made holds rows without entries, and one that began
+//!   before a table was dropped holds rows of a space that is to go. It learns of both with its
+//!   next batch; what it pushed before must be stored first, so whoever makes the index or drops
+//!   the table asks it to flush ([`WriteGate::wait_for_loads`]).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -107,7 +111,8 @@ pub(crate) struct Pushing<'a> {
 /// A flush under way.
 pub(crate) struct Flushing {
     wanted: Option<u64>,
-    /// The spaces that no push was under way to when the flush began, each with the pushes begun by then.
+    /// The spaces that no push was under way to when the flush began, each with the pushes begun by
+    /// then.
     quiet: Vec<(SpaceId, u64)>,
 }
 
@@ -126,7 +131,8 @@ impl WriteGate {
 
     /// Lets a writer in and keeps all others out.
     pub(crate) fn enter_alone(&self) -> Pass<'_> {
-        let slots = self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner));
+        let slots =
+            self.slots.iter().map(|slot| slot.0.write().unwrap_or_else(PoisonError::into_inner));
         Pass(Held::Alone(slots.collect()))
     }
 
@@ -142,12 +148,17 @@ impl WriteGate {
         OpenLoad { gate: self, load }
     }
 
-    /// Waits until every load that is open now has stored the rows of a space that it pushed before it could know of a change
-    /// that was published just now.
+    /// Waits until every load that is open now has stored the rows of a space that it pushed before
+    /// it could know of a change that was published just now.
     ///
     /// # Errors
     /// `Unavailable` when that takes longer than `patience`, `Cancelled` when `give_up` says so.
-    pub(crate) fn wait_for_loads(&self, space: SpaceId, patience: Duration, give_up: impl Fn() -> bool) -> Result<()> {
+    pub(crate) fn wait_for_loads(
+        &self,
+        space: SpaceId,
+        patience: Duration,
+        give_up: impl Fn() -> bool,
+    ) -> Result<()> {
         let deadline = Instant::now().checked_add(patience);
         let open = self.lock_loads().clone();
         if open.is_empty() {
@@ -158,7 +169,9 @@ impl WriteGate {
             load.end_epoch(space, |is_so| wait_until(deadline, &give_up, is_so))?;
         }
         open.iter().try_for_each(|load| {
-            wait_until(deadline, &give_up, &|| load.has_ended() || !load.holds(space) || load.wanted().is_none())
+            wait_until(deadline, &give_up, &|| {
+                load.has_ended() || !load.holds(space) || load.wanted().is_none()
+            })
         })
     }
 
@@ -184,7 +197,9 @@ impl WriteGate {
     }
 
     fn visit_slots(&self, visit: impl Fn(&mut Joined)) {
-        self.slots.iter().for_each(|slot| visit(&mut slot.0.write().unwrap_or_else(PoisonError::into_inner)));
+        self.slots
+            .iter()
+            .for_each(|slot| visit(&mut slot.0.write().unwrap_or_else(PoisonError::into_inner)));
     }
 
     fn lock_loads(&self) -> MutexGuard<'_, Vec<Arc<Load>>> {
@@ -201,9 +216,14 @@ impl Load {
         self.has_ended() || self.pushing[(epoch % 2) as usize].load(Ordering::SeqCst) == 0
     }
 
-    /// Waits for the pushes of this epoch, then asks for a flush if the load holds rows of the space. Those of the epoch before are over
-    /// first, since they are counted with those of the next.
-    fn end_epoch(&self, space: SpaceId, wait: impl Fn(&dyn Fn() -> bool) -> Result<()>) -> Result<()> {
+    /// Waits for the pushes of this epoch, then asks for a flush if the load holds rows of the
+    /// space. Those of the epoch before are over first, since they are counted with those of the
+    /// next.
+    fn end_epoch(
+        &self,
+        space: SpaceId,
+        wait: impl Fn(&dyn Fn() -> bool) -> Result<()>,
+    ) -> Result<()> {
         let epoch = self.epoch.load(Ordering::SeqCst);
         wait(&|| self.is_quiet(epoch + 1))?;
         self.epoch.store(epoch + 1, Ordering::SeqCst);
@@ -229,7 +249,8 @@ impl Load {
 }
 
 impl OpenLoad<'_> {
-    /// To be held from before a table and its indexes are looked up until rows and entries are pushed.
+    /// To be held from before a table and its indexes are looked up until rows and entries are
+    /// pushed.
     pub(crate) fn pushing(&self) -> Pushing<'_> {
         loop {
             let epoch = self.load.epoch.load(Ordering::SeqCst);
@@ -302,7 +323,10 @@ impl Drop for OpenLoad<'_> {
     fn drop(&mut self) {
         self.gate.lock_loads().retain(|load| !Arc::ptr_eq(load, &self.load));
         let spaces = std::mem::take(&mut *self.load.lock_spaces());
-        spaces.iter().filter(|(_, used)| used.joined).for_each(|(space, _)| self.gate.leave(*space));
+        spaces
+            .iter()
+            .filter(|(_, used)| used.joined)
+            .for_each(|(space, _)| self.gate.leave(*space));
         self.load.ended.store(true, Ordering::SeqCst);
     }
 }
@@ -313,7 +337,11 @@ fn own_slot() -> usize {
     OWN.get()
 }
 
-fn wait_until(deadline: Option<Instant>, give_up: &impl Fn() -> bool, is_so: &dyn Fn() -> bool) -> Result<()> {
+fn wait_until(
+    deadline: Option<Instant>,
+    give_up: &impl Fn() -> bool,
+    is_so: &dyn Fn() -> bool,
+) -> Result<()> {
     while !is_so() {
         if give_up() {
             return Err(Error::cancelled("the making of the index was cancelled"));

@@ -64,7 +64,8 @@ impl Index {
         &self.columns
     }
 
-    /// Whether it has every row. One that is being made, or whose making was cut short, cannot be read.
+    /// Whether it has every row. One that is being made, or whose making was cut short, cannot be
+    /// read.
     pub fn is_ready(&self) -> bool {
         self.index.is_ready()
     }
@@ -74,17 +75,20 @@ impl Index {
         self.index.to_ddl(self.table_path())
     }
 
-    /// The rows of a range. Each is checked: a row that changed since its entry was written does not come. A row whose indexed columns change
-    /// while the scan runs may be missed, or come twice: see [`crate::index`].
+    /// The rows of a range. Each is checked: a row that changed since its entry was written does
+    /// not come. A row whose indexed columns change while the scan runs may be missed, or come
+    /// twice: see [`crate::index`].
     ///
     /// # Errors
-    /// `Invalid` for values or options that do not fit; `Unavailable` for an index that is not ready.
+    /// `Invalid` for values or options that do not fit; `Unavailable` for an index that is not
+    /// ready.
     pub fn scan(&self, range: &IndexRange, options: &IndexScanOptions) -> Result<IndexRows> {
         self.index.codec.bounds(&range.prefix, range.range.as_ref())?;
         self.bulk_get([range.clone()], options)
     }
 
-    /// The rows of many ranges, which may be drawn from a source that never ends. A row of two of them may come twice.
+    /// The rows of many ranges, which may be drawn from a source that never ends. A row of two of
+    /// them may come twice.
     ///
     /// # Errors
     /// As [`Index::scan`]; what is wrong with a range comes out of the iterator.
@@ -94,23 +98,25 @@ impl Index {
         I::IntoIter: Send + 'static,
     {
         self.check_ready()?;
-        let ranges = Source::new(ranges.into_iter().map(Ok), SINGLE_ITEMS_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        let ranges = Source::new(ranges.into_iter().map(Ok), SINGLE_ITEMS_MAX)
+            .at_hand(has_items_in_memory::<I::IntoIter>());
         read(&self.store, &self.table, &self.index, ranges, options)
     }
 
-    /// Deletes its stale entries, which lead to no row or to one that changed: loads that replace rows leave them, and rows that expire. They
-    /// take room and time, and never show. Tells how many there were. The table stays in use.
+    /// Deletes its stale entries, which lead to no row or to one that changed: loads that replace
+    /// rows leave them, and rows that expire. They take room and time, and never show. Tells how
+    /// many there were. The table stays in use.
     ///
     /// # Errors
-    /// `Unavailable` for an index that is not ready, or while a bulk put into the table does not pause: what was deleted before stays
-    /// deleted.
+    /// `Unavailable` for an index that is not ready, or while a bulk put into the table does not
+    /// pause: what was deleted before stays deleted.
     pub fn clean(&self) -> Result<u64> {
         self.check_ready()?;
         clean_index(&self.store, &self.table, &self.index)
     }
 
-    /// How many entries a range has, counted up to `most`. It may be a few more than there are rows: entries of rows that changed are
-    /// among them.
+    /// How many entries a range has, counted up to `most`. It may be a few more than there are
+    /// rows: entries of rows that changed are among them.
     ///
     /// # Errors
     /// As [`Index::scan`].
@@ -128,14 +134,16 @@ impl Index {
         Ok(count.min(most))
     }
 
-    /// About how many entries many ranges have together, found by reading some thousands at most: few are counted, of a
-    /// large range its share of the index is weighed, of many ranges some are looked at.
+    /// About how many entries many ranges have together, found by reading some thousands at most:
+    /// few are counted, of a large range its share of the index is weighed, of many ranges some are
+    /// looked at.
     ///
     /// # Errors
     /// As [`Index::scan`].
     pub fn estimate_entries(&self, ranges: &[IndexRange]) -> Result<u64> {
         self.check_ready()?;
-        let bounds = |range: &IndexRange| self.index.codec.bounds(&range.prefix, range.range.as_ref());
+        let bounds =
+            |range: &IndexRange| self.index.codec.bounds(&range.prefix, range.range.as_ref());
         let sample = super::estimate::sample(ranges).map(bounds).collect::<Result<Vec<_>>>()?;
         super::estimate::entries(&*self.store.engine, self.index.space(), &sample, ranges.len())
     }

@@ -9,7 +9,8 @@
 //! | `03`, then the text as a STRING in a key | text |
 //! | `04` | an object or an array, whatever it holds |
 //!
-//! A place that the document lacks, and JSON's null, are NULL. Of a name that stands twice in an object the first counts, as in SQL.
+//! A place that the document lacks, and JSON's null, are NULL. Of a name that stands twice in an
+//! object the first counts, as in SQL.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -54,8 +55,8 @@ pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
     cells
 }
 
-/// Appends the cell of one place in a document. Documents are checked when they are stored; one that cannot be read has nothing
-/// anywhere.
+/// Appends the cell of one place in a document. Documents are checked when they are stored; one
+/// that cannot be read has nothing anywhere.
 pub(super) fn push_place(document: &str, path: &[String], cell: &mut Vec<u8>) {
     let mut reader = serde_json::Deserializer::from_str(document);
     push_scalar(&Place(path).deserialize(&mut reader).unwrap_or(Scalar::Null), cell);
@@ -128,12 +129,14 @@ fn asked(value: &Value) -> Result<Scalar<'_>> {
         Value::Null => Scalar::Null,
         Value::Boolean(value) => Scalar::Boolean(*value),
         Value::String(text) => Scalar::Text(Cow::Borrowed(text)),
-        Value::Integer(_) | Value::Long(_) | Value::Float(_) | Value::Double(_) | Value::Number { .. } => {
-            match value.convert_to(ColumnType::Double)? {
-                Value::Double(value) => Scalar::Number(value),
-                _ => return Err(Error::internal("a number is no double")),
-            }
-        }
+        Value::Integer(_)
+        | Value::Long(_)
+        | Value::Float(_)
+        | Value::Double(_)
+        | Value::Number { .. } => match value.convert_to(ColumnType::Double)? {
+            Value::Double(value) => Scalar::Number(value),
+            _ => return Err(Error::internal("a number is no double")),
+        },
         other => {
             return Err(Error::invalid(format!(
                 "a value of type {} is asked for: places in JSON hold text, numbers and booleans",
@@ -149,7 +152,10 @@ struct Place<'p>(&'p [String]);
 impl<'de> DeserializeSeed<'de> for Place<'_> {
     type Value = Scalar<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Scalar<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Scalar<'de>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
@@ -195,12 +201,18 @@ impl<'de> Visitor<'de> for Place<'_> {
         Ok(self.here(Scalar::Text(Cow::Owned(text.to_owned()))))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Scalar<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut items: A,
+    ) -> std::result::Result<Scalar<'de>, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(self.here(Scalar::Nested))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> std::result::Result<Scalar<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut fields: A,
+    ) -> std::result::Result<Scalar<'de>, A::Error> {
         let Some((first, rest)) = self.0.split_first() else {
             while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return Ok(Scalar::Nested);
@@ -243,7 +255,10 @@ mod tests {
         for missing in ["z", "q", "a.q", "n.q", "a.b.c", "x.a"] {
             assert_eq!(cell(document, missing), [NULL], "{missing}");
         }
-        assert_eq!((cell(document, "a"), cell(document, "x")), (vec![PRESENT, NESTED], vec![PRESENT, NESTED]));
+        assert_eq!(
+            (cell(document, "a"), cell(document, "x")),
+            (vec![PRESENT, NESTED], vec![PRESENT, NESTED])
+        );
     }
 
     #[test]
@@ -254,7 +269,15 @@ mod tests {
 
     #[test]
     fn the_order_across_types_is_null_booleans_numbers_text_nested() {
-        let documents = ["{}", r#"{"a":false}"#, r#"{"a":true}"#, r#"{"a":-1e300}"#, r#"{"a":3}"#, r#"{"a":""}"#, r#"{"a":"b"}"#];
+        let documents = [
+            "{}",
+            r#"{"a":false}"#,
+            r#"{"a":true}"#,
+            r#"{"a":-1e300}"#,
+            r#"{"a":3}"#,
+            r#"{"a":""}"#,
+            r#"{"a":"b"}"#,
+        ];
         let mut cells: Vec<_> = documents.map(|document| cell(document, "a")).into();
         cells.push(cell(r#"{"a":[]}"#, "a"));
         assert!(cells.is_sorted_by(|left, right| left < right), "{cells:?}");
@@ -268,12 +291,21 @@ mod tests {
         let bounds = |range: FieldRange| {
             let (mut start, mut end) = (vec![PRESENT], vec![PRESENT + 1]);
             range_ends(&range).unwrap().narrow(&[PRESENT], &mut start, &mut end);
-            move |document: &str| (start.as_slice()..end.as_slice()).contains(&cell(document, "a").as_slice())
+            move |document: &str| {
+                (start.as_slice()..end.as_slice()).contains(&cell(document, "a").as_slice())
+            }
         };
         let above = bounds(FieldRange::of("a").after(3));
-        assert!(above(r#"{"a":3.5}"#) && !above(r#"{"a":3}"#) && !above(r#"{"a":"x"}"#) && !above("{}"));
+        assert!(
+            above(r#"{"a":3.5}"#) && !above(r#"{"a":3}"#) && !above(r#"{"a":"x"}"#) && !above("{}")
+        );
         let below = bounds(FieldRange::of("a").to("m"));
-        assert!(below(r#"{"a":"m"}"#) && below(r#"{"a":""}"#) && !below(r#"{"a":3}"#) && !below(r#"{"a":"n"}"#));
+        assert!(
+            below(r#"{"a":"m"}"#)
+                && below(r#"{"a":""}"#)
+                && !below(r#"{"a":3}"#)
+                && !below(r#"{"a":"n"}"#)
+        );
         assert!(range_ends(&FieldRange::of("a").from(1).to("x")).is_err());
     }
 }

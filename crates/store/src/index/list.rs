@@ -29,24 +29,44 @@ impl OpenIndex {
 
     /// The statement that makes the index.
     pub(crate) fn to_ddl(&self, table: &str) -> String {
-        let columns: Vec<_> = self.codec.columns.iter().map(|column| column.shown.to_string()).collect();
+        let columns: Vec<_> =
+            self.codec.columns.iter().map(|column| column.shown.to_string()).collect();
         let table: Vec<_> = table.split('.').map(quoted_name).collect();
-        format!("CREATE INDEX {} ON {} ({})", quoted_name(&self.stored.name), table.join("."), columns.join(", "))
+        format!(
+            "CREATE INDEX {} ON {} ({})",
+            quoted_name(&self.stored.name),
+            table.join("."),
+            columns.join(", ")
+        )
     }
 
     /// The indexed columns of stored rows, which `table` can read.
     pub(crate) fn decode_columns(&self, table: &TableCodec, rows: &Rows) -> Result<Vec<ArrayRef>> {
         let place = |column: &ResolvedColumn| {
             let found = table.schema().columns.iter().position(|own| own.id == column.id);
-            found.ok_or_else(|| Error::internal(format!("index {} is on a column that was dropped", self.stored.name)))
+            found.ok_or_else(|| {
+                Error::internal(format!(
+                    "index {} is on a column that was dropped",
+                    self.stored.name
+                ))
+            })
         };
         let columns = self.codec.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
         Ok(table.decode(rows, None, Some(&columns))?.columns().to_vec())
     }
 
-    /// The indexed columns of aligned rows of a table; the default of one that the schema of these rows is too old to know.
-    pub(crate) fn pick_columns(&self, schema: &TableSchema, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
-        let pick = |column: &ResolvedColumn| match schema.columns.iter().position(|own| own.id == column.id) {
+    /// The indexed columns of aligned rows of a table; the default of one that the schema of these
+    /// rows is too old to know.
+    pub(crate) fn pick_columns(
+        &self,
+        schema: &TableSchema,
+        rows: &RecordBatch,
+    ) -> Result<Vec<ArrayRef>> {
+        let pick = |column: &ResolvedColumn| match schema
+            .columns
+            .iter()
+            .position(|own| own.id == column.id)
+        {
             Some(index) => Ok(rows.column(index).clone()),
             None => column.default.to_array(column.column_type, rows.num_rows()),
         };
@@ -69,8 +89,8 @@ impl IndexSet {
 
 /// The indexes of one table.
 ///
-/// All handles of a table share one list, whatever schema they keep to: a row that is written through an old handle must
-/// not be missing in a new index.
+/// All handles of a table share one list, whatever schema they keep to: a row that is written
+/// through an old handle must not be missing in a new index.
 #[derive(Debug)]
 pub(crate) struct IndexList {
     /// Whether there are any, so that tables without indexes pay for one look.
@@ -86,7 +106,8 @@ impl IndexList {
         Self { any, dropped: AtomicBool::new(false), set: RwLock::new(Arc::new(set)) }
     }
 
-    /// Whether the table has indexes. Whoever writes asks while it holds a pass of the store's gate.
+    /// Whether the table has indexes. Whoever writes asks while it holds a pass of the store's
+    /// gate.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::SeqCst)
@@ -97,7 +118,8 @@ impl IndexList {
         self.dropped.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the table was dropped. Whoever writes asks while it holds a pass of the store's gate.
+    /// Whether the table was dropped. Whoever writes asks while it holds a pass of the store's
+    /// gate.
     #[inline]
     pub(crate) fn is_dropped(&self) -> bool {
         self.dropped.load(Ordering::SeqCst)

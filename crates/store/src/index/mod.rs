@@ -1,16 +1,21 @@
 //! Secondary indexes: rows by the values of their columns.
 //!
-//! **An index never misses a row, and may name rows that no longer match: the reader checks.** Everything follows from that:
+//! **An index never misses a row, and may name rows that no longer match: the reader checks.**
+//! Everything follows from that:
 //!
-//! - An index is a placed space: its entries (`codec`) lie in the shards of their rows, so a write stores both in one batch
-//!   (`write`), and a load stores entries before rows. (For a scan that goes on while its row changes, see the last point.)
-//! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires leaves one too. They can be taken out
-//!   (`clean`).
-//! - Building over existing rows needs no lock (`build`): writers keep the index up from the first moment.
-//! - Who reads (`reading`) looks every row up and makes its entry anew: the row counts only if that is the entry that led to it.
-//! - A scan is read-committed, entry by entry, and no snapshot. A row whose indexed columns change while the scan runs moves within the index: it may
-//!   be missed or come twice, although it matched before and after. Sums and counts over an index are off by such rows. Where that matters,
-//!   read the table, whose rows do not move, or keep writers away meanwhile.
+//! - An index is a placed space: its entries (`codec`) lie in the shards of their rows, so a write
+//!   stores both in one batch (`write`), and a load stores entries before rows. (For a scan that
+//!   goes on while its row changes, see the last point.)
+//! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires
+//!   leaves one too. They can be taken out (`clean`).
+//! - Building over existing rows needs no lock (`build`): writers keep the index up from the first
+//!   moment.
+//! - Who reads (`reading`) looks every row up and makes its entry anew: the row counts only if that
+//!   is the entry that led to it.
+//! - A scan is read-committed, entry by entry, and no snapshot. A row whose indexed columns change
+//!   while the scan runs moves within the index: it may be missed or come twice, although it
+//!   matched before and after. Sums and counts over an index are off by such rows. Where that
+//!   matters, read the table, whose rows do not move, or keep writers away meanwhile.
 
 mod build;
 mod check;

@@ -5,7 +5,8 @@ use tonnage_engine::{Direction, Error, Result};
 use crate::Value;
 use crate::codec::FieldRange;
 
-/// Which entries of an index are wanted: those that begin with some values, and go on within a range.
+/// Which entries of an index are wanted: those that begin with some values, and go on within a
+/// range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexRange {
     /// The values of the leading columns; NULL stands for NULL.
@@ -30,8 +31,9 @@ impl IndexRange {
 /// How to scan an index.
 #[derive(Clone, Debug)]
 pub struct IndexScanOptions {
-    /// The order of rows: `Unordered` is fastest; `Forward` and `Reverse` give them in the order of the index, NULLs first or last. Where many
-    /// ranges are asked for they are answered in the order given.
+    /// The order of rows: `Unordered` is fastest; `Forward` and `Reverse` give them in the order of
+    /// the index, NULLs first or last. Where many ranges are asked for they are answered in the
+    /// order given.
     pub direction: Direction,
     /// The columns wanted; all without it.
     pub columns: Option<Vec<String>>,
@@ -41,7 +43,8 @@ pub struct IndexScanOptions {
     pub batch_rows_max: usize,
     /// About how many bytes of keys and values one batch holds (1 KiB to 256 MiB).
     pub batch_bytes_max: usize,
-    /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of cores.
+    /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of
+    /// cores.
     pub max_concurrent_requests: Option<usize>,
 }
 

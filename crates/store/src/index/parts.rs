@@ -1,12 +1,14 @@
 //! A whole space read by several threads.
 //!
-//! The engine cuts the space into parts of about the same size. There are more of them than threads, and a thread that is done with one takes the
-//! next. The first error ends the others.
+//! The engine cuts the space into parts of about the same size. There are more of them than
+//! threads, and a thread that is done with one takes the next. The first error ends the others.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::{Engine, Error, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices, SpaceId};
+use tonnage_engine::{
+    Engine, Error, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices, SpaceId,
+};
 
 /// Parts are cut by estimates, so there are more of them than threads.
 const PARTS_PER_THREAD: usize = 4;
@@ -38,7 +40,8 @@ pub(super) fn read_parts<R: PartReader>(
             if part >= ranges.len() {
                 return;
             }
-            let read = read_part(engine, space, options, &ranges, part, begin(part as u32), &is_stopped);
+            let read =
+                read_part(engine, space, options, &ranges, part, begin(part as u32), &is_stopped);
             if let Err(error) = read {
                 is_stopped.store(true, Ordering::Relaxed);
                 first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -48,7 +51,8 @@ pub(super) fn read_parts<R: PartReader>(
     std::thread::scope(|scope| {
         for _ in 1..threads.min(ranges.len()) {
             // Where no thread can be had, the others do its part.
-            let _ = std::thread::Builder::new().name("tonnage-index".into()).spawn_scoped(scope, work);
+            let _ =
+                std::thread::Builder::new().name("tonnage-index".into()).spawn_scoped(scope, work);
         }
         work();
     });
@@ -87,7 +91,11 @@ pub(super) fn read_all(
 ) -> Result<()> {
     let (mut first, mut rows) = (0, Rows::new());
     while first < keys.len() {
-        let options = ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max: READ_BYTES };
+        let options = ReadOptions {
+            projection: Projection::KeysAndValues,
+            keys: first..keys.len(),
+            bytes_max: READ_BYTES,
+        };
         first += engine.read_some(space, keys, &options, &mut rows)?;
         visit(&rows)?;
     }

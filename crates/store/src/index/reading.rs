@@ -1,9 +1,11 @@
 //! Rows by way of an index.
 //!
-//! 1. The dispatcher walks over entries, gathers some, and cuts them into tasks: few at first, so that first rows come soon, then more
-//!    and more. Without an order those gathered together are sorted by primary key, for neighbours are read faster.
-//! 2. Workers look the rows up, decode the indexed columns and make the entry of each row anew. A row whose entry is not the one that led to it
-//!    has changed since: it is found by its own entry, or does not belong to the result.
+//! 1. The dispatcher walks over entries, gathers some, and cuts them into tasks: few at first, so
+//!    that first rows come soon, then more and more. Without an order those gathered together are
+//!    sorted by primary key, for neighbours are read faster.
+//! 2. Workers look the rows up, decode the indexed columns and make the entry of each row anew. A
+//!    row whose entry is not the one that led to it has changed since: it is found by its own
+//!    entry, or does not belong to the result.
 //! 3. What is left is decoded with the columns asked for.
 
 use std::sync::{Arc, Weak};
@@ -15,17 +17,20 @@ use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
 use super::walk::Walk;
 use crate::TableBatch;
-use crate::bulk::get::{Drawn, ReadPlan, ReadTask, Reading, Shaper, Source, TaskSource, sorted_order};
+use crate::bulk::get::{
+    Drawn, ReadPlan, ReadTask, Reading, Shaper, Source, TaskSource, sorted_order,
+};
 use crate::catalog::TableEntry;
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::store::Inner;
 
 const GATHERED_FIRST: usize = 256;
 const GATHERED_MOST: usize = 1 << 18;
-/// How many more are gathered each time. Those gathered together go over the table once, so it is a few times at most; the workers look up
-/// one lot while the next is walked over.
+/// How many more are gathered each time. Those gathered together go over the table once, so it is a
+/// few times at most; the workers look up one lot while the next is walked over.
 const GROWTH: usize = 64;
-/// Entries in one task: enough to be worth handing over, few enough that all workers end at about the same time.
+/// Entries in one task: enough to be worth handing over, few enough that all workers end at about
+/// the same time.
 const TASK_ENTRIES_MOST: usize = 2_048;
 /// A source of ranges that is slower than this is not waited for once there is something to do.
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
@@ -44,11 +49,17 @@ pub(super) fn read(
 ) -> Result<IndexRows> {
     let get = options.check()?;
     let projection = match &options.columns {
-        Some(names) => Some(names.iter().map(|name| table.schema.require_column(name)).collect::<Result<Vec<_>>>()?),
+        Some(names) => Some(
+            names
+                .iter()
+                .map(|name| table.schema.require_column(name))
+                .collect::<Result<Vec<_>>>()?,
+        ),
         None => None,
     };
     let is_ordered = options.direction != Direction::Unordered;
-    let first = options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
+    let first =
+        options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
     let source = EntrySource {
         engine: Arc::downgrade(&store.engine),
         classifier: table.classifier.clone(),
@@ -62,11 +73,19 @@ pub(super) fn read(
     };
     let default_bytes = table.codec.default_bytes_of(projection.as_deref());
     let scan = tonnage_engine::ScanOptions {
-        batch_rows_max: options.batch_rows_max.min(options.batch_bytes_max / default_bytes.max(1)).max(1),
+        batch_rows_max: options
+            .batch_rows_max
+            .min(options.batch_bytes_max / default_bytes.max(1))
+            .max(1),
         batch_bytes_max: options.batch_bytes_max,
         ..tonnage_engine::ScanOptions::default()
     };
-    let shaper = IndexShaper { table: table.clone(), path: table.schema.path.as_str().into(), index: index.clone(), projection };
+    let shaper = IndexShaper {
+        table: table.clone(),
+        path: table.schema.path.as_str().into(),
+        index: index.clone(),
+        projection,
+    };
     let plan = ReadPlan {
         engine: store.engine.clone(),
         space: table.space,
@@ -111,7 +130,8 @@ fn first_rows(mut batch: TableBatch, count: usize) -> TableBatch {
     batch
 }
 
-/// Makes tasks of entries. It holds nothing of the store: ranges may come from a source that blocks.
+/// Makes tasks of entries. It holds nothing of the store: ranges may come from a source that
+/// blocks.
 struct EntrySource {
     engine: Weak<dyn Engine>,
     /// Tells whether an entry names a row of the table.
@@ -133,7 +153,11 @@ impl EntrySource {
         let Some(ranges) = &mut self.ranges else { return Ok(()) };
         let since = Instant::now();
         for drawn in 0..self.gathered.min(RANGES_DRAWN_MAX) {
-            let range = match if drawn == 0 && is_waiting { ranges.next().map(Drawn::from) } else { ranges.next_soon() }? {
+            let range = match if drawn == 0 && is_waiting {
+                ranges.next().map(Drawn::from)
+            } else {
+                ranges.next_soon()
+            }? {
                 Drawn::Item(range) => range,
                 Drawn::Nothing => break,
                 Drawn::End => {
@@ -177,15 +201,19 @@ impl EntrySource {
         for (place, entry) in entries.iter().enumerate() {
             let key = &entry[self.index.codec.key_start(entry)?..];
             // An entry of another table's row is stale, however it came here.
-            if matches!(self.classifier.classify(key), Ok(KeyOwner::Table(owner)) if owner == self.table_id) {
+            if matches!(self.classifier.classify(key), Ok(KeyOwner::Table(owner)) if owner == self.table_id)
+            {
                 keys.push(key);
                 named.push(place);
             }
         }
-        let order: Vec<u32> = if self.is_ordered { (0..keys.len() as u32).collect() } else { sorted_order(&keys) };
+        let order: Vec<u32> =
+            if self.is_ordered { (0..keys.len() as u32).collect() } else { sorted_order(&keys) };
         let task = |piece: &[u32]| ReadTask::Entries {
             keys: piece.iter().map(|place| keys.get(*place as usize)).collect(),
-            entries: Arc::new(piece.iter().map(|place| entries.get(named[*place as usize])).collect()),
+            entries: Arc::new(
+                piece.iter().map(|place| entries.get(named[*place as usize])).collect(),
+            ),
         };
         Ok(order.chunks(TASK_ENTRIES_MOST).map(task).collect())
     }
@@ -233,7 +261,8 @@ impl IndexShaper {
     fn check(&self, engine: &dyn Engine, rows: &Rows, entries: &Slices) -> Result<Vec<u32>> {
         let arrays = self.index.decode_columns(&self.table.codec, rows)?;
         let now = self.index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)?;
-        let is_same = |row: &u32| entries.get(rows.origins[*row as usize] as usize) == now.get(*row as usize);
+        let is_same =
+            |row: &u32| entries.get(rows.origins[*row as usize] as usize) == now.get(*row as usize);
         Ok((0..rows.len() as u32).filter(is_same).collect())
     }
 }

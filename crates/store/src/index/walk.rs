@@ -1,13 +1,16 @@
 //! Walking over the entries of an index, some at a time.
 //!
-//! A walk keeps nothing open in between: it knows where it stands and scans on from there. So it can wait for its caller as long as
-//! it takes.
+//! A walk keeps nothing open in between: it knows where it stands and scans on from there. So it
+//! can wait for its caller as long as it takes.
 //!
-//! With one shard, or without order, the ranges are read one after another, shard by shard. With an order and several shards
-//! each range is read from all of them, and what each gives is merged as far as all are known.
+//! With one shard, or without order, the ranges are read one after another, shard by shard. With an
+//! order and several shards each range is read from all of them, and what each gives is merged as
+//! far as all are known.
 
 use tonnage_engine::range::append_successor;
-use tonnage_engine::{Direction, Engine, Projection, Ranges, Result, Rows, SHARD_LEN, ScanOptions, Slices, SpaceId};
+use tonnage_engine::{
+    Direction, Engine, Projection, Ranges, Result, Rows, SHARD_LEN, ScanOptions, Slices, SpaceId,
+};
 
 /// Bounds of entries behind the number of the shard; an empty end is the end of the shard.
 pub(super) type Bounds = (Vec<u8>, Vec<u8>);
@@ -28,7 +31,8 @@ pub(super) struct Walk {
     range: usize,
     /// The shard under way, where one is read after another.
     shard: u32,
-    /// What is left of the range under way: in the shard under way, or in each of those that are merged.
+    /// What is left of the range under way: in the shard under way, or in each of those that are
+    /// merged.
     left: Vec<(u32, Bounds)>,
 }
 
@@ -50,8 +54,14 @@ impl Walk {
         self.ranges.is_empty()
     }
 
-    /// Appends entries in the order of the walk until there are `count`, or all is walked. A few more may come.
-    pub(super) fn read(&mut self, engine: &dyn Engine, count: usize, entries: &mut Slices) -> Result<()> {
+    /// Appends entries in the order of the walk until there are `count`, or all is walked. A few
+    /// more may come.
+    pub(super) fn read(
+        &mut self,
+        engine: &dyn Engine,
+        count: usize,
+        entries: &mut Slices,
+    ) -> Result<()> {
         while entries.len() < count && !self.is_over() {
             match self.direction == Direction::Unordered || self.shards == 1 {
                 true => self.read_on(engine, count, entries)?,
@@ -71,7 +81,8 @@ impl Walk {
         for bounds in resumed.iter().chain(&self.ranges[first + resumed_any..last]) {
             push_bounds(self.shard, bounds, &mut ranges);
         }
-        let mut scanner = engine.scan(self.space, ranges, self.scan_options(count - entries.len()))?;
+        let mut scanner =
+            engine.scan(self.space, ranges, self.scan_options(count - entries.len()))?;
         let mut rows = Rows::new();
         while entries.len() < count {
             if !scanner.next_batch(&mut rows)? {
@@ -81,8 +92,11 @@ impl Walk {
             }
             rows.keys.iter().for_each(|entry| entries.push(entry));
             self.range = first + rows.origins.last().map_or(0, |origin| *origin as usize);
-            let bounds =
-                if self.range == first { resumed.as_ref().unwrap_or(&self.ranges[first]) } else { &self.ranges[self.range] };
+            let bounds = if self.range == first {
+                resumed.as_ref().unwrap_or(&self.ranges[first])
+            } else {
+                &self.ranges[self.range]
+            };
             let left = self.behind(bounds, rows.keys.last().unwrap_or_default());
             self.left = vec![(self.shard, left)];
         }
@@ -104,7 +118,12 @@ impl Walk {
     }
 
     /// Reads some of the range under way from every shard, and gives what is certain to come first.
-    fn read_merged(&mut self, engine: &dyn Engine, count: usize, entries: &mut Slices) -> Result<()> {
+    fn read_merged(
+        &mut self,
+        engine: &dyn Engine,
+        count: usize,
+        entries: &mut Slices,
+    ) -> Result<()> {
         if self.left.is_empty() {
             let bounds = &self.ranges[self.range];
             self.left = (0..self.shards).map(|shard| (shard, bounds.clone())).collect();
@@ -115,21 +134,36 @@ impl Walk {
             read.push(self.read_head(engine, *shard, bounds, wanted)?);
         }
         // What lies behind the last entry of a shard that has more is not certain yet.
-        let horizons = read.iter().filter(|(_, has_more)| *has_more).filter_map(|(entries, _)| entries.last());
-        let horizon = horizons.map(rest).reduce(|one, two| if self.comes_before(one, two) { one } else { two });
-        let is_certain = |entry: &[u8]| horizon.is_none_or(|horizon| !self.comes_before(horizon, rest(entry)));
-        let mut merged: Vec<&[u8]> =
-            read.iter().flat_map(|(entries, _)| entries.iter()).filter(|entry| is_certain(entry)).collect();
-        merged.sort_by(
-            |one, two| if self.direction == Direction::Reverse { rest(two).cmp(rest(one)) } else { rest(one).cmp(rest(two)) },
-        );
+        let horizons =
+            read.iter().filter(|(_, has_more)| *has_more).filter_map(|(entries, _)| entries.last());
+        let horizon = horizons
+            .map(rest)
+            .reduce(|one, two| if self.comes_before(one, two) { one } else { two });
+        let is_certain =
+            |entry: &[u8]| horizon.is_none_or(|horizon| !self.comes_before(horizon, rest(entry)));
+        let mut merged: Vec<&[u8]> = read
+            .iter()
+            .flat_map(|(entries, _)| entries.iter())
+            .filter(|entry| is_certain(entry))
+            .collect();
+        merged.sort_by(|one, two| {
+            if self.direction == Direction::Reverse {
+                rest(two).cmp(rest(one))
+            } else {
+                rest(one).cmp(rest(two))
+            }
+        });
         merged.iter().for_each(|entry| entries.push(entry));
 
         let mut left = Vec::new();
         for ((shard, bounds), (entries, has_more)) in self.left.iter().zip(&read) {
             let given = entries.iter().take_while(|entry| is_certain(entry)).count();
             if *has_more || given < entries.len() {
-                let bounds = if given == 0 { bounds.clone() } else { self.behind(bounds, entries.get(given - 1)) };
+                let bounds = if given == 0 {
+                    bounds.clone()
+                } else {
+                    self.behind(bounds, entries.get(given - 1))
+                };
                 left.push((*shard, bounds));
             }
         }
@@ -145,7 +179,13 @@ impl Walk {
     }
 
     /// The first entries of one shard within bounds, and whether there may be more.
-    fn read_head(&self, engine: &dyn Engine, shard: u32, bounds: &Bounds, count: usize) -> Result<(Slices, bool)> {
+    fn read_head(
+        &self,
+        engine: &dyn Engine,
+        shard: u32,
+        bounds: &Bounds,
+        count: usize,
+    ) -> Result<(Slices, bool)> {
         let mut ranges = Ranges::new();
         push_bounds(shard, bounds, &mut ranges);
         let mut scanner = engine.scan(self.space, ranges, self.scan_options(count))?;
@@ -161,7 +201,11 @@ impl Walk {
 
     fn scan_options(&self, count: usize) -> ScanOptions {
         ScanOptions {
-            direction: if self.direction == Direction::Unordered { Direction::Forward } else { self.direction },
+            direction: if self.direction == Direction::Unordered {
+                Direction::Forward
+            } else {
+                self.direction
+            },
             projection: Projection::KeysOnly,
             batch_rows_max: count.clamp(1, SCAN_ROWS_MAX),
             ..ScanOptions::default()

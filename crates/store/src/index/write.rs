@@ -2,22 +2,26 @@
 //!
 //! 1. The stored rows are read, as many at a time as take little memory, and their entries made.
 //!    The caller's conditions are judged by what is stored.
-//! 2. One batch holds the rows, each under the condition that its row is still the one that was read; then the entries of the
-//!    old rows, to be removed, and those of the new ones, to be stored.
-//! 3. Where someone was faster the batch is refused, and all begins anew. After a few times nobody else is let in, so that one
-//!    row that changes all the time cannot hold up a batch of thousands for ever.
+//! 2. One batch holds the rows, each under the condition that its row is still the one that was
+//!    read; then the entries of the old rows, to be removed, and those of the new ones, to be
+//!    stored.
+//! 3. Where someone was faster the batch is refused, and all begins anew. After a few times nobody
+//!    else is let in, so that one row that changes all the time cannot hold up a batch of thousands
+//!    for ever.
 //!
-//! While a load holds rows of the table entries are not removed (see [`super::gate`]), so nothing need be read, and the batch goes out under
-//! the caller's own conditions. Entries then live for ever, since the load may lay a row that does under them.
+//! While a load holds rows of the table entries are not removed (see [`super::gate`]), so nothing
+//! need be read, and the batch goes out under the caller's own conditions. Entries then live for
+//! ever, since the load may lay a row that does under them.
 //!
-//! A row that is read may be newer than the codec that was taken before, when the table is altered in between. Then the newest
-//! codec is taken, and all begins anew.
+//! A row that is read may be newer than the codec that was taken before, when the table is altered
+//! in between. Then the newest codec is taken, and all begins anew.
 
 use std::sync::Arc;
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Condition, Durability, Error, Operation, Projection, ReadOptions, Result, Rows, Slices, WriteBatch, WriteOutcome,
+    Condition, Durability, Error, Operation, Projection, ReadOptions, Result, Rows, Slices,
+    WriteBatch, WriteOutcome,
 };
 
 use super::list::IndexSet;
@@ -30,8 +34,8 @@ const ATTEMPTS_MAX: usize = 4;
 const READ_BYTES: usize = 4 << 20;
 
 impl Inner {
-    /// Carries out a batch on rows of one space, with the entries of their indexes. `tables` holds the table of each operation, or
-    /// one for all.
+    /// Carries out a batch on rows of one space, with the entries of their indexes. `tables` holds
+    /// the table of each operation, or one for all.
     ///
     /// # Errors
     /// `NotFound` when a table was dropped.
@@ -42,13 +46,19 @@ impl Inner {
         durability: Durability,
     ) -> Result<WriteOutcome> {
         for attempt in 0.. {
-            let pass = if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
+            let pass =
+                if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
                 return self.engine.write(batch, durability);
             }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
-            let attempt = Attempt { store: self, batch, sets, keeps_entries: pass.sees_loads(batch.space(0)) };
+            let attempt = Attempt {
+                store: self,
+                batch,
+                sets,
+                keeps_entries: pass.sees_loads(batch.space(0)),
+            };
             match attempt.prepare() {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
                 Ok(Prepared::Ready(batch)) => {
@@ -75,7 +85,9 @@ fn check_exists(table: &TableEntry) -> Result<()> {
 
 #[cold]
 fn dropped(path: &str) -> Error {
-    Error::not_found(format!("table {path} was dropped: open the table anew if there is one of that name again"))
+    Error::not_found(format!(
+        "table {path} was dropped: open the table anew if there is one of that name again"
+    ))
 }
 
 /// One try of a write.
@@ -109,7 +121,8 @@ impl Attempt<'_> {
         &self.sets[operation.min(self.sets.len() - 1)]
     }
 
-    /// Whether one of the tables was altered, or one of its indexes made or dropped, since this attempt began.
+    /// Whether one of the tables was altered, or one of its indexes made or dropped, since this
+    /// attempt began.
     fn is_outdated(&self, tables: &[Arc<TableEntry>]) -> bool {
         tables.iter().zip(&self.sets).any(|(table, set)| !Arc::ptr_eq(&table.indexes.set(), set))
     }
@@ -125,15 +138,24 @@ impl Attempt<'_> {
     /// Reads the rows piece by piece and keeps their entries.
     fn read(&self) -> Result<Stored> {
         let count = self.batch.len();
-        let mut stored = Stored { versions: vec![None; count], entries: Slices::new(), starts: vec![0; count + 1] };
+        let mut stored = Stored {
+            versions: vec![None; count],
+            entries: Slices::new(),
+            starts: vec![0; count + 1],
+        };
         if self.keeps_entries {
             return Ok(stored);
         }
         let keys: Slices = (0..count).map(|operation| self.batch.key(operation)).collect();
         let (mut rows, mut first) = (Rows::new(), 0);
         while first < count {
-            let options = ReadOptions { projection: Projection::KeysAndValues, keys: first..count, bytes_max: READ_BYTES };
-            let taken = self.store.engine.read_some(self.batch.space(0), &keys, &options, &mut rows)?;
+            let options = ReadOptions {
+                projection: Projection::KeysAndValues,
+                keys: first..count,
+                bytes_max: READ_BYTES,
+            };
+            let taken =
+                self.store.engine.read_some(self.batch.space(0), &keys, &options, &mut rows)?;
             self.keep(first..first + taken, &rows, &mut stored)?;
             first += taken;
         }
@@ -141,7 +163,12 @@ impl Attempt<'_> {
     }
 
     /// Notes what was found of some operations.
-    fn keep(&self, operations: std::ops::Range<usize>, rows: &Rows, stored: &mut Stored) -> Result<()> {
+    fn keep(
+        &self,
+        operations: std::ops::Range<usize>,
+        rows: &Rows,
+        stored: &mut Stored,
+    ) -> Result<()> {
         let (mut row, mut entry) = (0, Vec::new());
         for operation in operations {
             if rows.origins.get(row).is_some_and(|origin| *origin as usize == operation) {
@@ -150,7 +177,13 @@ impl Attempt<'_> {
                 for index in &set.indexes {
                     entry.clear();
                     let (key, value) = (self.batch.key(operation), rows.values.get(row));
-                    index.codec.push_entry(&*self.store.engine, &set.table, key, value, &mut entry)?;
+                    index.codec.push_entry(
+                        &*self.store.engine,
+                        &set.table,
+                        key,
+                        value,
+                        &mut entry,
+                    )?;
                     stored.entries.push(&entry);
                 }
                 row += 1;
@@ -182,27 +215,43 @@ impl Attempt<'_> {
             };
             let (key, value) = (self.batch.key(operation), self.batch.value(operation));
             match self.batch.operation(operation) {
-                Operation::Put => batch.put(key, value, self.batch.expires_at_ms(operation), condition),
+                Operation::Put => {
+                    batch.put(key, value, self.batch.expires_at_ms(operation), condition)
+                }
                 Operation::Delete => batch.delete(key, condition),
             }
         }
-        (0..self.batch.len()).try_for_each(|operation| self.push_entries(operation, stored, &mut batch))?;
+        (0..self.batch.len())
+            .try_for_each(|operation| self.push_entries(operation, stored, &mut batch))?;
         Ok(batch)
     }
 
     /// Of two operations on one key, the entries of the later one come later too.
-    fn push_entries(&self, operation: usize, stored: &Stored, batch: &mut WriteBatch) -> Result<()> {
+    fn push_entries(
+        &self,
+        operation: usize,
+        stored: &Stored,
+        batch: &mut WriteBatch,
+    ) -> Result<()> {
         let engine = &*self.store.engine;
         let set = self.set(operation);
         let key = self.batch.key(operation);
         let is_put = self.batch.operation(operation) == Operation::Put;
-        let expires_at_ms = if self.keeps_entries { NEVER_MS } else { self.batch.expires_at_ms(operation) };
-        let mut old = (stored.starts[operation]..stored.starts[operation + 1]).map(|place| stored.entries.get(place));
+        let expires_at_ms =
+            if self.keeps_entries { NEVER_MS } else { self.batch.expires_at_ms(operation) };
+        let mut old = (stored.starts[operation]..stored.starts[operation + 1])
+            .map(|place| stored.entries.get(place));
         let mut new = Vec::new();
         for index in &set.indexes {
             new.clear();
             if is_put {
-                index.codec.push_entry(engine, &set.table, key, self.batch.value(operation), &mut new)?;
+                index.codec.push_entry(
+                    engine,
+                    &set.table,
+                    key,
+                    self.batch.value(operation),
+                    &mut new,
+                )?;
             }
             batch.switch_to(index.space());
             if let Some(old) = old.next().filter(|old| *old != &new[..]) {

@@ -2,30 +2,34 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, ScanOptions, Slices};
+use tonnage_engine::{
+    Direction, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, ScanOptions, Slices,
+};
 
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, Source, TaskSource, count_space,
-    keys_left,
+    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, Source,
+    TaskSource, count_space, keys_left,
 };
 use crate::store::Inner;
 
 /// How to get pairs.
 #[derive(Clone, Debug, Default)]
 pub struct PairGetOptions {
-    /// How deep below each key to look. The default is the pair of the key alone: ask for what lies below it.
+    /// How deep below each key to look. The default is the pair of the key alone: ask for what lies
+    /// below it.
     pub depth: Depth,
-    /// A range of the minor component right below each key. It needs a depth that looks below the key.
+    /// A range of the minor component right below each key. It needs a depth that looks below the
+    /// key.
     pub range: Option<KeyRange>,
     /// At most this many pairs below each key; the pair of the key itself does not count.
     pub limit_per_key: Option<u64>,
     /// Only keys are read; values are empty.
     pub keys_only: bool,
-    /// The order of pairs: `Unordered` is fastest; otherwise keys are answered in the order given, and the pairs below each in
-    /// ascending or descending order.
+    /// The order of pairs: `Unordered` is fastest; otherwise keys are answered in the order given,
+    /// and the pairs below each in ascending or descending order.
     pub direction: Direction,
     /// How many requests to the engine are under way at a time. Default: the number of cores.
     pub max_concurrent_requests: Option<usize>,
@@ -74,11 +78,19 @@ impl Shaper for PairShaper {
     }
 }
 
-pub(super) fn bulk_get(store: &Inner, keys: Source<Key>, options: &PairGetOptions) -> Result<BulkPairs> {
+pub(super) fn bulk_get(
+    store: &Inner,
+    keys: Source<Key>,
+    options: &PairGetOptions,
+) -> Result<BulkPairs> {
     read(store, Given::Single(keys), options)
 }
 
-pub(super) fn bulk_get_batches(store: &Inner, keys: Source<Pairs>, options: &PairGetOptions) -> Result<BulkPairs> {
+pub(super) fn bulk_get_batches(
+    store: &Inner,
+    keys: Source<Pairs>,
+    options: &PairGetOptions,
+) -> Result<BulkPairs> {
     read(store, Given::Batches(keys), options)
 }
 
@@ -119,7 +131,8 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         ..general
     };
     general.check()?;
-    let projection = if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues };
+    let projection =
+        if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues };
     Ok(ReadPlan {
         engine: store.engine.clone(),
         space: store.pairs,
@@ -140,7 +153,9 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
 
 pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs> {
     if options.depth != Depth::default() || options.range.is_some() {
-        return Err(Error::invalid("a scan gives all pairs: a depth or a range goes with keys, in a bulk get"));
+        return Err(Error::invalid(
+            "a scan gives all pairs: a depth or a range goes with keys, in a bulk get",
+        ));
     }
     let mut plan = plan(store, options)?;
     plan.scan.fill_cache = false;
@@ -236,7 +251,8 @@ struct PairTasks {
 const RANGES_MOST: usize = 256;
 
 impl PairTasks {
-    /// Makes sure that there is a current key, waiting for it if asked; false when there is none now, or nothing more comes.
+    /// Makes sure that there is a current key, waiting for it if asked; false when there is none
+    /// now, or nothing more comes.
     fn has_key(&mut self, is_waiting: bool) -> bool {
         while self.next == self.current.len() && !self.exhausted {
             match self.source.next(is_waiting, self.keys) {
@@ -258,7 +274,9 @@ impl PairTasks {
         if bytes > self.key_bytes_max {
             let number = self.keys - self.current.len() + self.next;
             let most = self.key_bytes_max;
-            self.fail(Error::invalid(format!("key {number}: a key of {bytes} bytes is over the limit of {most}")));
+            self.fail(Error::invalid(format!(
+                "key {number}: a key of {bytes} bytes is over the limit of {most}"
+            )));
             return false;
         }
         true
@@ -277,7 +295,8 @@ impl PairTasks {
             self.next += 1;
         }
         let here = self.current.len() - self.next;
-        let left = keys_left(self.source.size_hint(), self.keys, self.items).map(|left| left + here);
+        let left =
+            keys_left(self.source.size_hint(), self.keys, self.items).map(|left| left + here);
         self.points.finish(left);
         self.points.next_task()
     }
@@ -288,8 +307,8 @@ impl PairTasks {
         (1 << self.given.saturating_sub(4)).min(RANGES_MOST)
     }
 
-    /// The ranges below the keys that come next. Pairs right below a key are told from deeper ones by the number of their
-    /// components, so the keys of one task have as many.
+    /// The ranges below the keys that come next. Pairs right below a key are told from deeper ones
+    /// by the number of their components, so the keys of one task have as many.
     fn ranges(&mut self) -> Result<ReadTask> {
         let most = self.ranges_most();
         let mut ranges = Ranges::new();
@@ -308,7 +327,9 @@ impl PairTasks {
             parents += 1;
         }
         Ok(match minor_max {
-            Some(minor_max) => ReadTask::Filtered { ranges, filter: Arc::new(ComponentLimit { minor_max }) },
+            Some(minor_max) => {
+                ReadTask::Filtered { ranges, filter: Arc::new(ComponentLimit { minor_max }) }
+            }
             None => ReadTask::Ranges(ranges),
         })
     }

@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use tonnage_engine::{Error, KeyPart, Result};
 
-/// A key: a major path of one or more components, which decides where the pair lives, and a minor path, maybe empty, which
-/// orders the pairs under one major path. Components are any bytes; keys sort as their bytes do.
+/// A key: a major path of one or more components, which decides where the pair lives, and a minor
+/// path, maybe empty, which orders the pairs under one major path. Components are any bytes; keys
+/// sort as their bytes do.
 ///
-/// As text, components are led by `/` and the paths parted by `/-`: `/users/42/-/mail/home`. A component that is `-` or holds
-/// `/` or `%` stands percent-encoded (`%2D`, `%2F`, `%25`), and so do bytes that are no UTF-8. The text of a key reads back as
-/// the same key.
+/// As text, components are led by `/` and the paths parted by `/-`: `/users/42/-/mail/home`. A
+/// component that is `-` or holds `/` or `%` stands percent-encoded (`%2D`, `%2F`, `%25`), and so
+/// do bytes that are no UTF-8. The text of a key reads back as the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     major: Vec<Vec<u8>>,
@@ -24,7 +25,10 @@ impl Key {
         M: IntoIterator<Item: Into<Vec<u8>>>,
         N: IntoIterator<Item: Into<Vec<u8>>>,
     {
-        Self { major: major.into_iter().map(Into::into).collect(), minor: minor.into_iter().map(Into::into).collect() }
+        Self {
+            major: major.into_iter().map(Into::into).collect(),
+            minor: minor.into_iter().map(Into::into).collect(),
+        }
     }
 
     /// A key with a major path only.
@@ -50,11 +54,15 @@ impl Key {
     /// Reads what [`Key::encode`] wrote.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let major_end = KeyPart::Path.end(bytes, 0).ok_or_else(damaged)?;
-        Ok(Self { major: decode_components(&bytes[..major_end - 2])?, minor: decode_components(&bytes[major_end..])? })
+        Ok(Self {
+            major: decode_components(&bytes[..major_end - 2])?,
+            minor: decode_components(&bytes[major_end..])?,
+        })
     }
 }
 
-/// Appends the bytes of a key: each component escaped and terminated by `00 01`, the major path ended by `00 00`.
+/// Appends the bytes of a key: each component escaped and terminated by `00 01`, the major path
+/// ended by `00 00`.
 pub(crate) fn encode_parts<'a>(
     major: impl IntoIterator<Item = &'a [u8]>,
     minor: impl IntoIterator<Item = &'a [u8]>,
@@ -155,13 +163,18 @@ impl FromStr for Key {
 
     fn from_str(text: &str) -> Result<Self> {
         let Some(path) = text.strip_prefix('/') else {
-            return Err(Error::invalid(format!("the key '{text}' does not begin with '/': write /major/-/minor")));
+            return Err(Error::invalid(format!(
+                "the key '{text}' does not begin with '/': write /major/-/minor"
+            )));
         };
         let mut parts = path.split('/');
-        let major: Vec<Vec<u8>> = parts.by_ref().take_while(|part| *part != "-").map(unescape).collect::<Result<_>>()?;
+        let major: Vec<Vec<u8>> =
+            parts.by_ref().take_while(|part| *part != "-").map(unescape).collect::<Result<_>>()?;
         let minor: Vec<Vec<u8>> = parts.map(unescape).collect::<Result<_>>()?;
         if major.is_empty() || major == [b""] {
-            return Err(Error::invalid(format!("the key '{text}' has no major component: write /major/-/minor")));
+            return Err(Error::invalid(format!(
+                "the key '{text}' has no major component: write /major/-/minor"
+            )));
         }
         Ok(Self { major, minor })
     }
@@ -176,8 +189,10 @@ fn unescape(part: &str) -> Result<Vec<u8>> {
             bytes.push(byte);
             continue;
         }
-        let code =
-            rest.get(..2).and_then(|code| std::str::from_utf8(code).ok()).and_then(|code| u8::from_str_radix(code, 16).ok());
+        let code = rest
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok())
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
         let Some(code) = code else {
             return Err(Error::invalid(format!(
                 "the key component '{part}' has a '%' without two hexadecimal digits: write %25 for '%'"
@@ -196,8 +211,12 @@ mod tests {
     use super::*;
 
     fn path(least: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
-        let text = prop_oneof!["[a-cé\\x00/%-]{0,3}", Just("-".to_string())].prop_map(String::into_bytes);
-        proptest::collection::vec(prop_oneof![text, proptest::collection::vec(any::<u8>(), 0..4)], least..4)
+        let text =
+            prop_oneof!["[a-cé\\x00/%-]{0,3}", Just("-".to_string())].prop_map(String::into_bytes);
+        proptest::collection::vec(
+            prop_oneof![text, proptest::collection::vec(any::<u8>(), 0..4)],
+            least..4,
+        )
     }
 
     proptest! {

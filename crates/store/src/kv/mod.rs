@@ -1,7 +1,7 @@
 //! The key/value interface: byte values under keys with a major and a minor path.
 //!
-//! All pairs under one major path live together: they can be written atomically and read as a range in the order of their
-//! minor paths.
+//! All pairs under one major path live together: they can be written atomically and read as a range
+//! in the order of their minor paths.
 
 mod bulk;
 mod key;
@@ -11,7 +11,9 @@ mod scope;
 use std::sync::Arc;
 
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Capability, Condition, Durability, Error, Projection, Result, Rows, Slices, WriteBatch};
+use tonnage_engine::{
+    Capability, Condition, Durability, Error, Projection, Result, Rows, Slices, WriteBatch,
+};
 
 pub use bulk::{BulkPairs, PairGetOptions};
 pub use key::Key;
@@ -68,7 +70,12 @@ impl KeyValue {
     ///
     /// # Errors
     /// As [`KeyValue::put`].
-    pub fn put_if_absent(&self, key: &Key, value: &[u8], options: &WriteOptions) -> Result<Written> {
+    pub fn put_if_absent(
+        &self,
+        key: &Key,
+        value: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.put_if(key, value, Condition::IfAbsent, options)
     }
 
@@ -76,7 +83,12 @@ impl KeyValue {
     ///
     /// # Errors
     /// As [`KeyValue::put`].
-    pub fn put_if_present(&self, key: &Key, value: &[u8], options: &WriteOptions) -> Result<Written> {
+    pub fn put_if_present(
+        &self,
+        key: &Key,
+        value: &[u8],
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.put_if(key, value, Condition::IfPresent, options)
     }
 
@@ -84,11 +96,23 @@ impl KeyValue {
     ///
     /// # Errors
     /// As [`KeyValue::put`].
-    pub fn put_if_version(&self, key: &Key, value: &[u8], version: u64, options: &WriteOptions) -> Result<Written> {
+    pub fn put_if_version(
+        &self,
+        key: &Key,
+        value: &[u8],
+        version: u64,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.put_if(key, value, Condition::IfVersion(version), options)
     }
 
-    fn put_if(&self, key: &Key, value: &[u8], condition: Condition, options: &WriteOptions) -> Result<Written> {
+    fn put_if(
+        &self,
+        key: &Key,
+        value: &[u8],
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         let mut batch = WriteBatch::new(self.store.pairs);
         self.add_put(&mut batch, key, value, condition, options)?;
         Ok(self.store.engine.write(&batch, options.durability)?.into())
@@ -125,16 +149,27 @@ impl KeyValue {
     ///
     /// # Errors
     /// What the engine says.
-    pub fn delete_if_version(&self, key: &Key, version: u64, options: &WriteOptions) -> Result<Written> {
+    pub fn delete_if_version(
+        &self,
+        key: &Key,
+        version: u64,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
-    fn delete_if(&self, key: &Key, condition: Condition, options: &WriteOptions) -> Result<Written> {
+    fn delete_if(
+        &self,
+        key: &Key,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.write(&[PairOperation::Delete { key: key.clone(), condition }], options)
     }
 
-    /// Carries out operations under one major path, all together or not at all. Of several operations on one key the last decides what is
-    /// stored; the conditions of all are judged by what was stored before.
+    /// Carries out operations under one major path, all together or not at all. Of several
+    /// operations on one key the last decides what is stored; the conditions of all are judged by
+    /// what was stored before.
     ///
     /// # Errors
     /// `Invalid` when the keys are not all of one major path.
@@ -142,14 +177,21 @@ impl KeyValue {
         Ok(self.store.engine.write(&self.batch(operations, options)?, options.durability)?.into())
     }
 
-    /// Carries out many groups of operations, each atomic by itself as [`KeyValue::write`] does it, as if one after another:
-    /// a later group sees what an earlier one left. The outcomes stand in the order of the groups; one that fails leaves
-    /// the others alone. All groups share a write to the log, and with [`Durability::Fsync`] a sync, for each data
-    /// directory, so that many of them cost little more than one.
-    pub fn write_many(&self, groups: &[Vec<PairOperation>], options: &WriteOptions) -> Vec<Result<Written>> {
+    /// Carries out many groups of operations, each atomic by itself as [`KeyValue::write`] does it,
+    /// as if one after another: a later group sees what an earlier one left. The outcomes stand in
+    /// the order of the groups; one that fails leaves the others alone. All groups share a write to
+    /// the log, and with [`Durability::Fsync`] a sync, for each data directory, so that many of
+    /// them cost little more than one.
+    pub fn write_many(
+        &self,
+        groups: &[Vec<PairOperation>],
+        options: &WriteOptions,
+    ) -> Vec<Result<Written>> {
         let mut batches = Vec::with_capacity(groups.len());
-        let checked: Vec<Result<()>> =
-            groups.iter().map(|group| self.batch(group, options).map(|batch| batches.push(batch))).collect();
+        let checked: Vec<Result<()>> = groups
+            .iter()
+            .map(|group| self.batch(group, options).map(|batch| batches.push(batch)))
+            .collect();
         let mut outcomes = self.store.engine.write_many(&batches, options.durability).into_iter();
         let lost = || Err(Error::internal("a group of operations has no outcome"));
         let mut outcome = |()| outcomes.next().unwrap_or_else(lost).map(Written::from);
@@ -164,7 +206,9 @@ impl KeyValue {
         let mut bytes = Vec::new();
         for operation in operations {
             match operation {
-                PairOperation::Put { key, value, condition } => self.add_put(&mut batch, key, value, *condition, options)?,
+                PairOperation::Put { key, value, condition } => {
+                    self.add_put(&mut batch, key, value, *condition, options)?
+                }
                 PairOperation::Delete { key, condition } => {
                     bytes.clear();
                     key.encode(&mut bytes)?;
@@ -193,11 +237,12 @@ impl KeyValue {
         Ok((!rows.is_empty()).then(pair))
     }
 
-    /// The pairs at and below a key with a whole major path, as deep as [`PairGetOptions::depth`] asks for, in the order of
-    /// their keys. By default that is the pair of the key alone.
+    /// The pairs at and below a key with a whole major path, as deep as [`PairGetOptions::depth`]
+    /// asks for, in the order of their keys. By default that is the pair of the key alone.
     ///
     /// # Errors
-    /// `Invalid` for a key without a major component, or over the limit; for a range without a depth.
+    /// `Invalid` for a key without a major component, or over the limit; for a range without a
+    /// depth.
     pub fn multi_get(&self, parent: &Key, options: &PairGetOptions) -> Result<Vec<Pair>> {
         let mut pairs = Vec::new();
         for batch in self.bulk_get(std::iter::once(parent.clone()), options)? {
@@ -213,8 +258,19 @@ impl KeyValue {
     ///
     /// # Errors
     /// `Invalid` for a key without a major component.
-    pub fn multi_delete(&self, parent: &Key, depth: Depth, range: Option<&KeyRange>, durability: Durability) -> Result<u64> {
-        let options = PairGetOptions { depth, range: range.cloned(), keys_only: true, ..PairGetOptions::default() };
+    pub fn multi_delete(
+        &self,
+        parent: &Key,
+        depth: Depth,
+        range: Option<&KeyRange>,
+        durability: Durability,
+    ) -> Result<u64> {
+        let options = PairGetOptions {
+            depth,
+            range: range.cloned(),
+            keys_only: true,
+            ..PairGetOptions::default()
+        };
         let mut deleted = 0;
         for found in self.bulk_get(std::iter::once(parent.clone()), &options)? {
             let found = found?;
@@ -229,17 +285,20 @@ impl KeyValue {
     /// Reads the pairs of many keys, or below them; see [`crate::bulk::get`] for how.
     ///
     /// # Errors
-    /// `Invalid` for options out of their range. What is wrong with a key comes out of the iterator.
+    /// `Invalid` for options out of their range. What is wrong with a key comes out of the
+    /// iterator.
     pub fn bulk_get<I>(&self, keys: I, options: &PairGetOptions) -> Result<BulkPairs>
     where
         I: IntoIterator<Item = Key>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        let keys = Source::new(keys.into_iter().map(Ok), SINGLE_ITEMS_MAX)
+            .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get(&self.store, keys, options)
     }
 
-    /// The same for a source that may fail: the pairs of the keys before the failure come first, then the failure.
+    /// The same for a source that may fail: the pairs of the keys before the failure come first,
+    /// then the failure.
     ///
     /// # Errors
     /// As [`KeyValue::bulk_get`].
@@ -248,11 +307,13 @@ impl KeyValue {
         I: IntoIterator<Item = Result<Key>>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX)
+            .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get(&self.store, keys, options)
     }
 
-    /// Reads the pairs of many keys given in contiguous memory: the values of `keys` are not looked at.
+    /// Reads the pairs of many keys given in contiguous memory: the values of `keys` are not looked
+    /// at.
     ///
     /// # Errors
     /// As [`KeyValue::bulk_get`].
@@ -261,7 +322,8 @@ impl KeyValue {
         I: IntoIterator<Item = Pairs>,
         I::IntoIter: Send + 'static,
     {
-        let keys = Source::new(keys.into_iter().map(Ok), BATCHES_MAX).at_hand(has_items_in_memory::<I::IntoIter>());
+        let keys = Source::new(keys.into_iter().map(Ok), BATCHES_MAX)
+            .at_hand(has_items_in_memory::<I::IntoIter>());
         bulk::bulk_get_batches(&self.store, keys, options)
     }
 
@@ -269,7 +331,11 @@ impl KeyValue {
     ///
     /// # Errors
     /// Whatever stopped the load, with the report so far.
-    pub fn bulk_put<I>(&self, pairs: I, options: &BulkPutOptions) -> std::result::Result<BulkPutReport, BulkPutError>
+    pub fn bulk_put<I>(
+        &self,
+        pairs: I,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError>
     where
         I: IntoIterator<Item = Result<Pairs>>,
         I::IntoIter: Send + 'static,
@@ -285,7 +351,8 @@ impl KeyValue {
         bulk::count(&self.store)
     }
 
-    /// Reads all pairs, in the order of their keys within each shard. A limit holds for all of them together.
+    /// Reads all pairs, in the order of their keys within each shard. A limit holds for all of them
+    /// together.
     ///
     /// # Errors
     /// `Invalid` for options out of their range, and for a depth or a range, which go with keys.

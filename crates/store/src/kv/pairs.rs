@@ -21,7 +21,8 @@ impl Pairs {
     /// Room for `count` pairs with keys of `key_bytes` and values of `value_bytes` in all.
     pub fn with_capacity(count: usize, key_bytes: usize, value_bytes: usize) -> Self {
         Self {
-            // Each component costs two bytes more than its length, and so does the end of the major path.
+            // Each component costs two bytes more than its length, and so does the end of the major
+            // path.
             keys: Slices::with_capacity(count, key_bytes + 4 * count),
             values: Slices::with_capacity(count, value_bytes),
         }
@@ -42,7 +43,9 @@ impl Pairs {
     /// # Errors
     /// `Invalid` for a key without a major component.
     pub fn push_parts(&mut self, major: &[&[u8]], minor: &[&[u8]], value: &[u8]) -> Result<()> {
-        self.keys.push_with(|buffer| encode_parts(major.iter().copied(), minor.iter().copied(), buffer))?;
+        self.keys.push_with(|buffer| {
+            encode_parts(major.iter().copied(), minor.iter().copied(), buffer)
+        })?;
         self.values.push(value);
         Ok(())
     }

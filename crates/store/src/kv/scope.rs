@@ -31,7 +31,8 @@ impl Depth {
     }
 }
 
-/// A range of the minor component right below the parent key, in the order of bytes. The parent itself is not judged by it.
+/// A range of the minor component right below the parent key, in the order of bytes. The parent
+/// itself is not judged by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRange {
     /// The low end, and whether it belongs to the range.
@@ -42,9 +43,14 @@ pub struct KeyRange {
     pub prefix: Vec<u8>,
 }
 
-/// Appends the ranges that hold the pairs below `parent` (and itself) that are wanted; a [`ComponentLimit`] must still take
-/// out those that lie too deep.
-pub(super) fn push_ranges(parent: &[u8], depth: Depth, range: Option<&KeyRange>, ranges: &mut Ranges) {
+/// Appends the ranges that hold the pairs below `parent` (and itself) that are wanted; a
+/// [`ComponentLimit`] must still take out those that lie too deep.
+pub(super) fn push_ranges(
+    parent: &[u8],
+    depth: Depth,
+    range: Option<&KeyRange>,
+    ranges: &mut Ranges,
+) {
     let just_past = |key: &[u8]| [key, &[0]].concat();
     if depth.has_parent() {
         ranges.push(parent, &just_past(parent));

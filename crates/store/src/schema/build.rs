@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tonnage_engine::{Error, Result};
 
-use super::{Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, KEY_COLUMNS_MAX, NAME_BYTES_MAX, TableSchema};
+use super::{
+    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, KEY_COLUMNS_MAX, NAME_BYTES_MAX, TableSchema,
+};
 use crate::{ColumnType, Value};
 
 /// A table as someone asks for it.
@@ -16,7 +18,8 @@ pub struct TableDefinition {
     pub columns: Vec<ColumnDefinition>,
     /// The table's own key columns, in key order.
     pub key: Vec<String>,
-    /// How many of the leading key columns make the shard key; all without it. Child tables inherit theirs.
+    /// How many of the leading key columns make the shard key; all without it. Child tables inherit
+    /// theirs.
     pub shard_key_len: Option<usize>,
     /// How long rows live when their put does not say.
     pub ttl_ms: Option<u64>,
@@ -54,12 +57,16 @@ impl ColumnDefinition {
 }
 
 impl TableSchema {
-    /// The schema of a new table: of a top-level one without a parent, else of a child of that parent. `table_id` is its number
-    /// inside the space, 0 for a top-level table.
+    /// The schema of a new table: of a top-level one without a parent, else of a child of that
+    /// parent. `table_id` is its number inside the space, 0 for a top-level table.
     ///
     /// # Errors
     /// `Invalid` for a definition that breaks a rule, naming the table and the rule.
-    pub fn define(definition: &TableDefinition, parent: Option<&Arc<TableSchema>>, table_id: u32) -> Result<TableSchema> {
+    pub fn define(
+        definition: &TableDefinition,
+        parent: Option<&Arc<TableSchema>>,
+        table_id: u32,
+    ) -> Result<TableSchema> {
         let mut schema = TableSchema {
             path: definition.path.clone(),
             table_id,
@@ -72,11 +79,17 @@ impl TableSchema {
             next_column_id: 0,
             history: Vec::new(),
         };
-        schema.try_define(definition, parent).map_err(|error| error.at(format_args!("table {}", definition.path)))?;
+        schema
+            .try_define(definition, parent)
+            .map_err(|error| error.at(format_args!("table {}", definition.path)))?;
         Ok(schema)
     }
 
-    fn try_define(&mut self, definition: &TableDefinition, parent: Option<&Arc<TableSchema>>) -> Result<()> {
+    fn try_define(
+        &mut self,
+        definition: &TableDefinition,
+        parent: Option<&Arc<TableSchema>>,
+    ) -> Result<()> {
         for name in definition.path.split('.') {
             check_name(name, "table")?;
         }
@@ -110,7 +123,11 @@ impl TableSchema {
         check_name(&definition.name, "column")?;
         check_type(&definition.name, definition.column_type)?;
         if let Some(index) = self.column_index(&definition.name) {
-            let whose = if index < self.inherited_key_len() { "a key column of the table above" } else { "another column" };
+            let whose = if index < self.inherited_key_len() {
+                "a key column of the table above"
+            } else {
+                "another column"
+            };
             return invalid(format!("column '{}' has the name of {whose}", definition.name));
         }
         if self.columns.len() >= COLUMNS_MAX || self.next_column_id == u16::MAX {
@@ -118,16 +135,17 @@ impl TableSchema {
         }
         let default = match &definition.default {
             None | Some(Value::Null) => None,
-            Some(value) => Some(
-                value
-                    .convert_to(definition.column_type)
-                    .map_err(|error| error.at(format_args!("DEFAULT of column '{}'", definition.name)))?,
-            ),
+            Some(value) => Some(value.convert_to(definition.column_type).map_err(|error| {
+                error.at(format_args!("DEFAULT of column '{}'", definition.name))
+            })?),
         };
         if matches!(default, Some(Value::Double(value)) if !value.is_finite())
             || matches!(default, Some(Value::Float(value)) if !value.is_finite())
         {
-            return invalid(format!("DEFAULT of column '{}' must be a finite number", definition.name));
+            return invalid(format!(
+                "DEFAULT of column '{}' must be a finite number",
+                definition.name
+            ));
         }
         self.columns.push(Column {
             id: self.next_column_id,
@@ -140,7 +158,11 @@ impl TableSchema {
         Ok(())
     }
 
-    fn set_key(&mut self, definition: &TableDefinition, parent: Option<&Arc<TableSchema>>) -> Result<()> {
+    fn set_key(
+        &mut self,
+        definition: &TableDefinition,
+        parent: Option<&Arc<TableSchema>>,
+    ) -> Result<()> {
         if definition.key.is_empty() {
             return invalid("a table needs a PRIMARY KEY of at least one column");
         }
@@ -150,21 +172,28 @@ impl TableSchema {
                 return invalid(format!("column '{name}' stands twice in the PRIMARY KEY"));
             }
             if self.columns[index].column_type == ColumnType::Json {
-                return invalid(format!("column '{name}' is of type JSON, which cannot be part of a PRIMARY KEY"));
+                return invalid(format!(
+                    "column '{name}' is of type JSON, which cannot be part of a PRIMARY KEY"
+                ));
             }
             if self.columns[index].default.is_some() {
-                return invalid(format!("column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT"));
+                return invalid(format!(
+                    "column '{name}' is part of the PRIMARY KEY and cannot have a DEFAULT"
+                ));
             }
             self.columns[index].nullable = false;
             self.key.push(index);
         }
         if self.key.len() > KEY_COLUMNS_MAX {
-            return invalid(format!("a PRIMARY KEY can have at most {KEY_COLUMNS_MAX} columns, inherited ones included"));
+            return invalid(format!(
+                "a PRIMARY KEY can have at most {KEY_COLUMNS_MAX} columns, inherited ones included"
+            ));
         }
         match (parent, definition.shard_key_len) {
-            (Some(parent), Some(_)) => {
-                invalid(format!("a child table takes its shard key from {}: leave SHARD out", parent.root_path()))
-            }
+            (Some(parent), Some(_)) => invalid(format!(
+                "a child table takes its shard key from {}: leave SHARD out",
+                parent.root_path()
+            )),
             (Some(_), None) => Ok(()),
             (None, Some(len)) if len == 0 || len > self.key.len() => {
                 invalid("SHARD needs at least one column of the PRIMARY KEY")
@@ -177,9 +206,9 @@ impl TableSchema {
     }
 
     fn require_own_column(&self, name: &str) -> Result<usize> {
-        let index = self
-            .require_column(name)
-            .map_err(|_| Error::invalid(format!("the PRIMARY KEY names column '{name}', which is not declared")))?;
+        let index = self.require_column(name).map_err(|_| {
+            Error::invalid(format!("the PRIMARY KEY names column '{name}', which is not declared"))
+        })?;
         if index < self.inherited_key_len() {
             return invalid(format!(
                 "the PRIMARY KEY names column '{name}', which is inherited: name the table's own key columns only"
@@ -200,7 +229,10 @@ impl TableSchema {
         let columns_change = schema.layout().columns != self.layout().columns;
         if columns_change {
             schema.number = self.number.checked_add(1).ok_or_else(|| {
-                Error::invalid(format!("table {}: its columns were changed 65,535 times, which is the limit", self.path))
+                Error::invalid(format!(
+                    "table {}: its columns were changed 65,535 times, which is the limit",
+                    self.path
+                ))
             })?;
             schema.history.push(self.layout());
         }
@@ -209,8 +241,13 @@ impl TableSchema {
 
     fn apply(&mut self, change: &Change) -> Result<()> {
         match change {
-            Change::AddColumn(column) if !column.nullable && column.default.as_ref().is_none_or(Value::is_null) => {
-                invalid(format!("column '{}' is NOT NULL and needs a DEFAULT for the rows that are there", column.name))
+            Change::AddColumn(column)
+                if !column.nullable && column.default.as_ref().is_none_or(Value::is_null) =>
+            {
+                invalid(format!(
+                    "column '{}' is NOT NULL and needs a DEFAULT for the rows that are there",
+                    column.name
+                ))
             }
             Change::AddColumn(column) => self.push_column(column),
             Change::DropColumn(name) => self.drop_column(name),
@@ -224,10 +261,15 @@ impl TableSchema {
     fn drop_column(&mut self, name: &str) -> Result<()> {
         let index = self.column_index(name).ok_or_else(|| {
             let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
-            Error::invalid(format!("there is no column '{name}'; the columns are {}", names.join(", ")))
+            Error::invalid(format!(
+                "there is no column '{name}'; the columns are {}",
+                names.join(", ")
+            ))
         })?;
         if self.is_key(index) {
-            return invalid(format!("column '{name}' is part of the PRIMARY KEY and cannot be dropped"));
+            return invalid(format!(
+                "column '{name}' is part of the PRIMARY KEY and cannot be dropped"
+            ));
         }
         self.columns.remove(index);
         self.key.iter_mut().filter(|key| **key > index).for_each(|key| *key -= 1);
@@ -244,24 +286,31 @@ pub(crate) fn check_name(name: &str, what: &str) -> Result<()> {
         return invalid(format!("the name of a {what} is empty"));
     }
     if name.len() > NAME_BYTES_MAX {
-        return invalid(format!("the name of {what} '{name}' is longer than {NAME_BYTES_MAX} bytes"));
+        return invalid(format!(
+            "the name of {what} '{name}' is longer than {NAME_BYTES_MAX} bytes"
+        ));
     }
     if name.contains('.') || name.chars().any(char::is_control) {
-        return invalid(format!("the name of {what} '{}' holds a point or a control character", name.escape_debug()));
+        return invalid(format!(
+            "the name of {what} '{}' holds a point or a control character",
+            name.escape_debug()
+        ));
     }
     Ok(())
 }
 
 fn check_type(name: &str, column_type: ColumnType) -> Result<()> {
     match column_type {
-        ColumnType::Number { precision, scale } if !(1..=38).contains(&precision) || scale < 0 || scale as u8 > precision => {
+        ColumnType::Number { precision, scale }
+            if !(1..=38).contains(&precision) || scale < 0 || scale as u8 > precision =>
+        {
             invalid(format!(
                 "column '{name}': NUMBER takes a precision of 1 to 38 and a scale of 0 to the precision, not ({precision}, {scale})"
             ))
         }
-        ColumnType::Timestamp(precision) if precision > 9 => {
-            invalid(format!("column '{name}': TIMESTAMP takes a precision of 0 to 9, not {precision}"))
-        }
+        ColumnType::Timestamp(precision) if precision > 9 => invalid(format!(
+            "column '{name}': TIMESTAMP takes a precision of 0 to 9, not {precision}"
+        )),
         _ => Ok(()),
     }
 }
@@ -271,8 +320,12 @@ const TTL_MS_MAX: u64 = 100_000 * 366 * 24 * 3_600_000;
 
 fn check_ttl(ttl_ms: Option<u64>) -> Result<()> {
     match ttl_ms {
-        Some(0) => invalid("a time to live of 0 would store nothing: leave TTL out for rows that live for ever"),
-        Some(ttl_ms) if ttl_ms > TTL_MS_MAX => invalid("a time to live can be at most 100,000 years"),
+        Some(0) => invalid(
+            "a time to live of 0 would store nothing: leave TTL out for rows that live for ever",
+        ),
+        Some(ttl_ms) if ttl_ms > TTL_MS_MAX => {
+            invalid("a time to live can be at most 100,000 years")
+        }
         _ => Ok(()),
     }
 }

@@ -74,13 +74,15 @@ impl ColumnType {
             ColumnType::String | ColumnType::Json => DataType::Utf8,
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Binary => DataType::Binary,
-            ColumnType::Timestamp(precision) => DataType::Timestamp(timestamp_unit(precision), None),
+            ColumnType::Timestamp(precision) => {
+                DataType::Timestamp(timestamp_unit(precision), None)
+            }
             ColumnType::Uuid => DataType::FixedSizeBinary(16),
         }
     }
 
-    /// The Arrow field of a column of this type. JSON and UUID carry Arrow's own extension names, so that JSON text can be told
-    /// from other text.
+    /// The Arrow field of a column of this type. JSON and UUID carry Arrow's own extension names,
+    /// so that JSON text can be told from other text.
     pub fn to_arrow(&self, name: &str, nullable: bool) -> Field {
         let field = Field::new(name, self.data_type(), nullable);
         let extension = match self {
@@ -94,7 +96,9 @@ impl ColumnType {
     /// The column type that holds every value of an Arrow field, if there is one.
     pub fn of_arrow(field: &Field) -> Option<ColumnType> {
         match field.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_json(field) => Some(ColumnType::Json),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_json(field) => {
+                Some(ColumnType::Json)
+            }
             data_type => ColumnType::of_data_type(data_type),
         }
     }
@@ -102,7 +106,11 @@ impl ColumnType {
     fn of_data_type(data_type: &DataType) -> Option<ColumnType> {
         Some(match data_type {
             DataType::Boolean => ColumnType::Boolean,
-            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => ColumnType::Integer,
+            DataType::Int8
+            | DataType::Int16
+            | DataType::Int32
+            | DataType::UInt8
+            | DataType::UInt16 => ColumnType::Integer,
             DataType::Int64 | DataType::UInt32 => ColumnType::Long,
             DataType::UInt64 => ColumnType::Number { precision: 20, scale: 0 },
             DataType::Float16 | DataType::Float32 => ColumnType::Float,
@@ -119,9 +127,14 @@ impl ColumnType {
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::String,
             DataType::FixedSizeBinary(16) => ColumnType::Uuid,
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => ColumnType::Binary,
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => ColumnType::Binary,
             DataType::Timestamp(TimeUnit::Second, _) | DataType::Date32 => ColumnType::Timestamp(0),
-            DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Date64 => ColumnType::Timestamp(3),
+            DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Date64 => {
+                ColumnType::Timestamp(3)
+            }
             DataType::Timestamp(TimeUnit::Microsecond, _) => ColumnType::Timestamp(6),
             DataType::Timestamp(TimeUnit::Nanosecond, _) => ColumnType::Timestamp(9),
             DataType::Dictionary(_, values) => return ColumnType::of_data_type(values),

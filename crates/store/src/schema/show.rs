@@ -18,17 +18,28 @@ impl TableSchema {
             self.write_column(column, &mut ddl);
             ddl.push_str(",\n");
         }
-        let own_key: Vec<_> = self.key_columns().map(|column| quoted_name(&column.name)).skip(self.inherited_key_len()).collect();
+        let own_key: Vec<_> = self
+            .key_columns()
+            .map(|column| quoted_name(&column.name))
+            .skip(self.inherited_key_len())
+            .collect();
         match own_key.split_at_checked(self.shard_key_len) {
             Some((shard, minor)) if self.ancestors.is_empty() && !minor.is_empty() => {
-                let _ = write!(ddl, "  PRIMARY KEY (SHARD({}), {})\n)", shard.join(", "), minor.join(", "));
+                let _ = write!(
+                    ddl,
+                    "  PRIMARY KEY (SHARD({}), {})\n)",
+                    shard.join(", "),
+                    minor.join(", ")
+                );
             }
             _ => {
                 let _ = write!(ddl, "  PRIMARY KEY ({})\n)", own_key.join(", "));
             }
         }
         match self.ttl_ms {
-            Some(ttl_ms) if ttl_ms % DAY_MS == 0 => ddl.push_str(&format!(" USING TTL {} DAYS", ttl_ms / DAY_MS)),
+            Some(ttl_ms) if ttl_ms % DAY_MS == 0 => {
+                ddl.push_str(&format!(" USING TTL {} DAYS", ttl_ms / DAY_MS))
+            }
             Some(ttl_ms) => ddl.push_str(&format!(" USING TTL {} HOURS", ttl_ms.div_ceil(HOUR_MS))),
             None => {}
         }
@@ -63,6 +74,9 @@ pub(crate) fn quoted_name(name: &str) -> String {
 const RESERVED: [&str; 6] = ["PRIMARY", "SHARD", "USING", "COLUMN", "IF", "TABLE"];
 
 fn literal(value: &Value, column_type: ColumnType) -> String {
-    let bare = matches!(column_type, ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. } | ColumnType::Boolean);
+    let bare = matches!(
+        column_type,
+        ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. } | ColumnType::Boolean
+    );
     if bare { value.to_string() } else { format!("'{}'", value.to_string().replace('\'', "''")) }
 }

@@ -13,7 +13,8 @@ use super::{Column, Layout, LayoutColumn};
 pub struct TableSchema {
     /// Its full name, `phones.images` for a child table; matched without regard to ASCII case.
     pub path: String,
-    /// Its number inside its space; 0 for the top-level table. Never given to another table of the space.
+    /// Its number inside its space; 0 for the top-level table. Never given to another table of the
+    /// space.
     pub table_id: u32,
     /// The number of the layout that rows are written with now, from 1.
     pub number: u16,
@@ -79,7 +80,11 @@ impl TableSchema {
     #[cold]
     fn unknown_column(&self, name: &str) -> Error {
         let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        Error::invalid(format!("table {} has no column '{name}'; its columns are {}", self.path, names.join(", ")))
+        Error::invalid(format!(
+            "table {} has no column '{name}'; its columns are {}",
+            self.path,
+            names.join(", ")
+        ))
     }
 
     /// The key columns in key order.
@@ -104,7 +109,10 @@ impl TableSchema {
 
     /// The layout that rows are written with now.
     pub fn layout(&self) -> Layout {
-        let column = |index: usize| LayoutColumn { id: self.columns[index].id, column_type: self.columns[index].column_type };
+        let column = |index: usize| LayoutColumn {
+            id: self.columns[index].id,
+            column_type: self.columns[index].column_type,
+        };
         Layout { number: self.number, columns: self.value_columns().map(column).collect() }
     }
 
@@ -122,7 +130,11 @@ impl TableSchema {
             && self.ancestors.iter().map(|ancestor| ancestor.key_len).is_sorted()
             && self.inherited_key_len() < self.key.len()
             && self.ancestors.is_empty() == (self.table_id == 0);
-        if sound { Ok(()) } else { Err(format!("the schema of table {} contradicts itself", self.path)) }
+        if sound {
+            Ok(())
+        } else {
+            Err(format!("the schema of table {} contradicts itself", self.path))
+        }
     }
 
     /// Where the shard key ends in the keys of the table's space.

@@ -22,7 +22,8 @@ fn phones() -> Arc<TableSchema> {
 }
 
 fn refused(sql: &str, parent: Option<&Arc<TableSchema>>) -> String {
-    let error = TableSchema::define(&definition(sql), parent, u32::from(parent.is_some())).unwrap_err();
+    let error =
+        TableSchema::define(&definition(sql), parent, u32::from(parent.is_some())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     error.message().to_owned()
 }
@@ -37,21 +38,38 @@ fn a_child_table_begins_with_the_whole_key_of_its_parent() {
     .unwrap();
     let names: Vec<_> = images.columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["maker", "price", "bytes", "image"]);
-    assert_eq!((images.key.as_slice(), images.shard_key_len, images.inherited_key_len()), (&[0, 1, 3][..], 1, 2));
-    assert_eq!((images.name(), images.parent_path(), images.root_path()), ("images", Some("phones"), "phones"));
+    assert_eq!(
+        (images.key.as_slice(), images.shard_key_len, images.inherited_key_len()),
+        (&[0, 1, 3][..], 1, 2)
+    );
+    assert_eq!(
+        (images.name(), images.parent_path(), images.root_path()),
+        ("images", Some("phones"), "phones")
+    );
     assert_eq!(images.key_shape(), phones().key_shape());
-    assert!(images.columns.iter().filter(|column| column.name != "bytes").all(|column| !column.nullable));
+    assert!(
+        images
+            .columns
+            .iter()
+            .filter(|column| column.name != "bytes")
+            .all(|column| !column.nullable)
+    );
 }
 
 #[test]
 fn the_shard_key_shapes_the_keys_of_a_space() {
     let table = TableSchema::define(
-        &definition("CREATE TABLE t (a LONG, b STRING, c UUID, d NUMBER, PRIMARY KEY (SHARD(a, b, c), d))"),
+        &definition(
+            "CREATE TABLE t (a LONG, b STRING, c UUID, d NUMBER, PRIMARY KEY (SHARD(a, b, c), d))",
+        ),
         None,
         0,
     )
     .unwrap();
-    assert_eq!(table.key_shape(), KeyShape::new([KeyPart::Fixed(8), KeyPart::Terminated, KeyPart::Fixed(16)]));
+    assert_eq!(
+        table.key_shape(),
+        KeyShape::new([KeyPart::Fixed(8), KeyPart::Terminated, KeyPart::Fixed(16)])
+    );
 }
 
 #[test]
@@ -62,20 +80,39 @@ fn definitions_that_break_a_rule_are_refused() {
         ("CREATE TABLE t (a LONG, PRIMARY KEY (b))", None, "column 'b', which is not declared"),
         ("CREATE TABLE t (a LONG, PRIMARY KEY (a, A))", None, "twice"),
         ("CREATE TABLE t (a LONG, A LONG, PRIMARY KEY (a))", None, "name of another column"),
-        ("CREATE TABLE t (a JSON, PRIMARY KEY (a))", None, "JSON, which cannot be part of a PRIMARY KEY"),
+        (
+            "CREATE TABLE t (a JSON, PRIMARY KEY (a))",
+            None,
+            "JSON, which cannot be part of a PRIMARY KEY",
+        ),
         ("CREATE TABLE t (a LONG DEFAULT 1, PRIMARY KEY (a))", None, "cannot have a DEFAULT"),
         ("CREATE TABLE t (a LONG, b DOUBLE DEFAULT 'NaN', PRIMARY KEY (a))", None, "finite"),
         ("CREATE TABLE t (a LONG, PRIMARY KEY (a)) USING TTL 0 DAYS", None, "time to live of 0"),
-        ("CREATE TABLE phones.x (a LONG, PRIMARY KEY (SHARD(a)))", Some(&phones), "takes its shard key from phones"),
-        ("CREATE TABLE phones.x (Maker LONG, PRIMARY KEY (maker))", Some(&phones), "name of a key column of the table above"),
-        ("CREATE TABLE phones.x (a LONG, PRIMARY KEY (maker))", Some(&phones), "'maker', which is inherited"),
+        (
+            "CREATE TABLE phones.x (a LONG, PRIMARY KEY (SHARD(a)))",
+            Some(&phones),
+            "takes its shard key from phones",
+        ),
+        (
+            "CREATE TABLE phones.x (Maker LONG, PRIMARY KEY (maker))",
+            Some(&phones),
+            "name of a key column of the table above",
+        ),
+        (
+            "CREATE TABLE phones.x (a LONG, PRIMARY KEY (maker))",
+            Some(&phones),
+            "'maker', which is inherited",
+        ),
         ("CREATE TABLE phones.x (a LONG)", Some(&phones), "needs a PRIMARY KEY"),
     ] {
         let message = refused(sql, parent);
         assert!(message.contains(what), "{message} should say {what}");
     }
     let long = "x".repeat(129);
-    assert!(refused(&format!("CREATE TABLE {long} (a LONG, PRIMARY KEY (a))"), None).contains("longer than 128 bytes"));
+    assert!(
+        refused(&format!("CREATE TABLE {long} (a LONG, PRIMARY KEY (a))"), None)
+            .contains("longer than 128 bytes")
+    );
 }
 
 #[test]
@@ -86,19 +123,29 @@ fn changes_keep_the_numbers_of_columns_apart() {
     assert_eq!(changed.number, 2);
     assert_eq!(changed.history, [schema.layout()]);
     assert_eq!(changed.columns.iter().map(|column| column.id).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(changed.key_columns().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["maker", "price"]);
+    assert_eq!(
+        changed.key_columns().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+        ["maker", "price"]
+    );
     let ttl = changed.alter(&[Change::SetTtl(Some(5))]).unwrap();
     assert_eq!((ttl.number, ttl.ttl_ms), (2, Some(5)), "a time to live changes no layout");
 }
 
 #[test]
 fn changes_that_break_a_rule_are_refused() {
-    let not_null = ColumnDefinition { nullable: false, ..ColumnDefinition::new("x", ColumnType::Long) };
+    let not_null =
+        ColumnDefinition { nullable: false, ..ColumnDefinition::new("x", ColumnType::Long) };
     for (change, what) in [
         (Change::AddColumn(not_null), "needs a DEFAULT"),
-        (Change::AddColumn(ColumnDefinition::new("PRICE", ColumnType::Long)), "name of another column"),
+        (
+            Change::AddColumn(ColumnDefinition::new("PRICE", ColumnType::Long)),
+            "name of another column",
+        ),
         (Change::DropColumn("price".into()), "part of the PRIMARY KEY"),
-        (Change::DropColumn("x".into()), "table phones: there is no column 'x'; the columns are name, price, maker"),
+        (
+            Change::DropColumn("x".into()),
+            "table phones: there is no column 'x'; the columns are name, price, maker",
+        ),
     ] {
         let error = phones().alter(&[change]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -136,11 +183,18 @@ fn foreign_arrow_types_are_given_a_type_that_holds_them() {
         (DataType::UInt32, Some(ColumnType::Long)),
         (DataType::UInt64, Some(ColumnType::Number { precision: 20, scale: 0 })),
         (DataType::Date32, Some(ColumnType::Timestamp(0))),
-        (DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())), Some(ColumnType::Timestamp(9))),
+        (
+            DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
+            Some(ColumnType::Timestamp(9)),
+        ),
         (DataType::FixedSizeBinary(4), Some(ColumnType::Binary)),
         (dictionary, Some(ColumnType::String)),
         (DataType::Duration(TimeUnit::Second), None),
     ] {
-        assert_eq!(ColumnType::of_arrow(&Field::new("c", data_type.clone(), true)), column_type, "{data_type}");
+        assert_eq!(
+            ColumnType::of_arrow(&Field::new("c", data_type.clone(), true)),
+            column_type,
+            "{data_type}"
+        );
     }
 }

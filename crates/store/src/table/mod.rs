@@ -6,7 +6,9 @@ mod write;
 
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
+};
 
 pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
 pub use session::{RowScan, RowSession};
@@ -24,9 +26,10 @@ use crate::store::Inner;
 /// Rows deleted by one atomic batch of a [`Table::multi_delete`].
 const DELETE_ROWS_MAX: usize = 10_000;
 
-/// A handle on a table. It keeps to the schema that the table had when the handle was made, whatever ALTER TABLE does since:
-/// rows written through an older handle stay readable, and an older handle gives newer rows in its own view. A column that was
-/// dropped since holds its default, or NULL, in rows written after that; where it may not be NULL they are a `Conflict`.
+/// A handle on a table. It keeps to the schema that the table had when the handle was made,
+/// whatever ALTER TABLE does since: rows written through an older handle stay readable, and an
+/// older handle gives newer rows in its own view. A column that was dropped since holds its
+/// default, or NULL, in rows written after that; where it may not be NULL they are a `Conflict`.
 #[derive(Clone)]
 pub struct Table {
     store: Arc<Inner>,
@@ -82,7 +85,12 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::put`].
-    pub fn put_if_version(&self, row: &Row, version: u64, options: &WriteOptions) -> Result<Written> {
+    pub fn put_if_version(
+        &self,
+        row: &Row,
+        version: u64,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.put_if(row, Condition::IfVersion(version), options)
     }
 
@@ -91,7 +99,10 @@ impl Table {
         self.entry.codec.encode_row(row, &mut key, &mut value)?;
         let mut batch = WriteBatch::new(self.entry.space);
         batch.put(&key, &value, self.store.write_expiry_ms(&self.entry, options), condition);
-        Ok(self.store.write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?.into())
+        Ok(self
+            .store
+            .write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?
+            .into())
     }
 
     /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
@@ -106,25 +117,39 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::delete`].
-    pub fn delete_if_version(&self, key: &Row, version: u64, options: &WriteOptions) -> Result<Written> {
+    pub fn delete_if_version(
+        &self,
+        key: &Row,
+        version: u64,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
-    fn delete_if(&self, key: &Row, condition: Condition, options: &WriteOptions) -> Result<Written> {
+    fn delete_if(
+        &self,
+        key: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             return Ok(Written::Refused { operation: 0, current: None });
         }
         let mut batch = WriteBatch::new(self.entry.space);
         batch.delete(&bytes, condition);
-        Ok(self.store.write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?.into())
+        Ok(self
+            .store
+            .write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?
+            .into())
     }
 
-    /// The row with this key. Columns outside the key may be named too; they are not looked at. A value that its column would
-    /// have to round is the key of no row.
+    /// The row with this key. Columns outside the key may be named too; they are not looked at. A
+    /// value that its column would have to round is the key of no row.
     ///
     /// # Errors
-    /// `Invalid` for a key that is not whole, naming the column, and for a column that the table does not have.
+    /// `Invalid` for a key that is not whole, naming the column, and for a column that the table
+    /// does not have.
     pub fn get(&self, key: &Row) -> Result<Option<StoredRow>> {
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
@@ -140,9 +165,10 @@ impl Table {
         Ok(Some(StoredRow { row, version: rows.versions[0], expires_at_ms: rows.expiries_ms[0] }))
     }
 
-    /// Deletes all rows under a partial key, within a range of its first open column if one is given, and with them the rows of
-    /// the child tables named. Tells how many rows went. Rows go in batches, each atomic, of ten thousand rows, or of about 4 MiB of keys
-    /// where these are long.
+    /// Deletes all rows under a partial key, within a range of its first open column if one is
+    /// given, and with them the rows of the child tables named. Tells how many rows went. Rows go
+    /// in batches, each atomic, of ten thousand rows, or of about 4 MiB of keys where these are
+    /// long.
     ///
     /// # Errors
     /// `Invalid` for a key without its whole shard key, naming the column.
@@ -163,9 +189,13 @@ impl Table {
         }
         let mut ranges = Ranges::new();
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
-        let Some(columns) = self.entry.codec.lookup_partial_row(partial_key, &mut prefix)? else { return Ok(0) };
+        let Some(columns) = self.entry.codec.lookup_partial_row(partial_key, &mut prefix)? else {
+            return Ok(0);
+        };
         match range {
-            Some(range) => self.entry.codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?,
+            Some(range) => {
+                self.entry.codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?
+            }
             None => self.entry.codec.prefix_bounds(&prefix, &mut start, &mut end),
         }
         ranges.push(&start, &end);
@@ -186,8 +216,8 @@ impl Table {
         Ok(deleted)
     }
 
-    /// A session for one thread that reads and writes row after row: it keeps its memory, so that no row costs an allocation for each
-    /// of its columns.
+    /// A session for one thread that reads and writes row after row: it keeps its memory, so that
+    /// no row costs an allocation for each of its columns.
     pub fn session(&self) -> RowSession {
         RowSession::new(self.store.clone(), self.entry.clone())
     }
@@ -210,13 +240,19 @@ impl Table {
         // Not the entry of this handle: an index may be on a column that came later.
         let entry = self.store.catalog.table(self.path())?;
         let set = entry.indexes.set();
-        Ok(set.indexes.iter().map(|index| Index::new(self.store.clone(), entry.clone(), index.clone())).collect())
+        Ok(set
+            .indexes
+            .iter()
+            .map(|index| Index::new(self.store.clone(), entry.clone(), index.clone()))
+            .collect())
     }
 
-    /// Reads the rows of many whole or partial keys; see [`crate::bulk::get`] for how and for every rule.
+    /// Reads the rows of many whole or partial keys; see [`crate::bulk::get`] for how and for every
+    /// rule.
     ///
     /// # Errors
-    /// `Invalid` for options that do not fit the table. What is wrong with a key comes out of the iterator.
+    /// `Invalid` for options that do not fit the table. What is wrong with a key comes out of the
+    /// iterator.
     pub fn bulk_get(&self, keys: KeySource, options: &BulkGetOptions) -> Result<BulkGet> {
         crate::bulk::get::bulk_get(&self.store, self.entry.clone(), keys, options)
     }
@@ -229,9 +265,9 @@ impl Table {
         crate::bulk::get::scan(&self.store, self.entry.clone(), options)
     }
 
-    /// Reads all rows by several results, for callers that go on with each in a thread of its own: at most `parts`, each with about as
-    /// much to read and a single worker, the rows of each behind those of the one before. A small table gives one. Limits hold
-    /// for each of them.
+    /// Reads all rows by several results, for callers that go on with each in a thread of its own:
+    /// at most `parts`, each with about as much to read and a single worker, the rows of each
+    /// behind those of the one before. A small table gives one. Limits hold for each of them.
     ///
     /// # Errors
     /// As [`Table::scan`].
@@ -239,8 +275,8 @@ impl Table {
         crate::bulk::get::scan_parts(&self.store, self.entry.clone(), options, parts)
     }
 
-    /// About how many rows a scan of the table goes over: those of its relatives are among them, which lie between its own. Small tables
-    /// are counted, large ones weighed.
+    /// About how many rows a scan of the table goes over: those of its relatives are among them,
+    /// which lie between its own. Small tables are counted, large ones weighed.
     ///
     /// # Errors
     /// What the engine says.

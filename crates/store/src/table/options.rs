@@ -14,8 +14,8 @@ pub struct WriteOptions {
     pub durability: Durability,
     /// How long the row lives: zero is for ever, and without it the table's own time to live holds.
     pub ttl: Option<Duration>,
-    /// When the row expires, as [`StoredRow::expires_at_ms`] tells it: for a row that is written back with the life it had. Comes
-    /// before `ttl`.
+    /// When the row expires, as [`StoredRow::expires_at_ms`] tells it: for a row that is written
+    /// back with the life it had. Comes before `ttl`.
     pub expires_at_ms: Option<u64>,
 }
 
@@ -74,8 +74,8 @@ pub struct StoredRow {
 /// How to scan a table.
 #[derive(Clone, Debug)]
 pub struct TableScanOptions {
-    /// The order of rows. Ascending and descending hold for the whole table as long as the store has one data directory, and
-    /// under each shard key always.
+    /// The order of rows. Ascending and descending hold for the whole table as long as the store
+    /// has one data directory, and under each shard key always.
     pub direction: Direction,
     /// The columns wanted; all without it.
     pub columns: Option<Vec<String>>,
@@ -125,7 +125,9 @@ impl TableScanOptions {
 
     /// Refuses limits that let nothing through.
     pub(crate) fn check(&self) -> Result<()> {
-        for (name, limit) in [("limit", self.limit), ("limit_per_shard_key", self.limit_per_shard_key)] {
+        for (name, limit) in
+            [("limit", self.limit), ("limit_per_shard_key", self.limit_per_shard_key)]
+        {
             if limit == Some(0) {
                 return Err(Error::invalid(format!("{name} is 0: ask for at least one row")));
             }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Direction, Error, Ranges, Result, Rows, ScanOptions, Scanner, Slices, WriteBatch};
+use tonnage_engine::{
+    Condition, Direction, Error, Ranges, Result, Rows, ScanOptions, Scanner, Slices, WriteBatch,
+};
 
 use super::WriteOptions;
 use crate::bulk::get::Relatives;
@@ -11,10 +13,11 @@ use crate::codec::{RowView, TableCodec};
 use crate::store::Inner;
 use crate::value::ValueRef;
 
-/// Reads and writes single rows of a table, one after another, in memory that is used again. Made by [`crate::Table::session`]; a
-/// thread has its own.
+/// Reads and writes single rows of a table, one after another, in memory that is used again. Made
+/// by [`crate::Table::session`]; a thread has its own.
 ///
-/// Rows go in as the cells of all columns in the table's order, keys as cells in key order, and rows come out as views.
+/// Rows go in as the cells of all columns in the table's order, keys as cells in key order, and
+/// rows come out as views.
 ///
 /// ```
 /// # fn main() -> tonnage::Result<()> {
@@ -49,7 +52,15 @@ pub struct RowSession {
 impl RowSession {
     pub(super) fn new(store: Arc<Inner>, entry: Arc<TableEntry>) -> Self {
         let batch = WriteBatch::new(entry.space);
-        Self { store, entry, key: Vec::new(), value: Vec::new(), keys: Slices::new(), rows: Rows::new(), batch }
+        Self {
+            store,
+            entry,
+            key: Vec::new(),
+            value: Vec::new(),
+            keys: Slices::new(),
+            rows: Rows::new(),
+            batch,
+        }
     }
 
     /// How many columns a row has.
@@ -68,7 +79,11 @@ impl RowSession {
         self.keys.clear();
         self.keys.push(&self.key);
         self.store.engine.read(self.entry.space, &self.keys, Default::default(), &mut self.rows)?;
-        if self.rows.is_empty() { Ok(None) } else { view(&self.entry.codec, &self.rows, 0).map(Some) }
+        if self.rows.is_empty() {
+            Ok(None)
+        } else {
+            view(&self.entry.codec, &self.rows, 0).map(Some)
+        }
     }
 
     /// Stores a row, over one with the same key if there is one. Gives its version.
@@ -78,8 +93,17 @@ impl RowSession {
     pub fn put(&mut self, row: &[ValueRef<'_>], options: &WriteOptions) -> Result<u64> {
         self.entry.codec.encode_cells(row, &mut self.key, &mut self.value)?;
         self.batch.clear();
-        self.batch.put(&self.key, &self.value, self.store.write_expiry_ms(&self.entry, options), Condition::Always);
-        let written = self.store.write_rows(&self.batch, std::slice::from_ref(&self.entry), options.durability)?;
+        self.batch.put(
+            &self.key,
+            &self.value,
+            self.store.write_expiry_ms(&self.entry, options),
+            Condition::Always,
+        );
+        let written = self.store.write_rows(
+            &self.batch,
+            std::slice::from_ref(&self.entry),
+            options.durability,
+        )?;
         written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
     }
 
@@ -93,15 +117,20 @@ impl RowSession {
         }
         self.batch.clear();
         self.batch.delete(&self.key, Condition::IfPresent);
-        let written = self.store.write_rows(&self.batch, std::slice::from_ref(&self.entry), options.durability)?;
+        let written = self.store.write_rows(
+            &self.batch,
+            std::slice::from_ref(&self.entry),
+            options.durability,
+        )?;
         Ok(written.version().is_some())
     }
 
-    /// The first rows, up to a limit, whose keys are this one or come after it, in the order of their keys across all shard keys.
+    /// The first rows, up to a limit, whose keys are this one or come after it, in the order of
+    /// their keys across all shard keys.
     ///
     /// # Errors
-    /// `Invalid` for a key that is not whole, naming the column; `Unsupported` when the rows of the store lie in several data
-    /// directories, or its engine keeps no order across shard keys.
+    /// `Invalid` for a key that is not whole, naming the column; `Unsupported` when the rows of the
+    /// store lie in several data directories, or its engine keeps no order across shard keys.
     pub fn scan(&mut self, start: &[ValueRef<'_>], limit: usize) -> Result<RowScan<'_>> {
         check_order(&self.store)?;
         self.entry.codec.encode_key_cells(start, &mut self.key)?;

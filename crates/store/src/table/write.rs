@@ -46,7 +46,9 @@ impl RowOperation {
     /// The same operation under a condition.
     pub fn when(mut self, required: Condition) -> Self {
         match &mut self {
-            RowOperation::Put { condition, .. } | RowOperation::Delete { condition, .. } => *condition = required,
+            RowOperation::Put { condition, .. } | RowOperation::Delete { condition, .. } => {
+                *condition = required
+            }
         }
         self
     }
@@ -58,8 +60,14 @@ impl RowOperation {
     }
 }
 
-pub(crate) fn atomic_write(store: &Inner, operations: &[RowOperation], options: &WriteOptions) -> Result<Written> {
-    let Some(first) = operations.first() else { return Err(Error::invalid("an atomic write needs at least one operation")) };
+pub(crate) fn atomic_write(
+    store: &Inner,
+    operations: &[RowOperation],
+    options: &WriteOptions,
+) -> Result<Written> {
+    let Some(first) = operations.first() else {
+        return Err(Error::invalid("an atomic write needs at least one operation"));
+    };
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());

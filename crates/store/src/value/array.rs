@@ -4,13 +4,14 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int32Array, Int64Array, StringArray, new_null_array,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int32Array, Int64Array, StringArray, new_null_array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
 };
 use tonnage_engine::{Error, Result};
 
@@ -68,15 +69,25 @@ impl Value {
             ColumnType::Timestamp(precision) => {
                 let value = match timestamp_unit(precision) {
                     TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row),
-                    TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().value(row),
-                    TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(row),
-                    TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().value(row),
+                    TimeUnit::Millisecond => {
+                        array.as_primitive::<TimestampMillisecondType>().value(row)
+                    }
+                    TimeUnit::Microsecond => {
+                        array.as_primitive::<TimestampMicrosecondType>().value(row)
+                    }
+                    TimeUnit::Nanosecond => {
+                        array.as_primitive::<TimestampNanosecondType>().value(row)
+                    }
                 };
                 Value::Timestamp { value, precision }
             }
-            ColumnType::Uuid => {
-                Value::Uuid(array.as_fixed_size_binary().value(row).try_into().expect("a UUID array has cells of 16 bytes"))
-            }
+            ColumnType::Uuid => Value::Uuid(
+                array
+                    .as_fixed_size_binary()
+                    .value(row)
+                    .try_into()
+                    .expect("a UUID array has cells of 16 bytes"),
+            ),
         }
     }
 
@@ -93,13 +104,20 @@ impl Value {
             Value::Long(value) => Arc::new(Int64Array::from_value(value, count)),
             Value::Float(value) => Arc::new(Float32Array::from_value(value, count)),
             Value::Double(value) => Arc::new(Float64Array::from_value(value, count)),
-            Value::Number { unscaled, .. } => Arc::new(Decimal128Array::from_value(unscaled, count).with_data_type(data_type)),
-            Value::String(text) | Value::Json(text) => Arc::new(StringArray::from_iter_values(repeat_n(text, count))),
-            Value::Binary(bytes) => Arc::new(BinaryArray::from_iter_values(repeat_n(bytes, count))),
-            Value::Timestamp { value, precision } => timestamps(Int64Array::from_value(value, count), precision),
-            Value::Uuid(bytes) => {
-                Arc::new(FixedSizeBinaryArray::try_new(16, bytes.repeat(count).into(), None).expect("whole cells of 16 bytes"))
+            Value::Number { unscaled, .. } => {
+                Arc::new(Decimal128Array::from_value(unscaled, count).with_data_type(data_type))
             }
+            Value::String(text) | Value::Json(text) => {
+                Arc::new(StringArray::from_iter_values(repeat_n(text, count)))
+            }
+            Value::Binary(bytes) => Arc::new(BinaryArray::from_iter_values(repeat_n(bytes, count))),
+            Value::Timestamp { value, precision } => {
+                timestamps(Int64Array::from_value(value, count), precision)
+            }
+            Value::Uuid(bytes) => Arc::new(
+                FixedSizeBinaryArray::try_new(16, bytes.repeat(count).into(), None)
+                    .expect("whole cells of 16 bytes"),
+            ),
         })
     }
 }
@@ -111,7 +129,9 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
             Arc::new(
                 values
                     .iter()
-                    .map(|value| if let Value::$variant(value) = value { Some(value.clone()) } else { None })
+                    .map(|value| {
+                        if let Value::$variant(value) = value { Some(value.clone()) } else { None }
+                    })
                     .collect::<$array>(),
             )
         };
@@ -126,16 +146,28 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
         ColumnType::Json => collect!(StringArray, Json),
         ColumnType::Binary => collect!(BinaryArray, Binary),
         ColumnType::Number { .. } => {
-            let digits = |value: &Value| if let Value::Number { unscaled, .. } = value { Some(*unscaled) } else { None };
-            Arc::new(values.iter().map(digits).collect::<Decimal128Array>().with_data_type(column_type.data_type()))
+            let digits = |value: &Value| {
+                if let Value::Number { unscaled, .. } = value { Some(*unscaled) } else { None }
+            };
+            Arc::new(
+                values
+                    .iter()
+                    .map(digits)
+                    .collect::<Decimal128Array>()
+                    .with_data_type(column_type.data_type()),
+            )
         }
         ColumnType::Timestamp(precision) => {
-            let units = |value: &Value| if let Value::Timestamp { value, .. } = value { Some(*value) } else { None };
+            let units = |value: &Value| {
+                if let Value::Timestamp { value, .. } = value { Some(*value) } else { None }
+            };
             timestamps(values.iter().map(units).collect(), precision)
         }
         ColumnType::Uuid => {
-            let bytes = |value: &Value| if let Value::Uuid(bytes) = value { Some(*bytes) } else { None };
-            let cells = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.iter().map(bytes), 16);
+            let bytes =
+                |value: &Value| if let Value::Uuid(bytes) = value { Some(*bytes) } else { None };
+            let cells =
+                FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.iter().map(bytes), 16);
             Arc::new(cells.expect("every UUID has 16 bytes"))
         }
     }

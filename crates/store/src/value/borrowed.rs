@@ -2,7 +2,8 @@
 
 use super::Value;
 
-/// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a copy of each cell.
+/// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a
+/// copy of each cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ValueRef<'a> {
     /// No value.
@@ -71,10 +72,14 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
             Value::Long(value) => ValueRef::Long(*value),
             Value::Float(value) => ValueRef::Float(*value),
             Value::Double(value) => ValueRef::Double(*value),
-            Value::Number { unscaled, scale } => ValueRef::Number { unscaled: *unscaled, scale: *scale },
+            Value::Number { unscaled, scale } => {
+                ValueRef::Number { unscaled: *unscaled, scale: *scale }
+            }
             Value::String(text) => ValueRef::String(text),
             Value::Binary(bytes) => ValueRef::Binary(bytes),
-            Value::Timestamp { value, precision } => ValueRef::Timestamp { value: *value, precision: *precision },
+            Value::Timestamp { value, precision } => {
+                ValueRef::Timestamp { value: *value, precision: *precision }
+            }
             Value::Uuid(bytes) => ValueRef::Uuid(*bytes),
             Value::Json(text) => ValueRef::Json(text),
         }

@@ -7,8 +7,8 @@ use super::{Value, time};
 use crate::ColumnType;
 
 impl Value {
-    /// The same value as a column of that type holds it. NULL stays NULL; text is read as [`Value::parse`] does; moments lose digits
-    /// that the column does not keep.
+    /// The same value as a column of that type holds it. NULL stays NULL; text is read as
+    /// [`Value::parse`] does; moments lose digits that the column does not keep.
     ///
     /// # Errors
     /// `Invalid` when it cannot be held, saying why.
@@ -30,31 +30,49 @@ impl Value {
             | (Value::String(_), ColumnType::String)
             | (Value::Binary(_), ColumnType::Binary)
             | (Value::Uuid(_), ColumnType::Uuid) => Some(self.clone()),
-            (Value::Json(text), ColumnType::Json | ColumnType::String) => return Value::read(text, column_type),
-            (_, ColumnType::Integer) => {
-                self.to_whole(i32::MIN.into(), i32::MAX.into(), column_type)?.map(|value| Value::Integer(value as i32))
+            (Value::Json(text), ColumnType::Json | ColumnType::String) => {
+                return Value::read(text, column_type);
             }
-            (_, ColumnType::Long) => self.to_whole(i64::MIN, i64::MAX, column_type)?.map(Value::Long),
+            (_, ColumnType::Integer) => self
+                .to_whole(i32::MIN.into(), i32::MAX.into(), column_type)?
+                .map(|value| Value::Integer(value as i32)),
+            (_, ColumnType::Long) => {
+                self.to_whole(i64::MIN, i64::MAX, column_type)?.map(Value::Long)
+            }
             (_, ColumnType::Float) => self.to_float()?,
             (_, ColumnType::Double) => self.to_double().map(Value::Double),
             (_, ColumnType::Number { precision, scale }) => self.to_number(precision, scale)?,
             (Value::Binary(_), ColumnType::String) => None,
             (_, ColumnType::String) => Some(Value::String(self.to_string())),
             (Value::Uuid(bytes), ColumnType::Binary) => Some(Value::Binary(bytes.to_vec())),
-            (Value::Binary(bytes), ColumnType::Uuid) => bytes.as_slice().try_into().ok().map(Value::Uuid),
+            (Value::Binary(bytes), ColumnType::Uuid) => {
+                bytes.as_slice().try_into().ok().map(Value::Uuid)
+            }
             (Value::Timestamp { value, precision }, ColumnType::Timestamp(to)) => {
                 let value = time::rescale(*value, *precision, to)
                     .ok_or_else(|| format!("{self} is too far from 1970 for {column_type}"))?;
                 Some(Value::Timestamp { value, precision: to })
             }
-            (Value::Boolean(_) | Value::Integer(_) | Value::Long(_), ColumnType::Json) => Some(Value::Json(self.to_string())),
+            (Value::Boolean(_) | Value::Integer(_) | Value::Long(_), ColumnType::Json) => {
+                Some(Value::Json(self.to_string()))
+            }
             _ => None,
         };
-        converted.ok_or_else(|| format!("a value of type {} does not fit a column of type {column_type}", self.type_name()))
+        converted.ok_or_else(|| {
+            format!(
+                "a value of type {} does not fit a column of type {column_type}",
+                self.type_name()
+            )
+        })
     }
 
     /// A whole number between two bounds; nothing when the value is of no numeric type.
-    fn to_whole(&self, low: i64, high: i64, column_type: ColumnType) -> std::result::Result<Option<i64>, Reason> {
+    fn to_whole(
+        &self,
+        low: i64,
+        high: i64,
+        column_type: ColumnType,
+    ) -> std::result::Result<Option<i64>, Reason> {
         let whole: Option<i128> = match *self {
             Value::Integer(value) => Some(value.into()),
             Value::Long(value) => Some(value.into()),
@@ -63,7 +81,8 @@ impl Value {
             Value::Number { unscaled, scale } => whole_of_number(unscaled, scale),
             _ => return Ok(None),
         };
-        let whole = whole.ok_or_else(|| format!("{self} is not {column_type}: a whole number is needed"))?;
+        let whole = whole
+            .ok_or_else(|| format!("{self} is not {column_type}: a whole number is needed"))?;
         match i64::try_from(whole) {
             Ok(value) if (low..=high).contains(&value) => Ok(Some(value)),
             _ => Err(format!("{self} is out of range for {column_type} ({low} to {high})")),
@@ -76,7 +95,8 @@ impl Value {
             Value::Long(value) => Some(value as f64),
             Value::Float(value) => Some(value.into()),
             Value::Double(value) => Some(value),
-            // The shortest text of a decimal reads back as the nearest double, which a division would miss.
+            // The shortest text of a decimal reads back as the nearest double, which a division
+            // would miss.
             Value::Number { .. } => self.to_string().parse().ok(),
             _ => None,
         }
@@ -95,28 +115,40 @@ impl Value {
         let unscaled = match *self {
             Value::Integer(value) => rescale_number(value.into(), 0, scale, precision),
             Value::Long(value) => rescale_number(value.into(), 0, scale, precision),
-            Value::Number { unscaled, scale: from } => rescale_number(unscaled, from.into(), scale, precision),
-            Value::Float(_) | Value::Double(_) => Some(parse_number(&self.to_string(), precision, scale)?),
+            Value::Number { unscaled, scale: from } => {
+                rescale_number(unscaled, from.into(), scale, precision)
+            }
+            Value::Float(_) | Value::Double(_) => {
+                Some(parse_number(&self.to_string(), precision, scale)?)
+            }
             _ => return Ok(None),
         };
-        let unscaled = unscaled.ok_or_else(|| number_out_of_range(&self.to_string(), precision, scale))?;
+        let unscaled =
+            unscaled.ok_or_else(|| number_out_of_range(&self.to_string(), precision, scale))?;
         Ok(Some(Value::Number { unscaled, scale }))
     }
 
-    /// The value as a JSON value: numbers and booleans as such, JSON as it is, the rest as the text that it shows as.
+    /// The value as a JSON value: numbers and booleans as such, JSON as it is, the rest as the text
+    /// that it shows as.
     pub fn to_json(&self) -> serde_json::Value {
-        let number =
-            |value: f64| serde_json::Number::from_f64(value).map_or_else(|| self.to_string().into(), serde_json::Value::Number);
+        let number = |value: f64| {
+            serde_json::Number::from_f64(value)
+                .map_or_else(|| self.to_string().into(), serde_json::Value::Number)
+        };
         match self {
             Value::Null => serde_json::Value::Null,
             Value::Boolean(value) => (*value).into(),
             Value::Integer(value) => (*value).into(),
             Value::Long(value) => (*value).into(),
             // By way of its text, so that 0.1 stays 0.1.
-            Value::Float(value) => value.to_string().parse().map_or(serde_json::Value::Null, number),
+            Value::Float(value) => {
+                value.to_string().parse().map_or(serde_json::Value::Null, number)
+            }
             Value::Double(value) => number(*value),
             Value::Number { .. } => self.to_double().map_or(serde_json::Value::Null, number),
-            Value::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+            Value::Json(text) => {
+                serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())
+            }
             _ => self.to_string().into(),
         }
     }
@@ -128,5 +160,9 @@ fn whole_of_double(value: f64) -> Option<i128> {
 
 fn whole_of_number(unscaled: i128, scale: i8) -> Option<i128> {
     let power = 10_i128.checked_pow(scale.unsigned_abs().into())?;
-    if scale < 0 { unscaled.checked_mul(power) } else { (unscaled % power == 0).then_some(unscaled / power) }
+    if scale < 0 {
+        unscaled.checked_mul(power)
+    } else {
+        (unscaled % power == 0).then_some(unscaled / power)
+    }
 }

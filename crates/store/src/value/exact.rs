@@ -4,22 +4,35 @@ use super::parse::split_number;
 use super::{Value, time};
 
 impl Value {
-    /// Whether `held`, which a column made of this value, still says the same: no digit of a fraction, and no part of a second
-    /// was lost. A fraction stands for the number that its shortest text shows.
+    /// Whether `held`, which a column made of this value, still says the same: no digit of a
+    /// fraction, and no part of a second was lost. A fraction stands for the number that its
+    /// shortest text shows.
     pub(crate) fn is_kept_as(&self, held: &Value) -> bool {
         match (self, held) {
             (Value::String(text), Value::Timestamp { value, precision }) => {
-                time::parse(text, FINEST).map_or(true, |exact| time::rescale(*value, *precision, FINEST) == Some(exact))
+                time::parse(text, FINEST)
+                    .map_or(true, |exact| time::rescale(*value, *precision, FINEST) == Some(exact))
             }
-            (Value::Timestamp { value, precision: from }, Value::Timestamp { value: held, precision: to }) => {
-                from <= to || time::rescale(*held, *to, *from) == Some(*value)
-            }
+            (
+                Value::Timestamp { value, precision: from },
+                Value::Timestamp { value: held, precision: to },
+            ) => from <= to || time::rescale(*held, *to, *from) == Some(*value),
             (Value::Double(value), Value::Float(held)) => {
-                value.is_nan() || f64::from(*held) == *value || value.to_string() == held.to_string()
+                value.is_nan()
+                    || f64::from(*held) == *value
+                    || value.to_string() == held.to_string()
             }
-            (Value::Integer(_) | Value::Long(_) | Value::Number { .. }, Value::Double(_) | Value::Float(_))
+            (
+                Value::Integer(_) | Value::Long(_) | Value::Number { .. },
+                Value::Double(_) | Value::Float(_),
+            )
             | (
-                Value::String(_) | Value::Integer(_) | Value::Long(_) | Value::Float(_) | Value::Double(_) | Value::Number { .. },
+                Value::String(_)
+                | Value::Integer(_)
+                | Value::Long(_)
+                | Value::Float(_)
+                | Value::Double(_)
+                | Value::Number { .. },
                 Value::Number { .. },
             ) => decimal(self) == decimal(held),
             _ => true,
@@ -64,15 +77,27 @@ mod tests {
     #[test]
     fn what_a_column_rounds_is_not_kept() {
         let number = ColumnType::Number { precision: 10, scale: 2 };
-        for (value, kept) in [("1.00", true), ("1.5", true), ("-0", true), ("1e3", true), ("1.004", false), ("1.005", false)] {
+        for (value, kept) in [
+            ("1.00", true),
+            ("1.5", true),
+            ("-0", true),
+            ("1e3", true),
+            ("1.004", false),
+            ("1.005", false),
+        ] {
             assert_eq!(is_kept(value, number), kept, "{value}");
         }
         assert!(is_kept(1.25, number) && is_kept(7_i64, number) && !is_kept(1.004, number));
         let second = ColumnType::Timestamp(0);
-        assert!(is_kept("2022-01-03T06:00:00", second) && is_kept("2022-01-03T06:00:00.000", second));
+        assert!(
+            is_kept("2022-01-03T06:00:00", second) && is_kept("2022-01-03T06:00:00.000", second)
+        );
         assert!(!is_kept("2022-01-03T06:00:00.9", second));
         let moment = |value, precision| Value::Timestamp { value, precision };
-        assert!(is_kept(moment(1_500, 3), ColumnType::Timestamp(6)) && is_kept(moment(2_000, 3), second));
+        assert!(
+            is_kept(moment(1_500, 3), ColumnType::Timestamp(6))
+                && is_kept(moment(2_000, 3), second)
+        );
         assert!(!is_kept(moment(1_500, 3), second) && !is_kept(moment(-1, 9), second));
     }
 

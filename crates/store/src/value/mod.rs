@@ -1,7 +1,7 @@
 //! One value of a column.
 //!
-//! Bulk paths never see a [`Value`]: they move Arrow arrays. Values serve single rows, keys given by hand, defaults in DDL and
-//! the ends of field ranges.
+//! Bulk paths never see a [`Value`]: they move Arrow arrays. Values serve single rows, keys given
+//! by hand, defaults in DDL and the ends of field ranges.
 
 mod array;
 mod borrowed;
@@ -14,8 +14,8 @@ mod time;
 pub(crate) use array::{array_of, timestamps};
 pub use borrowed::ValueRef;
 pub(crate) use parse::{
-    Reason, check_json, parse_binary, parse_boolean, parse_double, parse_float, parse_integer, parse_long, parse_number,
-    parse_timestamp, parse_uuid,
+    Reason, check_json, parse_binary, parse_boolean, parse_double, parse_float, parse_integer,
+    parse_long, parse_number, parse_timestamp, parse_uuid,
 };
 pub(crate) use time::{rescale as rescale_timestamp, units_per_second as timestamp_units};
 
@@ -51,7 +51,8 @@ pub enum Value {
     Timestamp {
         /// How many units.
         value: i64,
-        /// Digits behind the second (0 to 9); they choose the unit as [`crate::schema::timestamp_unit`] says.
+        /// Digits behind the second (0 to 9); they choose the unit as
+        /// [`crate::schema::timestamp_unit`] says.
         precision: u8,
     },
     /// A universally unique identifier.

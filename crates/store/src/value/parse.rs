@@ -1,4 +1,5 @@
-//! Values out of text. Each reader answers with the reason when it fails; the same readers serve single values and columns of text.
+//! Values out of text. Each reader answers with the reason when it fails; the same readers serve
+//! single values and columns of text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -31,11 +32,15 @@ impl Value {
             ColumnType::Long => Value::Long(parse_long(text)?),
             ColumnType::Float => Value::Float(parse_float(text)?),
             ColumnType::Double => Value::Double(parse_double(text)?),
-            ColumnType::Number { precision, scale } => Value::Number { unscaled: parse_number(text, precision, scale)?, scale },
+            ColumnType::Number { precision, scale } => {
+                Value::Number { unscaled: parse_number(text, precision, scale)?, scale }
+            }
             ColumnType::String => Value::String(text.to_owned()),
             ColumnType::Boolean => Value::Boolean(parse_boolean(text)?),
             ColumnType::Binary => Value::Binary(parse_binary(text)?),
-            ColumnType::Timestamp(precision) => Value::Timestamp { value: parse_timestamp(text, precision)?, precision },
+            ColumnType::Timestamp(precision) => {
+                Value::Timestamp { value: parse_timestamp(text, precision)?, precision }
+            }
             ColumnType::Uuid => Value::Uuid(parse_uuid(text)?),
             ColumnType::Json => {
                 check_json(text)?;
@@ -60,13 +65,20 @@ fn not_a(text: &str, what: &str, why: impl std::fmt::Display) -> Reason {
 }
 
 #[cold]
-fn out_of_range(text: &str, what: &str, low: impl std::fmt::Display, high: impl std::fmt::Display) -> Reason {
+fn out_of_range(
+    text: &str,
+    what: &str,
+    low: impl std::fmt::Display,
+    high: impl std::fmt::Display,
+) -> Reason {
     format!("{} is out of range for {what} ({low} to {high})", quoted(text))
 }
 
 pub(crate) fn parse_integer(text: &str) -> std::result::Result<i32, Reason> {
     let value = parse_whole(text, "an INTEGER")?;
-    value.and_then(|value| i32::try_from(value).ok()).ok_or_else(|| out_of_range(text, "INTEGER", i32::MIN, i32::MAX))
+    value
+        .and_then(|value| i32::try_from(value).ok())
+        .ok_or_else(|| out_of_range(text, "INTEGER", i32::MIN, i32::MAX))
 }
 
 pub(crate) fn parse_long(text: &str) -> std::result::Result<i64, Reason> {
@@ -84,12 +96,18 @@ fn parse_whole(text: &str, what: &str) -> std::result::Result<Option<i64>, Reaso
 }
 
 pub(crate) fn parse_float(text: &str) -> std::result::Result<f32, Reason> {
-    let value: f32 = text.trim().parse().map_err(|_| not_a(text, "a FLOAT", "a number is needed"))?;
-    if value.is_infinite() && !names_infinity(text) { Err(out_of_range(text, "FLOAT", f32::MIN, f32::MAX)) } else { Ok(value) }
+    let value: f32 =
+        text.trim().parse().map_err(|_| not_a(text, "a FLOAT", "a number is needed"))?;
+    if value.is_infinite() && !names_infinity(text) {
+        Err(out_of_range(text, "FLOAT", f32::MIN, f32::MAX))
+    } else {
+        Ok(value)
+    }
 }
 
 pub(crate) fn parse_double(text: &str) -> std::result::Result<f64, Reason> {
-    let value: f64 = text.trim().parse().map_err(|_| not_a(text, "a DOUBLE", "a number is needed"))?;
+    let value: f64 =
+        text.trim().parse().map_err(|_| not_a(text, "a DOUBLE", "a number is needed"))?;
     if value.is_infinite() && !names_infinity(text) {
         return Err(format!("{} is out of range for DOUBLE (-1.8e308 to 1.8e308)", quoted(text)));
     }
@@ -100,9 +118,15 @@ fn names_infinity(text: &str) -> bool {
     text.bytes().any(|byte| byte.eq_ignore_ascii_case(&b'i'))
 }
 
-/// Reads a decimal number, with or without exponent, into its digits at that scale. Digits beyond the scale are rounded, halves away from zero.
-pub(crate) fn parse_number(text: &str, precision: u8, scale: i8) -> std::result::Result<i128, Reason> {
-    let (digits, text_scale) = split_number(text.trim()).ok_or_else(|| not_a(text, "a NUMBER", "a number is needed"))?;
+/// Reads a decimal number, with or without exponent, into its digits at that scale. Digits beyond
+/// the scale are rounded, halves away from zero.
+pub(crate) fn parse_number(
+    text: &str,
+    precision: u8,
+    scale: i8,
+) -> std::result::Result<i128, Reason> {
+    let (digits, text_scale) =
+        split_number(text.trim()).ok_or_else(|| not_a(text, "a NUMBER", "a number is needed"))?;
     let value = digits.and_then(|digits| rescale_number(digits, text_scale, scale, precision));
     value.ok_or_else(|| number_out_of_range(&quoted(text), precision, scale))
 }
@@ -115,10 +139,14 @@ pub(crate) fn number_out_of_range(text: &str, precision: u8, scale: i8) -> Reaso
     )
 }
 
-/// The digits of a number and how many of them stand behind the point. The digits are missing when there are too many.
+/// The digits of a number and how many of them stand behind the point. The digits are missing when
+/// there are too many.
 pub(super) fn split_number(text: &str) -> Option<(Option<i128>, i32)> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok().filter(|exponent| exponent.abs() < 10_000)?),
+        Some(at) => (
+            &text[..at],
+            text[at + 1..].parse::<i32>().ok().filter(|exponent| exponent.abs() < 10_000)?,
+        ),
         None => (text, 0),
     };
     let (negative, mantissa) = match mantissa.as_bytes().first()? {
@@ -127,15 +155,19 @@ pub(super) fn split_number(text: &str) -> Option<(Option<i128>, i32)> {
         _ => (false, mantissa),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.len() + fraction.len() == 0 || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
+    if whole.len() + fraction.len() == 0
+        || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit())
+    {
         return None;
     }
-    // What stands behind 60 digits of fraction cannot change any NUMBER, and trailing zeros say nothing.
+    // What stands behind 60 digits of fraction cannot change any NUMBER, and trailing zeros say
+    // nothing.
     let fraction = fraction[..fraction.len().min(60)].trim_end_matches('0');
     let mut digits = Some(0_i128);
     let mut dropped = 0;
     for byte in whole.bytes().chain(fraction.bytes()) {
-        let next = digits.and_then(|digits| digits.checked_mul(10)?.checked_add(i128::from(byte - b'0')));
+        let next =
+            digits.and_then(|digits| digits.checked_mul(10)?.checked_add(i128::from(byte - b'0')));
         match next {
             Some(_) if dropped == 0 => digits = next,
             _ => dropped += 1,
@@ -149,7 +181,8 @@ pub(super) fn split_number(text: &str) -> Option<(Option<i128>, i32)> {
     Some((digits.map(|digits| if negative { -digits } else { digits }), scale))
 }
 
-/// The digits at another scale, rounded, halves away from zero; nothing when they are more than the precision allows.
+/// The digits at another scale, rounded, halves away from zero; nothing when they are more than the
+/// precision allows.
 pub(crate) fn rescale_number(digits: i128, from: i32, to: i8, precision: u8) -> Option<i128> {
     let shift = i32::from(to) - from;
     let value = if digits == 0 {
@@ -185,11 +218,15 @@ pub(crate) fn parse_boolean(text: &str) -> std::result::Result<bool, Reason> {
 pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     let text = text.trim();
     match text.strip_prefix("0x") {
-        Some(digits) => {
-            parse_hex(digits).ok_or_else(|| not_a(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x"))
-        }
+        Some(digits) => parse_hex(digits).ok_or_else(|| {
+            not_a(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x")
+        }),
         None => BASE64.decode(text).map_err(|error| {
-            not_a(text, "a BINARY", format_args!("base64, or hexadecimal digits behind 0x, are needed ({error})"))
+            not_a(
+                text,
+                "a BINARY",
+                format_args!("base64, or hexadecimal digits behind 0x, are needed ({error})"),
+            )
         }),
     }
 }
@@ -197,11 +234,18 @@ pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
 pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| if let [high, low] = pair { Some(digit(*high)? << 4 | digit(*low)?) } else { None }).collect()
+    pairs
+        .map(
+            |pair| {
+                if let [high, low] = pair { Some(digit(*high)? << 4 | digit(*low)?) } else { None }
+            },
+        )
+        .collect()
 }
 
 pub(crate) fn parse_timestamp(text: &str, precision: u8) -> std::result::Result<i64, Reason> {
-    time::parse(text, precision).map_err(|why| not_a(text, &format!("a TIMESTAMP({precision})"), why))
+    time::parse(text, precision)
+        .map_err(|why| not_a(text, &format!("a TIMESTAMP({precision})"), why))
 }
 
 /// Reads 32 hexadecimal digits, with or without hyphens and braces.

@@ -29,7 +29,8 @@ impl fmt::Display for Value {
 fn write_number(unscaled: i128, scale: i8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if scale <= 0 {
         write!(f, "{unscaled}")?;
-        return (0..if unscaled == 0 { 0 } else { scale.unsigned_abs() }).try_for_each(|_| f.write_char('0'));
+        return (0..if unscaled == 0 { 0 } else { scale.unsigned_abs() })
+            .try_for_each(|_| f.write_char('0'));
     }
     let scale = scale.unsigned_abs() as usize;
     let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);

@@ -55,7 +55,11 @@ fn text_is_read_as_each_type() {
         ("2022-01-03 06:00:00 -01:30", ColumnType::Timestamp(0), at(1_641_195_000, 0)),
         ("1969-12-31T23:59:59.5", ColumnType::Timestamp(1), at(-500, 1)),
         ("2024-02-29", ColumnType::Timestamp(0), at(1_709_164_800, 0)),
-        ("{303132333435363738396162-63646566}", ColumnType::Uuid, Value::Uuid(*b"0123456789abcdef")),
+        (
+            "{303132333435363738396162-63646566}",
+            ColumnType::Uuid,
+            Value::Uuid(*b"0123456789abcdef"),
+        ),
         (" x ", ColumnType::String, " x ".into()),
     ] {
         assert_eq!(Value::parse(text, column_type).unwrap(), value, "{text} as {column_type}");
@@ -68,12 +72,28 @@ fn text_that_is_no_value_is_refused_with_the_reason() {
     for (text, column_type, reason) in [
         ("abc", ColumnType::Integer, "'abc' is not an INTEGER: a whole number is needed"),
         ("1.5", ColumnType::Integer, "'1.5' is not an INTEGER"),
-        ("3000000000", ColumnType::Integer, "'3000000000' is out of range for INTEGER (-2147483648 to 2147483647)"),
-        ("9999999999999999999999", ColumnType::Long, "out of range for LONG (-9223372036854775808 to 9223372036854775807)"),
+        (
+            "3000000000",
+            ColumnType::Integer,
+            "'3000000000' is out of range for INTEGER (-2147483648 to 2147483647)",
+        ),
+        (
+            "9999999999999999999999",
+            ColumnType::Long,
+            "out of range for LONG (-9223372036854775808 to 9223372036854775807)",
+        ),
         ("1e40", ColumnType::Float, "out of range for FLOAT"),
         ("1e400", ColumnType::Double, "out of range for DOUBLE"),
-        ("1000", decimal, "'1000' is out of range for NUMBER(5, 2): at most 3 digits may stand before the point"),
-        ("99999999999999999999999999999999999999999999", ColumnType::NUMBER, "out of range for NUMBER"),
+        (
+            "1000",
+            decimal,
+            "'1000' is out of range for NUMBER(5, 2): at most 3 digits may stand before the point",
+        ),
+        (
+            "99999999999999999999999999999999999999999999",
+            ColumnType::NUMBER,
+            "out of range for NUMBER",
+        ),
         ("1.2.3", decimal, "is not a NUMBER"),
         ("", decimal, "'' is not a NUMBER"),
         ("e5", decimal, "is not a NUMBER"),
@@ -102,21 +122,41 @@ fn values_are_converted_where_nothing_is_lost_and_refused_where_it_would_be() {
         (number(700, 2), ColumnType::Integer, Ok(Value::Integer(7))),
         (number(125, 2), ColumnType::Double, Ok(Value::Double(1.25))),
         (Value::Integer(7), ColumnType::Number { precision: 3, scale: 2 }, Ok(number(700, 2))),
-        (Value::Integer(70), ColumnType::Number { precision: 3, scale: 2 }, Err("out of range for NUMBER(3, 2)")),
+        (
+            Value::Integer(70),
+            ColumnType::Number { precision: 3, scale: 2 },
+            Err("out of range for NUMBER(3, 2)"),
+        ),
         (Value::Double(1e300), ColumnType::Float, Err("out of range for FLOAT")),
         (at(-1_500, 3), ColumnType::Timestamp(0), Ok(at(-2, 0))),
         (at(i64::MAX, 0), ColumnType::Timestamp(9), Err("too far from 1970")),
         (Value::Integer(5), ColumnType::String, Ok("5".into())),
         (Value::Binary(vec![7; 16]), ColumnType::Uuid, Ok(Value::Uuid([7; 16]))),
-        (Value::Binary(vec![7]), ColumnType::Uuid, Err("a value of type BINARY does not fit a column of type UUID")),
-        (Value::Boolean(true), ColumnType::Integer, Err("a value of type BOOLEAN does not fit a column of type INTEGER")),
-        (Value::Long(5), ColumnType::Timestamp(3), Err("a value of type LONG does not fit a column of type TIMESTAMP(3)")),
+        (
+            Value::Binary(vec![7]),
+            ColumnType::Uuid,
+            Err("a value of type BINARY does not fit a column of type UUID"),
+        ),
+        (
+            Value::Boolean(true),
+            ColumnType::Integer,
+            Err("a value of type BOOLEAN does not fit a column of type INTEGER"),
+        ),
+        (
+            Value::Long(5),
+            ColumnType::Timestamp(3),
+            Err("a value of type LONG does not fit a column of type TIMESTAMP(3)"),
+        ),
         (Value::Null, ColumnType::Json, Ok(Value::Null)),
     ] {
         match (value.convert_to(column_type), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected),
-            (Err(error), Err(reason)) => assert!(error.message().contains(reason), "{error} should say {reason}"),
-            (found, expected) => panic!("{value:?} as {column_type}: {found:?} should be {expected:?}"),
+            (Err(error), Err(reason)) => {
+                assert!(error.message().contains(reason), "{error} should say {reason}")
+            }
+            (found, expected) => {
+                panic!("{value:?} as {column_type}: {found:?} should be {expected:?}")
+            }
         }
     }
 }

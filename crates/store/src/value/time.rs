@@ -12,14 +12,16 @@ pub(crate) fn units_per_second(precision: u8) -> i64 {
     }
 }
 
-/// The moment counted in another unit; finer digits are cut off towards the past. Nothing when it does not fit.
+/// The moment counted in another unit; finer digits are cut off towards the past. Nothing when it
+/// does not fit.
 pub(crate) fn rescale(value: i64, from: u8, to: u8) -> Option<i64> {
     let (from, to) = (units_per_second(from), units_per_second(to));
     if from >= to { Some(value.div_euclid(from / to)) } else { value.checked_mul(to / from) }
 }
 
-/// Reads `2022-01-03`, `2022-01-03T06:00`, `2022-01-03 06:00:00.123456Z`, `2022-01-03T06:00:00+02:00`; without an offset
-/// it is UTC. Digits beyond the precision are cut off.
+/// Reads `2022-01-03`, `2022-01-03T06:00`, `2022-01-03 06:00:00.123456Z`,
+/// `2022-01-03T06:00:00+02:00`; without an offset it is UTC. Digits beyond the precision are cut
+/// off.
 pub(crate) fn parse(text: &str, precision: u8) -> Result<i64, &'static str> {
     let (seconds, nanoseconds) = Cursor { rest: text.trim().as_bytes() }.moment().ok_or(SHAPE)?;
     let units = units_per_second(precision);
@@ -28,7 +30,8 @@ pub(crate) fn parse(text: &str, precision: u8) -> Result<i64, &'static str> {
     i64::try_from(value).map_err(|_| "it is too far from 1970 for this precision")
 }
 
-const SHAPE: &str = "a moment like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
+const SHAPE: &str =
+    "a moment like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
 
 struct Cursor<'a> {
     rest: &'a [u8],
@@ -38,7 +41,8 @@ impl Cursor<'_> {
     /// Seconds since 1970 and nanoseconds within the second.
     fn moment(mut self) -> Option<(i64, u32)> {
         let negative_year = self.eat(b'-');
-        let year = if negative_year || self.eat(b'+') { self.number(4, 6)? } else { self.number(4, 4)? };
+        let year =
+            if negative_year || self.eat(b'+') { self.number(4, 6)? } else { self.number(4, 4)? };
         let year = if negative_year { -year } else { year };
         self.expect(b'-')?;
         let month = self.number(2, 2)?;
@@ -96,11 +100,13 @@ impl Cursor<'_> {
     }
 
     fn number(&mut self, digits_min: usize, digits_max: usize) -> Option<i64> {
-        let digits = self.rest.iter().take(digits_max).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            self.rest.iter().take(digits_max).take_while(|byte| byte.is_ascii_digit()).count();
         if digits < digits_min {
             return None;
         }
-        let value = self.rest[..digits].iter().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+        let value =
+            self.rest[..digits].iter().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
         self.rest = &self.rest[digits..];
         Some(value)
     }
@@ -128,7 +134,13 @@ pub(crate) fn write(value: i64, precision: u8, out: &mut impl Write) -> fmt::Res
         0..=9_999 => write!(out, "{year:04}")?,
         _ => write!(out, "{year:+05}")?,
     }
-    write!(out, "-{month:02}-{day:02}T{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)?;
+    write!(
+        out,
+        "-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+        second / 3_600,
+        second / 60 % 60,
+        second % 60
+    )?;
     match units {
         1 => Ok(()),
         1_000 => write!(out, ".{fraction:03}"),
@@ -150,7 +162,8 @@ fn days_of_month(year: i64, month: i64) -> i64 {
     }
 }
 
-// Both directions count years from March, so that the leap day is the last of its year, and in eras of 400 years.
+// Both directions count years from March, so that the leap day is the last of its year, and in eras
+// of 400 years.
 
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -162,7 +175,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;

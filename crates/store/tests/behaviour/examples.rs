@@ -13,7 +13,13 @@ mod latest_per_key;
 
 #[test]
 fn every_example_runs() {
-    let examples = [bulk_load::main, bulk_read::main, child_tables::main, json_index::main, latest_per_key::main];
+    let examples = [
+        bulk_load::main,
+        bulk_read::main,
+        child_tables::main,
+        json_index::main,
+        latest_per_key::main,
+    ];
     for example in examples {
         example().unwrap();
     }

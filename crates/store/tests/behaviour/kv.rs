@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::{
-    BulkPutOptions, Condition, Depth, Direction, Durability, ErrorKind, Key, KeyRange, ManualClock, Pair, PairGetOptions,
-    PairOperation, Pairs, Store, WriteOptions, Written,
+    BulkPutOptions, Condition, Depth, Direction, Durability, ErrorKind, Key, KeyRange, ManualClock,
+    Pair, PairGetOptions, PairOperation, Pairs, Store, WriteOptions, Written,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -34,10 +34,17 @@ fn texts(pairs: &[Pair]) -> Vec<String> {
 #[rstest]
 fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Ground) {
     let mut store = on.open();
-    let version =
-        store.kv().put(&key("/users/42/-/mail"), b"home", &WriteOptions { durability: Durability::Fsync, ..now() }).unwrap();
+    let version = store
+        .kv()
+        .put(
+            &key("/users/42/-/mail"),
+            b"home",
+            &WriteOptions { durability: Durability::Fsync, ..now() },
+        )
+        .unwrap();
     store.reopen();
-    let expected = Pair { key: key("/users/42/-/mail"), value: b"home".to_vec(), version, expires_at_ms: 0 };
+    let expected =
+        Pair { key: key("/users/42/-/mail"), value: b"home".to_vec(), version, expires_at_ms: 0 };
     assert_eq!(store.kv().get(&key("/users/42/-/mail")).unwrap(), Some(expected));
     for missing in ["/users/42", "/users/-/42/mail", "/users/42/mail", "/users/42/-/mail/x"] {
         assert_eq!(store.kv().get(&key(missing)).unwrap(), None, "{missing}");
@@ -47,7 +54,11 @@ fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Ground) {
 #[rstest]
 fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)] on: Ground) {
     let mut store = on.open();
-    let put = |text: &str, condition| PairOperation::Put { key: key(text), value: text.into(), condition };
+    let put = |text: &str, condition| PairOperation::Put {
+        key: key(text),
+        value: text.into(),
+        condition,
+    };
     let groups = [
         vec![put("/a/-/1", Condition::IfAbsent), put("/a/-/2", Condition::Always)],
         vec![put("/a/-/3", Condition::Always), put("/b/-/1", Condition::Always)],
@@ -56,12 +67,22 @@ fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)]
         vec![put("/a/-/4", Condition::Always), put("/a/-/1", Condition::IfAbsent)],
         vec![PairOperation::Delete { key: key("/a/-/2"), condition: Condition::IfPresent }],
     ];
-    let mut outcomes = store.kv().write_many(&groups, &WriteOptions { durability: Durability::Fsync, ..now() }).into_iter();
+    let mut outcomes = store
+        .kv()
+        .write_many(&groups, &WriteOptions { durability: Durability::Fsync, ..now() })
+        .into_iter();
     let first = outcomes.next().unwrap().unwrap().version().unwrap();
     assert_error(failure(outcomes.next().unwrap()), ErrorKind::Invalid, &["one batch each"]);
     assert!(outcomes.next().unwrap().unwrap().is_stored());
-    assert_error(failure(outcomes.next().unwrap()), ErrorKind::Invalid, &["at least one operation"]);
-    assert_eq!(outcomes.next().unwrap().unwrap(), Written::Refused { operation: 1, current: Some(first) });
+    assert_error(
+        failure(outcomes.next().unwrap()),
+        ErrorKind::Invalid,
+        &["at least one operation"],
+    );
+    assert_eq!(
+        outcomes.next().unwrap().unwrap(),
+        Written::Refused { operation: 1, current: Some(first) }
+    );
     assert!(outcomes.next().unwrap().unwrap().is_stored());
     assert!(outcomes.next().is_none());
     store.reopen();
@@ -74,9 +95,15 @@ fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)]
 fn conditions_are_kept(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
     let (kv, key) = (store.kv(), key("/a/-/b"));
-    assert_eq!(kv.put_if_present(&key, b"0", &now()).unwrap(), Written::Refused { operation: 0, current: None });
+    assert_eq!(
+        kv.put_if_present(&key, b"0", &now()).unwrap(),
+        Written::Refused { operation: 0, current: None }
+    );
     let first = kv.put_if_absent(&key, b"1", &now()).unwrap().version().unwrap();
-    assert_eq!(kv.put_if_absent(&key, b"2", &now()).unwrap(), Written::Refused { operation: 0, current: Some(first) });
+    assert_eq!(
+        kv.put_if_absent(&key, b"2", &now()).unwrap(),
+        Written::Refused { operation: 0, current: Some(first) }
+    );
     let second = kv.put_if_version(&key, b"3", first, &now()).unwrap().version().unwrap();
     assert!(second > first);
     assert!(!kv.put_if_version(&key, b"4", first, &now()).unwrap().is_stored());
@@ -105,7 +132,10 @@ fn a_multi_get_looks_as_deep_as_asked_for(
     let others = ["/s", "/s/-/a!", "/s/-/aa", "/s/-/b", "/t/-/a", "/s/a/-/1", "/r/-/a/1"];
     put_all(&store, &others);
     put_all(&store, &["/s/-/a", "/s/-/a/1", "/s/-/a/1/x", "/s/-/a/2", "/s/-/a/3/y"]);
-    let pairs = store.kv().multi_get(&key("/s/-/a"), &PairGetOptions { depth, ..Default::default() }).unwrap();
+    let pairs = store
+        .kv()
+        .multi_get(&key("/s/-/a"), &PairGetOptions { depth, ..Default::default() })
+        .unwrap();
     assert_eq!(texts(&pairs), expected);
     assert!(pairs.iter().all(|pair| pair.value == pair.key.to_string().as_bytes()));
 }
@@ -115,7 +145,10 @@ fn a_major_path_holds_all_its_pairs_and_no_others(#[values(Memory, RocksDb)] on:
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/1", "/s/t", "/s/t/-/a", "/sa"]);
     let all = PairGetOptions { depth: Depth::ParentAndDescendants, ..Default::default() };
-    assert_eq!(texts(&store.kv().multi_get(&key("/s"), &all).unwrap()), ["/s", "/s/-/a", "/s/-/a/1"]);
+    assert_eq!(
+        texts(&store.kv().multi_get(&key("/s"), &all).unwrap()),
+        ["/s", "/s/-/a", "/s/-/a/1"]
+    );
 }
 
 fn range(start: Option<(&str, bool)>, end: Option<(&str, bool)>, prefix: &str) -> KeyRange {
@@ -138,14 +171,18 @@ fn a_key_range_narrows_the_component_below_the_parent(
     #[case] expected: &[&str],
 ) {
     let store = on.open();
-    put_all(&store, &["/s", "/s/-/a", "/s/-/b", "/s/-/b/x", "/s/-/c", "/s/-/ca", "/s/-/d", "/s/-/é", "/t/-/c"]);
+    put_all(
+        &store,
+        &["/s", "/s/-/a", "/s/-/b", "/s/-/b/x", "/s/-/c", "/s/-/ca", "/s/-/d", "/s/-/é", "/t/-/c"],
+    );
     let get = |depth| {
         let options = PairGetOptions { depth, range: Some(range.clone()), ..Default::default() };
         texts(&store.kv().multi_get(&key("/s"), &options).unwrap())
     };
     let below: Vec<String> = expected.iter().map(|minor| format!("/s/-/{minor}")).collect();
     assert_eq!(get(Depth::DescendantsOnly), below);
-    let children: Vec<String> = below.iter().filter(|text| !text.ends_with("/x")).cloned().collect();
+    let children: Vec<String> =
+        below.iter().filter(|text| !text.ends_with("/x")).cloned().collect();
     assert_eq!(get(Depth::ChildrenOnly), children);
     assert_eq!(get(Depth::ParentAndDescendants), [vec!["/s".to_string()], below].concat());
 }
@@ -191,7 +228,9 @@ fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: G
 }
 
 #[rstest]
-fn a_limit_holds_below_each_key_and_the_parent_does_not_count(#[values(Memory, RocksDb)] on: Ground) {
+fn a_limit_holds_below_each_key_and_the_parent_does_not_count(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/b", "/s/-/c", "/t/-/a", "/t/-/b"]);
     let options = PairGetOptions {
@@ -207,7 +246,8 @@ fn a_limit_holds_below_each_key_and_the_parent_does_not_count(#[values(Memory, R
 fn keys_only_leaves_the_values_out(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
     put_all(&store, &["/s/-/a", "/s/-/b"]);
-    let options = PairGetOptions { depth: Depth::ChildrenOnly, keys_only: true, ..Default::default() };
+    let options =
+        PairGetOptions { depth: Depth::ChildrenOnly, keys_only: true, ..Default::default() };
     let pairs = store.kv().multi_get(&key("/s"), &options).unwrap();
     assert_eq!(texts(&pairs), ["/s/-/a", "/s/-/b"]);
     assert!(pairs.iter().all(|pair| pair.value.is_empty() && pair.version > 0));
@@ -217,19 +257,37 @@ fn keys_only_leaves_the_values_out(#[values(Memory, RocksDb)] on: Ground) {
 fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
     let kv = store.kv();
-    let put = |text: &str, condition| PairOperation::Put { key: key(text), value: text.into(), condition };
+    let put = |text: &str, condition| PairOperation::Put {
+        key: key(text),
+        value: text.into(),
+        condition,
+    };
     let delete = |text: &str, condition| PairOperation::Delete { key: key(text), condition };
-    let written = kv.write(&[put("/u/-/a", Condition::IfAbsent), put("/u/-/b", Condition::Always)], &now()).unwrap();
+    let written = kv
+        .write(&[put("/u/-/a", Condition::IfAbsent), put("/u/-/b", Condition::Always)], &now())
+        .unwrap();
     let version = written.version().unwrap();
-    let refused =
-        kv.write(&[delete("/u/-/a", Condition::Always), put("/u/-/b", Condition::IfVersion(version + 1))], &now()).unwrap();
+    let refused = kv
+        .write(
+            &[
+                delete("/u/-/a", Condition::Always),
+                put("/u/-/b", Condition::IfVersion(version + 1)),
+            ],
+            &now(),
+        )
+        .unwrap();
     assert_eq!(refused, Written::Refused { operation: 1, current: Some(version) });
     assert_eq!(kv.count().unwrap(), 2);
-    assert!(kv.write(&[delete("/u/-/a", Condition::IfPresent), put("/u", Condition::IfAbsent)], &now()).unwrap().is_stored());
+    assert!(
+        kv.write(&[delete("/u/-/a", Condition::IfPresent), put("/u", Condition::IfAbsent)], &now())
+            .unwrap()
+            .is_stored()
+    );
     let all = PairGetOptions { depth: Depth::ParentAndDescendants, ..Default::default() };
     assert_eq!(texts(&kv.multi_get(&key("/u"), &all).unwrap()), ["/u", "/u/-/b"]);
 
-    let mixed = kv.write(&[put("/u/-/z", Condition::Always), put("/v/-/z", Condition::Always)], &now());
+    let mixed =
+        kv.write(&[put("/u/-/z", Condition::Always), put("/v/-/z", Condition::Always)], &now());
     assert_error(failure(mixed), ErrorKind::Invalid, &["shard key"]);
     assert_eq!(kv.get(&key("/u/-/z")).unwrap(), None);
     assert_error(failure(kv.write(&[], &now())), ErrorKind::Invalid, &["at least one operation"]);
@@ -242,7 +300,9 @@ fn many_pairs_are_put_and_got_in_bulk(#[values(Memory, RocksDb)] on: Ground) {
     let batch = |numbers: std::ops::Range<u64>| {
         let mut pairs = Pairs::new();
         for number in numbers {
-            pairs.push_parts(&[&number.to_be_bytes()], &[b"v"], format!("value {number}").as_bytes()).unwrap();
+            pairs
+                .push_parts(&[&number.to_be_bytes()], &[b"v"], format!("value {number}").as_bytes())
+                .unwrap();
         }
         pairs
     };
@@ -262,10 +322,13 @@ fn many_pairs_are_put_and_got_in_bulk(#[values(Memory, RocksDb)] on: Ground) {
     let mut found = Vec::new();
     for batch in store.kv().bulk_get_batches(wanted, &PairGetOptions::default()).unwrap() {
         let batch = batch.unwrap();
-        found.extend((0..batch.len()).map(|index| String::from_utf8(batch.value(index).to_vec()).unwrap()));
+        found.extend(
+            (0..batch.len()).map(|index| String::from_utf8(batch.value(index).to_vec()).unwrap()),
+        );
     }
     found.sort();
-    let mut expected: Vec<String> = (0..PAIRS).step_by(2).map(|number| format!("value {number}")).collect();
+    let mut expected: Vec<String> =
+        (0..PAIRS).step_by(2).map(|number| format!("value {number}")).collect();
     expected.sort();
     assert_eq!(found, expected);
 }
@@ -291,8 +354,10 @@ fn an_endless_source_of_keys_may_be_dropped(#[values(Memory, RocksDb)] on: Groun
     let mut store = on.open();
     put_all(&store, &["/a", "/a/-/b"]);
     for depth in [Depth::ParentOnly, Depth::ChildrenOnly, Depth::ParentAndDescendants] {
-        let mut read =
-            store.kv().bulk_get(std::iter::repeat(key("/a")), &PairGetOptions { depth, ..Default::default() }).unwrap();
+        let mut read = store
+            .kv()
+            .bulk_get(std::iter::repeat(key("/a")), &PairGetOptions { depth, ..Default::default() })
+            .unwrap();
         assert!(!read.next().unwrap().unwrap().is_empty());
         drop(read);
         store.reopen();
@@ -304,7 +369,10 @@ fn a_bad_key_is_named_after_the_pairs_of_the_keys_before_it(#[values(Memory, Roc
     let store = on.open();
     put_all(&store, &["/a", "/b"]);
     let nothing = Key::of_major(Vec::<Vec<u8>>::new());
-    let mut read = store.kv().bulk_get(vec![key("/a"), key("/b"), nothing.clone()], &PairGetOptions::default()).unwrap();
+    let mut read = store
+        .kv()
+        .bulk_get(vec![key("/a"), key("/b"), nothing.clone()], &PairGetOptions::default())
+        .unwrap();
     assert_eq!(read.next().unwrap().unwrap().len(), 2);
     assert_error(failure(read.next().unwrap()), ErrorKind::Invalid, &["key 2", "major"]);
     assert!(read.next().is_none());
@@ -317,18 +385,37 @@ fn a_multi_delete_takes_what_a_multi_get_would_give(#[values(Memory, RocksDb)] o
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/x", "/s/-/b", "/s/-/c", "/t/-/a"]);
     let kv = store.kv();
     let middle = range(Some(("b", true)), None, "");
-    assert_eq!(kv.multi_delete(&key("/s"), Depth::DescendantsOnly, Some(&middle), Durability::Write).unwrap(), 2);
-    assert_eq!(kv.multi_delete(&key("/s"), Depth::ChildrenOnly, None, Durability::Write).unwrap(), 1);
-    assert_eq!(kv.multi_delete(&key("/s"), Depth::ParentAndDescendants, None, Durability::Fsync).unwrap(), 2);
-    assert_eq!(kv.multi_delete(&key("/s"), Depth::ParentAndDescendants, None, Durability::Write).unwrap(), 0);
+    assert_eq!(
+        kv.multi_delete(&key("/s"), Depth::DescendantsOnly, Some(&middle), Durability::Write)
+            .unwrap(),
+        2
+    );
+    assert_eq!(
+        kv.multi_delete(&key("/s"), Depth::ChildrenOnly, None, Durability::Write).unwrap(),
+        1
+    );
+    assert_eq!(
+        kv.multi_delete(&key("/s"), Depth::ParentAndDescendants, None, Durability::Fsync).unwrap(),
+        2
+    );
+    assert_eq!(
+        kv.multi_delete(&key("/s"), Depth::ParentAndDescendants, None, Durability::Write).unwrap(),
+        0
+    );
     assert_eq!(kv.count().unwrap(), 1);
 }
 
 #[rstest]
-fn keys_and_values_over_the_limits_are_refused_with_the_limits(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_and_values_over_the_limits_are_refused_with_the_limits(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.open();
     let long = Key::of_major(["x".repeat(100_000)]);
-    assert_error(failure(store.kv().put(&long, b"", &now())), ErrorKind::Invalid, &["65536", "1073741824"]);
+    assert_error(
+        failure(store.kv().put(&long, b"", &now())),
+        ErrorKind::Invalid,
+        &["65536", "1073741824"],
+    );
     let large = vec![7; 5 << 20];
     store.kv().put(&key("/large"), &large, &now()).unwrap();
     assert_eq!(store.kv().get(&key("/large")).unwrap().unwrap().value, large);
@@ -338,7 +425,10 @@ fn keys_and_values_over_the_limits_are_refused_with_the_limits(#[values(Memory, 
 fn a_pair_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Ground) {
     let clock = Arc::new(ManualClock::new(1_000));
     let store = on.open_with_clock(clock.clone());
-    store.kv().put(&key("/a"), b"", &WriteOptions { ttl: Some(Duration::from_millis(500)), ..now() }).unwrap();
+    store
+        .kv()
+        .put(&key("/a"), b"", &WriteOptions { ttl: Some(Duration::from_millis(500)), ..now() })
+        .unwrap();
     clock.set_ms(1_499);
     assert_eq!(store.kv().count().unwrap(), 1);
     clock.set_ms(1_500);
@@ -377,14 +467,20 @@ fn components_may_hold_any_text() {
         let pair = store.kv().get(key).unwrap().unwrap();
         assert_eq!((pair.value, &pair.key), (vec![number as u8], key));
     }
-    let scanned: Vec<_> = store.kv().scan(&PairGetOptions::default()).unwrap().map(|batch| batch.unwrap().len()).collect();
+    let scanned: Vec<_> = store
+        .kv()
+        .scan(&PairGetOptions::default())
+        .unwrap()
+        .map(|batch| batch.unwrap().len())
+        .collect();
     assert_eq!(scanned.iter().sum::<usize>(), keys.len());
     for key in &keys[..2] {
         assert_eq!(key.to_string().parse::<Key>().unwrap(), *key);
     }
 }
 
-/// Keys that are no text came back with replacement characters: two of them became one, and neither was found again.
+/// Keys that are no text came back with replacement characters: two of them became one, and neither
+/// was found again.
 #[rstest]
 fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
@@ -400,9 +496,16 @@ fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on
         for index in 0..batch.len() {
             let key = batch.key(index).unwrap();
             let component = components[usize::from(batch.value(index)[0])];
-            assert_eq!((key.major(), key.minor()), (&[component.to_vec()][..], &[component.to_vec()][..]));
+            assert_eq!(
+                (key.major(), key.minor()),
+                (&[component.to_vec()][..], &[component.to_vec()][..])
+            );
             assert_eq!(store.kv().get(&key).unwrap().unwrap().value, batch.value(index));
-            assert_eq!(key.to_string().parse::<Key>().unwrap(), key, "its text stands for the same key");
+            assert_eq!(
+                key.to_string().parse::<Key>().unwrap(),
+                key,
+                "its text stands for the same key"
+            );
             copy.push_from(&batch, index);
             found += 1;
         }
@@ -410,17 +513,25 @@ fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on
     assert_eq!(found, components.len());
     let other = on.open();
     other.kv().bulk_put([Ok(copy)], &BulkPutOptions::default()).unwrap();
-    assert_eq!(other.kv().get(&Key::new([components[0]], [components[0]])).unwrap().unwrap().value, [0]);
+    assert_eq!(
+        other.kv().get(&Key::new([components[0]], [components[0]])).unwrap().unwrap().value,
+        [0]
+    );
 }
 
-/// The first batch of keys used to decide how deep children lie, so an empty one let all descendants through.
+/// The first batch of keys used to decide how deep children lie, so an empty one let all
+/// descendants through.
 #[rstest]
 fn children_stay_children_after_an_empty_batch_of_keys(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/x", "/s/-/b"]);
     let mut keys = Pairs::new();
     keys.push(&key("/s"), b"").unwrap();
-    let options = PairGetOptions { depth: Depth::ChildrenOnly, direction: Direction::Forward, ..Default::default() };
+    let options = PairGetOptions {
+        depth: Depth::ChildrenOnly,
+        direction: Direction::Forward,
+        ..Default::default()
+    };
     let found = store.kv().bulk_get_batches([Pairs::new(), keys], &options).unwrap();
     assert_eq!(found.map(|batch| batch.unwrap().len()).sum::<usize>(), 2);
 }
@@ -451,7 +562,11 @@ fn what_a_read_cannot_heed_is_refused() {
         assert_error(failure(store.kv().scan(&options)), ErrorKind::Invalid, &["bulk get"]);
     }
     let of_itself = PairGetOptions { range, ..Default::default() };
-    assert_error(failure(store.kv().multi_get(&key("/s"), &of_itself)), ErrorKind::Invalid, &["depth"]);
+    assert_error(
+        failure(store.kv().multi_get(&key("/s"), &of_itself)),
+        ErrorKind::Invalid,
+        &["depth"],
+    );
 }
 
 /// A read by depth found nothing, where a get said what is wrong.
@@ -462,11 +577,18 @@ fn a_key_over_the_limit_is_refused_by_every_read(#[values(Memory, RocksDb)] on: 
     let long = Key::of_major(["x".repeat(100_000)]);
     for depth in [Depth::ParentOnly, Depth::ChildrenOnly, Depth::ParentAndDescendants] {
         let options = PairGetOptions { depth, ..Default::default() };
-        assert_error(failure(store.kv().multi_get(&long, &options)), ErrorKind::Invalid, &["key 0", "65536"]);
+        assert_error(
+            failure(store.kv().multi_get(&long, &options)),
+            ErrorKind::Invalid,
+            &["key 0", "65536"],
+        );
         let deleted = store.kv().multi_delete(&long, depth, None, Durability::Write);
         assert_error(failure(deleted), ErrorKind::Invalid, &["65536"]);
         let mut read = store.kv().bulk_get(vec![key("/a"), long.clone()], &options).unwrap();
-        assert!(!read.next().unwrap().unwrap().is_empty(), "the pairs of the key before it come first");
+        assert!(
+            !read.next().unwrap().unwrap().is_empty(),
+            "the pairs of the key before it come first"
+        );
     }
 }
 
@@ -474,7 +596,8 @@ fn a_key_over_the_limit_is_refused_by_every_read(#[values(Memory, RocksDb)] on: 
 fn a_source_of_keys_may_fail(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
     put_all(&store, &["/a", "/b"]);
-    let keys = vec![Ok(key("/a")), Ok(key("/b")), Err(tonnage::Error::unavailable("the queue is closed"))];
+    let keys =
+        vec![Ok(key("/a")), Ok(key("/b")), Err(tonnage::Error::unavailable("the queue is closed"))];
     let mut found = 0;
     for batch in store.kv().try_bulk_get(keys, &PairGetOptions::default()).unwrap() {
         match batch {
@@ -486,7 +609,9 @@ fn a_source_of_keys_may_fail(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn batches_hold_as_many_pairs_as_asked_for_and_tell_when_they_expire(#[values(Memory, RocksDb)] on: Ground) {
+fn batches_hold_as_many_pairs_as_asked_for_and_tell_when_they_expire(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.open();
     let lives = WriteOptions { expires_at_ms: Some(u64::MAX - 1), ..now() };
     for number in 0..10 {
@@ -499,9 +624,13 @@ fn batches_hold_as_many_pairs_as_asked_for_and_tell_when_they_expire(#[values(Me
         batch_rows_max: Some(4),
         ..Default::default()
     };
-    let batches: Vec<_> = store.kv().bulk_get([key("/s")], &options).unwrap().map(|batch| batch.unwrap()).collect();
+    let batches: Vec<_> =
+        store.kv().bulk_get([key("/s")], &options).unwrap().map(|batch| batch.unwrap()).collect();
     assert_eq!(batches.iter().map(|batch| batch.len()).collect::<Vec<_>>(), [4, 4, 2]);
-    let expiries: Vec<u64> = batches.iter().flat_map(|batch| (0..batch.len()).map(|index| batch.expires_at_ms(index))).collect();
+    let expiries: Vec<u64> = batches
+        .iter()
+        .flat_map(|batch| (0..batch.len()).map(|index| batch.expires_at_ms(index)))
+        .collect();
     assert_eq!(expiries, [0, 0, 0, u64::MAX - 1, 0, 0, 0, 0, 0, 0]);
     assert_eq!(store.kv().get(&key("/s/-/3")).unwrap().unwrap().expires_at_ms, u64::MAX - 1);
 }

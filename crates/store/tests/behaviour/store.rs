@@ -70,7 +70,10 @@ fn a_store_that_must_exist_is_not_made() {
 #[rstest]
 #[case("cassandra://a,b/keyspace", ErrorKind::Unsupported)]
 #[case("postgres://a/b", ErrorKind::Invalid)]
-fn a_store_of_another_kind_is_refused_naming_what_there_is(#[case] url: &str, #[case] kind: ErrorKind) {
+fn a_store_of_another_kind_is_refused_naming_what_there_is(
+    #[case] url: &str,
+    #[case] kind: ErrorKind,
+) {
     assert_error(failure(Store::open(url)), kind, &["rocksdb:PATH"]);
 }
 
@@ -78,7 +81,11 @@ fn a_store_of_another_kind_is_refused_naming_what_there_is(#[case] url: &str, #[
 fn a_url_with_its_kind_is_the_same_store_as_the_bare_path() {
     let directory = tempfile::tempdir().unwrap();
     let path = url(&directory.path().join("store"));
-    builder(&format!("rocksdb:{path}")).open().unwrap().execute("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
+    builder(&format!("rocksdb:{path}"))
+        .open()
+        .unwrap()
+        .execute("CREATE TABLE t (k LONG, PRIMARY KEY (k))")
+        .unwrap();
     assert_eq!(builder(&path).create_if_missing(false).open().unwrap().tables().len(), 1);
 }
 
@@ -117,7 +124,10 @@ fn a_sound_store_passes_its_check(#[values(Memory, RocksDb)] on: Ground) {
     store.reopen();
     let report = store.check().unwrap();
     assert!(report.is_sound(), "{:?}", report.damages);
-    assert_eq!(report.rows, [("phones".to_string(), 400), ("phones.images".to_string(), 800)].into());
+    assert_eq!(
+        report.rows,
+        [("phones".to_string(), 400), ("phones.images".to_string(), 800)].into()
+    );
     assert_eq!((report.pairs, report.leftover_rows), (1, 0));
 }
 
@@ -161,7 +171,11 @@ fn a_flipped_bit_in_a_data_file_is_reported_by_the_check() {
     flip(&file, fs::metadata(&file).unwrap().len() * 4);
     let report = open(&damaged).unwrap().check().unwrap();
     assert!(!report.is_sound());
-    assert!(report.damages.iter().any(|damage| damage.what.to_ascii_lowercase().contains("checksum")), "{:?}", report.damages);
+    assert!(
+        report.damages.iter().any(|damage| damage.what.to_ascii_lowercase().contains("checksum")),
+        "{:?}",
+        report.damages
+    );
 }
 
 #[test]
@@ -213,28 +227,38 @@ fn a_checkpoint_opens_as_a_store_of_its_own() {
     assert_error(failure(store.checkpoint(&copy)), ErrorKind::Invalid, &["copy"]);
 }
 
-/// Data directories were copied one after another, while statements and writes went on. A copy had rows of a schema that its
-/// catalog did not know, or an index that its catalog called complete without some of the entries.
+/// Data directories were copied one after another, while statements and writes went on. A copy had
+/// rows of a schema that its catalog did not know, or an index that its catalog called complete
+/// without some of the entries.
 #[test]
 fn checkpoints_over_three_directories_are_sound_beside_changes() {
     let place = tempfile::tempdir().unwrap();
     let data_directories = (0..3).map(|disk| place.path().join(format!("disk-{disk}"))).collect();
     let settings = RocksDbSettings { data_directories, ..crate::common::settings() };
-    let store = Store::builder(url(&place.path().join("store"))).rocksdb_settings(settings).open().unwrap();
+    let store =
+        Store::builder(url(&place.path().join("store"))).rocksdb_settings(settings).open().unwrap();
     store.execute("CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k))").unwrap();
     let done = AtomicBool::new(false);
     let copies = [0, 1, 2, 3, 4, 5].map(|number| place.path().join(format!("copy-{number}")));
     let copied = thread::scope(|threads| {
         threads.spawn(|| {
             for key in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
-                store.table("t").unwrap().put(&row! { "k" => key, "v" => key % 7_i64 }, &WriteOptions::default()).unwrap();
+                store
+                    .table("t")
+                    .unwrap()
+                    .put(&row! { "k" => key, "v" => key % 7_i64 }, &WriteOptions::default())
+                    .unwrap();
             }
         });
         threads.spawn(|| {
             for round in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
-                let add = format!("ALTER TABLE t ADD c{round} INTEGER DEFAULT 4; CREATE INDEX i ON t (v)");
+                let add = format!(
+                    "ALTER TABLE t ADD c{round} INTEGER DEFAULT 4; CREATE INDEX i ON t (v)"
+                );
                 store.execute(&add).unwrap();
-                store.execute(&format!("DROP INDEX i ON t; ALTER TABLE t DROP COLUMN c{round}")).unwrap();
+                store
+                    .execute(&format!("DROP INDEX i ON t; ALTER TABLE t DROP COLUMN c{round}"))
+                    .unwrap();
             }
         });
         let copied: Vec<_> = copies.iter().map(|copy| store.checkpoint(copy)).collect();

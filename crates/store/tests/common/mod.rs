@@ -51,7 +51,12 @@ impl Ground {
 
 /// Settings that are kind to a machine that runs many tests.
 pub(crate) fn settings() -> RocksDbSettings {
-    RocksDbSettings { cache_bytes: 8 << 20, memtable_bytes: 4 << 20, background_threads: 2, ..RocksDbSettings::default() }
+    RocksDbSettings {
+        cache_bytes: 8 << 20,
+        memtable_bytes: 4 << 20,
+        background_threads: 2,
+        ..RocksDbSettings::default()
+    }
 }
 
 pub(crate) fn builder(url: &str) -> tonnage::StoreBuilder {
@@ -123,7 +128,8 @@ pub(crate) fn failure<T, E>(result: Result<T, E>) -> E {
 
 /// All rows of a table in key order.
 pub(crate) fn all_rows(store: &Store, table: &str) -> Vec<Row> {
-    let options = tonnage::TableScanOptions { direction: tonnage::Direction::Forward, ..Default::default() };
+    let options =
+        tonnage::TableScanOptions { direction: tonnage::Direction::Forward, ..Default::default() };
     let rows = store.table(table).unwrap().scan(&options).unwrap().into_rows();
     rows.map(|row| row.unwrap().row).collect()
 }

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use tonnage::{BulkPutCallbacks, BulkPutOptions, ExistingEntry, FailedEntry, Result, Row, StreamReport};
+use tonnage::{
+    BulkPutCallbacks, BulkPutOptions, ExistingEntry, FailedEntry, Result, Row, StreamReport,
+};
 
 /// An existing entry that was called back.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +50,8 @@ impl Recorder {
 
     /// Stream and position of each existing entry, sorted.
     pub(crate) fn existing_places(&self) -> Vec<(usize, u64)> {
-        let mut places: Vec<_> = self.existing().iter().map(|entry| (entry.stream, entry.position)).collect();
+        let mut places: Vec<_> =
+            self.existing().iter().map(|entry| (entry.stream, entry.position)).collect();
         places.sort_unstable();
         places
     }
@@ -79,7 +82,12 @@ impl BulkPutCallbacks for Recorder {
 
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let column = entry.column.map(str::to_string);
-        let entry = Failed { stream: entry.stream, position: entry.position, column, reason: entry.reason.to_string() };
+        let entry = Failed {
+            stream: entry.stream,
+            position: entry.position,
+            column,
+            reason: entry.reason.to_string(),
+        };
         self.failed.lock().unwrap().push(entry.clone());
         run(&self.on_failed, &entry)
     }

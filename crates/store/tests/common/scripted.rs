@@ -19,6 +19,8 @@ impl<F: FnMut(u32) -> Option<EntryBatch> + Send> EntryStream for Scripted<F> {
 }
 
 /// A stream whose batches come from a closure, which is given the number of each; nothing ends it.
-pub(crate) fn scripted(next: impl FnMut(u32) -> Option<EntryBatch> + Send + 'static) -> Box<dyn EntryStream> {
+pub(crate) fn scripted(
+    next: impl FnMut(u32) -> Option<EntryBatch> + Send + 'static,
+) -> Box<dyn EntryStream> {
     Box::new(Scripted { steps: 0, next })
 }

@@ -6,9 +6,9 @@ use tonnage::{BulkPutOptions, EntryStream, Result, Row, Store, Value, row_stream
 
 use super::{Ground, TestStore, row};
 
-pub(crate) const PHONES: &str =
-    "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
-pub(crate) const IMAGES: &str = "CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
+pub(crate) const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
+pub(crate) const IMAGES: &str =
+    "CREATE TABLE phones.images (image INTEGER, bytes BINARY, PRIMARY KEY (image))";
 
 pub(crate) const MAKERS: [&str; 4] = ["Apple", "Samsung", "Nokia", "Motorola"];
 
@@ -41,7 +41,8 @@ pub(crate) fn price_of(id: i64) -> i32 {
 /// A stream of rows of one table.
 pub(crate) fn rows_of(table: &str, rows: impl IntoIterator<Item = Row>) -> Box<dyn EntryStream> {
     let table: Arc<str> = table.into();
-    let rows: Vec<Result<(Arc<str>, Row)>> = rows.into_iter().map(|row| Ok((table.clone(), row))).collect();
+    let rows: Vec<Result<(Arc<str>, Row)>> =
+        rows.into_iter().map(|row| Ok((table.clone(), row))).collect();
     row_stream(table.to_string(), rows)
 }
 
@@ -58,9 +59,12 @@ pub(crate) fn stocked(on: Ground, phones: i64) -> TestStore {
 }
 
 pub(crate) fn stock(store: &Store, makers: &[&str], phones: i64) {
-    let each = || makers.iter().flat_map(move |maker| (0..phones).map(move |id| (*maker, price_of(id), id)));
+    let each = || {
+        makers.iter().flat_map(move |maker| (0..phones).map(move |id| (*maker, price_of(id), id)))
+    };
     let all_phones = rows_of("phones", each().map(|(maker, price, id)| phone(maker, price, id)));
-    let pictures = each().flat_map(|(maker, price, id)| [image(maker, price, id, 1), image(maker, price, id, 2)]);
+    let pictures = each()
+        .flat_map(|(maker, price, id)| [image(maker, price, id, 1), image(maker, price, id, 2)]);
     let all_pictures = rows_of("phones.images", pictures);
     store.bulk_put(vec![all_phones, all_pictures], &BulkPutOptions::default()).unwrap();
 }

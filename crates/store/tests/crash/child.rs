@@ -1,4 +1,5 @@
-//! The process that is killed: this same test program, run once more for one test, which then plays the child's part.
+//! The process that is killed: this same test program, run once more for one test, which then plays
+//! the child's part.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -6,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tonnage::{
-    BulkPutCallbacks, BulkPutOptions, Durability, Result, RowOperation, Store, StreamReport, WriteOptions, row_stream,
+    BulkPutCallbacks, BulkPutOptions, Durability, Result, RowOperation, Store, StreamReport,
+    WriteOptions, row_stream,
 };
 
 use crate::common::builder;
@@ -67,7 +69,8 @@ fn bulk_puts(store: &Store, run: i64, durability: Durability) {
     for load in 0.. {
         let streams = (load * 3..load * 3 + 3).map(|number| {
             say(format_args!("begin {run} {number} {}", rows_in(number)));
-            let rows = (0..rows_in(number)).map(move |at| Ok(("tracks".into(), track((run, number, at)))));
+            let rows =
+                (0..rows_in(number)).map(move |at| Ok(("tracks".into(), track((run, number, at)))));
             row_stream(number.to_string(), rows)
         });
         let options = BulkPutOptions {
@@ -94,7 +97,8 @@ fn singles(store: &Store, run: i64, durability: Durability) {
 
 /// A row, its child row, and a pair.
 pub(crate) fn put_single(store: &Store, id: Id, options: &WriteOptions) -> Result<()> {
-    let operations = [RowOperation::put("tracks", track(id)), RowOperation::put("tracks.marks", mark(id))];
+    let operations =
+        [RowOperation::put("tracks", track(id)), RowOperation::put("tracks.marks", mark(id))];
     store.atomic_write(&operations, options)?;
     store.kv().put(&pair_key(id), &pair_value(id), options)?;
     Ok(())
@@ -129,6 +133,11 @@ pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration) ->
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
     let said = said.join().unwrap();
-    assert!(died_before.is_none(), "the child ended by itself: {}\n{}", said.concat(), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        died_before.is_none(),
+        "the child ended by itself: {}\n{}",
+        said.concat(),
+        String::from_utf8_lossy(&output.stderr)
+    );
     said
 }

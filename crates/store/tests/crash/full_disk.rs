@@ -1,5 +1,5 @@
-//! A full disk: an error before the acknowledgement, nothing acknowledged is lost, and the store works again after space is
-//! freed. Needs root for a small tmpfs.
+//! A full disk: an error before the acknowledgement, nothing acknowledged is lost, and the store
+//! works again after space is freed. Needs root for a small tmpfs.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,11 +19,17 @@ struct SmallDisk {
 impl SmallDisk {
     fn mount() -> Option<Self> {
         let place = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"]).arg(place.path()).output();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"])
+            .arg(place.path())
+            .output();
         match mount {
             Ok(output) if output.status.success() => Some(Self { place }),
             Ok(output) => {
-                println!("passed over, no tmpfs here: {}", String::from_utf8_lossy(&output.stderr).trim());
+                println!(
+                    "passed over, no tmpfs here: {}",
+                    String::from_utf8_lossy(&output.stderr).trim()
+                );
                 None
             }
             Err(error) => {
@@ -50,7 +56,8 @@ fn open(disk: &SmallDisk) -> Store {
     store
 }
 
-/// Tries until it works: an engine that met a full disk needs a moment to notice that there is room again.
+/// Tries until it works: an engine that met a full disk needs a moment to notice that there is room
+/// again.
 fn eventually(mut attempt: impl FnMut() -> Result<(), Error>) {
     let started = Instant::now();
     while let Err(error) = attempt() {
@@ -68,13 +75,14 @@ fn single_writes_on_a_full_disk_fail_before_they_are_acknowledged() {
     std::fs::write(&ballast, vec![1; 16 << 20]).unwrap();
     let options = WriteOptions { durability: Durability::Fsync, ..Default::default() };
     let mut acknowledged: Vec<Id> = Vec::new();
-    let error = (0..1_000_000).find_map(|at| match put_single(&store, (1, SINGLES, at), &options) {
-        Ok(()) => {
-            acknowledged.push((1, SINGLES, at));
-            None
-        }
-        Err(error) => Some(error),
-    });
+    let error =
+        (0..1_000_000).find_map(|at| match put_single(&store, (1, SINGLES, at), &options) {
+            Ok(()) => {
+                acknowledged.push((1, SINGLES, at));
+                None
+            }
+            Err(error) => Some(error),
+        });
     assert_eq!(error.expect("the disk fills up").kind(), ErrorKind::Unavailable);
     assert_found_by_key(&store, acknowledged.iter().copied());
 
@@ -94,7 +102,11 @@ fn a_bulk_put_on_a_full_disk_fails_and_works_again_after_space_is_freed() {
     let store = open(&disk);
     let rows = |run: i64, rows: i64| {
         let stream = (0..rows).map(move |at| Ok(("tracks".into(), track((run, 0, at)))));
-        let options = BulkPutOptions { durability: Durability::Fsync, memory_bytes_max: Some(2 << 20), ..Default::default() };
+        let options = BulkPutOptions {
+            durability: Durability::Fsync,
+            memory_bytes_max: Some(2 << 20),
+            ..Default::default()
+        };
         store.bulk_put(vec![row_stream(format!("run {run}"), stream)], &options)
     };
     rows(0, 5_000).unwrap();

@@ -1,14 +1,16 @@
-//! Kills at random moments, while indexed rows are loaded, written and deleted, and an index is made and dropped.
+//! Kills at random moments, while indexed rows are loaded, written and deleted, and an index is
+//! made and dropped.
 //!
-//! Whatever is left must hold together: no row is missing in an index, every row is found through it, and an index whose making was cut
-//! short is made again by the same statement.
+//! Whatever is left must hold together: no row is missing in an index, every row is found through
+//! it, and an index whose making was cut short is made again by the same statement.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use tonnage::{
-    BulkPutOptions, Durability, IndexRange, IndexScanOptions, OnExisting, Row, Store, Value, WriteOptions, row_stream,
+    BulkPutOptions, Durability, IndexRange, IndexScanOptions, OnExisting, Row, Store, Value,
+    WriteOptions, row_stream,
 };
 
 use crate::child::{child_store, run_and_kill, say};
@@ -27,7 +29,8 @@ const SINGLES: i64 = 1 << 40;
 /// Kills that one store goes through.
 const KILLS_PER_STORE: i64 = 5;
 
-/// A car of some generation: the row follows from both, so that a torn one is told from a right one.
+/// A car of some generation: the row follows from both, so that a torn one is told from a right
+/// one.
 fn car(plate: i64, generation: i64) -> Row {
     let mut random = Random((plate as u64) << 20 ^ generation as u64);
     let colour = ["red", "green", "blue", ""][random.below(4) as usize];
@@ -63,10 +66,13 @@ fn load_for_ever(store: &Store, run: i64, durability: Durability) {
     let mut random = Random(run as u64);
     for load in 0_i64.. {
         let generation = run * 1_000_000 + load;
-        let (first, count) = (random.below(LOADED as u64) as i64, [20, 300, 9_000][random.below(3) as usize]);
-        let rows = (0..count).map(move |at| Ok(("cars".into(), car((first + at) % LOADED, generation))));
+        let (first, count) =
+            (random.below(LOADED as u64) as i64, [20, 300, 9_000][random.below(3) as usize]);
+        let rows =
+            (0..count).map(move |at| Ok(("cars".into(), car((first + at) % LOADED, generation))));
         let options = BulkPutOptions {
-            on_existing: [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite][random.below(3) as usize],
+            on_existing: [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite]
+                [random.below(3) as usize],
             durability,
             memory_bytes_max: Some(1 << 20),
             flush_bytes_max: 1 << 20,
@@ -121,7 +127,8 @@ fn verify(path: &Path, put: &[i64]) {
     assert!(report.is_sound(), "{:?}", report.damages);
     // A child may be killed before it has made them.
     store.execute(TABLE).unwrap();
-    let rows: BTreeMap<i64, Row> = all_rows(&store, "cars").into_iter().map(|row| (number(&row, "plate"), row)).collect();
+    let rows: BTreeMap<i64, Row> =
+        all_rows(&store, "cars").into_iter().map(|row| (number(&row, "plate"), row)).collect();
     for (plate, row) in &rows {
         assert_eq!(row, &car(*plate, number(row, "generation")), "a torn row");
     }
@@ -149,14 +156,24 @@ fn survive(test: &str, durability: Durability, kills: i64) {
         let mut put = Vec::new();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(80 + random.below(500));
-            let said = run_and_kill(&format!("indexes::{test}"), &path, store * KILLS_PER_STORE + kill, life);
-            let plates = said.iter().filter_map(|line| line.strip_prefix("put ")?.trim().parse::<i64>().ok());
+            let said = run_and_kill(
+                &format!("indexes::{test}"),
+                &path,
+                store * KILLS_PER_STORE + kill,
+                life,
+            );
+            let plates = said
+                .iter()
+                .filter_map(|line| line.strip_prefix("put ")?.trim().parse::<i64>().ok());
             put.extend(plates.filter(|plate| plate % 3 == 0));
             verify(&path, &put);
         }
         acknowledged += put.len();
     }
-    assert!(acknowledged > 100, "only {acknowledged} rows were acknowledged: the children hardly ran");
+    assert!(
+        acknowledged > 100,
+        "only {acknowledged} rows were acknowledged: the children hardly ran"
+    );
 }
 
 #[test]
@@ -166,7 +183,11 @@ fn indexes_of_rows_on_the_disk_survive_being_killed() {
 
 #[test]
 fn indexes_of_rows_handed_to_the_system_survive_being_killed() {
-    survive("indexes_of_rows_handed_to_the_system_survive_being_killed", Durability::Write, rounds(20));
+    survive(
+        "indexes_of_rows_handed_to_the_system_survive_being_killed",
+        Durability::Write,
+        rounds(20),
+    );
 }
 
 /// `TONNAGE_CRASH_KILLS` asks for more kills than usual.

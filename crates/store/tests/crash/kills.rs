@@ -22,13 +22,21 @@ fn survive(test: &str, part: Part, kills: i64) {
         let mut ledger = Ledger::default();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(50 + random.below(350));
-            let said = run_and_kill(&format!("kills::{test}"), &path, store * KILLS_PER_STORE + kill, life);
+            let said = run_and_kill(
+                &format!("kills::{test}"),
+                &path,
+                store * KILLS_PER_STORE + kill,
+                life,
+            );
             said.iter().for_each(|line| ledger.note(line));
             ledger.verify(&path);
         }
         acknowledged += ledger.acknowledged();
     }
-    assert!(acknowledged > 100, "only {acknowledged} rows were acknowledged: the children hardly ran");
+    assert!(
+        acknowledged > 100,
+        "only {acknowledged} rows were acknowledged: the children hardly ran"
+    );
 }
 
 #[test]
@@ -38,7 +46,11 @@ fn bulk_puts_with_fsync_survive_being_killed() {
 
 #[test]
 fn bulk_puts_handed_to_the_system_survive_being_killed() {
-    survive("bulk_puts_handed_to_the_system_survive_being_killed", Part::BulkPuts(Durability::Write), 20);
+    survive(
+        "bulk_puts_handed_to_the_system_survive_being_killed",
+        Part::BulkPuts(Durability::Write),
+        20,
+    );
 }
 
 #[test]
@@ -48,5 +60,9 @@ fn single_writes_with_fsync_survive_being_killed() {
 
 #[test]
 fn single_writes_handed_to_the_system_survive_being_killed() {
-    survive("single_writes_handed_to_the_system_survive_being_killed", Part::Singles(Durability::Write), 20);
+    survive(
+        "single_writes_handed_to_the_system_survive_being_killed",
+        Part::Singles(Durability::Write),
+        20,
+    );
 }

@@ -1,6 +1,8 @@
-//! The ledger kept outside the killed process: what was attempted, what was acknowledged, and whether a store agrees.
+//! The ledger kept outside the killed process: what was attempted, what was acknowledged, and
+//! whether a store agrees.
 //!
-//! All content is a function of its key, so that a torn or invented row is told from a right one by looking at it.
+//! All content is a function of its key, so that a torn or invented row is told from a right one by
+//! looking at it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -61,15 +63,17 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Takes in one line of a child: `begin RUN STREAM ROWS`, `done RUN STREAM ROWS`, `try RUN AT` or `ack RUN AT HASH`. Other
-    /// lines, and a last line cut short, are none of them.
+    /// Takes in one line of a child: `begin RUN STREAM ROWS`, `done RUN STREAM ROWS`, `try RUN AT`
+    /// or `ack RUN AT HASH`. Other lines, and a last line cut short, are none of them.
     pub(crate) fn note(&mut self, line: &str) {
         let mut words = line.split_whitespace();
         let verb = words.next();
         let numbers: Vec<i64> = words.filter_map(|word| word.parse().ok()).collect();
         match (verb, numbers.as_slice()) {
             (Some("begin"), &[run, stream, rows]) => drop(self.begun.insert((run, stream, rows))),
-            (Some("done"), &[run, stream, rows]) => self.acknowledged.extend((0..rows).map(|at| (run, stream, at))),
+            (Some("done"), &[run, stream, rows]) => {
+                self.acknowledged.extend((0..rows).map(|at| (run, stream, at)))
+            }
             (Some("try"), &[run, at]) => drop(self.tried.insert((run, SINGLES, at))),
             (Some("ack"), &[run, at, sum]) => {
                 assert_eq!(sum, hash((run, SINGLES, at)), "the child acknowledged another row");
@@ -85,7 +89,11 @@ impl Ledger {
 
     fn was_attempted(&self, id: &Id) -> bool {
         let (run, stream, at) = *id;
-        self.tried.contains(id) || self.begun.range((run, stream, 0)..=(run, stream, i64::MAX)).any(|begun| at < begun.2)
+        self.tried.contains(id)
+            || self
+                .begun
+                .range((run, stream, 0)..=(run, stream, i64::MAX))
+                .any(|begun| at < begun.2)
     }
 
     /// Opens the store and compares it with the ledger.
@@ -106,17 +114,25 @@ impl Ledger {
             assert!(marks.contains(single), "half of the atomic write of {single:?} is there");
         }
         let single_acks = self.acknowledged.iter().filter(|id| id.1 == SINGLES);
-        single_acks.for_each(|id| assert!(marks.contains(id) && pairs.contains(id), "part of {id:?} is lost"));
+        single_acks.for_each(|id| {
+            assert!(marks.contains(id) && pairs.contains(id), "part of {id:?} is lost")
+        });
         assert_eq!(marks.len(), tracks.iter().filter(|id| id.1 == SINGLES).count());
     }
 
     /// Reads all rows of a table: each must be whole and have been attempted.
     fn verify_rows(&self, store: &Store, table: &str, whole: impl Fn(Id) -> Row) -> BTreeSet<Id> {
         let mut found = BTreeSet::new();
-        for stored in store.table(table).unwrap().scan(&TableScanOptions::default()).unwrap().into_rows() {
+        for stored in
+            store.table(table).unwrap().scan(&TableScanOptions::default()).unwrap().into_rows()
+        {
             let stored = stored.unwrap().row;
             let number = |name: &str| {
-                if let Some(tonnage::Value::Long(number)) = stored.get(name) { *number } else { panic!("{stored:?}") }
+                if let Some(tonnage::Value::Long(number)) = stored.get(name) {
+                    *number
+                } else {
+                    panic!("{stored:?}")
+                }
             };
             let id = (number("run"), number("stream"), number("at"));
             assert_eq!(stored, whole(id), "a torn row");
@@ -132,8 +148,10 @@ impl Ledger {
             let batch = batch.unwrap();
             for index in 0..batch.len() {
                 let key = batch.key(index).unwrap();
-                let number = |part: &[u8]| std::str::from_utf8(part).unwrap().parse::<i64>().unwrap();
-                let id = (number(&key.major()[0]), number(&key.minor()[0]), number(&key.minor()[1]));
+                let number =
+                    |part: &[u8]| std::str::from_utf8(part).unwrap().parse::<i64>().unwrap();
+                let id =
+                    (number(&key.major()[0]), number(&key.minor()[0]), number(&key.minor()[1]));
                 assert_eq!(batch.value(index), pair_value(id), "a torn pair");
                 assert!(self.was_attempted(&id), "the pair {id:?} was never put");
                 found.insert(id);

@@ -1,4 +1,5 @@
-//! What survives a `kill -9` and a full disk: everything that was acknowledged, nothing torn, nothing made up.
+//! What survives a `kill -9` and a full disk: everything that was acknowledged, nothing torn,
+//! nothing made up.
 
 #[path = "../common/mod.rs"]
 mod common;

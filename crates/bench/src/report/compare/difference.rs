@@ -39,5 +39,7 @@ fn settings(settings: &BTreeMap<String, String>) -> impl Iterator<Item = (String
 }
 
 fn value(told: &[(String, String)], what: &str) -> String {
-    told.iter().find(|(known, _)| known == what).map_or_else(|| "nothing".to_owned(), |(_, value)| value.clone())
+    told.iter()
+        .find(|(known, _)| known == what)
+        .map_or_else(|| "nothing".to_owned(), |(_, value)| value.clone())
 }

@@ -54,7 +54,10 @@ impl Match {
         let ratio = b.throughput() / a.throughput();
         let noise = Noise::of(a).zip(Noise::of(b)).map(|(a, b)| {
             let readings = [a.source, b.source].contains(&NoiseSource::Readings);
-            (a.share.hypot(b.share), if readings { NoiseSource::Readings } else { NoiseSource::Repeats })
+            (
+                a.share.hypot(b.share),
+                if readings { NoiseSource::Readings } else { NoiseSource::Repeats },
+            )
         });
         let percentile = |percent: f64| {
             let (a, b) = a.latency().zip(b.latency())?;
@@ -84,7 +87,9 @@ fn verdict(ratio: f64, noise: Option<f64>) -> Verdict {
 }
 
 fn targets(a: &Run, b: &Run) -> String {
-    let text = |run: &Run| format!("{}, {} thread{}", run.target, run.threads, if run.threads == 1 { "" } else { "s" });
+    let text = |run: &Run| {
+        format!("{}, {} thread{}", run.target, run.threads, if run.threads == 1 { "" } else { "s" })
+    };
     let (a, b) = (text(a), text(b));
     if a == b { a } else { format!("{a} → {b}") }
 }

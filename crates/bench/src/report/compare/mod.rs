@@ -28,13 +28,17 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
 }
 
-/// Sets two reports side by side. Runs belong together when name, target and threads are the same. Where each report has one
-/// target, runs of the same name do, too: then the targets are compared.
+/// Sets two reports side by side. Runs belong together when name, target and threads are the same.
+/// Where each report has one target, runs of the same name do, too: then the targets are compared.
 pub fn compare(a: &Report, b: &Report) -> Comparison {
-    let (mut left, mut right): (Vec<&Run>, Vec<&Run>) = (a.runs.iter().collect(), b.runs.iter().collect());
-    let mut pairs = pair(&mut left, &mut right, |a, b| a.name == b.name && a.target == b.target && a.threads == b.threads);
+    let (mut left, mut right): (Vec<&Run>, Vec<&Run>) =
+        (a.runs.iter().collect(), b.runs.iter().collect());
+    let mut pairs = pair(&mut left, &mut right, |a, b| {
+        a.name == b.name && a.target == b.target && a.threads == b.threads
+    });
     if has_one_target(a) && has_one_target(b) {
-        pairs.extend(pair(&mut left, &mut right, |a, b| a.name == b.name && a.threads == b.threads));
+        pairs
+            .extend(pair(&mut left, &mut right, |a, b| a.name == b.name && a.threads == b.threads));
         pairs.extend(pair(&mut left, &mut right, |a, b| a.name == b.name));
     }
     Comparison {
@@ -66,12 +70,14 @@ impl Comparison {
             ("p99_b_to_a", numbers(&|run| run.p99_ratio.map(hundredths))),
             ("b_is", texts(&|run| run.verdict.words().to_owned())),
         ];
-        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
-            .expect("every column has a line for each pair of runs")
+        RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, column)| (name, column, true)),
+        )
+        .expect("every column has a line for each pair of runs")
     }
 
-    /// What a reader must know beside the table, a sentence each: how the noise was read, what only one side has, and how the
-    /// sides differ.
+    /// What a reader must know beside the table, a sentence each: how the noise was read, what only
+    /// one side has, and how the sides differ.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.matches.iter().any(|run| matches!(run.noise, Some((_, NoiseSource::Readings)))) {
@@ -84,7 +90,9 @@ impl Comparison {
         for (side, runs) in ["a", "b"].into_iter().zip(&self.only) {
             notes.extend(runs.iter().map(|run| format!("Only {side} has {run}.")));
         }
-        let difference = |Difference { what, sides: [a, b] }: &Difference| format!("The {what} differs: {a} in a, {b} in b.");
+        let difference = |Difference { what, sides: [a, b] }: &Difference| {
+            format!("The {what} differs: {a} in a, {b} in b.")
+        };
         notes.extend(self.differences.iter().map(difference));
         notes
     }
@@ -96,7 +104,11 @@ impl Comparison {
 }
 
 /// Takes the pairs that belong together out of both sides, in the order of the first.
-fn pair<'a>(left: &mut Vec<&'a Run>, right: &mut Vec<&'a Run>, same: impl Fn(&Run, &Run) -> bool) -> Vec<(&'a Run, &'a Run)> {
+fn pair<'a>(
+    left: &mut Vec<&'a Run>,
+    right: &mut Vec<&'a Run>,
+    same: impl Fn(&Run, &Run) -> bool,
+) -> Vec<(&'a Run, &'a Run)> {
     let mut pairs = Vec::new();
     left.retain(|a| match right.iter().position(|b| same(a, b)) {
         Some(place) => {

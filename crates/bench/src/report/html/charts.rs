@@ -12,8 +12,17 @@ use crate::report::{Chart, ChartKind, ChartSeries, Report, format};
 /// The section; nothing when there is nothing to draw.
 pub(super) fn section(report: &Report, groups: &[Group<'_>], palette: &Palette) -> Result<String> {
     let own = if report.charts.is_empty() { rates(groups) } else { None };
-    let figures = report.charts.iter().chain(&own).map(|chart| figure(chart, palette)).collect::<Result<String>>()?;
-    Ok(if figures.is_empty() { figures } else { titled("Charts", &format!("<div class=\"charts\">\n{figures}</div>\n")) })
+    let figures = report
+        .charts
+        .iter()
+        .chain(&own)
+        .map(|chart| figure(chart, palette))
+        .collect::<Result<String>>()?;
+    Ok(if figures.is_empty() {
+        figures
+    } else {
+        titled("Charts", &format!("<div class=\"charts\">\n{figures}</div>\n"))
+    })
 }
 
 fn figure(chart: &Chart, palette: &Palette) -> Result<String> {
@@ -45,8 +54,10 @@ fn lines(chart: &Chart, palette: &Palette) -> Result<String> {
 /// One group of bars for each group of runs, if there is more than one bar.
 fn rates(groups: &[Group<'_>]) -> Option<Chart> {
     let mut series: Vec<ChartSeries> = Vec::new();
-    for (category, run) in
-        groups.iter().enumerate().flat_map(|(category, group)| group.runs.iter().map(move |run| (category, run)))
+    for (category, run) in groups
+        .iter()
+        .enumerate()
+        .flat_map(|(category, group)| group.runs.iter().map(move |run| (category, run)))
     {
         let point = (category as f64, run.throughput());
         match series.iter_mut().find(|series| series.name == run.target) {

@@ -18,17 +18,25 @@ pub(super) fn body(comparison: &Comparison) -> String {
 }
 
 fn cards(matches: &[Match]) -> String {
-    let verdicts = [Verdict::Faster, Verdict::Slower, Verdict::WithinNoise, Verdict::TooFewReadings];
+    let verdicts =
+        [Verdict::Faster, Verdict::Slower, Verdict::WithinNoise, Verdict::TooFewReadings];
     let card = |verdict: Verdict| {
         let count = matches.iter().filter(|run| run.verdict == verdict).count();
-        format!("<div class=\"card\"><p>{}</p><strong>{count}</strong><p>of {}</p></div>\n", verdict.words(), matches.len())
+        format!(
+            "<div class=\"card\"><p>{}</p><strong>{count}</strong><p>of {}</p></div>\n",
+            verdict.words(),
+            matches.len()
+        )
     };
     format!("<div class=\"cards\">\n{}</div>\n", verdicts.map(card).concat())
 }
 
 fn table(matches: &[Match]) -> String {
-    let columns = ["a per second", "b per second", "b / a", "noise", "p50 b / a", "p99 b / a", "b is"].map(Cell::number);
-    let mut table = Table::new([Cell::text("run"), Cell::text("target")].into_iter().chain(columns).collect());
+    let columns =
+        ["a per second", "b per second", "b / a", "noise", "p50 b / a", "p99 b / a", "b is"]
+            .map(Cell::number);
+    let mut table =
+        Table::new([Cell::text("run"), Cell::text("target")].into_iter().chain(columns).collect());
     for run in matches {
         table.row(&row(run));
     }
@@ -48,7 +56,11 @@ fn row(run: &Match) -> Vec<Cell> {
         Cell::text(&run.target),
         a,
         b,
-        Cell::number(if run.ratio.is_finite() { format::ratio(run.ratio) } else { "–".to_owned() }),
+        Cell::number(if run.ratio.is_finite() {
+            format::ratio(run.ratio)
+        } else {
+            "–".to_owned()
+        }),
         Cell::optional(noise),
         Cell::optional(run.p50_ratio.map(format::ratio)),
         Cell::optional(run.p99_ratio.map(format::ratio)),

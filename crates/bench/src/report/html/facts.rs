@@ -8,9 +8,13 @@ use crate::report::{Report, facts as environment_facts, format};
 pub(super) fn section(report: &Report) -> String {
     let environment = &report.environment;
     let mut machine = environment_facts::of(environment);
-    let free = environment.disks.iter().map(|disk| (format!("free on {}", disk.label), format::bytes(disk.free_bytes as f64)));
+    let free = environment
+        .disks
+        .iter()
+        .map(|disk| (format!("free on {}", disk.label), format::bytes(disk.free_bytes as f64)));
     machine.extend(free);
-    machine.push(("load average at the start".to_owned(), format!("{:.2}", environment.load_average)));
+    machine
+        .push(("load average at the start".to_owned(), format!("{:.2}", environment.load_average)));
     let machine = titled("Machine", &facts(machine));
     let settings = titled("Settings", &facts(report.settings.clone()));
     format!("<div class=\"two\">\n{machine}{settings}</div>\n")

@@ -10,14 +10,19 @@ use crate::report::{Run, format};
 
 /// Figures first, then settings.
 pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
-    let targets =
-        group.runs.iter().map(|run| Cell::Html(format!("{}{}", swatch(palette.colour(&run.target)), escaped(&run.target))));
+    let targets = group.runs.iter().map(|run| {
+        Cell::Html(format!("{}{}", swatch(palette.colour(&run.target)), escaped(&run.target)))
+    });
     let mut table = Table::new(std::iter::once(Cell::text("figure")).chain(targets).collect());
     row(&mut table, group, "measured for", |run| Some(format::seconds(run.seconds)));
-    row(&mut table, group, "operations or rows", |run| Some(format::whole(run.operations_count as f64)));
+    row(&mut table, group, "operations or rows", |run| {
+        Some(format::whole(run.operations_count as f64))
+    });
     row(&mut table, group, "each repeat, per second", |run| Some(repeats(run)));
     for name in names(group, |run| run.figures.keys().collect()) {
-        row(&mut table, group, &words(name), |run| run.figures.get(name).map(|figure| with_unit(name, *figure)));
+        row(&mut table, group, &words(name), |run| {
+            run.figures.get(name).map(|figure| with_unit(name, *figure))
+        });
     }
     for name in names(group, |run| run.settings.keys().collect()) {
         row(&mut table, group, name, |run| run.settings.get(name).cloned());
@@ -60,6 +65,9 @@ fn with_unit(name: &str, figure: f64) -> String {
 
 /// `memory_peak_bytes` as `memory peak`: the unit stands with the number.
 fn words(name: &str) -> String {
-    let unit = UNITS.iter().map(|(unit, _)| *unit).find(|unit| name.ends_with(unit) && *unit != "_bytes_per_second");
+    let unit = UNITS
+        .iter()
+        .map(|(unit, _)| *unit)
+        .find(|unit| name.ends_with(unit) && *unit != "_bytes_per_second");
     name.strip_suffix(unit.unwrap_or("")).unwrap_or(name).replace('_', " ")
 }

@@ -7,8 +7,12 @@ use crate::report::{Report, format};
 pub(super) fn header(report: &Report) -> String {
     let environment = &report.environment;
     let moment = report.started.replace('T', " ").replace('Z', " UTC");
-    let machine =
-        format!("{} × {}, {} of memory", environment.cores, environment.cpu, format::bytes(environment.memory_bytes as f64));
+    let machine = format!(
+        "{} × {}, {} of memory",
+        environment.cores,
+        environment.cpu,
+        format::bytes(environment.memory_bytes as f64)
+    );
     format!(
         "<header>\n<p class=\"eyebrow\">Tonnage {version}</p>\n<h1>bench {workload}</h1>\n<p class=\"lead\">{moment} · {machine}</p>\n\
          <pre class=\"command\"><code>{command}</code></pre>\n</header>\n",

@@ -6,14 +6,22 @@ use super::palette::{Palette, swatch};
 use super::table::{Cell, Table};
 use crate::report::{Latency, OperationReport, format};
 
-const COLUMNS: [&str; 10] = ["count", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max", "failed"];
+const COLUMNS: [&str; 10] =
+    ["count", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max", "failed"];
 
-/// A line for each operation of each target; at a fixed rate, a second one with the time from when it was due.
+/// A line for each operation of each target; at a fixed rate, a second one with the time from when
+/// it was due.
 pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
     if group.runs.iter().all(|run| run.operations.is_empty()) {
         return String::new();
     }
-    let mut table = Table::new(["operation", "target"].map(Cell::text).into_iter().chain(COLUMNS.map(Cell::number)).collect());
+    let mut table = Table::new(
+        ["operation", "target"]
+            .map(Cell::text)
+            .into_iter()
+            .chain(COLUMNS.map(Cell::number))
+            .collect(),
+    );
     for (target, operation) in lines(group) {
         let target = format!("{}{}", swatch(palette.colour(target)), escaped(target));
         table.row(&row(&operation.name, &target, operation, &operation.service));
@@ -26,21 +34,37 @@ pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
 
 /// The same operation of all targets one below the other.
 fn lines<'a>(group: &Group<'a>) -> Vec<(&'a str, &'a OperationReport)> {
-    let all = || group.runs.iter().flat_map(|run| run.operations.iter().map(|operation| (run.target.as_str(), operation)));
+    let all = || {
+        group
+            .runs
+            .iter()
+            .flat_map(|run| run.operations.iter().map(|operation| (run.target.as_str(), operation)))
+    };
     let mut names: Vec<&str> = Vec::new();
     for (_, operation) in all() {
         if !names.contains(&operation.name.as_str()) {
             names.push(&operation.name);
         }
     }
-    names.into_iter().flat_map(|name| all().filter(move |(_, operation)| operation.name == name)).collect()
+    names
+        .into_iter()
+        .flat_map(|name| all().filter(move |(_, operation)| operation.name == name))
+        .collect()
 }
 
 fn row(name: &str, target: &str, operation: &OperationReport, latency: &Latency) -> Vec<Cell> {
-    let time = |us: f64| Cell::number(if operation.count > 0 { format::micros(us) } else { "–".to_owned() });
+    let time = |us: f64| {
+        Cell::number(if operation.count > 0 { format::micros(us) } else { "–".to_owned() })
+    };
     let whole = |count: u64| Cell::number(format::whole(count as f64));
-    let percentiles = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99].map(|percent| time(latency.at(percent)));
-    let mut cells = vec![Cell::text(name), Cell::Label(target.to_owned()), whole(operation.count), time(latency.mean_us)];
+    let percentiles =
+        [50.0, 90.0, 95.0, 99.0, 99.9, 99.99].map(|percent| time(latency.at(percent)));
+    let mut cells = vec![
+        Cell::text(name),
+        Cell::Label(target.to_owned()),
+        whole(operation.count),
+        time(latency.mean_us),
+    ];
     cells.extend(percentiles);
     cells.extend([time(latency.max_us), whole(operation.failed)]);
     cells

@@ -1,8 +1,9 @@
 //! Lines over a numeric axis, drawn by plotters.
 //!
-//! The style sheet gives the colours, so that they follow light and dark: what is drawn here has code colours, `#000000` to
-//! `#000007` for the series, `#000010` for text, `#000011` for the grid and `#000012` for the warm-up, which it replaces.
-//! Everything is drawn at twice the size it is shown at, because plotters places points at whole pixels.
+//! The style sheet gives the colours, so that they follow light and dark: what is drawn here has
+//! code colours, `#000000` to `#000007` for the series, `#000010` for text, `#000011` for the grid
+//! and `#000012` for the warm-up, which it replaces. Everything is drawn at twice the size it is
+//! shown at, because plotters places points at whole pixels.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -51,7 +52,9 @@ impl Lines<'_> {
         }
         let names: Vec<&str> = self.lines.iter().map(|line| line.name.as_str()).collect();
         let colours: Vec<usize> = self.lines.iter().map(|line| line.colour).collect();
-        let svg = self.svg().map_err(|error| Error::internal(format!("the chart {:?} cannot be drawn: {error}", self.title)))?;
+        let svg = self.svg().map_err(|error| {
+            Error::internal(format!("the chart {:?} cannot be drawn: {error}", self.title))
+        })?;
         Ok(format!(
             "<figure>\n<figcaption><strong>{}</strong><span class=\"unit\">{}</span>{}</figcaption>\n<div class=\"scroll\">{svg}</div>\n</figure>\n",
             escaped(self.title),
@@ -70,16 +73,22 @@ impl Lines<'_> {
             .x_label_area_size(104)
             .y_label_area_size(150)
             .build_cartesian_2d(0.0..x_max, 0.0..y_max)?;
-        let shade = Rectangle::new([(0.0, 0.0), (self.shaded_to.min(x_max), y_max)], WARM_UP.filled());
+        let shade =
+            Rectangle::new([(0.0, 0.0), (self.shaded_to.min(x_max), y_max)], WARM_UP.filled());
         chart.draw_series((self.shaded_to > 0.0).then_some(shade))?;
         self.draw_axes(&mut chart)?;
         for (row, line) in self.lines.iter().enumerate() {
             let colour = RGBColor(0, 0, line.colour as u8);
-            chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(4)))?;
+            chart.draw_series(LineSeries::new(
+                line.points.iter().copied(),
+                colour.stroke_width(4),
+            ))?;
             let dots = line.points.iter().filter(|_| line.points.len() <= DOTS_MAX);
             chart.draw_series(dots.map(|point| Circle::new(*point, 7, colour.filled())))?;
             let top = y_max * (1.0 - MARK * row as f64);
-            let mark = |&(from, to): &(f64, f64)| Rectangle::new([(from, top), (to, top - y_max * MARK * 0.8)], colour.filled());
+            let mark = |&(from, to): &(f64, f64)| {
+                Rectangle::new([(from, top), (to, top - y_max * MARK * 0.8)], colour.filled())
+            };
             chart.draw_series(line.marked.iter().map(mark))?;
         }
         area.present()?;
@@ -92,10 +101,14 @@ impl Lines<'_> {
         chart: &mut ChartContext<
             '_,
             DB,
-            Cartesian2d<plotters::coord::types::RangedCoordf64, plotters::coord::types::RangedCoordf64>,
+            Cartesian2d<
+                plotters::coord::types::RangedCoordf64,
+                plotters::coord::types::RangedCoordf64,
+            >,
         >,
     ) -> std::result::Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-        let text = TextStyle::from(("sans-serif", 32)).color(&TEXT).pos(Pos::new(HPos::Center, VPos::Top));
+        let text =
+            TextStyle::from(("sans-serif", 32)).color(&TEXT).pos(Pos::new(HPos::Center, VPos::Top));
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -127,14 +140,19 @@ impl Lines<'_> {
     }
 
     fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
-        self.lines.iter().flat_map(|line| &line.points).filter(|(x, y)| x.is_finite() && y.is_finite())
+        self.lines
+            .iter()
+            .flat_map(|line| &line.points)
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
     }
 }
 
 /// Without the size, which the style sheet gives, and the name space, which HTML has.
 fn inline(svg: &str) -> String {
     match svg.split_once('>') {
-        Some((_, drawing)) => format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">{drawing}"),
+        Some((_, drawing)) => {
+            format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">{drawing}")
+        }
         None => String::new(),
     }
 }
@@ -142,6 +160,10 @@ fn inline(svg: &str) -> String {
 /// `1.50 M` as `1.5 M`.
 fn short(text: &str) -> String {
     let (number, unit) = text.split_once(' ').map_or((text, ""), |(number, unit)| (number, unit));
-    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    let number = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    };
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }

@@ -1,7 +1,8 @@
-//! One page that needs nothing else: no network, no script, no font. Light and dark, wide and narrow.
+//! One page that needs nothing else: no network, no script, no font. Light and dark, wide and
+//! narrow.
 //!
-//! The page reads from the top: what was run, how the targets compare, charts across runs, then a fold-out for each thing that
-//! was measured with every target in it, and the machine at the end.
+//! The page reads from the top: what was run, how the targets compare, charts across runs, then a
+//! fold-out for each thing that was measured with every target in it, and the machine at the end.
 
 mod bars;
 mod charts;

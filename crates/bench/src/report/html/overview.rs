@@ -35,7 +35,10 @@ fn cards(report: &Report, targets: &[&str], palette: &Palette) -> String {
 /// The geometric mean of a target's ratios to the yardstick, the least and the greatest of them.
 fn card(report: &Report, target: &str, palette: &Palette) -> Option<String> {
     let of_target = report.runs.iter().filter(|run| run.target == target);
-    let ratios: Vec<f64> = of_target.filter_map(|run| report.against_yardstick(run)).filter(|ratio| *ratio > 0.0).collect();
+    let ratios: Vec<f64> = of_target
+        .filter_map(|run| report.against_yardstick(run))
+        .filter(|ratio| *ratio > 0.0)
+        .collect();
     let least = ratios.iter().copied().reduce(f64::min)?;
     let most = ratios.iter().copied().reduce(f64::max)?;
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
@@ -53,10 +56,15 @@ fn card(report: &Report, target: &str, palette: &Palette) -> Option<String> {
 }
 
 fn table(report: &Report, groups: &[Group<'_>], targets: &[&str], palette: &Palette) -> String {
-    let names = targets
-        .iter()
-        .map(|target| Cell::Html(format!("{}{}<small>per second</small>", swatch(palette.colour(target)), escaped(target))));
-    let mut table = Table::new([Cell::text("run"), Cell::number("threads")].into_iter().chain(names).collect());
+    let names = targets.iter().map(|target| {
+        Cell::Html(format!(
+            "{}{}<small>per second</small>",
+            swatch(palette.colour(target)),
+            escaped(target)
+        ))
+    });
+    let mut table =
+        Table::new([Cell::text("run"), Cell::number("threads")].into_iter().chain(names).collect());
     let fastest = report.runs.iter().map(Run::throughput).fold(0.0, f64::max);
     for group in groups {
         let runs = targets.iter().map(|target| match group.run_of(target) {
@@ -69,7 +77,8 @@ fn table(report: &Report, groups: &[Group<'_>], targets: &[&str], palette: &Pale
     table.html()
 }
 
-/// The rate with its ratio to the yardstick; below it a bar that shows it as a share of the fastest one, and the small print.
+/// The rate with its ratio to the yardstick; below it a bar that shows it as a share of the fastest
+/// one, and the small print.
 fn run_cell(report: &Report, run: &Run, fastest: f64, palette: &Palette) -> String {
     let width = if fastest > 0.0 { 100.0 * run.throughput() / fastest } else { 0.0 };
     let ratio = report.against_yardstick(run).map_or_else(String::new, ratio_chip);
@@ -84,7 +93,9 @@ fn run_cell(report: &Report, run: &Run, fastest: f64, palette: &Palette) -> Stri
 fn small_print(run: &Run) -> String {
     let spread = run.spread().map(|spread| format!("±{}", format::percent(spread / 2.0)));
     let p99 = run.latency().map(|latency| format!("p99 {}", format::micros(latency.at(99.0))));
-    let failed = (run.failures > 0).then(|| format!("<span class=\"bad\">{} failed</span>", format::whole(run.failures as f64)));
+    let failed = (run.failures > 0).then(|| {
+        format!("<span class=\"bad\">{} failed</span>", format::whole(run.failures as f64))
+    });
     [spread, p99, failed].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

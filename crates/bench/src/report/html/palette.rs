@@ -1,6 +1,8 @@
-//! Which colour stands for what: the same target has the same colour in every chart of every report.
+//! Which colour stands for what: the same target has the same colour in every chart of every
+//! report.
 
-/// Colours that eyes of every kind tell apart; the style sheet has one of each for light and for dark.
+/// Colours that eyes of every kind tell apart; the style sheet has one of each for light and for
+/// dark.
 pub(super) const COLOURS: usize = 8;
 
 /// Targets that keep their colour whatever stands beside them.
@@ -27,7 +29,8 @@ impl Palette {
         }
     }
 
-    /// The colours of the series of a chart: those of targets their own, others the next ones that no target has.
+    /// The colours of the series of a chart: those of targets their own, others the next ones that
+    /// no target has.
     pub(super) fn colours(&self, names: &[&str]) -> Vec<usize> {
         let own = |name: &str| self.names.iter().position(|known| known == name);
         let mut free = self.names.len()..;

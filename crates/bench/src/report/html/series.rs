@@ -24,10 +24,20 @@ struct Gauge {
     is_bytes: bool,
 }
 
-const RATE: Gauge =
-    Gauge { title: "Throughput", unit: "per second", read: |at| Some(at.throughput), y_text: format::count, is_bytes: false };
-const P99: Gauge =
-    Gauge { title: "99th percentile", unit: "service time", read: |at| at.p99_us, y_text: format::micros, is_bytes: false };
+const RATE: Gauge = Gauge {
+    title: "Throughput",
+    unit: "per second",
+    read: |at| Some(at.throughput),
+    y_text: format::count,
+    is_bytes: false,
+};
+const P99: Gauge = Gauge {
+    title: "99th percentile",
+    unit: "service time",
+    read: |at| at.p99_us,
+    y_text: format::micros,
+    is_bytes: false,
+};
 const DEBT: Gauge = Gauge {
     title: "Compaction debt",
     unit: "still to rewrite",
@@ -80,8 +90,16 @@ pub(super) fn charts(group: &Group<'_>, palette: &Palette) -> Result<String> {
         }
     }
     let stalls = group.runs.iter().any(|run| run.series.iter().any(|second| second.stalled));
-    let legend = if stalls { "<p class=\"legend-note\">Marks at the top edge: the target held writes up.</p>\n" } else { "" };
-    Ok(if figures.is_empty() { figures } else { format!("<div class=\"charts\">\n{figures}</div>\n{legend}") })
+    let legend = if stalls {
+        "<p class=\"legend-note\">Marks at the top edge: the target held writes up.</p>\n"
+    } else {
+        ""
+    };
+    Ok(if figures.is_empty() {
+        figures
+    } else {
+        format!("<div class=\"charts\">\n{figures}</div>\n{legend}")
+    })
 }
 
 /// Nothing where there is nothing to see: all readings are zero or missing.
@@ -92,7 +110,8 @@ fn figure(gauge: &Gauge, group: &Group<'_>, palette: &Palette) -> Result<String>
         return Ok(String::new());
     }
     let (scale, prefix) = if gauge.is_bytes { byte_unit(most) } else { (1.0, "") };
-    let unit = if prefix.is_empty() { gauge.unit.to_owned() } else { format!("{prefix} {}", gauge.unit) };
+    let unit =
+        if prefix.is_empty() { gauge.unit.to_owned() } else { format!("{prefix} {}", gauge.unit) };
     let line = |run: &&Run| Line {
         name: run.target.clone(),
         colour: palette.colour(&run.target),
@@ -112,15 +131,18 @@ fn figure(gauge: &Gauge, group: &Group<'_>, palette: &Palette) -> Result<String>
 }
 
 fn byte_unit(most: f64) -> (f64, &'static str) {
-    const UNITS: [(f64, &str); 4] = [(1099511627776.0, "TiB"), (1073741824.0, "GiB"), (1048576.0, "MiB"), (1024.0, "KiB")];
+    const UNITS: [(f64, &str); 4] =
+        [(1099511627776.0, "TiB"), (1073741824.0, "GiB"), (1048576.0, "MiB"), (1024.0, "KiB")];
     UNITS.into_iter().find(|(size, _)| most >= *size).unwrap_or((1.0, "bytes"))
 }
 
-/// Neighbours become one point where there are too many: the highest of them, so that no peak is lost.
+/// Neighbours become one point where there are too many: the highest of them, so that no peak is
+/// lost.
 fn points(run: &Run, read: fn(&Second) -> Option<f64>, scale: f64) -> Vec<(f64, f64)> {
     let chunk = run.series.len().div_ceil(POINTS_MAX).max(1);
     let highest = |seconds: &[Second]| {
-        let readings = seconds.iter().filter_map(|second| Some((second.at_seconds, read(second)? / scale)));
+        let readings =
+            seconds.iter().filter_map(|second| Some((second.at_seconds, read(second)? / scale)));
         readings.max_by(|a, b| a.1.total_cmp(&b.1))
     };
     run.series.chunks(chunk).filter_map(highest).collect()

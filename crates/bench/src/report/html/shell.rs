@@ -15,5 +15,9 @@ pub(super) fn document(title: &str, body: &str) -> String {
 
 /// A section with a heading. Nothing when it would be empty.
 pub(super) fn section(heading: &str, content: &str) -> String {
-    if content.is_empty() { String::new() } else { format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(heading)) }
+    if content.is_empty() {
+        String::new()
+    } else {
+        format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(heading))
+    }
 }

@@ -51,20 +51,32 @@ impl Table {
     }
 
     pub(super) fn row(&mut self, cells: &[Cell]) {
-        let cells: String =
-            cells.iter().enumerate().map(|(column, cell)| cell.html(if column == 0 { "th" } else { "td" })).collect();
+        let cells: String = cells
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| cell.html(if column == 0 { "th" } else { "td" }))
+            .collect();
         self.rows += &format!("<tr>{cells}</tr>\n");
     }
 
     pub(super) fn html(&self) -> String {
-        let head = if self.head.is_empty() { String::new() } else { format!("<thead><tr>{}</tr></thead>\n", self.head) };
-        format!("<div class=\"scroll\"><table>\n{head}<tbody>\n{}</tbody>\n</table></div>\n", self.rows)
+        let head = if self.head.is_empty() {
+            String::new()
+        } else {
+            format!("<thead><tr>{}</tr></thead>\n", self.head)
+        };
+        format!(
+            "<div class=\"scroll\"><table>\n{head}<tbody>\n{}</tbody>\n</table></div>\n",
+            self.rows
+        )
     }
 }
 
 /// Names and values.
 pub(super) fn facts(facts: impl IntoIterator<Item = (String, String)>) -> String {
-    let rows: String =
-        facts.into_iter().map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), escaped(&value))).collect();
+    let rows: String = facts
+        .into_iter()
+        .map(|(name, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), escaped(&value)))
+        .collect();
     if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
 }

@@ -12,7 +12,8 @@ fn report(runs: Vec<Run>) -> Report {
 }
 
 fn run(throughputs: &[f64]) -> Run {
-    let run = sample::run(&mut SmallRng::seed_from_u64(1), "a / zipfian", "rocksdb", throughputs[0]);
+    let run =
+        sample::run(&mut SmallRng::seed_from_u64(1), "a / zipfian", "rocksdb", throughputs[0]);
     Run { throughputs: throughputs.to_vec(), ..run }
 }
 
@@ -41,20 +42,36 @@ fn a_clear_gain_is_faster_and_its_reverse_slower() {
 
 #[test]
 fn repeats_that_vary_more_than_they_differ_are_within_the_noise() {
-    assert_eq!(verdict(run(&[100.0, 120.0, 80.0]), run(&[110.0, 130.0, 90.0])).0, Verdict::WithinNoise);
+    assert_eq!(
+        verdict(run(&[100.0, 120.0, 80.0]), run(&[110.0, 130.0, 90.0])).0,
+        Verdict::WithinNoise
+    );
 }
 
 #[test]
 fn one_repeat_is_judged_by_its_seconds() {
     let source = Some(NoiseSource::Readings);
-    assert_eq!(verdict(single(100.0, 0.01, 60), single(120.0, 0.01, 60)), (Verdict::Faster, source));
-    assert_eq!(verdict(single(100.0, 0.5, 60), single(120.0, 0.5, 60)), (Verdict::WithinNoise, source));
-    assert_eq!(verdict(single(100.0, 0.0, 60), single(102.0, 0.0, 60)).0, Verdict::WithinNoise, "two runs differ by that much");
+    assert_eq!(
+        verdict(single(100.0, 0.01, 60), single(120.0, 0.01, 60)),
+        (Verdict::Faster, source)
+    );
+    assert_eq!(
+        verdict(single(100.0, 0.5, 60), single(120.0, 0.5, 60)),
+        (Verdict::WithinNoise, source)
+    );
+    assert_eq!(
+        verdict(single(100.0, 0.0, 60), single(102.0, 0.0, 60)).0,
+        Verdict::WithinNoise,
+        "two runs differ by that much"
+    );
 }
 
 #[test]
 fn few_readings_of_one_repeat_say_nothing() {
-    assert_eq!(verdict(single(100.0, 0.0, 7), single(200.0, 0.0, 60)), (Verdict::TooFewReadings, None));
+    assert_eq!(
+        verdict(single(100.0, 0.0, 7), single(200.0, 0.0, 60)),
+        (Verdict::TooFewReadings, None)
+    );
 }
 
 #[test]
@@ -67,15 +84,24 @@ fn a_run_in_which_nothing_worked_is_no_gain() {
 #[test]
 fn what_one_side_alone_has_is_listed() {
     let other = |name: &str| Run { name: name.to_owned(), ..run(&[1.0]) };
-    let comparison = compare(&report(vec![run(&[1.0]), other("only here")]), &report(vec![other("only there"), run(&[1.0])]));
+    let comparison = compare(
+        &report(vec![run(&[1.0]), other("only here")]),
+        &report(vec![other("only there"), run(&[1.0])]),
+    );
     assert_eq!(comparison.matches.len(), 1);
-    assert_eq!(comparison.only, [vec!["only here / rocksdb / 4 threads"], vec!["only there / rocksdb / 4 threads"]]);
-    assert!(comparison.notes().contains(&"Only b has only there / rocksdb / 4 threads.".to_owned()));
+    assert_eq!(
+        comparison.only,
+        [vec!["only here / rocksdb / 4 threads"], vec!["only there / rocksdb / 4 threads"]]
+    );
+    assert!(
+        comparison.notes().contains(&"Only b has only there / rocksdb / 4 threads.".to_owned())
+    );
 }
 
 #[test]
 fn targets_are_compared_where_each_side_has_one() {
-    let other = Run { target: "tonnage-rocksdb".to_owned(), threads: 8, ..run(&[90.0, 91.0, 89.0]) };
+    let other =
+        Run { target: "tonnage-rocksdb".to_owned(), threads: 8, ..run(&[90.0, 91.0, 89.0]) };
     let comparison = compare(&report(vec![run(&[100.0, 101.0, 99.0])]), &report(vec![other]));
     assert_eq!(comparison.matches[0].target, "rocksdb, 4 threads → tonnage-rocksdb, 8 threads");
     assert_eq!(comparison.matches[0].verdict, Verdict::Slower);
@@ -110,10 +136,22 @@ fn other_machines_programs_and_settings_are_told() {
 
 #[test]
 fn the_table_has_ratios_and_verdicts() {
-    let table = compare(&report(vec![run(&[100.0, 101.0, 99.0])]), &report(vec![run(&[150.0, 151.0, 149.0])])).table();
+    let table = compare(
+        &report(vec![run(&[100.0, 101.0, 99.0])]),
+        &report(vec![run(&[150.0, 151.0, 149.0])]),
+    )
+    .table();
     assert_eq!(table.num_rows(), 1);
-    let number =
-        |name: &str| table.column_by_name(name).unwrap().as_primitive::<tonnage::arrow::datatypes::Float64Type>().value(0);
-    assert_eq!((number("a_per_second"), number("b_per_second"), number("b_to_a")), (100.0, 150.0, 1.5));
+    let number = |name: &str| {
+        table
+            .column_by_name(name)
+            .unwrap()
+            .as_primitive::<tonnage::arrow::datatypes::Float64Type>()
+            .value(0)
+    };
+    assert_eq!(
+        (number("a_per_second"), number("b_per_second"), number("b_to_a")),
+        (100.0, 150.0, 1.5)
+    );
     assert_eq!(table.column_by_name("b_is").unwrap().as_string::<i32>().value(0), "faster");
 }

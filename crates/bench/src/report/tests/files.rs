@@ -54,7 +54,10 @@ fn parsed(section: &str) -> BTreeMap<(String, String), f64> {
         .map(|line| {
             let mut parts = line.split(", ");
             let metric = parts.next().unwrap().strip_suffix(']').unwrap();
-            ((metric.to_owned(), parts.next().unwrap().to_owned()), parts.next().unwrap().parse().unwrap())
+            (
+                (metric.to_owned(), parts.next().unwrap().to_owned()),
+                parts.next().unwrap().parse().unwrap(),
+            )
         })
         .collect()
 }
@@ -69,7 +72,8 @@ fn a_tool_for_ycsb_reads_each_section_of_the_text() {
     let run = &report.runs[1];
     assert!(sections[1].starts_with(&format!("# {} / {} / 4 threads\n", run.name, run.target)));
     let numbers = parsed(sections[1]);
-    let number = |metric: &str, measurement: &str| numbers[&(metric.to_owned(), measurement.to_owned())];
+    let number =
+        |metric: &str, measurement: &str| numbers[&(metric.to_owned(), measurement.to_owned())];
     assert_eq!(number("OVERALL", "RunTime(ms)"), 55_000.0);
     assert_eq!(number("OVERALL", "Throughput(ops/sec)"), run.throughput());
     let read = &run.operations[0];
@@ -78,7 +82,10 @@ fn a_tool_for_ycsb_reads_each_section_of_the_text() {
     assert_eq!(number("READ", "99thPercentileLatency(us)"), read.service.at(99.0));
     assert_eq!(number("READ", "99.9PercentileLatency(us)"), read.service.at(99.9));
     assert_eq!(number("Intended-READ", "MaxLatency(us)"), read.service.max_us);
-    assert_eq!((number("READ", "Return=OK"), number("READ", "Return=ERROR")), (read.count as f64, 3.0));
+    assert_eq!(
+        (number("READ", "Return=OK"), number("READ", "Return=ERROR")),
+        (read.count as f64, 3.0)
+    );
     assert_eq!(number("READ-FAILED", "Operations"), 3.0);
     assert!(!numbers.keys().any(|(metric, _)| metric == "ALL"), "a tool would count it again");
 }
@@ -95,9 +102,13 @@ fn histograms_are_read_back_from_the_logs() {
     for entry in IntervalLogIterator::new(&log) {
         if let LogEntry::Interval(line) = entry.unwrap() {
             let bytes = BASE64_STANDARD.decode(line.encoded_histogram()).unwrap();
-            let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+            let histogram: Histogram<u64> =
+                Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
             assert_eq!(histogram.len(), report.runs[0].operations[0].count);
-            assert!((line.max() - histogram.max() as f64 / 1e6).abs() < 0.002, "the maximum is in milliseconds");
+            assert!(
+                (line.max() - histogram.max() as f64 / 1e6).abs() < 0.002,
+                "the maximum is in milliseconds"
+            );
             assert_eq!(line.duration().as_secs_f64(), 55.0);
             tags.push(line.tag().unwrap().to_string());
         }
@@ -118,8 +129,17 @@ fn tables_have_a_line_for_each_operation_and_each_reading() {
     let fields = |line: &str| line.replace("\"a, ", "\"a ").split(',').count();
     assert!(runs.lines().all(|line| fields(line) == fields(runs.lines().next().unwrap())));
     let series = csv::series(&report);
-    assert_eq!(series.lines().count(), 1 + report.runs.iter().map(|run| run.series.len()).sum::<usize>());
-    assert!(series.lines().nth(1).unwrap().starts_with("a / uniform / 0.33x / ssd,tonnage-rocksdb,4,1,true,"));
+    assert_eq!(
+        series.lines().count(),
+        1 + report.runs.iter().map(|run| run.series.len()).sum::<usize>()
+    );
+    assert!(
+        series
+            .lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("a / uniform / 0.33x / ssd,tonnage-rocksdb,4,1,true,")
+    );
 }
 
 fn column(batch: &RecordBatch, name: &str) -> Vec<Option<f64>> {

@@ -6,15 +6,18 @@ use crate::report::{Report, compare, html};
 /// Elements that have no end.
 const VOID: [&str; 3] = ["meta", "br", "!DOCTYPE"];
 
-/// Checks that every element that begins ends, in order; gives the text between tags and the attributes apart.
+/// Checks that every element that begins ends, in order; gives the text between tags and the
+/// attributes apart.
 fn well_formed(page: &str) -> (String, String) {
     let (mut open, mut texts, mut tags) = (Vec::new(), String::new(), String::new());
     let (before_style, rest) = page.split_once("<style>").unwrap();
     let (_, after_style) = rest.split_once("</style>").unwrap();
     for piece in [before_style, after_style].concat().split('<').skip(1) {
-        let (tag, text) = piece.split_once('>').unwrap_or_else(|| panic!("a tag has no end: {piece}"));
+        let (tag, text) =
+            piece.split_once('>').unwrap_or_else(|| panic!("a tag has no end: {piece}"));
         assert!(!text.contains('>'), "text holds a bare >: {text}");
-        let name = tag.trim_start_matches('/').split_whitespace().next().unwrap().trim_end_matches('/');
+        let name =
+            tag.trim_start_matches('/').split_whitespace().next().unwrap().trim_end_matches('/');
         if tag.starts_with('/') {
             assert_eq!(open.pop().as_deref(), Some(name), "in front of {text}");
         } else if !tag.ends_with('/') && !VOID.contains(&name) {
@@ -35,9 +38,14 @@ fn it_holds_every_run_and_every_element_ends() {
         assert!(texts.contains(&run.name) && texts.contains(&run.target), "{}", run.title());
         assert!(texts.contains(&crate::report::format::whole(run.throughput())));
     }
-    for text in
-        [report.command.as_str(), &report.notes[0], &report.environment.cpu, "Throughput by cell", "Race to 100 %", "0.96×"]
-    {
+    for text in [
+        report.command.as_str(),
+        &report.notes[0],
+        &report.environment.cpu,
+        "Throughput by cell",
+        "Race to 100 %",
+        "0.96×",
+    ] {
         assert!(texts.contains(text), "{text}");
     }
 }
@@ -49,7 +57,10 @@ fn text_of_others_is_escaped() {
     report.runs[0].target = "a\"b<c>".to_owned();
     let page = html::page(&report).unwrap();
     assert!(!page.contains("<script") && !page.contains("<ssd>") && !page.contains("<by>"));
-    assert!(page.contains("&lt;script&gt;") && page.contains("the disk of &lt;ssd&gt; &amp; its neighbour"));
+    assert!(
+        page.contains("&lt;script&gt;")
+            && page.contains("the disk of &lt;ssd&gt; &amp; its neighbour")
+    );
     well_formed(&page);
 }
 
@@ -66,10 +77,12 @@ fn it_needs_no_network() {
 #[test]
 fn reports_with_little_in_them_are_pages_too() {
     let report = sample::report();
-    let empty = Report { runs: Vec::new(), charts: Vec::new(), notes: Vec::new(), ..report.clone() };
+    let empty =
+        Report { runs: Vec::new(), charts: Vec::new(), notes: Vec::new(), ..report.clone() };
     well_formed(&html::page(&empty).unwrap());
     let mut bulk = report.runs[0].clone();
-    (bulk.operations, bulk.series, bulk.progress, bulk.throughputs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    (bulk.operations, bulk.series, bulk.progress, bulk.throughputs) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let bulk = Report { runs: vec![bulk], charts: Vec::new(), ..report };
     let (texts, _) = well_formed(&html::page(&bulk).unwrap());
     assert!(!texts.contains("Charts"), "one bar is no chart");
@@ -91,7 +104,9 @@ fn a_comparison_is_a_page_too() {
     other.runs.pop();
     other.environment.cpu = "A <new> one".to_owned();
     let (texts, _) = well_formed(&compare(&report, &other).html());
-    for text in ["within the noise", "Only a has c / uniform / 1.3x / ssd / rocksdb", "A &lt;new&gt; one"] {
+    for text in
+        ["within the noise", "Only a has c / uniform / 1.3x / ssd / rocksdb", "A &lt;new&gt; one"]
+    {
         assert!(texts.contains(text), "{text}");
     }
 }

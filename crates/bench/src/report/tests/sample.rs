@@ -7,7 +7,9 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 use crate::measure::{Disk, Environment};
-use crate::report::{Chart, ChartKind, ChartSeries, Latency, OperationReport, ProgressPoint, Report, Run, Second};
+use crate::report::{
+    Chart, ChartKind, ChartSeries, Latency, OperationReport, ProgressPoint, Report, Run, Second,
+};
 
 /// Workloads, sizes, and what raw RocksDB does of them in a second.
 const CELLS: [(&str, &str, &str, f64); 6] = [
@@ -19,22 +21,36 @@ const CELLS: [(&str, &str, &str, f64); 6] = [
     ("c", "uniform", "1.3x", 38_500.0),
 ];
 
-const TARGETS: [(&str, f64); 3] = [("tonnage-rocksdb", 0.96), ("tonnage-memory", 2.1), ("rocksdb", 1.0)];
+const TARGETS: [(&str, f64); 3] =
+    [("tonnage-rocksdb", 0.96), ("tonnage-memory", 2.1), ("rocksdb", 1.0)];
 
-/// A report of 18 runs on three targets, with stalls, failures, notes and charts, and a name that HTML must escape.
+/// A report of 18 runs on three targets, with stalls, failures, notes and charts, and a name that
+/// HTML must escape.
 pub(super) fn report() -> Report {
     let mut random = SmallRng::seed_from_u64(7);
-    let mut report =
-        Report::new("matrix", "tonnage bench matrix --dir ssd=/mnt/fast --memory 1GiB --repeats 3", settings(), environment());
+    let mut report = Report::new(
+        "matrix",
+        "tonnage bench matrix --dir ssd=/mnt/fast --memory 1GiB --repeats 3",
+        settings(),
+        environment(),
+    );
     for (workload, distribution, size, rate) in CELLS {
         for (target, factor) in TARGETS {
-            report.runs.push(run(&mut random, &format!("{workload} / {distribution} / {size} / ssd"), target, rate * factor));
+            report.runs.push(run(
+                &mut random,
+                &format!("{workload} / {distribution} / {size} / ssd"),
+                target,
+                rate * factor,
+            ));
         }
     }
     report.runs[0].failures = 12;
-    report.runs[0].failure_messages = vec!["Unavailable: the disk of <ssd> & its neighbour is full".to_owned()];
+    report.runs[0].failure_messages =
+        vec!["Unavailable: the disk of <ssd> & its neighbour is full".to_owned()];
     report.charts = vec![bars(&report), lines()];
-    report.notes = vec!["The machine was busy when the benchmark began (load average 1.4 on 2 cores).".to_owned()];
+    report.notes = vec![
+        "The machine was busy when the benchmark began (load average 1.4 on 2 cores).".to_owned(),
+    ];
     report
 }
 
@@ -75,22 +91,36 @@ pub(super) fn environment() -> Environment {
 /// A run of a minute about a rate, with three repeats.
 pub(super) fn run(random: &mut SmallRng, name: &str, target: &str, rate: f64) -> Run {
     let series = series(random, rate);
-    let operations =
-        vec![operation(random, "READ", rate, 1.0), operation(random, "UPDATE", rate, 2.5), operation(random, "ALL", rate, 1.4)];
+    let operations = vec![
+        operation(random, "READ", rate, 1.0),
+        operation(random, "UPDATE", rate, 2.5),
+        operation(random, "ALL", rate, 1.4),
+    ];
     Run {
         name: name.to_owned(),
         target: target.to_owned(),
-        labels: [("workload", &name[..1]), ("phase", "run")].map(|(label, value)| (label.to_owned(), value.to_owned())).into(),
-        settings: [("cache".to_owned(), "512 MiB".to_owned()), ("compression".to_owned(), "lz4".to_owned())].into(),
+        labels: [("workload", &name[..1]), ("phase", "run")]
+            .map(|(label, value)| (label.to_owned(), value.to_owned()))
+            .into(),
+        settings: [
+            ("cache".to_owned(), "512 MiB".to_owned()),
+            ("compression".to_owned(), "lz4".to_owned()),
+        ]
+        .into(),
         threads: 4,
         operations_count: (rate * 55.0) as u64,
         seconds: 55.0,
         throughputs: vec![rate * 0.985, rate, rate * 1.012],
         operations,
         progress: progress(random, rate),
-        figures: [("memory_peak_bytes", 1.3e9), ("disk_bytes", 1.17e9), ("settle_seconds", 4.2), ("cpu_cores_mean", 1.93)]
-            .map(|(figure, value)| (figure.to_owned(), value))
-            .into(),
+        figures: [
+            ("memory_peak_bytes", 1.3e9),
+            ("disk_bytes", 1.17e9),
+            ("settle_seconds", 4.2),
+            ("cpu_cores_mean", 1.93),
+        ]
+        .map(|(figure, value)| (figure.to_owned(), value))
+        .into(),
         series,
         ..Run::default()
     }
@@ -111,7 +141,8 @@ fn operation(random: &mut SmallRng, name: &str, rate: f64, slow: f64) -> Operati
 fn series(random: &mut SmallRng, rate: f64) -> Vec<Second> {
     let mut reading = |second: usize| {
         let stalled = rate < 100_000.0 && (30..34).contains(&second);
-        let throughput = (rate * random.random_range(0.94..1.05) * if stalled { 0.35 } else { 1.0 }).round();
+        let throughput =
+            (rate * random.random_range(0.94..1.05) * if stalled { 0.35 } else { 1.0 }).round();
         let debt = (second % 20) as u64 * 11_000_000;
         Second {
             at_seconds: second as f64 + 1.0,
@@ -140,11 +171,17 @@ fn progress(random: &mut SmallRng, rate: f64) -> Vec<ProgressPoint> {
 }
 
 fn bars(report: &Report) -> Chart {
-    let categories =
-        CELLS.map(|(workload, distribution, size, _)| format!("{workload} / {distribution} / {size} / ssd")).to_vec();
+    let categories = CELLS
+        .map(|(workload, distribution, size, _)| {
+            format!("{workload} / {distribution} / {size} / ssd")
+        })
+        .to_vec();
     let of_target = |target: &str| {
         let rates = report.runs.iter().filter(|run| run.target == target).map(Run::throughput);
-        ChartSeries { name: target.to_owned(), points: rates.enumerate().map(|(cell, rate)| (cell as f64, rate)).collect() }
+        ChartSeries {
+            name: target.to_owned(),
+            points: rates.enumerate().map(|(cell, rate)| (cell as f64, rate)).collect(),
+        }
     };
     Chart {
         title: "Throughput by cell".to_owned(),
@@ -158,7 +195,8 @@ fn bars(report: &Report) -> Chart {
 
 fn lines() -> Chart {
     let line = |name: &str, scale: f64| {
-        let points = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|streams: f64| (streams, scale * streams.sqrt().min(3.1)));
+        let points = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+            .map(|streams: f64| (streams, scale * streams.sqrt().min(3.1)));
         ChartSeries { name: name.to_owned(), points: points.to_vec() }
     };
     Chart {
@@ -167,6 +205,10 @@ fn lines() -> Chart {
         x_label: "requests in flight".to_owned(),
         y_label: "rows per second".to_owned(),
         categories: Vec::new(),
-        series: vec![line("tonnage-rocksdb", 410_000.0), line("rocksdb", 380_000.0), line("single loop", 120_000.0)],
+        series: vec![
+            line("tonnage-rocksdb", 410_000.0),
+            line("rocksdb", 380_000.0),
+            line("single loop", 120_000.0),
+        ],
     }
 }

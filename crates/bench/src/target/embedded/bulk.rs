@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use tonnage::arrow::array::{Array, RecordBatch};
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Counts, EntryStream, KeySource as TableKeys, OnExisting, PairGetOptions, Progress, Result,
-    Store, Table,
+    BulkGetOptions, BulkPutOptions, Counts, EntryStream, KeySource as TableKeys, OnExisting,
+    PairGetOptions, Progress, Result, Store, Table,
 };
 
 use super::feeds::{Failure, PairFeed, PairKeys, RecordFeed, RowFeed, RowKeys};
-use crate::target::{BulkDone, BulkOptions, KeySource, PairSource, RecordShape, RecordSource, RowSource};
+use crate::target::{
+    BulkDone, BulkOptions, KeySource, PairSource, RecordShape, RecordSource, RowSource,
+};
 
 /// How often the caller is told how far a put is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -22,11 +24,16 @@ pub(super) fn put_records(
     sources: Vec<Box<dyn RecordSource>>,
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
-    let feed = |source| RecordFeed { shape: shape.clone(), table: shape.table.as_str().into(), source };
+    let feed =
+        |source| RecordFeed { shape: shape.clone(), table: shape.table.as_str().into(), source };
     put(store, sources.into_iter().map(|source| Box::new(feed(source)) as _).collect(), options)
 }
 
-pub(super) fn put_pairs(store: &Store, sources: Vec<Box<dyn PairSource>>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+pub(super) fn put_pairs(
+    store: &Store,
+    sources: Vec<Box<dyn PairSource>>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     put(store, sources.into_iter().map(|source| Box::new(PairFeed(source)) as _).collect(), options)
 }
 
@@ -40,16 +47,27 @@ pub(super) fn put_rows(
     put(store, sources.into_iter().map(|source| Box::new(feed(source)) as _).collect(), options)
 }
 
-pub(super) fn multi_put(store: &Store, rows: Vec<(String, RecordBatch)>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+pub(super) fn multi_put(
+    store: &Store,
+    rows: Vec<(String, RecordBatch)>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     with_progress(options, |options| Ok(store.multi_put(rows, options)?.report.total))
 }
 
-fn put(store: &Store, streams: Vec<Box<dyn EntryStream>>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+fn put(
+    store: &Store,
+    streams: Vec<Box<dyn EntryStream>>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     with_progress(options, |options| Ok(store.bulk_put(streams, options)?.total))
 }
 
 /// Runs a put and tells the caller meanwhile, from a thread beside it, how far it is.
-fn with_progress(options: &BulkOptions<'_>, put: impl FnOnce(&BulkPutOptions) -> Result<Counts>) -> Result<BulkDone> {
+fn with_progress(
+    options: &BulkOptions<'_>,
+    put: impl FnOnce(&BulkPutOptions) -> Result<Counts>,
+) -> Result<BulkDone> {
     let progress = Progress::default();
     let put_options = BulkPutOptions { progress: Some(progress.clone()), ..put_options(options) };
     let is_over = AtomicBool::new(false);
@@ -102,11 +120,16 @@ fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
 
 /// Where entries are overwritten, all of them count as inserted.
 fn done(counts: &Counts, overwrite: bool) -> BulkDone {
-    let (stored, existed) = if overwrite { (counts.inserted, 0) } else { (counts.inserted, counts.existed) };
+    let (stored, existed) =
+        if overwrite { (counts.inserted, 0) } else { (counts.inserted, counts.existed) };
     BulkDone { rows: stored, existed, failed: counts.failed, bytes: counts.bytes }
 }
 
-pub(super) fn get_pairs(store: &Store, keys: Box<dyn KeySource>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+pub(super) fn get_pairs(
+    store: &Store,
+    keys: Box<dyn KeySource>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     let failure = Failure::default();
     let keys = PairKeys { source: keys, failure: failure.clone() };
     let get = PairGetOptions {
@@ -130,7 +153,9 @@ pub(super) fn get_rows(
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
     let mut done = BulkDone::default();
-    for batch in table.bulk_get(TableKeys::batches(RowKeys(keys)), &get_options(children, options))? {
+    for batch in
+        table.bulk_get(TableKeys::batches(RowKeys(keys)), &get_options(children, options))?
+    {
         let batch = batch?.rows;
         count(&mut done, batch.num_rows() as u64, bytes_of(&batch), options);
     }
@@ -138,7 +163,11 @@ pub(super) fn get_rows(
 }
 
 /// Gets from several tables in one call.
-pub(super) fn multi_get(store: &Store, keys: Vec<(String, RecordBatch)>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+pub(super) fn multi_get(
+    store: &Store,
+    keys: Vec<(String, RecordBatch)>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     let mut done = BulkDone::default();
     for (_, batch) in store.multi_get(keys, &get_options(&[], options))? {
         let batch = batch?.rows;
@@ -165,6 +194,7 @@ fn count(done: &mut BulkDone, rows: u64, bytes: u64, options: &BulkOptions<'_>) 
 
 /// The bytes of a batch's values, without spare room in its buffers.
 fn bytes_of(batch: &RecordBatch) -> u64 {
-    let bytes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
+    let bytes =
+        batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
     bytes.sum::<usize>() as u64
 }

@@ -2,7 +2,8 @@
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{
-    BulkGetOptions, Durability, Error, Key, KeySource, KeyValue, Result, Row, RowSession, RowView, Table, ValueRef, WriteOptions,
+    BulkGetOptions, Durability, Error, Key, KeySource, KeyValue, Result, Row, RowSession, RowView,
+    Table, ValueRef, WriteOptions,
 };
 
 use super::{Embedded, queries};
@@ -22,7 +23,13 @@ pub(super) struct EmbeddedClient<'a> {
 
 impl<'a> EmbeddedClient<'a> {
     pub(super) fn new(target: &'a Embedded) -> Self {
-        EmbeddedClient { target, pairs: target.store.kv(), records: None, tables: Vec::new(), current: Record::default() }
+        EmbeddedClient {
+            target,
+            pairs: target.store.kv(),
+            records: None,
+            tables: Vec::new(),
+            current: Record::default(),
+        }
     }
 
     fn table(&mut self, name: &str) -> Result<&Table> {
@@ -46,7 +53,10 @@ fn options(durability: Durability) -> WriteOptions {
 }
 
 /// The session with the records. Not a method: its callers need the other fields of the client too.
-fn session<'s>(records: &'s mut Option<RowSession>, target: &Embedded) -> Result<&'s mut RowSession> {
+fn session<'s>(
+    records: &'s mut Option<RowSession>,
+    target: &Embedded,
+) -> Result<&'s mut RowSession> {
     if records.is_none() {
         *records = Some(target.records()?.session());
     }
@@ -54,7 +64,12 @@ fn session<'s>(records: &'s mut Option<RowSession>, target: &Embedded) -> Result
 }
 
 /// Appends fields of a row: those asked for, or all.
-fn push_fields(row: &RowView<'_>, count: usize, fields: Option<&[usize]>, into: &mut Record) -> Result<()> {
+fn push_fields(
+    row: &RowView<'_>,
+    count: usize,
+    fields: Option<&[usize]>,
+    into: &mut Record,
+) -> Result<()> {
     let mut push = |field: usize| {
         // Column 0 is the key.
         if let ValueRef::Binary(bytes) = row.get(field + 1)? {
@@ -77,7 +92,8 @@ fn cells<'c>(key: &'c str, fields: impl ExactSizeIterator<Item = &'c [u8]>) -> V
 }
 
 fn text(key: &[u8]) -> Result<Key> {
-    let key = std::str::from_utf8(key).map_err(|error| Error::invalid("the key is not text").with_source(error))?;
+    let key = std::str::from_utf8(key)
+        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
     Ok(Key::of_major([key]))
 }
 
@@ -93,7 +109,9 @@ impl Client for EmbeddedClient<'_> {
 
     fn insert(&mut self, key: &str, record: &Record) -> Result<()> {
         let options = self.write_options();
-        session(&mut self.records, self.target)?.put(&cells(key, record.fields()), &options).map(drop)
+        session(&mut self.records, self.target)?
+            .put(&cells(key, record.fields()), &options)
+            .map(drop)
     }
 
     /// Reads the record, changes it, and puts it whole.
@@ -102,7 +120,10 @@ impl Client for EmbeddedClient<'_> {
         let found = self.read(key, None, &mut current)?;
         if found {
             let mut cells = cells(key, current.fields());
-            fields.iter().zip(values.fields()).for_each(|(field, value)| cells[field + 1] = value.into());
+            fields
+                .iter()
+                .zip(values.fields())
+                .for_each(|(field, value)| cells[field + 1] = value.into());
             let options = self.write_options();
             session(&mut self.records, self.target)?.put(&cells, &options)?;
         }
@@ -110,7 +131,13 @@ impl Client for EmbeddedClient<'_> {
         Ok(found)
     }
 
-    fn scan(&mut self, start: &str, count: usize, fields: Option<&[usize]>, into: &mut Record) -> Result<usize> {
+    fn scan(
+        &mut self,
+        start: &str,
+        count: usize,
+        fields: Option<&[usize]>,
+        into: &mut Record,
+    ) -> Result<usize> {
         into.clear();
         let session = session(&mut self.records, self.target)?;
         let columns = session.columns() - 1;
@@ -146,13 +173,19 @@ impl Client for EmbeddedClient<'_> {
         if children.is_empty() && key.len() == table.schema().key.len() {
             return Ok(table.get(key)?.is_some().into());
         }
-        let options =
-            BulkGetOptions { relatives: children.iter().map(|child| (*child).to_owned()).collect(), ..BulkGetOptions::default() };
+        let options = BulkGetOptions {
+            relatives: children.iter().map(|child| (*child).to_owned()).collect(),
+            ..BulkGetOptions::default()
+        };
         let batches = table.bulk_get(KeySource::keys([key.clone()]), &options)?;
         batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
     }
 
-    fn query(&mut self, statement: &str, sink: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+    fn query(
+        &mut self,
+        statement: &str,
+        sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
         queries::query(self.target.sql()?, statement, sink)
     }
 }

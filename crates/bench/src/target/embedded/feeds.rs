@@ -28,21 +28,28 @@ pub(super) struct RecordFeed {
 impl EntryStream for RecordFeed {
     fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
         let mut keys = StringBuilder::new();
-        let mut fields: Vec<BinaryBuilder> = (0..self.shape.fields).map(|_| BinaryBuilder::new()).collect();
+        let mut fields: Vec<BinaryBuilder> =
+            (0..self.shape.fields).map(|_| BinaryBuilder::new()).collect();
         let more = self.source.next_batch(&mut |key, record| {
             check_fields(&self.shape, record.len())?;
             keys.append_value(key);
-            fields.iter_mut().zip(record.fields()).for_each(|(column, field)| column.append_value(field));
+            fields
+                .iter_mut()
+                .zip(record.fields())
+                .for_each(|(column, field)| column.append_value(field));
             Ok(())
         })?;
         if !more {
             return Ok(None);
         }
-        let fields =
-            fields.iter_mut().enumerate().map(|(number, column)| (field_name(number), Arc::new(column.finish()) as ArrayRef));
-        let columns = std::iter::once(("id".to_owned(), Arc::new(keys.finish()) as ArrayRef)).chain(fields);
-        let batch =
-            RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(format!("a batch of records: {error}")))?;
+        let fields = fields
+            .iter_mut()
+            .enumerate()
+            .map(|(number, column)| (field_name(number), Arc::new(column.finish()) as ArrayRef));
+        let columns =
+            std::iter::once(("id".to_owned(), Arc::new(keys.finish()) as ArrayRef)).chain(fields);
+        let batch = RecordBatch::try_from_iter(columns)
+            .map_err(|error| Error::internal(format!("a batch of records: {error}")))?;
         Ok(Some(EntryBatch::rows(self.table.clone(), batch)))
     }
 }
@@ -57,7 +64,10 @@ pub(super) fn check_fields(shape: &RecordShape, fields: usize) -> Result<()> {
     if fields == shape.fields {
         return Ok(());
     }
-    Err(Error::invalid(format!("a record has {fields} fields, those of {} have {}", shape.table, shape.fields)))
+    Err(Error::invalid(format!(
+        "a record has {fields} fields, those of {} have {}",
+        shape.table, shape.fields
+    )))
 }
 
 /// Rows as a stream of a bulk put.

@@ -13,8 +13,8 @@ use tonnage_sql::{Sql, SqlOptions};
 
 use super::budget::Budget;
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape, RecordSource, RowSource, Target,
-    TargetKind, TargetSpec,
+    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
+    RecordSource, RowSource, Target, TargetKind, TargetSpec,
 };
 
 /// Tonnage embedded, on either engine.
@@ -51,7 +51,10 @@ impl Embedded {
         if let Some(sql) = self.sql.get() {
             return Ok(sql);
         }
-        let sql = Sql::new(self.store.clone(), SqlOptions { durability: self.durability, ..SqlOptions::default() })?;
+        let sql = Sql::new(
+            self.store.clone(),
+            SqlOptions { durability: self.durability, ..SqlOptions::default() },
+        )?;
         Ok(self.sql.get_or_init(|| sql))
     }
 
@@ -75,7 +78,10 @@ fn open_on_disk(spec: &TargetSpec) -> Result<(Store, Vec<(String, String)>)> {
     shown.push(("durability".to_owned(), format!("{:?}", spec.durability).to_lowercase()));
     shown.push(("compression".to_owned(), format!("{:?}", settings.compression).to_lowercase()));
     shown.push(("background_threads".to_owned(), settings.background_threads.to_string()));
-    let directory = spec.directory.to_str().ok_or_else(|| Error::invalid("the directory's name is not text"))?;
+    let directory = spec
+        .directory
+        .to_str()
+        .ok_or_else(|| Error::invalid("the directory's name is not text"))?;
     let store = Store::builder(format!("rocksdb:{directory}")).rocksdb_settings(settings).open()?;
     Ok((store, shown))
 }
@@ -96,10 +102,16 @@ impl Target for Embedded {
         }
     }
 
-    /// A table with a text key and a BINARY column for each field: text columns would have each value checked for being text.
+    /// A table with a text key and a BINARY column for each field: text columns would have each
+    /// value checked for being text.
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
-        let fields: String = (0..shape.fields).map(|number| format!("{} BINARY, ", feeds::field_name(number))).collect();
-        self.store.execute(&format!("CREATE TABLE {} (id STRING, {fields}PRIMARY KEY (id))", shape.table))?;
+        let fields: String = (0..shape.fields)
+            .map(|number| format!("{} BINARY, ", feeds::field_name(number)))
+            .collect();
+        self.store.execute(&format!(
+            "CREATE TABLE {} (id STRING, {fields}PRIMARY KEY (id))",
+            shape.table
+        ))?;
         let table = self.store.table(&shape.table)?;
         *self.records.write().unwrap_or_else(PoisonError::into_inner) = Some(table);
         Ok(())
@@ -118,7 +130,11 @@ impl Target for Embedded {
         bulk::put_records(&self.store, shape, sources, options)
     }
 
-    fn bulk_put_pairs(&self, sources: Vec<Box<dyn PairSource>>, options: &BulkOptions) -> Result<BulkDone> {
+    fn bulk_put_pairs(
+        &self,
+        sources: Vec<Box<dyn PairSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         bulk::put_pairs(&self.store, sources, options)
     }
 
@@ -130,23 +146,46 @@ impl Target for Embedded {
         self.store.execute(statement).map(drop)
     }
 
-    fn bulk_put_rows(&self, table: &str, sources: Vec<Box<dyn RowSource>>, options: &BulkOptions) -> Result<BulkDone> {
+    fn bulk_put_rows(
+        &self,
+        table: &str,
+        sources: Vec<Box<dyn RowSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         bulk::put_rows(&self.store, table, sources, options)
     }
 
-    fn bulk_get_rows(&self, table: &str, keys: Box<dyn RowSource>, children: &[&str], options: &BulkOptions) -> Result<BulkDone> {
+    fn bulk_get_rows(
+        &self,
+        table: &str,
+        keys: Box<dyn RowSource>,
+        children: &[&str],
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         bulk::get_rows(&self.store.table(table)?, keys, children, options)
     }
 
-    fn multi_put(&self, rows: Vec<(String, RecordBatch)>, options: &BulkOptions) -> Result<BulkDone> {
+    fn multi_put(
+        &self,
+        rows: Vec<(String, RecordBatch)>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         bulk::multi_put(&self.store, rows, options)
     }
 
-    fn multi_get(&self, keys: Vec<(String, RecordBatch)>, options: &BulkOptions) -> Result<BulkDone> {
+    fn multi_get(
+        &self,
+        keys: Vec<(String, RecordBatch)>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
         bulk::multi_get(&self.store, keys, options)
     }
 
-    fn multi_query(&self, statements: &[&str], sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>) -> Result<()> {
+    fn multi_query(
+        &self,
+        statements: &[&str],
+        sink: &mut dyn FnMut(usize, &RecordBatch) -> Result<()>,
+    ) -> Result<()> {
         queries::multi_query(self.sql()?, statements, sink)
     }
 
@@ -164,8 +203,9 @@ impl Target for Embedded {
 }
 
 fn gauges(statistics: &Statistics) -> Gauges {
-    let holds_up =
-        |(name, value): &(String, u64)| *value > 0 && ["is_write_stopped", "actual_delayed_write_rate"].contains(&name.as_str());
+    let holds_up = |(name, value): &(String, u64)| {
+        *value > 0 && ["is_write_stopped", "actual_delayed_write_rate"].contains(&name.as_str())
+    };
     Gauges {
         disk_bytes: statistics.disk_bytes(),
         memtable_bytes: statistics.shards.iter().map(|shard| shard.memtable_bytes).sum(),

@@ -38,12 +38,19 @@ impl Source {
     }
 }
 
-/// Puts what the sources give, each source from a thread of its own as far as the parallelism asked for allows.
-pub(super) fn put(db: &DB, family: &ColumnFamily, sources: Vec<Source>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+/// Puts what the sources give, each source from a thread of its own as far as the parallelism asked
+/// for allows.
+pub(super) fn put(
+    db: &DB,
+    family: &ColumnFamily,
+    sources: Vec<Source>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     let threads = options.parallelism.unwrap_or(sources.len()).clamp(1, sources.len().max(1));
     let sources = Mutex::new(sources.into_iter());
     let done = side_by_side(threads, || {
-        let mut writer = Writer { db, family, options, read: ReadOptions::default(), done: BulkDone::default() };
+        let mut writer =
+            Writer { db, family, options, read: ReadOptions::default(), done: BulkDone::default() };
         loop {
             let source = sources.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(source) = source else { return Ok(writer.done) };
@@ -77,13 +84,23 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn write(&mut self, keys: &Record, values: &Record, rows: std::ops::Range<usize>) -> Result<()> {
-        let read = (rows.len() as u64, rows.clone().map(|row| (keys.field(row).len() + values.field(row).len()) as u64).sum());
+    fn write(
+        &mut self,
+        keys: &Record,
+        values: &Record,
+        rows: std::ops::Range<usize>,
+    ) -> Result<()> {
+        let read = (
+            rows.len() as u64,
+            rows.clone().map(|row| (keys.field(row).len() + values.field(row).len()) as u64).sum(),
+        );
         let mut batch = WriteBatch::default();
         if self.options.overwrite {
             rows.for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));
         } else {
-            self.absent(keys, rows)?.into_iter().for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));
+            self.absent(keys, rows)?
+                .into_iter()
+                .for_each(|row| batch.put_cf(self.family, keys.field(row), values.field(row)));
         }
         self.done.rows += batch.len() as u64;
         self.done.existed += read.0 - batch.len() as u64;
@@ -93,8 +110,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The rows whose keys are not stored yet, in key order; of equal keys the first. Keys that two sources give at the same
-    /// moment may be stored by both.
+    /// The rows whose keys are not stored yet, in key order; of equal keys the first. Keys that two
+    /// sources give at the same moment may be stored by both.
     fn absent(&self, keys: &Record, rows: std::ops::Range<usize>) -> Result<Vec<usize>> {
         let mut order: Vec<usize> = rows.collect();
         order.sort_by_key(|row| keys.field(*row));
@@ -112,16 +129,23 @@ impl Writer<'_> {
 }
 
 /// Gets pairs: each thread draws a batch of keys, sorts it, and looks it up a thousand at a time.
-pub(super) fn get(db: &DB, family: &ColumnFamily, keys: Box<dyn KeySource>, options: &BulkOptions<'_>) -> Result<BulkDone> {
+pub(super) fn get(
+    db: &DB,
+    family: &ColumnFamily,
+    keys: Box<dyn KeySource>,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
     let keys = Mutex::new(keys);
     side_by_side(options.parallelism.unwrap_or_else(tonnage::cores).max(1), || {
-        let (read, mut done, mut batch) = (ReadOptions::default(), BulkDone::default(), Record::default());
+        let (read, mut done, mut batch) =
+            (ReadOptions::default(), BulkDone::default(), Record::default());
         loop {
             batch.clear();
-            let more = keys.lock().unwrap_or_else(PoisonError::into_inner).next_batch(&mut |key| {
-                batch.push(key);
-                Ok(())
-            })?;
+            let more =
+                keys.lock().unwrap_or_else(PoisonError::into_inner).next_batch(&mut |key| {
+                    batch.push(key);
+                    Ok(())
+                })?;
             if !more {
                 return Ok(done);
             }
@@ -162,7 +186,11 @@ fn side_by_side(threads: usize, work: impl Fn() -> Result<BulkDone> + Sync) -> R
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(&work)).collect();
         let mut done = BulkDone::default();
         for worker in workers {
-            done.add(&worker.join().unwrap_or_else(|_| Err(Error::internal("a thread of a bulk call panicked")))?);
+            done.add(
+                &worker
+                    .join()
+                    .unwrap_or_else(|_| Err(Error::internal("a thread of a bulk call panicked")))?,
+            );
         }
         Ok(done)
     })

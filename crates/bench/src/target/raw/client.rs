@@ -44,7 +44,11 @@ impl<'a> RawClient<'a> {
 impl Client for RawClient<'_> {
     fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
         into.clear();
-        let value = self.raw.db.get_pinned_cf_opt(self.raw.records(), key, &self.read).map_err(translate)?;
+        let value = self
+            .raw
+            .db
+            .get_pinned_cf_opt(self.raw.records(), key, &self.read)
+            .map_err(translate)?;
         let Some(value) = value else { return Ok(false) };
         record::decode(&value, fields, into)?;
         Ok(true)
@@ -59,14 +63,23 @@ impl Client for RawClient<'_> {
         let found = self.read(key, None, &mut current)?;
         if found {
             let changed = |number: usize| fields.iter().position(|field| *field == number);
-            let merged = current.fields().enumerate().map(|(number, old)| changed(number).map_or(old, |new| values.field(new)));
+            let merged = current
+                .fields()
+                .enumerate()
+                .map(|(number, old)| changed(number).map_or(old, |new| values.field(new)));
             self.put_record(key, merged)?;
         }
         self.current = current;
         Ok(found)
     }
 
-    fn scan(&mut self, start: &str, count: usize, fields: Option<&[usize]>, into: &mut Record) -> Result<usize> {
+    fn scan(
+        &mut self,
+        start: &str,
+        count: usize,
+        fields: Option<&[usize]>,
+        into: &mut Record,
+    ) -> Result<usize> {
         into.clear();
         let mut iterator = self.raw.db.raw_iterator_cf(self.raw.records());
         iterator.seek(start);
@@ -84,7 +97,12 @@ impl Client for RawClient<'_> {
     }
 
     fn delete(&mut self, key: &str) -> Result<bool> {
-        let found = self.raw.db.get_pinned_cf_opt(self.raw.records(), key, &self.read).map_err(translate)?.is_some();
+        let found = self
+            .raw
+            .db
+            .get_pinned_cf_opt(self.raw.records(), key, &self.read)
+            .map_err(translate)?
+            .is_some();
         if found {
             let options = self.write_options(self.raw.durability);
             self.raw.db.delete_cf_opt(self.raw.records(), key, options).map_err(translate)?;
@@ -93,11 +111,15 @@ impl Client for RawClient<'_> {
     }
 
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
-        self.raw.db.put_cf_opt(self.raw.pairs(), key, value, self.write_options(durability)).map_err(translate)
+        self.raw
+            .db
+            .put_cf_opt(self.raw.pairs(), key, value, self.write_options(durability))
+            .map_err(translate)
     }
 
     fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
-        let value = self.raw.db.get_pinned_cf_opt(self.raw.pairs(), key, &self.read).map_err(translate)?;
+        let value =
+            self.raw.db.get_pinned_cf_opt(self.raw.pairs(), key, &self.read).map_err(translate)?;
         Ok(value.map(|value| value.len()))
     }
 }

@@ -1,4 +1,5 @@
-//! RocksDB by itself, as a careful user sets it up: the yardstick. Beside the engine this folder is all that knows RocksDB.
+//! RocksDB by itself, as a careful user sets it up: the yardstick. Beside the engine this folder is
+//! all that knows RocksDB.
 //!
 //! | what | how |
 //! |---|---|
@@ -20,8 +21,8 @@ use tonnage::{Durability, Error, Result};
 
 use super::budget::Budget;
 use super::{
-    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape, RecordSource, Target, TargetKind,
-    TargetSpec,
+    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
+    RecordSource, Target, TargetKind, TargetSpec,
 };
 
 const RECORDS: &str = "records";
@@ -39,9 +40,19 @@ impl Raw {
     pub(super) fn open(spec: &TargetSpec) -> Result<Self> {
         let budget = Budget::of(spec.memory_bytes);
         let cache = Cache::new_hyper_clock_cache(budget.cache_bytes, 0);
-        let families = [RECORDS, PAIRS].map(|name| ColumnFamilyDescriptor::new(name, options::family(budget, &cache)));
-        let db = DB::open_cf_descriptors(&options::database(spec.direct_io), Path::new(&spec.directory), families);
-        Ok(Raw { db: db.map_err(translate)?, cache, settings: options::shown(spec, budget), durability: spec.durability })
+        let families = [RECORDS, PAIRS]
+            .map(|name| ColumnFamilyDescriptor::new(name, options::family(budget, &cache)));
+        let db = DB::open_cf_descriptors(
+            &options::database(spec.direct_io),
+            Path::new(&spec.directory),
+            families,
+        );
+        Ok(Raw {
+            db: db.map_err(translate)?,
+            cache,
+            settings: options::shown(spec, budget),
+            durability: spec.durability,
+        })
     }
 
     fn records(&self) -> &ColumnFamily {
@@ -54,9 +65,9 @@ impl Raw {
 
     /// A property of both column families together.
     fn property(&self, name: &str) -> Result<u64> {
-        [self.records(), self.pairs()]
-            .into_iter()
-            .try_fold(0, |sum, family| Ok(sum + self.db.property_int_value_cf(family, name).map_err(translate)?.unwrap_or(0)))
+        [self.records(), self.pairs()].into_iter().try_fold(0, |sum, family| {
+            Ok(sum + self.db.property_int_value_cf(family, name).map_err(translate)?.unwrap_or(0))
+        })
     }
 }
 
@@ -100,11 +111,25 @@ impl Target for Raw {
         sources: Vec<Box<dyn RecordSource>>,
         options: &BulkOptions,
     ) -> Result<BulkDone> {
-        bulk::put(&self.db, self.records(), sources.into_iter().map(bulk::Source::Records).collect(), options)
+        bulk::put(
+            &self.db,
+            self.records(),
+            sources.into_iter().map(bulk::Source::Records).collect(),
+            options,
+        )
     }
 
-    fn bulk_put_pairs(&self, sources: Vec<Box<dyn PairSource>>, options: &BulkOptions) -> Result<BulkDone> {
-        bulk::put(&self.db, self.pairs(), sources.into_iter().map(bulk::Source::Pairs).collect(), options)
+    fn bulk_put_pairs(
+        &self,
+        sources: Vec<Box<dyn PairSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
+        bulk::put(
+            &self.db,
+            self.pairs(),
+            sources.into_iter().map(bulk::Source::Pairs).collect(),
+            options,
+        )
     }
 
     fn bulk_get_pairs(&self, keys: Box<dyn KeySource>, options: &BulkOptions) -> Result<BulkDone> {
@@ -115,7 +140,8 @@ impl Target for Raw {
         self.db.flush_wal(true).map_err(translate)
     }
 
-    /// Memtables are flushed first, so that all data lies in data files, as it does after a load of Tonnage's.
+    /// Memtables are flushed first, so that all data lies in data files, as it does after a load of
+    /// Tonnage's.
     fn settle(&self) -> Result<()> {
         let mut options = WaitForCompactOptions::default();
         options.set_flush(true);
@@ -128,7 +154,8 @@ impl Target for Raw {
             memtable_bytes: self.property("rocksdb.cur-size-all-mem-tables")?,
             cache_bytes: self.cache.get_usage() as u64,
             compaction_pending_bytes: self.property("rocksdb.estimate-pending-compaction-bytes")?,
-            stalled: self.property("rocksdb.is-write-stopped")? > 0 || self.property("rocksdb.actual-delayed-write-rate")? > 0,
+            stalled: self.property("rocksdb.is-write-stopped")? > 0
+                || self.property("rocksdb.actual-delayed-write-rate")? > 0,
         })
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn decode(value: &[u8], fields: Option<&[usize]>, into: &mut Record) 
     match fields {
         None => each(value).try_for_each(|field| field.map(|bytes| into.push(bytes))),
         Some(wanted) => wanted.iter().try_for_each(|wanted| {
-            let field = each(value).nth(*wanted).ok_or_else(|| Error::invalid(format!("a record has no field {wanted}")))?;
+            let field = each(value)
+                .nth(*wanted)
+                .ok_or_else(|| Error::invalid(format!("a record has no field {wanted}")))?;
             field.map(|bytes| into.push(bytes))
         }),
     }
@@ -34,7 +36,9 @@ fn each(mut value: &[u8]) -> impl Iterator<Item = Result<&[u8]>> {
         }
         let field = split(value);
         value = field.map_or(&[], |(_, rest)| rest);
-        Some(field.map(|(field, _)| field).ok_or_else(|| Error::corruption("a record is cut short")))
+        Some(
+            field.map(|(field, _)| field).ok_or_else(|| Error::corruption("a record is cut short")),
+        )
     })
 }
 

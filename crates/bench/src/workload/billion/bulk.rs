@@ -16,12 +16,13 @@ use crate::report::ProgressPoint;
 use crate::target::{BulkDone, BulkOptions, PairSource};
 
 impl Job<'_> {
-    /// Puts all records, call after call. A record counts for the progress when its call has returned: what a call merely read
-    /// is not stored yet.
+    /// Puts all records, call after call. A record counts for the progress when its call has
+    /// returned: what a call merely read is not stored yet.
     pub(super) fn bulk_put(&self, watcher: &dyn Watcher) -> Result<Measured> {
         let mut acknowledged = Vec::with_capacity(self.options.calls);
         let mut measured = self.measure(Phase::Put, watcher, |meter| {
-            let calls = split(0..self.options.records, self.options.calls).filter(|rows| !rows.is_empty());
+            let calls =
+                split(0..self.options.records, self.options.calls).filter(|rows| !rows.is_empty());
             for rows in calls.take_while(|_| !meter.is_over()) {
                 let started = Instant::now();
                 let (end, count) = (rows.end, rows.end - rows.start);
@@ -30,8 +31,10 @@ impl Job<'_> {
                     self.target.sync()?;
                 }
                 let percent = 100.0 * end as f64 / self.options.records as f64;
-                acknowledged
-                    .push(ProgressPoint { percent, throughput: count as f64 / started.elapsed().as_secs_f64().max(1e-9) });
+                acknowledged.push(ProgressPoint {
+                    percent,
+                    throughput: count as f64 / started.elapsed().as_secs_f64().max(1e-9),
+                });
             }
             Ok(())
         })?;
@@ -41,7 +44,9 @@ impl Job<'_> {
 
     /// Gets each record once, in an order that has nothing to do with the one they were put in.
     pub(super) fn bulk_get(&self, watcher: &dyn Watcher) -> Result<Measured> {
-        self.measure(Phase::Get, watcher, |meter| self.get_places(None, self.options.connections, &Shared::default(), meter))
+        self.measure(Phase::Get, watcher, |meter| {
+            self.get_places(None, self.options.connections, &Shared::default(), meter)
+        })
     }
 
     /// Puts new records and gets old ones at the same time, in step.
@@ -54,7 +59,8 @@ impl Job<'_> {
             // The pace counts places, written ones included.
             let pace = Arc::new(Pace::new(writes, self.options.records, puts.stop.clone()));
             let puts = Shared { pace: Some(pace.clone()), ..puts };
-            let gets = Shared { stop: puts.stop.clone(), pace: Some(pace.clone()), ..Shared::default() };
+            let gets =
+                Shared { stop: puts.stop.clone(), pace: Some(pace.clone()), ..Shared::default() };
             std::thread::scope(|scope| {
                 let putting = scope.spawn(|| {
                     let put = self.put_rows(first..first + writes, putters, &puts, meter);
@@ -69,9 +75,20 @@ impl Job<'_> {
         })
     }
 
-    fn put_rows(&self, rows: Range<u64>, streams: usize, shared: &Shared, meter: &Meter<'_>) -> Result<()> {
+    fn put_rows(
+        &self,
+        rows: Range<u64>,
+        streams: usize,
+        shared: &Shared,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
         let source = |rows| -> Box<dyn PairSource> {
-            Box::new(Pairs { rows, order: self.options.order, values: self.values.clone(), shared: shared.clone() })
+            Box::new(Pairs {
+                rows,
+                order: self.options.order,
+                values: self.values.clone(),
+                shared: shared.clone(),
+            })
         };
         let sources = split(rows, streams).map(source).collect();
         let progress = |rows, bytes| shared.stop.count(meter, rows, bytes);
@@ -80,19 +97,41 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn get_places(&self, skip_each: Option<u64>, requests: usize, shared: &Shared, meter: &Meter<'_>) -> Result<()> {
+    fn get_places(
+        &self,
+        skip_each: Option<u64>,
+        requests: usize,
+        shared: &Shared,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
         let (places, order) = (0..self.options.records, self.options.order);
-        let keys = Box::new(ShuffledKeys { places, rows: self.shuffled(), skip_each, order, shared: shared.clone() });
+        let keys = Box::new(ShuffledKeys {
+            places,
+            rows: self.shuffled(),
+            skip_each,
+            order,
+            shared: shared.clone(),
+        });
         let progress = |rows, bytes| shared.stop.count(meter, rows, bytes);
         let done = self.target.bulk_get_pairs(keys, &self.bulk_options(requests, &progress))?;
         account(&done, "found", shared, meter);
         Ok(())
     }
 
-    fn bulk_options<'a>(&self, parallelism: usize, progress: &'a (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'a> {
+    fn bulk_options<'a>(
+        &self,
+        parallelism: usize,
+        progress: &'a (dyn Fn(u64, u64) + Sync),
+    ) -> BulkOptions<'a> {
         let durability = self.options.durability;
         let memory_bytes_max = self.options.bulk_memory_bytes;
-        BulkOptions { durability, memory_bytes_max, parallelism: Some(parallelism), overwrite: true, progress }
+        BulkOptions {
+            durability,
+            memory_bytes_max,
+            parallelism: Some(parallelism),
+            overwrite: true,
+            progress,
+        }
     }
 }
 
@@ -100,6 +139,9 @@ impl Job<'_> {
 fn account(done: &BulkDone, what: &str, shared: &Shared, meter: &Meter<'_>) {
     let given = shared.given.load(Relaxed);
     if done.rows != given {
-        meter.fail(given.abs_diff(done.rows), &format!("{} of {given} records were {what}", done.rows));
+        meter.fail(
+            given.abs_diff(done.rows),
+            &format!("{} of {given} records were {what}", done.rows),
+        );
     }
 }

@@ -41,7 +41,8 @@ impl Job<'_> {
         Permutation::new(self.options.records, 1)
     }
 
-    /// Measures a phase. All records are put, whatever the time: without them there is nothing to get.
+    /// Measures a phase. All records are put, whatever the time: without them there is nothing to
+    /// get.
     pub(super) fn measure(
         &self,
         phase: Phase,

@@ -1,12 +1,14 @@
 //! `bench billion`: a great many small records in, and then out again, over many connections.
 //!
-//! 1. Each target starts empty. All records are put; the phase ends when they are on the disk. What the target then still has to
-//!    tidy up is waited for and told apart.
+//! 1. Each target starts empty. All records are put; the phase ends when they are on the disk. What
+//!    the target then still has to tidy up is waited for and told apart.
 //! 2. Each record is got once, in another order. Every one must be found.
-//! 3. Overlap: one of so many operations puts a new record, the others get old ones, at the same time.
+//! 3. Overlap: one of so many operations puts a new record, the others get old ones, at the same
+//!    time.
 //!
-//! Nothing is kept for each record: keys and values follow from the record's number, the order of the gets is a
-//! [`crate::generate::Permutation`]. So the number of records is bounded by the disk alone.
+//! Nothing is kept for each record: keys and values follow from the record's number, the order of
+//! the gets is a [`crate::generate::Permutation`]. So the number of records is bounded by the disk
+//! alone.
 
 mod bulk;
 mod job;
@@ -85,7 +87,8 @@ fn run_target(
     Ok(())
 }
 
-/// Waits for what the target still has to tidy up, so that one phase does not pay for another. Tells how long it took.
+/// Waits for what the target still has to tidy up, so that one phase does not pay for another.
+/// Tells how long it took.
 fn settle(job: &Job<'_>, watcher: &dyn Watcher) -> Result<f64> {
     if watcher.is_cancelled() {
         return Ok(0.0);

@@ -39,7 +39,8 @@ pub struct BillionOptions {
     pub bulk_memory_bytes: Option<usize>,
     /// Whether data files are read and written past the operating system's cache.
     pub direct_io: bool,
-    /// What an acknowledged call survives; the whole put ends with everything on the disk in any case.
+    /// What an acknowledged call survives; the whole put ends with everything on the disk in any
+    /// case.
     pub durability: Durability,
     /// How often everything is repeated, each time from an empty target.
     pub repeats: usize,
@@ -118,7 +119,11 @@ impl BillionOptions {
 
     /// New records of the overlap phase.
     pub(super) fn overlap_writes(&self) -> u64 {
-        if self.phases.contains(&Phase::Overlap) { self.records.div_ceil(self.factor.max(1)) } else { 0 }
+        if self.phases.contains(&Phase::Overlap) {
+            self.records.div_ceil(self.factor.max(1))
+        } else {
+            0
+        }
     }
 
     /// Says what does not fit together.

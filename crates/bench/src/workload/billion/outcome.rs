@@ -26,19 +26,30 @@ struct Samples {
 
 impl<'a> Outcome<'a> {
     pub(super) fn new(options: &'a BillionOptions) -> Self {
-        let environment = Environment::read(&[(options.place.label.clone(), options.place.directory.clone())]);
+        let environment =
+            Environment::read(&[(options.place.label.clone(), options.place.directory.clone())]);
         let report = Report::new("billion", &options.command, settings(options), environment);
         Outcome { options, report, samples: BTreeMap::new() }
     }
 
     /// Takes in one more repeat; the run of its target and phase is made anew.
-    pub(super) fn add(&mut self, target: &dyn Target, phase: Phase, measured: Measured, settle_seconds: f64) -> Result<()> {
+    pub(super) fn add(
+        &mut self,
+        target: &dyn Target,
+        phase: Phase,
+        measured: Measured,
+        settle_seconds: f64,
+    ) -> Result<()> {
         let settled_bytes = target.gauges()?.disk_bytes;
         let samples = self.samples.entry((target.name().to_owned(), phase)).or_default();
         samples.repeats.push(measured);
         samples.settle_seconds.push(settle_seconds);
         let run = samples.clone().into_run(self.options, target, phase, settled_bytes);
-        let place = self.report.runs.iter().position(|known| (&known.target, &known.name) == (&run.target, &run.name));
+        let place = self
+            .report
+            .runs
+            .iter()
+            .position(|known| (&known.target, &known.name) == (&run.target, &run.name));
         match place {
             Some(place) => self.report.runs[place] = run,
             None => self.report.runs.push(run),
@@ -48,15 +59,27 @@ impl<'a> Outcome<'a> {
 
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
         self.report.runs.sort_by_key(phase_place);
-        self.report.charts = self.options.phases.iter().filter_map(|phase| race(*phase, &self.report.runs)).collect();
+        self.report.charts = self
+            .options
+            .phases
+            .iter()
+            .filter_map(|phase| race(*phase, &self.report.runs))
+            .collect();
         self.report.notes.extend(notes(self.options, was_cancelled));
         self.report
     }
 }
 
 impl Samples {
-    fn into_run(self, options: &BillionOptions, target: &dyn Target, phase: Phase, settled_bytes: u64) -> Run {
-        let labels = [("phase", phase.name()), ("api", options.api.name()), ("order", options.order.name())];
+    fn into_run(
+        self,
+        options: &BillionOptions,
+        target: &dyn Target,
+        phase: Phase,
+        settled_bytes: u64,
+    ) -> Run {
+        let labels =
+            [("phase", phase.name()), ("api", options.api.name()), ("order", options.order.name())];
         let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let name = format!("{} {} / {}", options.api.name(), phase.name(), options.order.name());
         let mut run = Run::from_repeats(&name, labels, target, options.connections, self.repeats);
@@ -75,7 +98,10 @@ fn mean(values: &[f64]) -> f64 {
 
 fn phase_place(run: &Run) -> usize {
     let phase = run.labels.get("phase").map(String::as_str);
-    [Phase::Put, Phase::Get, Phase::Overlap].iter().position(|known| Some(known.name()) == phase).unwrap_or(usize::MAX)
+    [Phase::Put, Phase::Get, Phase::Overlap]
+        .iter()
+        .position(|known| Some(known.name()) == phase)
+        .unwrap_or(usize::MAX)
 }
 
 /// The rate of each tenth of the work.
@@ -92,7 +118,8 @@ impl Tenths {
         Some(Self(rates))
     }
 
-    /// How much slower the last tenth went than the first. A slow start would hide a slow end, so the extremes stand beside it.
+    /// How much slower the last tenth went than the first. A slow start would hide a slow end, so
+    /// the extremes stand beside it.
     fn figures(&self) -> [(String, f64); 5] {
         let Self(rates) = self;
         let (first, last) = (rates[0], rates[9]);
@@ -122,9 +149,11 @@ fn rate_between(progress: &[ProgressPoint], from: f64, to: f64) -> Option<f64> {
     (work >= 0.8 * (to - from)).then(|| work / time)
 }
 
-/// Rate against progress, a line for each target: who is first at 100 per cent, and who tires on the way.
+/// Rate against progress, a line for each target: who is first at 100 per cent, and who tires on
+/// the way.
 fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
-    let runs = runs.iter().filter(|run| run.labels.get("phase").map(String::as_str) == Some(phase.name()));
+    let runs =
+        runs.iter().filter(|run| run.labels.get("phase").map(String::as_str) == Some(phase.name()));
     let line = |run: &Run| ChartSeries {
         name: run.target.clone(),
         points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
@@ -142,7 +171,8 @@ fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
 
 fn settings(options: &BillionOptions) -> BTreeMap<String, String> {
     let list = |names: Vec<&str>| names.join(", ");
-    let bulk_memory = options.bulk_memory_bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string());
+    let bulk_memory =
+        options.bulk_memory_bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string());
     let settings = [
         ("bulk_memory_bytes", bulk_memory),
         ("records", options.records.to_string()),
@@ -155,7 +185,10 @@ fn settings(options: &BillionOptions) -> BTreeMap<String, String> {
         ("calls", options.calls.to_string()),
         ("order", options.order.name().to_owned()),
         ("factor", options.factor.to_string()),
-        ("memory_bytes", options.memory_bytes.map_or("default".to_owned(), |bytes| bytes.to_string())),
+        (
+            "memory_bytes",
+            options.memory_bytes.map_or("default".to_owned(), |bytes| bytes.to_string()),
+        ),
         ("direct_io", options.direct_io.to_string()),
         ("durability", format!("{:?}", options.durability).to_lowercase()),
         ("repeats", options.repeats.to_string()),
@@ -188,11 +221,23 @@ mod tests {
     use super::*;
 
     fn curve(points: &[(f64, f64)]) -> Vec<ProgressPoint> {
-        points.iter().map(|(percent, throughput)| ProgressPoint { percent: *percent, throughput: *throughput }).collect()
+        points
+            .iter()
+            .map(|(percent, throughput)| ProgressPoint {
+                percent: *percent,
+                throughput: *throughput,
+            })
+            .collect()
     }
 
     fn figure(progress: &[ProgressPoint], name: &str) -> f64 {
-        Tenths::of(progress).unwrap().figures().into_iter().find(|(known, _)| known == name).unwrap().1
+        Tenths::of(progress)
+            .unwrap()
+            .figures()
+            .into_iter()
+            .find(|(known, _)| known == name)
+            .unwrap()
+            .1
     }
 
     #[test]

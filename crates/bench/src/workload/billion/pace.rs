@@ -1,6 +1,7 @@
 //! Two kinds of work that go side by side to their end: neither may run ahead of the other.
 //!
-//! Without it the faster side of the overlap phase would soon be done, and the rest would be no overlap.
+//! Without it the faster side of the overlap phase would soon be done, and the rest would be no
+//! overlap.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -39,7 +40,9 @@ impl Pace {
     /// Waits until a side may do more, and notes that it does.
     pub(super) fn take(&self, side: Side, count: u64) {
         let mut sides = self.lock();
-        while sides[side as usize].share() > sides[side.other() as usize].share() + LEAD && !self.stop.is_set() {
+        while sides[side as usize].share() > sides[side.other() as usize].share() + LEAD
+            && !self.stop.is_set()
+        {
             let waited = self.changed.wait_timeout(sides, Duration::from_millis(50));
             sides = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -32,7 +32,9 @@ impl Job<'_> {
 
     /// Gets each record once, in an order that has nothing to do with the one they were put in.
     pub(super) fn single_get(&self, watcher: &dyn Watcher) -> Result<Measured> {
-        self.measure(Phase::Get, watcher, |meter| self.each_connection(meter, |connection, place| connection.get(place)))
+        self.measure(Phase::Get, watcher, |meter| {
+            self.each_connection(meter, |connection, place| connection.get(place))
+        })
     }
 
     /// Every connection puts a new record after so many gets.
@@ -47,10 +49,15 @@ impl Job<'_> {
     }
 
     /// Shares the places among the connections, each of which goes through its own in order.
-    fn each_connection(&self, meter: &Meter<'_>, operate: impl Fn(&mut Connection<'_>, u64) + Sync) -> Result<()> {
+    fn each_connection(
+        &self,
+        meter: &Meter<'_>,
+        operate: impl Fn(&mut Connection<'_>, u64) + Sync,
+    ) -> Result<()> {
         let work = |places: Range<u64>| {
             let (client, recorder) = (self.target.client()?, meter.recorder());
-            let mut connection = Connection { job: self, client, recorder, rows: self.shuffled(), key: [0; 16] };
+            let mut connection =
+                Connection { job: self, client, recorder, rows: self.shuffled(), key: [0; 16] };
             for place in places.take_while(|_| !meter.is_over()) {
                 operate(&mut connection, place);
             }
@@ -59,7 +66,9 @@ impl Job<'_> {
         std::thread::scope(|scope| {
             let places = split(0..self.options.records, self.options.connections);
             let threads: Vec<_> = places.map(|places| scope.spawn(|| work(places))).collect();
-            let ends = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let ends = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
             ends.fold(Ok(()), Result::and)
         })
     }
@@ -79,7 +88,10 @@ impl Connection<'_> {
         let started = Instant::now();
         let outcome = match self.client.get_pair(&self.key) {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Error::not_found(format!("{}: it was put and is not there", String::from_utf8_lossy(&self.key)))),
+            Ok(None) => Err(Error::not_found(format!(
+                "{}: it was put and is not there",
+                String::from_utf8_lossy(&self.key)
+            ))),
             Err(error) => Err(error),
         };
         self.recorder.record(GET, started, None, outcome);

@@ -1,4 +1,5 @@
-//! Records and keys for bulk calls: made as they are asked for, so that nothing is kept for each of a billion.
+//! Records and keys for bulk calls: made as they are asked for, so that nothing is kept for each of
+//! a billion.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -93,7 +94,9 @@ impl KeySource for ShuffledKeys {
 /// Splits a range into parts that differ by one at most.
 pub(super) fn split(rows: Range<u64>, parts: usize) -> impl Iterator<Item = Range<u64>> {
     let (count, parts) = (rows.end - rows.start, parts as u64);
-    let bound = move |part: u64| rows.start + (u128::from(count) * u128::from(part) / u128::from(parts)) as u64;
+    let bound = move |part: u64| {
+        rows.start + (u128::from(count) * u128::from(part) / u128::from(parts)) as u64
+    };
     (0..parts).map(move |part| bound(part)..bound(part + 1))
 }
 

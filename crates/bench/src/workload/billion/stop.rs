@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::measure::Meter;
 
-/// Sources outlive the meter that knows when the time is over, so they share this. Set once, never taken back.
+/// Sources outlive the meter that knows when the time is over, so they share this. Set once, never
+/// taken back.
 #[derive(Clone, Default)]
 pub(super) struct Stop(Arc<AtomicBool>);
 

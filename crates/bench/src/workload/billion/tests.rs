@@ -8,12 +8,20 @@ use crate::workload::Place;
 
 fn tiny(directory: &tempfile::TempDir, kind: TargetKind) -> BillionOptions {
     let place = Place { label: "data".to_owned(), directory: directory.path().to_owned() };
-    BillionOptions { targets: vec![kind], place, records: 20_003, connections: 3, calls: 4, ..BillionOptions::default() }
+    BillionOptions {
+        targets: vec![kind],
+        place,
+        records: 20_003,
+        connections: 3,
+        calls: 4,
+        ..BillionOptions::default()
+    }
 }
 
 #[rstest]
 fn every_record_goes_in_and_comes_out(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
     #[values(Api::Bulk, Api::Single)] api: Api,
     #[values(Order::Shuffled, Order::Ordered)] order: Order,
 ) {
@@ -23,7 +31,13 @@ fn every_record_goes_in_and_comes_out(
     let phases: Vec<_> = report.runs.iter().map(|run| run.labels["phase"].as_str()).collect();
     assert_eq!(phases, ["put", "get", "overlap"]);
     for run in &report.runs {
-        assert_eq!((run.failures, run.operations_count), (0, options.records), "{}: {:?}", run.name, run.failure_messages);
+        assert_eq!(
+            (run.failures, run.operations_count),
+            (0, options.records),
+            "{}: {:?}",
+            run.name,
+            run.failure_messages
+        );
     }
     assert_eq!(report.charts.len(), 3);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the data is deleted");
@@ -32,15 +46,23 @@ fn every_record_goes_in_and_comes_out(
 #[test]
 fn only_the_phases_asked_for_are_reported() {
     let directory = tempfile::tempdir().unwrap();
-    let options = BillionOptions { phases: vec![Phase::Get], ..tiny(&directory, TargetKind::TonnageMemory) };
+    let options =
+        BillionOptions { phases: vec![Phase::Get], ..tiny(&directory, TargetKind::TonnageMemory) };
     let report = run(&options, &NoWatcher).unwrap();
-    assert_eq!(report.runs.iter().map(|run| run.labels["phase"].as_str()).collect::<Vec<_>>(), ["get"]);
+    assert_eq!(
+        report.runs.iter().map(|run| run.labels["phase"].as_str()).collect::<Vec<_>>(),
+        ["get"]
+    );
 }
 
 #[test]
 fn repeats_are_of_one_run() {
     let directory = tempfile::tempdir().unwrap();
-    let options = BillionOptions { repeats: 2, phases: vec![Phase::Put], ..tiny(&directory, TargetKind::TonnageMemory) };
+    let options = BillionOptions {
+        repeats: 2,
+        phases: vec![Phase::Put],
+        ..tiny(&directory, TargetKind::TonnageMemory)
+    };
     let report = run(&options, &NoWatcher).unwrap();
     assert_eq!(report.runs.iter().map(|run| run.throughputs.len()).collect::<Vec<_>>(), [2]);
 }

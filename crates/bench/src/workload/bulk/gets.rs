@@ -1,4 +1,5 @@
-//! Gets: the loop, the loop on several threads, the bulk get, and the sweep over requests in flight.
+//! Gets: the loop, the loop on several threads, the bulk get, and the sweep over requests in
+//! flight.
 
 use tonnage::{Durability, Result};
 
@@ -10,14 +11,25 @@ use crate::measure::Measured;
 use crate::target::{BulkOptions, Client, Target, TargetKind};
 
 /// Measures the gets of one kind of data on one target.
-pub(super) fn run(session: &mut Session<'_>, kind: TargetKind, data_kind: DataKind, data: &dyn Data) -> Result<()> {
+pub(super) fn run(
+    session: &mut Session<'_>,
+    kind: TargetKind,
+    data_kind: DataKind,
+    data: &dyn Data,
+) -> Result<()> {
     if session.is_over() {
         return Ok(());
     }
     let opened = session.open_for(kind, data)?;
     let target = &*opened.target;
     let options = session.options;
-    data.bulk_put(target, 0..options.records, Share::ALL, options.streams, &session.quietly(Durability::Write))?;
+    data.bulk_put(
+        target,
+        0..options.records,
+        Share::ALL,
+        options.streams,
+        &session.quietly(Durability::Write),
+    )?;
     target.settle()?;
     let keys = options.gets.min(data.keys());
     data.bulk_get(target, keys, &session.quietly(Durability::Write))?;
@@ -41,30 +53,67 @@ struct Gets<'a> {
 }
 
 impl Gets<'_> {
-    fn run(&self, session: &mut Session<'_>, method: Method, parallelism: Option<usize>) -> Result<()> {
-        let labels = Labels { data: self.data_kind, phase: Phase::Get, method, durability: None, parallelism };
+    fn run(
+        &self,
+        session: &mut Session<'_>,
+        method: Method,
+        parallelism: Option<usize>,
+    ) -> Result<()> {
+        let labels = Labels {
+            data: self.data_kind,
+            phase: Phase::Get,
+            method,
+            durability: None,
+            parallelism,
+        };
         let threads = session.threads(method, parallelism);
-        let keys = if method == Method::Bulk { self.keys } else { self.keys.min(session.options.singles) };
+        let keys =
+            if method == Method::Bulk { self.keys } else { self.keys.min(session.options.singles) };
         let rows: u64 = (0..keys).map(|key| self.data.found(key)).sum();
         let measure = || match method {
             Method::Bulk => self.measure_bulk(session, labels, rows, parallelism),
             Method::Single | Method::Threads => self.measure_loop(session, labels, keys, threads),
         };
-        let repeats = (0..session.options.repeats).map(|_| measure()).collect::<Result<Vec<_>>>()?;
-        let rows_per_operation = if method == Method::Bulk { 1.0 } else { rows as f64 / keys as f64 };
+        let repeats =
+            (0..session.options.repeats).map(|_| measure()).collect::<Result<Vec<_>>>()?;
+        let rows_per_operation =
+            if method == Method::Bulk { 1.0 } else { rows as f64 / keys as f64 };
         session.add(run_of(labels, self.target, threads, repeats, rows_per_operation));
         Ok(())
     }
 
-    fn measure_loop(&self, session: &Session<'_>, labels: Labels, keys: u64, threads: usize) -> Result<Measured> {
-        let each = |client: &mut dyn Client, key| check_found(self.data.found(key), self.data.get_one(client, key)?);
-        session.measure_loop(self.target, labels, threads, &Loop { operation: "GET", count: keys, each: &each })
+    fn measure_loop(
+        &self,
+        session: &Session<'_>,
+        labels: Labels,
+        keys: u64,
+        threads: usize,
+    ) -> Result<Measured> {
+        let each = |client: &mut dyn Client, key| {
+            check_found(self.data.found(key), self.data.get_one(client, key)?)
+        };
+        session.measure_loop(
+            self.target,
+            labels,
+            threads,
+            &Loop { operation: "GET", count: keys, each: &each },
+        )
     }
 
-    fn measure_bulk(&self, session: &Session<'_>, labels: Labels, rows: u64, parallelism: Option<usize>) -> Result<Measured> {
+    fn measure_bulk(
+        &self,
+        session: &Session<'_>,
+        labels: Labels,
+        rows: u64,
+        parallelism: Option<usize>,
+    ) -> Result<Measured> {
         session.measure_bulk(self.target, labels, rows, |meter| {
             let progress = |rows, bytes| meter.add(rows, bytes);
-            let options = BulkOptions { progress: &progress, parallelism, ..session.quietly(Durability::Write) };
+            let options = BulkOptions {
+                progress: &progress,
+                parallelism,
+                ..session.quietly(Durability::Write)
+            };
             let done = self.data.bulk_get(self.target, self.keys, &options)?;
             check_counts(meter, "rows found", rows, done.rows);
             Ok(())

@@ -73,7 +73,10 @@ impl Labels {
             ("data", Some(self.data.name().to_owned())),
             ("phase", Some(self.phase.name().to_owned())),
             ("method", Some(self.method.name().to_owned())),
-            ("durability", self.durability.map(|durability| durability_name(durability).to_owned())),
+            (
+                "durability",
+                self.durability.map(|durability| durability_name(durability).to_owned()),
+            ),
             ("parallelism", self.parallelism.map(|requests| requests.to_string())),
         ]
         .into_iter()
@@ -87,7 +90,9 @@ impl Labels {
 
     /// The name of the run: `pairs / put / bulk / fsync`.
     pub(super) fn name(self) -> String {
-        let part = |(name, value): (&str, String)| if name == "parallelism" { format!("{value} requests") } else { value };
+        let part = |(name, value): (&str, String)| {
+            if name == "parallelism" { format!("{value} requests") } else { value }
+        };
         self.parts().map(part).collect::<Vec<_>>().join(" / ")
     }
 

@@ -1,9 +1,11 @@
 //! `bench bulk`: bulk put and bulk get against the naive loop.
 //!
-//! 1. Puts: for each durability, into an empty target each time: the loop on one thread, the loop on several, one bulk put. Of each
-//!    put some records are looked up afterwards, and a bulk put must count every record as stored, or as left alone.
-//! 2. Gets, from a target that a bulk put has filled and that has settled, all keys once got before: the loop on one thread, the
-//!    loop on several, one bulk get, and bulk gets with more and more requests in flight. Every call must find what is there.
+//! 1. Puts: for each durability, into an empty target each time: the loop on one thread, the loop
+//!    on several, one bulk put. Of each put some records are looked up afterwards, and a bulk put
+//!    must count every record as stored, or as left alone.
+//! 2. Gets, from a target that a bulk put has filled and that has settled, all keys once got
+//!    before: the loop on one thread, the loop on several, one bulk get, and bulk gets with more
+//!    and more requests in flight. Every call must find what is there.
 //! 3. The verdict: how many times the loop's rate the bulk call reaches, in rows.
 
 mod data;
@@ -38,7 +40,11 @@ pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> 
                 puts::run(&mut session, *target, *kind, &*data)?;
                 gets::run(&mut session, *target, *kind, &*data)?;
             } else {
-                session.note(format!("{} does not offer tables: {} were left out.", target.name(), kind.name()));
+                session.note(format!(
+                    "{} does not offer tables: {} were left out.",
+                    target.name(),
+                    kind.name()
+                ));
             }
         }
     }

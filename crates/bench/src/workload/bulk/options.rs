@@ -28,8 +28,8 @@ pub struct BulkBenchOptions {
     pub threads: usize,
     /// Of 100 records that are put, so many are there before.
     pub existing_percent: u8,
-    /// Whether a bulk put leaves these alone and counts them, as Tonnage does by default; else it overwrites them, as a loop does.
-    /// Raw RocksDB must look every key up to leave any alone.
+    /// Whether a bulk put leaves these alone and counts them, as Tonnage does by default; else it
+    /// overwrites them, as a loop does. Raw RocksDB must look every key up to leave any alone.
     pub keep_existing: bool,
     /// Of 100 keys that are got, so many are not there.
     pub missing_percent: u8,
@@ -45,7 +45,8 @@ pub struct BulkBenchOptions {
     pub singles: u64,
     /// Operations of a loop of which each waits for the disk.
     pub singles_fsync: u64,
-    /// Requests in flight that bulk gets are measured with one after another; none leaves the sweep out.
+    /// Requests in flight that bulk gets are measured with one after another; none leaves the sweep
+    /// out.
     pub parallelism: Vec<usize>,
     /// Durabilities that puts are measured with. The first one is that of the verdict.
     pub durabilities: Vec<Durability>,
@@ -90,7 +91,8 @@ pub enum KeyOrder {
 pub enum KeyPart {
     /// The whole key of each.
     Whole,
-    /// The first column of the key, which a hundred rows share. Pairs are got by whole keys all the same.
+    /// The first column of the key, which a hundred rows share. Pairs are got by whole keys all the
+    /// same.
     Partial,
 }
 
@@ -172,7 +174,9 @@ impl BulkBenchOptions {
             return Err(Error::invalid(format!("0 {name}: there must be one at least")));
         }
         if self.targets.is_empty() || self.data.is_empty() || self.durabilities.is_empty() {
-            return Err(Error::invalid("there is nothing to measure: name a target, a kind of data and a durability"));
+            return Err(Error::invalid(
+                "there is nothing to measure: name a target, a kind of data and a durability",
+            ));
         }
         if self.existing_percent > 100 || self.missing_percent > 100 {
             return Err(Error::invalid("a share is over 100 %: give one from 0 to 100"));

@@ -13,14 +13,31 @@ use crate::target::{BulkOptions, TargetKind};
 const LOOKED_UP: u64 = 1_000;
 
 /// Measures the puts of one kind of data on one target.
-pub(super) fn run(session: &mut Session<'_>, kind: TargetKind, data_kind: DataKind, data: &dyn Data) -> Result<()> {
+pub(super) fn run(
+    session: &mut Session<'_>,
+    kind: TargetKind,
+    data_kind: DataKind,
+    data: &dyn Data,
+) -> Result<()> {
     for durability in durabilities(session.options, kind) {
         for method in Method::ALL {
             if session.is_over() {
                 return Ok(());
             }
-            let labels = Labels { data: data_kind, phase: Phase::Put, method, durability: Some(*durability), parallelism: None };
-            let put = Put { data, labels, method, durability: *durability, count: count(session, method, *durability) };
+            let labels = Labels {
+                data: data_kind,
+                phase: Phase::Put,
+                method,
+                durability: Some(*durability),
+                parallelism: None,
+            };
+            let put = Put {
+                data,
+                labels,
+                method,
+                durability: *durability,
+                count: count(session, method, *durability),
+            };
             put.run(session, kind)?;
         }
     }
@@ -58,8 +75,10 @@ impl Put<'_> {
             last = Some(opened);
         }
         let Some(opened) = last else { return Ok(()) };
-        let rows_per_operation = if self.method == Method::Bulk { 1 } else { self.data.rows_per_record() };
-        let mut run = run_of(self.labels, &*opened.target, threads, repeats, rows_per_operation as f64);
+        let rows_per_operation =
+            if self.method == Method::Bulk { 1 } else { self.data.rows_per_record() };
+        let mut run =
+            run_of(self.labels, &*opened.target, threads, repeats, rows_per_operation as f64);
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
         session.add(run);
         Ok(())
@@ -71,7 +90,13 @@ impl Put<'_> {
         let share = Share::existing(session.options);
         let quietly = session.quietly(Durability::Write);
         if session.options.existing_percent > 0 {
-            self.data.bulk_put(&*opened.target, 0..self.count, share, session.options.streams, &quietly)?;
+            self.data.bulk_put(
+                &*opened.target,
+                0..self.count,
+                share,
+                session.options.streams,
+                &quietly,
+            )?;
             opened.target.settle()?;
         }
         Ok(opened)
@@ -82,7 +107,9 @@ impl Put<'_> {
         if self.method == Method::Bulk {
             return self.measure_bulk(session, opened);
         }
-        let each = |client: &mut dyn crate::target::Client, place| self.data.put_one(client, place, self.durability);
+        let each = |client: &mut dyn crate::target::Client, place| {
+            self.data.put_one(client, place, self.durability)
+        };
         let work = Loop { operation: "PUT", count: self.count, each: &each };
         let measured = session.measure_loop(target, self.labels, threads, &work)?;
         self.look_up(opened, measured)
@@ -91,13 +118,20 @@ impl Put<'_> {
     fn measure_bulk(&self, session: &Session<'_>, opened: &Opened) -> Result<Measured> {
         let (target, rows_per_record) = (&*opened.target, self.data.rows_per_record());
         let share = Share::existing(session.options);
-        let existing = (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
+        let existing =
+            (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
         let kept = if session.options.keep_existing { existing } else { 0 };
         let rows = self.count * rows_per_record;
         let measured = session.measure_bulk(target, self.labels, rows, |meter| {
             let progress = |rows, bytes| meter.add(rows, bytes);
             let options = BulkOptions { progress: &progress, ..session.quietly(self.durability) };
-            let done = self.data.bulk_put(target, 0..self.count, Share::ALL, session.options.streams, &options)?;
+            let done = self.data.bulk_put(
+                target,
+                0..self.count,
+                Share::ALL,
+                session.options.streams,
+                &options,
+            )?;
             check_counts(meter, "rows stored", rows - kept, done.rows);
             check_counts(meter, "rows left alone", kept, done.existed);
             Ok(())
@@ -107,7 +141,8 @@ impl Put<'_> {
 
     /// Looks some records up, unless the put ended before its time.
     fn look_up(&self, opened: &Opened, mut measured: Measured) -> Result<Measured> {
-        let rows = self.count * if self.method == Method::Bulk { self.data.rows_per_record() } else { 1 };
+        let rows =
+            self.count * if self.method == Method::Bulk { self.data.rows_per_record() } else { 1 };
         if measured.count + measured.failures < rows {
             return Ok(measured);
         }
@@ -116,7 +151,8 @@ impl Put<'_> {
             let place = number * self.count / self.count.min(LOOKED_UP);
             if !self.data.is_stored(&mut *client, place)? {
                 measured.failures += 1;
-                let message = Error::internal(format!("the record put at place {place} is not there"));
+                let message =
+                    Error::internal(format!("the record put at place {place} is not there"));
                 measured.failure_messages.push(message.to_string());
             }
         }

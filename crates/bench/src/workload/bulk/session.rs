@@ -37,8 +37,10 @@ pub(super) struct Loop<'a> {
 
 impl<'a> Session<'a> {
     pub(super) fn new(options: &'a BulkBenchOptions, watcher: &'a dyn Watcher) -> Self {
-        let environment = Environment::read(&[(options.place.label.clone(), options.place.directory.clone())]);
-        let report = Report::new("bulk", &options.command, super::verdict::settings(options), environment);
+        let environment =
+            Environment::read(&[(options.place.label.clone(), options.place.directory.clone())]);
+        let report =
+            Report::new("bulk", &options.command, super::verdict::settings(options), environment);
         Session { options, watcher, report, opened: 0 }
     }
 
@@ -68,7 +70,8 @@ impl<'a> Session<'a> {
     /// An empty target.
     pub(super) fn open(&mut self, kind: TargetKind) -> Result<Opened> {
         self.opened += 1;
-        let scratch = self.options.place.scratch(&format!("bulk-{}-{}", kind.name(), self.opened))?;
+        let scratch =
+            self.options.place.scratch(&format!("bulk-{}-{}", kind.name(), self.opened))?;
         let spec = TargetSpec {
             memory_bytes: self.options.memory_bytes,
             direct_io: self.options.direct_io,
@@ -96,14 +99,22 @@ impl<'a> Session<'a> {
     }
 
     /// Measures the loop on some threads.
-    pub(super) fn measure_loop(&self, target: &dyn Target, labels: Labels, threads: usize, work: &Loop<'_>) -> Result<Measured> {
+    pub(super) fn measure_loop(
+        &self,
+        target: &dyn Target,
+        labels: Labels,
+        threads: usize,
+        work: &Loop<'_>,
+    ) -> Result<Measured> {
         let plan = MeasurePlan {
             operations: vec![work.operation],
             seconds_max: self.options.seconds_max,
             total: Some(work.count),
             ..self.plan(target, labels)
         };
-        measure(&plan, target, self.watcher, |meter| one_by_one(meter, target, threads, work.count, work.each))
+        measure(&plan, target, self.watcher, |meter| {
+            one_by_one(meter, target, threads, work.count, work.each)
+        })
     }
 
     /// Measures a bulk call; `total` is how many rows go by.
@@ -120,8 +131,13 @@ impl<'a> Session<'a> {
 
     fn plan(&self, target: &dyn Target, labels: Labels) -> MeasurePlan {
         // A bulk call has no beginning worth cutting: it is one operation.
-        let warm_up = if labels.method == Method::Bulk { Duration::ZERO } else { self.options.warm_up };
-        MeasurePlan { phase: format!("{} {}", target.name(), labels.name()), warm_up, ..MeasurePlan::default() }
+        let warm_up =
+            if labels.method == Method::Bulk { Duration::ZERO } else { self.options.warm_up };
+        MeasurePlan {
+            phase: format!("{} {}", target.name(), labels.name()),
+            warm_up,
+            ..MeasurePlan::default()
+        }
     }
 
     /// Threads that a method keeps busy.
@@ -134,7 +150,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Makes a run of its repeats. `rows_per_operation` turns its throughput into rows: loops count operations, bulk calls rows.
+/// Makes a run of its repeats. `rows_per_operation` turns its throughput into rows: loops count
+/// operations, bulk calls rows.
 pub(super) fn run_of(
     labels: Labels,
     target: &dyn Target,
@@ -151,7 +168,10 @@ pub(super) fn run_of(
 /// Records a failure unless the counts are as they must be.
 pub(super) fn check_counts(meter: &Meter<'_>, what: &str, expected: u64, counted: u64) {
     if counted != expected {
-        meter.fail(counted.abs_diff(expected), &format!("{what}: {counted}, but it must be {expected}"));
+        meter.fail(
+            counted.abs_diff(expected),
+            &format!("{what}: {counted}, but it must be {expected}"),
+        );
     }
 }
 

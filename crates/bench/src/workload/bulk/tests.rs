@@ -39,28 +39,37 @@ fn run_on(options: &BulkBenchOptions) -> Report {
 
 fn find<'r>(report: &'r Report, target: &str, name: &str) -> &'r Run {
     let found = report.runs.iter().find(|run| run.target == target && run.name == name);
-    found
-        .unwrap_or_else(|| panic!("no run {name} on {target}: {:?}", report.runs.iter().map(|run| &run.name).collect::<Vec<_>>()))
+    found.unwrap_or_else(|| {
+        panic!(
+            "no run {name} on {target}: {:?}",
+            report.runs.iter().map(|run| &run.name).collect::<Vec<_>>()
+        )
+    })
 }
 
 #[rstest]
 fn every_record_is_put_and_every_key_is_found(
     #[values(KeyOrder::Ordered, KeyOrder::Shuffled)] order: KeyOrder,
-    #[values((KeyPart::Whole, false), (KeyPart::Whole, true), (KeyPart::Partial, false), (KeyPart::Partial, true))] keys: (
-        KeyPart,
-        bool,
-    ),
+    #[values((KeyPart::Whole, false), (KeyPart::Whole, true), (KeyPart::Partial, false), (KeyPart::Partial, true))]
+    keys: (KeyPart, bool),
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let options = BulkBenchOptions { order, keys: keys.0, children: keys.1, ..tiny(directory.path()) };
+    let options =
+        BulkBenchOptions { order, keys: keys.0, children: keys.1, ..tiny(directory.path()) };
     let report = run_on(&options);
     let family = if keys.1 { 3 } else { 1 };
     for target in ["tonnage-rocksdb", "tonnage-memory"] {
-        assert_eq!(find(&report, target, "phones / put / bulk / write").operations_count, 550 * family);
+        assert_eq!(
+            find(&report, target, "phones / put / bulk / write").operations_count,
+            550 * family
+        );
         assert_eq!(find(&report, target, "phones / put / single / write").operations_count, 120);
         let expected = if keys.0 == KeyPart::Whole { 500 } else { 550 };
         assert_eq!(find(&report, target, "positions / get / bulk").operations_count, expected);
-        assert_eq!(find(&report, target, "phones / get / bulk / 2 requests").operations_count, expected * family);
+        assert_eq!(
+            find(&report, target, "phones / get / bulk / 2 requests").operations_count,
+            expected * family
+        );
     }
     assert_eq!(find(&report, "rocksdb", "pairs / put / bulk / fsync").operations_count, 550);
     assert_eq!(find(&report, "rocksdb", "pairs / put / single / fsync").operations_count, 5);
@@ -73,7 +82,13 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
     #[values(false, true)] keep_existing: bool,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let options = BulkBenchOptions { keys, keep_existing, existing_percent: 30, missing_percent: 40, ..tiny(directory.path()) };
+    let options = BulkBenchOptions {
+        keys,
+        keep_existing,
+        existing_percent: 30,
+        missing_percent: 40,
+        ..tiny(directory.path())
+    };
     let report = run_on(&options);
     for target in TARGETS {
         let found = find(&report, target.name(), "pairs / get / bulk").operations_count;
@@ -84,15 +99,23 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
 #[test]
 fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
     let directory = tempfile::tempdir().unwrap();
-    let report = run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny(directory.path()) });
+    let report =
+        run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny(directory.path()) });
     for target in TARGETS {
         let bulk = find(&report, target.name(), "pairs / put / bulk / write");
-        assert!(bulk.figures["times_single_loop"] > 0.0 && bulk.figures["times_single_loop_on_threads"] > 0.0);
+        assert!(
+            bulk.figures["times_single_loop"] > 0.0
+                && bulk.figures["times_single_loop_on_threads"] > 0.0
+        );
         let verdict = format!("{}, pairs: bulk get does", target.name());
         assert!(report.notes.iter().any(|note| note.starts_with(&verdict)), "{:?}", report.notes);
     }
-    let sweep = report.charts.iter().find(|chart| chart.title.contains("requests in flight")).unwrap();
-    assert!(sweep.series.iter().all(|series| series.points.iter().map(|point| point.0).eq([1.0, 2.0])), "{sweep:?}");
+    let sweep =
+        report.charts.iter().find(|chart| chart.title.contains("requests in flight")).unwrap();
+    assert!(
+        sweep.series.iter().all(|series| series.points.iter().map(|point| point.0).eq([1.0, 2.0])),
+        "{sweep:?}"
+    );
 }
 
 #[test]
@@ -104,7 +127,11 @@ fn a_target_without_tables_is_left_out_of_them_with_a_note() {
         ..tiny(directory.path())
     });
     assert!(report.runs.is_empty());
-    assert!(report.notes.iter().any(|note| note.contains("rocksdb does not offer tables")), "{:?}", report.notes);
+    assert!(
+        report.notes.iter().any(|note| note.contains("rocksdb does not offer tables")),
+        "{:?}",
+        report.notes
+    );
 }
 
 #[test]

@@ -12,7 +12,9 @@ const ROWS_PER_SECOND: &str = "rows_per_second";
 
 /// The options as names and values.
 pub(super) fn settings(options: &BulkBenchOptions) -> BTreeMap<String, String> {
-    let memory = |bytes: Option<usize>| bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string());
+    let memory = |bytes: Option<usize>| {
+        bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string())
+    };
     [
         ("records", options.records.to_string()),
         ("value_bytes", options.value_bytes.to_string()),
@@ -40,7 +42,11 @@ pub(super) fn settings(options: &BulkBenchOptions) -> BTreeMap<String, String> {
 pub(super) fn add_to(report: &mut Report, options: &BulkBenchOptions) {
     notes(report, options);
     let all = Lookup { runs: report.runs.clone(), options };
-    for run in report.runs.iter_mut().filter(|run| run.labels.get("method").is_some_and(|method| method == Method::Bulk.name())) {
+    for run in report
+        .runs
+        .iter_mut()
+        .filter(|run| run.labels.get("method").is_some_and(|method| method == Method::Bulk.name()))
+    {
         all.add_ratios(run);
     }
     report.notes.extend(all.verdicts());
@@ -91,12 +97,19 @@ impl Lookup<'_> {
     /// How many times the rate of each loop of the same kind a bulk run reaches.
     fn add_ratios(&self, run: &mut Run) {
         let Some(bulk) = run.figures.get(ROWS_PER_SECOND).copied() else { return };
-        for (method, figure) in [(Method::Single, "times_single_loop"), (Method::Threads, "times_single_loop_on_threads")] {
+        for (method, figure) in [
+            (Method::Single, "times_single_loop"),
+            (Method::Threads, "times_single_loop_on_threads"),
+        ] {
             let mut labels = run.labels.clone();
             labels.remove("parallelism");
             labels.insert("method".to_owned(), method.name().to_owned());
-            let other = self.runs.iter().find(|other| other.target == run.target && other.labels == labels);
-            if let Some(other) = other.and_then(|other| other.figures.get(ROWS_PER_SECOND)).filter(|rate| **rate > 0.0) {
+            let other =
+                self.runs.iter().find(|other| other.target == run.target && other.labels == labels);
+            if let Some(other) = other
+                .and_then(|other| other.figures.get(ROWS_PER_SECOND))
+                .filter(|rate| **rate > 0.0)
+            {
                 run.figures.insert(figure.to_owned(), bulk / other);
             }
         }
@@ -107,15 +120,18 @@ impl Lookup<'_> {
         let mut verdicts = Vec::new();
         for data in &self.options.data {
             for phase in Phase::ALL {
-                verdicts.extend(self.targets().filter_map(|target| self.verdict(target, *data, phase)));
+                verdicts
+                    .extend(self.targets().filter_map(|target| self.verdict(target, *data, phase)));
             }
         }
         verdicts
     }
 
     fn verdict(&self, target: &str, data: DataKind, phase: Phase) -> Option<String> {
-        let rate = |method| self.rate(target, self.labels(data, phase, method)).filter(|rate| *rate > 0.0);
-        let (single, threads, bulk) = (rate(Method::Single)?, rate(Method::Threads)?, rate(Method::Bulk)?);
+        let rate =
+            |method| self.rate(target, self.labels(data, phase, method)).filter(|rate| *rate > 0.0);
+        let (single, threads, bulk) =
+            (rate(Method::Single)?, rate(Method::Threads)?, rate(Method::Bulk)?);
         Some(format!(
             "{target}, {}: bulk {} does {:.1} times the rows of the loop on one thread, {:.1} times those of the loop on {} threads.",
             data.name(),
@@ -152,7 +168,12 @@ impl Lookup<'_> {
             Phase::Put => format!("Put: bulk against the loop, durability {durability}"),
             Phase::Get => "Get: bulk against the loop".to_owned(),
         };
-        bars(title, "data", self.options.data.iter().map(|data| data.name().to_owned()).collect(), series)
+        bars(
+            title,
+            "data",
+            self.options.data.iter().map(|data| data.name().to_owned()).collect(),
+            series,
+        )
     }
 
     /// Puts by what they survive.
@@ -160,13 +181,17 @@ impl Lookup<'_> {
         let all = &self.options.durabilities;
         let point = |target: &'static str, method| {
             let rate = move |(place, durability): (usize, &Durability)| {
-                let labels = Labels { durability: Some(*durability), ..self.labels(data, Phase::Put, method) };
+                let labels = Labels {
+                    durability: Some(*durability),
+                    ..self.labels(data, Phase::Put, method)
+                };
                 Some((place as f64, self.rate(target, labels)?))
             };
             all.iter().enumerate().filter_map(rate).collect()
         };
         let series = self.each_method([Method::Single, Method::Bulk], point);
-        let categories = all.iter().map(|durability| durability_name(*durability).to_owned()).collect();
+        let categories =
+            all.iter().map(|durability| durability_name(*durability).to_owned()).collect();
         bars(format!("Put by durability: {}", data.name()), "durability", categories, series)
     }
 
@@ -179,15 +204,24 @@ impl Lookup<'_> {
             name: format!("{target} {}", method.name()),
             points: points(target, method),
         };
-        self.targets().flat_map(|target| methods.map(|method| (target, method))).map(series).collect()
+        self.targets()
+            .flat_map(|target| methods.map(|method| (target, method)))
+            .map(series)
+            .collect()
     }
 
     /// Bulk gets over the requests in flight.
     fn sweep(&self) -> Chart {
         let mut series = Vec::new();
-        for (target, data) in self.targets().flat_map(|target| self.options.data.iter().map(move |data| (target, *data))) {
+        for (target, data) in self
+            .targets()
+            .flat_map(|target| self.options.data.iter().map(move |data| (target, *data)))
+        {
             let at = |requests: &usize| {
-                let labels = Labels { parallelism: Some(*requests), ..self.labels(data, Phase::Get, Method::Bulk) };
+                let labels = Labels {
+                    parallelism: Some(*requests),
+                    ..self.labels(data, Phase::Get, Method::Bulk)
+                };
                 Some((*requests as f64, self.rate(target, labels)?))
             };
             let points: Vec<_> = self.options.parallelism.iter().filter_map(at).collect();
@@ -208,5 +242,12 @@ impl Lookup<'_> {
 
 fn bars(title: String, x_label: &str, categories: Vec<String>, series: Vec<ChartSeries>) -> Chart {
     let series = series.into_iter().filter(|series| !series.points.is_empty()).collect();
-    Chart { title, kind: ChartKind::Bars, x_label: x_label.to_owned(), y_label: "rows/s".to_owned(), categories, series }
+    Chart {
+        title,
+        kind: ChartKind::Bars,
+        x_label: x_label.to_owned(),
+        y_label: "rows/s".to_owned(),
+        categories,
+        series,
+    }
 }

@@ -41,7 +41,9 @@ impl Call<'_> {
     pub(super) fn run(&self) -> Result<Run> {
         let case = summary::case_name(self.subject, self.size);
         let name = summary::run_name(&case, self.method.name());
-        let repeats = (0..self.options.repeats).map(|repeat| self.repeat(&name, repeat)).collect::<Result<Vec<_>>>()?;
+        let repeats = (0..self.options.repeats)
+            .map(|repeat| self.repeat(&name, repeat))
+            .collect::<Result<Vec<_>>>()?;
         let labels = summary::labels(self.subject, &case, self.method.name(), Some(self.size));
         Ok(Run::from_repeats(&name, labels, self.target, 1, repeats))
     }
@@ -90,12 +92,21 @@ impl Call<'_> {
             _ => self.target.multi_get(containers.keys()?, &options)?,
         };
         if rows != containers.rows() {
-            meter.fail(rows.abs_diff(containers.rows()), &format!("{rows} of {} rows went by", containers.rows()));
+            meter.fail(
+                rows.abs_diff(containers.rows()),
+                &format!("{rows} of {} rows went by", containers.rows()),
+            );
         }
         Ok(())
     }
 
     fn bulk_options<'p>(&self, progress: &'p (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'p> {
-        BulkOptions { durability: self.options.durability, memory_bytes_max: None, parallelism: None, overwrite: false, progress }
+        BulkOptions {
+            durability: self.options.durability,
+            memory_bytes_max: None,
+            parallelism: None,
+            overwrite: false,
+            progress,
+        }
     }
 }

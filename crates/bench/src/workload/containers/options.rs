@@ -17,7 +17,8 @@ pub struct ContainersOptions {
     pub place: Place,
     /// What is measured.
     pub subjects: Vec<Subject>,
-    /// Containers of the larger case of puts and gets; the smaller one has one. The fewer containers of queries.
+    /// Containers of the larger case of puts and gets; the smaller one has one. The fewer
+    /// containers of queries.
     pub containers: usize,
     /// The more containers of queries.
     pub containers_many: usize,
@@ -97,9 +98,14 @@ impl ContainersOptions {
     pub fn data_bytes(&self) -> u64 {
         // Two methods, each repeat with containers of its own.
         let calls = |subject: Subject, sizes: &[Size]| {
-            if self.wants(subject) { rows_in(sizes).saturating_mul(2 * self.repeats as u64) } else { 0 }
+            if self.wants(subject) {
+                rows_in(sizes).saturating_mul(2 * self.repeats as u64)
+            } else {
+                0
+            }
         };
-        let calls = calls(Subject::Put, &self.put_sizes()).saturating_add(calls(Subject::Get, &self.get_sizes()));
+        let calls = calls(Subject::Put, &self.put_sizes())
+            .saturating_add(calls(Subject::Get, &self.get_sizes()));
         // The wide table with an index, and the narrow one.
         let beside = self.table_rows.saturating_mul(3);
         calls.saturating_add(rows_in(&self.query_sizes())).saturating_add(beside).saturating_mul(60)
@@ -119,7 +125,11 @@ impl ContainersOptions {
     /// What queries are asked over.
     pub(super) fn query_sizes(&self) -> Vec<Size> {
         let few = Size { containers: self.containers, rows: self.rows };
-        distinct(vec![few, Size { containers: self.containers_many, ..few }, Size { rows: self.rows_large, ..few }])
+        distinct(vec![
+            few,
+            Size { containers: self.containers_many, ..few },
+            Size { rows: self.rows_large, ..few },
+        ])
     }
 
     /// Says what does not fit together.
@@ -155,11 +165,14 @@ impl ContainersOptions {
 }
 
 fn rows_in(sizes: &[Size]) -> u64 {
-    sizes.iter().fold(0, |rows, size| rows.saturating_add(size.rows.saturating_mul(size.containers as u64)))
+    sizes
+        .iter()
+        .fold(0, |rows, size| rows.saturating_add(size.rows.saturating_mul(size.containers as u64)))
 }
 
 /// The sizes without those that came before.
 fn distinct(sizes: Vec<Size>) -> Vec<Size> {
-    let is_first = |(place, size): (usize, &Size)| (!sizes[..place].contains(size)).then_some(*size);
+    let is_first =
+        |(place, size): (usize, &Size)| (!sizes[..place].contains(size)).then_some(*size);
     sizes.iter().enumerate().filter_map(is_first).collect()
 }

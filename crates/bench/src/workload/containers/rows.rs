@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tonnage::arrow::array::{ArrayRef, BinaryArray, BooleanArray, Int64Array, RecordBatch, StringArray};
+use tonnage::arrow::array::{
+    ArrayRef, BinaryArray, BooleanArray, Int64Array, RecordBatch, StringArray,
+};
 use tonnage::{Error, Result, Row};
 
 use super::{ContainerKey, Size};
@@ -29,8 +31,12 @@ impl Shape {
 
     pub(super) fn define(&self, target: &dyn Target, name: &str) -> Result<()> {
         let columns = match self.key {
-            ContainerKey::Id => "id LONG, name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (id)",
-            ContainerKey::Name => "name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (name)",
+            ContainerKey::Id => {
+                "id LONG, name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (id)"
+            }
+            ContainerKey::Name => {
+                "name STRING, status BOOLEAN, count LONG, lob BINARY, PRIMARY KEY (name)"
+            }
         };
         target.define(&format!("CREATE TABLE {name} ({columns})"))
     }
@@ -60,12 +66,22 @@ impl Shape {
             ("name", keys) => names = Some(keys),
             key => columns.push(key),
         }
-        let names = names.unwrap_or_else(|| Arc::new(StringArray::from_iter_values(places.clone().map(name_of))));
+        let names = names.unwrap_or_else(|| {
+            Arc::new(StringArray::from_iter_values(places.clone().map(name_of)))
+        });
         columns.extend([
             ("name", names),
-            ("status", Arc::new(places.clone().map(|place| Some(status_of(place))).collect::<BooleanArray>()) as ArrayRef),
+            (
+                "status",
+                Arc::new(
+                    places.clone().map(|place| Some(status_of(place))).collect::<BooleanArray>(),
+                ) as ArrayRef,
+            ),
             ("count", Arc::new(Int64Array::from_iter_values(places.clone().map(count_of)))),
-            ("lob", Arc::new(BinaryArray::from_iter_values(places.map(|place| self.lobs.of(place))))),
+            (
+                "lob",
+                Arc::new(BinaryArray::from_iter_values(places.map(|place| self.lobs.of(place)))),
+            ),
         ]);
         batch(columns)
     }
@@ -77,8 +93,12 @@ impl Shape {
 
     fn key_column(&self, places: impl Iterator<Item = u64>) -> (&'static str, ArrayRef) {
         match self.key {
-            ContainerKey::Id => ("id", Arc::new(Int64Array::from_iter_values(places.map(|place| place as i64)))),
-            ContainerKey::Name => ("name", Arc::new(StringArray::from_iter_values(places.map(name_of)))),
+            ContainerKey::Id => {
+                ("id", Arc::new(Int64Array::from_iter_values(places.map(|place| place as i64))))
+            }
+            ContainerKey::Name => {
+                ("name", Arc::new(StringArray::from_iter_values(places.map(name_of))))
+            }
         }
     }
 
@@ -105,7 +125,8 @@ impl Shape {
     }
 }
 
-/// Some containers of one shape. Their rows are numbered across all of them: number after number in turn from each container.
+/// Some containers of one shape. Their rows are numbered across all of them: number after number in
+/// turn from each container.
 pub(super) struct Containers {
     names: Vec<String>,
     rows_each: u64,
@@ -157,14 +178,21 @@ impl Containers {
         self.each_container(|shape, places| shape.keys(places))
     }
 
-    fn each_container(&self, make: impl Fn(&Shape, Range<u64>) -> Result<RecordBatch>) -> Result<Vec<(String, RecordBatch)>> {
-        self.names.iter().map(|name| Ok((name.clone(), make(&self.shape, 0..self.rows_each)?))).collect()
+    fn each_container(
+        &self,
+        make: impl Fn(&Shape, Range<u64>) -> Result<RecordBatch>,
+    ) -> Result<Vec<(String, RecordBatch)>> {
+        self.names
+            .iter()
+            .map(|name| Ok((name.clone(), make(&self.shape, 0..self.rows_each)?)))
+            .collect()
     }
 }
 
 /// A batch of columns of one length.
 pub(super) fn batch(columns: Vec<(&'static str, ArrayRef)>) -> Result<RecordBatch> {
-    RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(format!("a batch of rows: {error}")))
+    RecordBatch::try_from_iter(columns)
+        .map_err(|error| Error::internal(format!("a batch of rows: {error}")))
 }
 
 fn name_of(place: u64) -> String {

@@ -12,7 +12,10 @@ pub(super) const ROUND_MS: &str = "round_ms";
 /// The options as names and values.
 pub(super) fn settings(options: &ContainersOptions) -> BTreeMap<String, String> {
     [
-        ("subjects", options.subjects.iter().map(|subject| subject.name()).collect::<Vec<_>>().join(",")),
+        (
+            "subjects",
+            options.subjects.iter().map(|subject| subject.name()).collect::<Vec<_>>().join(","),
+        ),
         ("containers", options.containers.to_string()),
         ("containers_many", options.containers_many.to_string()),
         ("rows", options.rows.to_string()),
@@ -22,7 +25,10 @@ pub(super) fn settings(options: &ContainersOptions) -> BTreeMap<String, String> 
         ("list_keys", options.list_keys.to_string()),
         ("key", format!("{:?}", options.key).to_lowercase()),
         ("durability", format!("{:?}", options.durability).to_lowercase()),
-        ("memory_bytes", options.memory_bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string())),
+        (
+            "memory_bytes",
+            options.memory_bytes.map_or("the target's own".to_owned(), |bytes| bytes.to_string()),
+        ),
         ("direct_io", options.direct_io.to_string()),
         ("repeats", options.repeats.to_string()),
         ("window_ms", options.window.as_millis().to_string()),
@@ -42,10 +48,22 @@ pub(super) fn run_name(case: &str, way: &str) -> String {
 }
 
 /// What sets a run apart.
-pub(super) fn labels(subject: Subject, case: &str, way: &str, size: Option<Size>) -> BTreeMap<String, String> {
-    let size = size.into_iter().flat_map(|size| [("containers", size.containers.to_string()), ("rows", size.rows.to_string())]);
-    let labels =
-        [("subject", subject.name().to_owned()), ("case", case.to_owned()), ("way", way.to_owned())].into_iter().chain(size);
+pub(super) fn labels(
+    subject: Subject,
+    case: &str,
+    way: &str,
+    size: Option<Size>,
+) -> BTreeMap<String, String> {
+    let size = size.into_iter().flat_map(|size| {
+        [("containers", size.containers.to_string()), ("rows", size.rows.to_string())]
+    });
+    let labels = [
+        ("subject", subject.name().to_owned()),
+        ("case", case.to_owned()),
+        ("way", way.to_owned()),
+    ]
+    .into_iter()
+    .chain(size);
     labels.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -61,11 +79,19 @@ pub(super) fn add_to(report: &mut Report) {
 /// How many times the rate of the first way of the same case a run reaches.
 fn compare_with_first(report: &mut Report, place: usize) {
     let run = &report.runs[place];
-    let is_same = |other: &&Run| other.target == run.target && other.labels["case"] == run.labels["case"];
-    let Some(first) = report.runs[..place].iter().find(is_same).filter(|first| first.throughput() > 0.0) else { return };
+    let is_same =
+        |other: &&Run| other.target == run.target && other.labels["case"] == run.labels["case"];
+    let Some(first) =
+        report.runs[..place].iter().find(is_same).filter(|first| first.throughput() > 0.0)
+    else {
+        return;
+    };
     let times = run.throughput() / first.throughput();
     let (way, first_way) = (&run.labels["way"], &first.labels["way"]);
-    let note = format!("{}, {}: {way} does {times:.2} times the rate of {first_way}.", run.target, run.labels["case"]);
+    let note = format!(
+        "{}, {}: {way} does {times:.2} times the rate of {first_way}.",
+        run.target, run.labels["case"]
+    );
     let figure = format!("times_{}", first_way.replace([' ', ','], "_"));
     report.notes.push(note);
     report.runs[place].figures.insert(figure, times);
@@ -77,11 +103,17 @@ fn chart(report: &Report, subject: Subject) -> Option<Chart> {
     let is_query = !matches!(subject, Subject::Put | Subject::Get);
     let cases = distinct(runs().map(|run| run.labels["case"].as_str()));
     let many_targets = distinct(runs().map(|run| run.target.as_str())).len() > 1;
-    let series_of =
-        |run: &Run| if many_targets { format!("{}, {}", run.labels["way"], run.target) } else { run.labels["way"].clone() };
+    let series_of = |run: &Run| {
+        if many_targets {
+            format!("{}, {}", run.labels["way"], run.target)
+        } else {
+            run.labels["way"].clone()
+        }
+    };
     let mut series: Vec<ChartSeries> = Vec::new();
     for run in runs() {
-        let height = if is_query { run.figures.get(ROUND_MS).copied() } else { Some(run.throughput()) };
+        let height =
+            if is_query { run.figures.get(ROUND_MS).copied() } else { Some(run.throughput()) };
         let case = cases.iter().position(|case| *case == run.labels["case"]);
         let (Some(height), Some(case)) = (height, case) else { continue };
         let name = series_of(run);
@@ -96,7 +128,10 @@ fn chart(report: &Report, subject: Subject) -> Option<Chart> {
         x_label: String::new(),
         y_label: if is_query { "milliseconds, the fewer the better" } else { "rows/s" }.to_owned(),
         // The subject stands above already.
-        categories: cases.iter().map(|case| case.split_once(": ").map_or(*case, |(_, rest)| rest).to_owned()).collect(),
+        categories: cases
+            .iter()
+            .map(|case| case.split_once(": ").map_or(*case, |(_, rest)| rest).to_owned())
+            .collect(),
         series,
     })
 }

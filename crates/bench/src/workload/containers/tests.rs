@@ -33,7 +33,9 @@ fn of_subject(report: &Report, subject: Subject) -> impl Iterator<Item = &Run> {
 }
 
 #[rstest]
-fn every_row_goes_in_and_comes_out_and_every_answer_is_right(#[values(ContainerKey::Id, ContainerKey::Name)] key: ContainerKey) {
+fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
+    #[values(ContainerKey::Id, ContainerKey::Name)] key: ContainerKey,
+) {
     let directory = tempfile::tempdir().unwrap();
     let report = run(&ContainersOptions { key, ..tiny(directory.path()) }, &NoWatcher).unwrap();
     for run in &report.runs {
@@ -45,7 +47,13 @@ fn every_row_goes_in_and_comes_out_and_every_answer_is_right(#[values(ContainerK
     assert_eq!(Subject::ALL.map(runs), [2 * 6, 2 * 4, 2 * 4, 2 * 6, 2 * 4, 2 * 3, 2 * 2, 2 * 2]);
     for run in of_subject(&report, Subject::Put) {
         let label = |name: &str| run.labels[name].parse::<u64>().unwrap();
-        assert_eq!(run.operations_count, label("containers") * label("rows"), "{} on {}", run.name, run.target);
+        assert_eq!(
+            run.operations_count,
+            label("containers") * label("rows"),
+            "{} on {}",
+            run.name,
+            run.target
+        );
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left behind");
 }
@@ -59,7 +67,8 @@ fn only_what_is_wanted_is_measured() {
         ..tiny(directory.path())
     };
     let report = run(&options, &NoWatcher).unwrap();
-    let mut subjects: Vec<&str> = report.runs.iter().map(|run| run.labels["subject"].as_str()).collect();
+    let mut subjects: Vec<&str> =
+        report.runs.iter().map(|run| run.labels["subject"].as_str()).collect();
     subjects.dedup();
     assert_eq!(subjects, ["one-row", "index"]);
 }
@@ -70,8 +79,16 @@ fn ratios_charts_and_what_was_left_out_are_in_the_report() {
     let report = run(&tiny(directory.path()), &NoWatcher).unwrap();
     let says = |start: &str| report.notes.iter().any(|note| note.starts_with(start));
     assert!(says("tonnage-rocksdb, put: 3 × 70 rows: one call does "), "{:?}", report.notes);
-    assert!(says("tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does "), "{:?}", report.notes);
-    assert!(says("tonnage-memory: with the index, EXPLAIN says of the condition: StoreScan"), "{:?}", report.notes);
+    assert!(
+        says("tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does "),
+        "{:?}",
+        report.notes
+    );
+    assert!(
+        says("tonnage-memory: with the index, EXPLAIN says of the condition: StoreScan"),
+        "{:?}",
+        report.notes
+    );
     assert!(says("rocksdb does not offer calls over several tables"), "{:?}", report.notes);
     let bars: Vec<usize> = report.charts.iter().map(|chart| chart.series.len()).collect();
     assert_eq!(bars, [4, 4, 4, 4, 4, 6, 2, 4], "the ways of each subject on two targets");

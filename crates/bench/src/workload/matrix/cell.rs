@@ -34,7 +34,8 @@ impl Data {
         options.places.iter().flat_map(of)
     }
 
-    /// The cells on it, those that write most last: the data that earlier ones read is still as it was loaded.
+    /// The cells on it, those that write most last: the data that earlier ones read is still as it
+    /// was loaded.
     pub(super) fn cells(&self, options: &MatrixOptions) -> Vec<Cell> {
         let mut workloads = options.workloads.clone();
         workloads.sort_by(|a, b| writes(&a.core).total_cmp(&writes(&b.core)));
@@ -43,7 +44,12 @@ impl Data {
             for distribution in &options.distributions {
                 for threads in &options.threads {
                     let (workload, data) = (workload.clone(), self.clone());
-                    cells.push(Cell { workload, distribution: *distribution, data, threads: *threads });
+                    cells.push(Cell {
+                        workload,
+                        distribution: *distribution,
+                        data,
+                        threads: *threads,
+                    });
                 }
             }
         }
@@ -80,7 +86,12 @@ impl Cell {
     pub(super) fn core(&self, options: &MatrixOptions) -> CoreOptions {
         let loaded = options.core_of_size(self.data.size);
         let core = self.workload.core.clone();
-        CoreOptions { mix: core.mix, requests: self.distribution, read_all_fields: core.read_all_fields, ..loaded }
+        CoreOptions {
+            mix: core.mix,
+            requests: self.distribution,
+            read_all_fields: core.read_all_fields,
+            ..loaded
+        }
     }
 
     /// Whether it leaves something to tidy up.

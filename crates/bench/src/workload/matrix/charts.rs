@@ -37,14 +37,17 @@ fn is_best(run: &Run) -> bool {
 /// Of two that are equally fast the one with fewer threads is the better one.
 fn beats(other: &Run, run: &Run) -> bool {
     let same_cell = (&other.name, &other.target) == (&run.name, &run.target);
-    let order = other.throughput().total_cmp(&run.throughput()).then(run.threads.cmp(&other.threads));
+    let order =
+        other.throughput().total_cmp(&run.throughput()).then(run.threads.cmp(&other.threads));
     same_cell && order.is_gt()
 }
 
 /// Nothing for the yardstick itself, and where there is none.
 fn ratio(run: &Run, runs: &[Run]) -> Option<f64> {
     let yardstick = TargetKind::RocksDb.name();
-    let compared = runs.iter().find(|other| other.target == yardstick && other.name == run.name && is_best(other))?;
+    let compared = runs
+        .iter()
+        .find(|other| other.target == yardstick && other.name == run.name && is_best(other))?;
     let comparable = is_best(run) && run.target != yardstick && compared.throughput() > 0.0;
     comparable.then(|| run.throughput() / compared.throughput())
 }
@@ -72,19 +75,32 @@ fn p99_us(run: &Run) -> Option<f64> {
     run.latency().map(|times| times.at(99.0))
 }
 
-fn chart(options: &MatrixOptions, size: f64, title: &str, unit: &str, runs: &[Run], height: Height) -> Option<Chart> {
+fn chart(
+    options: &MatrixOptions,
+    size: f64,
+    title: &str,
+    unit: &str,
+    runs: &[Run],
+    height: Height,
+) -> Option<Chart> {
     let label = format!("{size}x");
-    let has = |run: &Run, name: &str, value: &str| run.labels.get(name).is_some_and(|label| label == value);
+    let has = |run: &Run, name: &str, value: &str| {
+        run.labels.get(name).is_some_and(|label| label == value)
+    };
     let runs: Vec<_> = runs.iter().filter(|run| is_best(run) && has(run, "size", &label)).collect();
     let mut categories = Vec::new();
     let mut series: Vec<ChartSeries> = Vec::new();
     for workload in &options.workloads {
         for distribution in &options.distributions {
             let (workload, distribution) = (workload.name.as_str(), distribution.name());
-            let in_group = |run: &&&Run| has(run, "workload", workload) && has(run, "distribution", distribution);
+            let in_group = |run: &&&Run| {
+                has(run, "workload", workload) && has(run, "distribution", distribution)
+            };
             for run in runs.iter().filter(in_group) {
                 let Some(height) = height(run) else { continue };
-                series_of(&mut series, series_name(options, run)).points.push((categories.len() as f64, height));
+                series_of(&mut series, series_name(options, run))
+                    .points
+                    .push((categories.len() as f64, height));
             }
             categories.push(format!("{} {distribution}", workload.to_uppercase()));
         }
@@ -120,7 +136,12 @@ mod tests {
     use super::*;
 
     fn run(name: &str, target: &str, threads: usize, throughput: f64) -> Run {
-        let labels = [("workload", "a"), ("distribution", "uniform"), ("size", "0.33x"), ("directory", "ssd")];
+        let labels = [
+            ("workload", "a"),
+            ("distribution", "uniform"),
+            ("size", "0.33x"),
+            ("directory", "ssd"),
+        ];
         let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let (name, target) = (name.to_owned(), target.to_owned());
         Run { name, target, threads, labels, throughputs: vec![throughput], ..Run::default() }
@@ -128,11 +149,17 @@ mod tests {
 
     #[test]
     fn the_best_count_of_threads_is_compared_with_the_best_of_the_yardstick() {
-        let mut runs =
-            [run("a", "tonnage-rocksdb", 1, 80.0), run("a", "tonnage-rocksdb", 2, 90.0), run("a", "rocksdb", 1, 100.0)];
+        let mut runs = [
+            run("a", "tonnage-rocksdb", 1, 80.0),
+            run("a", "tonnage-rocksdb", 2, 90.0),
+            run("a", "rocksdb", 1, 100.0),
+        ];
         mark_best(&mut runs);
         assert_eq!(runs.each_ref().map(is_best), [false, true, true]);
-        assert_eq!(runs.each_ref().map(|run| run.figures.get(RATIO).copied()), [None, Some(0.9), None]);
+        assert_eq!(
+            runs.each_ref().map(|run| run.figures.get(RATIO).copied()),
+            [None, Some(0.9), None]
+        );
     }
 
     #[test]
@@ -153,6 +180,8 @@ mod tests {
         assert_eq!(throughput.categories.len(), 6);
         assert_eq!(throughput.series[0].points, [(0.0, 90.0)]);
         assert_eq!(throughput.series[1].points, [(0.0, 100.0)]);
-        assert!(charts.iter().any(|chart| chart.title.starts_with("Ratio") && chart.series[0].points == [(0.0, 0.9)]));
+        assert!(charts.iter().any(
+            |chart| chart.title.starts_with("Ratio") && chart.series[0].points == [(0.0, 0.9)]
+        ));
     }
 }

@@ -42,12 +42,23 @@ pub(super) struct Loaded<'a> {
 }
 
 impl<'a> Loaded<'a> {
-    /// Loads the data in bulk, lets the target tidy up, and warms its cache. Also gives the load as a run.
-    pub(super) fn load(opened: &'a Opened, options: &MatrixOptions, data: &Data, watcher: &dyn Watcher) -> Result<(Self, Run)> {
+    /// Loads the data in bulk, lets the target tidy up, and warms its cache. Also gives the load as
+    /// a run.
+    pub(super) fn load(
+        opened: &'a Opened,
+        options: &MatrixOptions,
+        data: &Data,
+        watcher: &dyn Watcher,
+    ) -> Result<(Self, Run)> {
         let target = &*opened.target;
         let threads = tonnage::cores();
-        let plan = LoadPlan { name: format!("load {} {}", data.name(), target.name()), threads, bulk: true };
-        let (dataset, measured) = Dataset::load(target, &options.core_of_size(data.size), &plan, watcher)?;
+        let plan = LoadPlan {
+            name: format!("load {} {}", data.name(), target.name()),
+            threads,
+            bulk: true,
+        };
+        let (dataset, measured) =
+            Dataset::load(target, &options.core_of_size(data.size), &plan, watcher)?;
         let mut loaded = Loaded { target, dataset, data: data.clone() };
         let started = Instant::now();
         loaded.settle(watcher)?;
@@ -55,7 +66,13 @@ impl<'a> Loaded<'a> {
         loaded.warm(options, watcher)?;
         let mut labels = data.labels();
         labels.insert("phase".to_owned(), "load".to_owned());
-        let mut run = Run::from_repeats(&format!("load / {}", data.name()), labels, target, threads, vec![measured]);
+        let mut run = Run::from_repeats(
+            &format!("load / {}", data.name()),
+            labels,
+            target,
+            threads,
+            vec![measured],
+        );
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
         run.figures.insert("settled_disk_bytes".to_owned(), target.gauges()?.disk_bytes as f64);
         Ok((loaded, run))
@@ -66,17 +83,41 @@ impl<'a> Loaded<'a> {
         let core = options.core_of_size(self.data.size);
         let mix = Mix { read: 1.0, ..Mix::default() };
         let operation_count = core.record_count.min(options.core_of_size(1.0).record_count);
-        let core = CoreOptions { operation_count, mix, requests: Requests::Sequential, read_all_fields: true, ..core };
+        let core = CoreOptions {
+            operation_count,
+            mix,
+            requests: Requests::Sequential,
+            read_all_fields: true,
+            ..core
+        };
         let name = format!("warm {} {}", self.data.name(), self.target.name());
         let threads = options.threads.iter().copied().max().unwrap_or(1);
-        let plan = RunPlan { name, threads, warm_up: Default::default(), seconds_max: Some(2 * options.cell), seed: 0 };
+        let plan = RunPlan {
+            name,
+            threads,
+            warm_up: Default::default(),
+            seconds_max: Some(2 * options.cell),
+            seed: 0,
+        };
         self.dataset.run(&core, &plan, watcher).map(drop)
     }
 
     /// Measures a cell once.
-    pub(super) fn run(&mut self, options: &MatrixOptions, cell: &Cell, repeat: usize, watcher: &dyn Watcher) -> Result<Measured> {
+    pub(super) fn run(
+        &mut self,
+        options: &MatrixOptions,
+        cell: &Cell,
+        repeat: usize,
+        watcher: &dyn Watcher,
+    ) -> Result<Measured> {
         let plan = RunPlan {
-            name: format!("{} {} ({} of {})", cell.name(), self.target.name(), repeat + 1, options.repeats),
+            name: format!(
+                "{} {} ({} of {})",
+                cell.name(),
+                self.target.name(),
+                repeat + 1,
+                options.repeats
+            ),
             threads: cell.threads,
             warm_up: options.warm_up,
             seconds_max: Some(options.cell),

@@ -1,14 +1,17 @@
 //! `bench matrix`: YCSB's workloads on data inside and beyond memory, on one or more disks.
 //!
-//! 1. For each place and size, every target is made empty, loaded in bulk with the same records, and waited for until it has
-//!    nothing left to tidy up. All targets stay open, each with a memory budget of its own: one that is not driven is at rest.
-//! 2. As many records as the budget holds are read once, so that the first cell does not find a colder cache than the others.
-//! 3. The cells follow, those that only read first, those that write most last. Updates change no record's size, and after
-//!    each cell that wrote the targets tidy up, so that no cell pays for another.
-//! 4. Within a cell the targets take turns, repeat by repeat, and the one that begins changes, so that a machine that
-//!    grows slower or faster meanwhile does so for all of them.
-//! 5. After each cell the report of all cells so far is written. A run that is taken up again reads it, and goes on with the cells
-//!    that are missing; the data is made again.
+//! 1. For each place and size, every target is made empty, loaded in bulk with the same records,
+//!    and waited for until it has nothing left to tidy up. All targets stay open, each with a
+//!    memory budget of its own: one that is not driven is at rest.
+//! 2. As many records as the budget holds are read once, so that the first cell does not find a
+//!    colder cache than the others.
+//! 3. The cells follow, those that only read first, those that write most last. Updates change no
+//!    record's size, and after each cell that wrote the targets tidy up, so that no cell pays for
+//!    another.
+//! 4. Within a cell the targets take turns, repeat by repeat, and the one that begins changes, so
+//!    that a machine that grows slower or faster meanwhile does so for all of them.
+//! 5. After each cell the report of all cells so far is written. A run that is taken up again reads
+//!    it, and goes on with the cells that are missing; the data is made again.
 
 mod cell;
 mod charts;
@@ -30,8 +33,8 @@ use crate::report::Report;
 /// Measures the cells.
 ///
 /// # Errors
-/// `Invalid` for options that do not fit together, or that are not those of the run that is to be taken up again; and what stops a
-/// target as a whole.
+/// `Invalid` for options that do not fit together, or that are not those of the run that is to be
+/// taken up again; and what stops a target as a whole.
 pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let mut outcome = Outcome::open(options)?;
@@ -91,5 +94,7 @@ fn run_cell(
     if cell.writes() {
         targets.iter().try_for_each(|target| target.settle(watcher))?;
     }
-    Ok(Some(targets.iter().zip(repeats).map(|(target, repeats)| target.report(cell, repeats)).collect()))
+    Ok(Some(
+        targets.iter().zip(repeats).map(|(target, repeats)| target.report(cell, repeats)).collect(),
+    ))
 }

@@ -10,7 +10,8 @@ use crate::target::TargetKind;
 use crate::workload::Place;
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 
-/// What `bench matrix` is asked to do: each workload with each distribution on data of each size in each place.
+/// What `bench matrix` is asked to do: each workload with each distribution on data of each size in
+/// each place.
 #[derive(Clone, Debug)]
 pub struct MatrixOptions {
     /// Which systems; all of them in each cell, in turn.
@@ -76,13 +77,19 @@ impl MatrixOptions {
 
     /// Seconds that are measured in all, warm-ups included; loading comes on top.
     pub fn seconds(&self) -> f64 {
-        let grid = self.places.len() * self.sizes.len() * self.workloads.len() * self.distributions.len() * self.threads.len();
+        let grid = self.places.len()
+            * self.sizes.len()
+            * self.workloads.len()
+            * self.distributions.len()
+            * self.threads.len();
         (grid * self.targets.len() * self.repeats) as f64 * (self.cell + self.warm_up).as_secs_f64()
     }
 
-    /// Records for data of a size, as the load phase takes them: those of the first workload, which all others share.
+    /// Records for data of a size, as the load phase takes them: those of the first workload, which
+    /// all others share.
     pub(super) fn core_of_size(&self, size: f64) -> CoreOptions {
-        let one = CoreOptions { record_count: 1, insert_count: None, insert_start: 0, ..self.core() };
+        let one =
+            CoreOptions { record_count: 1, insert_count: None, insert_start: 0, ..self.core() };
         let record_count = (size * self.memory_bytes as f64 / one.loaded_bytes() as f64) as u64;
         CoreOptions { record_count: record_count.max(1), operation_count: 0, ..one }
     }
@@ -98,7 +105,11 @@ impl MatrixOptions {
     pub fn check(&self) -> Result<()> {
         let problem = if self.targets.is_empty() || self.places.is_empty() {
             "there is nothing to measure: name a target and a directory"
-        } else if self.workloads.is_empty() || self.distributions.is_empty() || self.sizes.is_empty() || self.threads.is_empty() {
+        } else if self.workloads.is_empty()
+            || self.distributions.is_empty()
+            || self.sizes.is_empty()
+            || self.threads.is_empty()
+        {
             "the matrix has no cells: name a workload, a distribution, a size and a count of threads"
         } else if self.sizes.iter().any(|size| !size.is_finite() || *size <= 0.0) {
             "a size of the data is a multiple of the memory, such as 0.33 or 1.3"
@@ -121,7 +132,10 @@ impl MatrixOptions {
             ("memory_bytes", self.memory_bytes.to_string()),
             ("sizes", join(&self.sizes, f64::to_string)),
             ("workloads", join(&self.workloads, |workload| workload.name.clone())),
-            ("distributions", join(&self.distributions, |distribution| distribution.name().to_owned())),
+            (
+                "distributions",
+                join(&self.distributions, |distribution| distribution.name().to_owned()),
+            ),
             ("threads", join(&self.threads, usize::to_string)),
             ("field_count", self.core().field_count.to_string()),
             ("field_bytes", self.core().field_bytes.to_string()),

@@ -20,7 +20,9 @@ impl<'a> Outcome<'a> {
     /// A new report, or the one to be taken up again.
     pub(super) fn open(options: &'a MatrixOptions) -> Result<Self> {
         let taken_up = match &options.report_directory {
-            Some(directory) if options.resume && directory.join("report.json").exists() => Some(take_up(directory, options)?),
+            Some(directory) if options.resume && directory.join("report.json").exists() => {
+                Some(take_up(directory, options)?)
+            }
             _ => None,
         };
         Ok(Outcome { options, report: taken_up.unwrap_or_else(|| new_report(options)) })
@@ -29,12 +31,18 @@ impl<'a> Outcome<'a> {
     /// Whether a cell was measured on all targets.
     pub(super) fn has(&self, cell: &Cell) -> bool {
         let mut targets = self.options.targets.iter();
-        targets.all(|target| self.report.runs.iter().any(|run| cell.is_of(run) && run.target == target.name()))
+        targets.all(|target| {
+            self.report.runs.iter().any(|run| cell.is_of(run) && run.target == target.name())
+        })
     }
 
     /// Takes in how the data was loaded, instead of how it was when the run was broken off.
     pub(super) fn add_load(&mut self, load: Run) {
-        let known = self.report.runs.iter_mut().find(|run| (&run.name, &run.target) == (&load.name, &load.target));
+        let known = self
+            .report
+            .runs
+            .iter_mut()
+            .find(|run| (&run.name, &run.target) == (&load.name, &load.target));
         match known {
             Some(known) => *known = load,
             None => self.report.runs.push(load),
@@ -62,8 +70,14 @@ impl<'a> Outcome<'a> {
 }
 
 fn new_report(options: &MatrixOptions) -> Report {
-    let directories: Vec<_> = options.places.iter().map(|place| (place.label.clone(), place.directory.clone())).collect();
-    let mut report = Report::new("matrix", &options.command, options.settings(), Environment::read(&directories));
+    let directories: Vec<_> =
+        options.places.iter().map(|place| (place.label.clone(), place.directory.clone())).collect();
+    let mut report = Report::new(
+        "matrix",
+        &options.command,
+        options.settings(),
+        Environment::read(&directories),
+    );
     report.notes.extend(notes(options));
     report
 }
@@ -88,20 +102,24 @@ fn notes(options: &MatrixOptions) -> Vec<String> {
 /// Reads the report of the run that was broken off; it must be of the same matrix.
 fn take_up(directory: &Path, options: &MatrixOptions) -> Result<Report> {
     let mut report = report::read(directory)?;
-    let refuse =
-        |difference: String| Err(Error::invalid(format!("{}: it cannot be taken up: {difference}", directory.display())));
+    let refuse = |difference: String| {
+        Err(Error::invalid(format!("{}: it cannot be taken up: {difference}", directory.display())))
+    };
     if report.workload != "matrix" {
         return refuse(format!("it is the report of a {} benchmark", report.workload));
     }
     for (name, now) in options.settings() {
         let before = report.settings.get(&name).map_or("not there", String::as_str);
         if before != now {
-            return refuse(format!("{name} was {before}, and is {now} now: give the same options, or another directory"));
+            return refuse(format!(
+                "{name} was {before}, and is {now} now: give the same options, or another directory"
+            ));
         }
     }
     report.notes.retain(|note| !note.starts_with("Interrupted"));
-    report
-        .notes
-        .push(format!("Taken up again after {} runs; the cells after them are on data that was made anew.", report.runs.len()));
+    report.notes.push(format!(
+        "Taken up again after {} runs; the cells after them are on data that was made anew.",
+        report.runs.len()
+    ));
     Ok(report)
 }

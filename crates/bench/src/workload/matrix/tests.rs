@@ -28,12 +28,14 @@ fn tiny(directory: &tempfile::TempDir) -> MatrixOptions {
 
 #[rstest]
 fn every_cell_is_measured_on_every_target(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)] kind: TargetKind,
+    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
+    kind: TargetKind,
 ) {
     let directory = tempfile::tempdir().unwrap();
     let options = MatrixOptions { targets: vec![kind], ..tiny(&directory) };
     let report = run(&options, &NoWatcher).unwrap();
-    let (loads, cells): (Vec<_>, Vec<_>) = report.runs.iter().partition(|run| run.name.starts_with("load"));
+    let (loads, cells): (Vec<_>, Vec<_>) =
+        report.runs.iter().partition(|run| run.name.starts_with("load"));
     assert_eq!((loads.len(), cells.len()), (1, 3 * 2 * 2));
     for run in cells {
         assert_eq!(run.failures, 0, "{}: {:?}", run.name, run.failure_messages);
@@ -48,7 +50,8 @@ fn cells_that_write_most_come_last() {
     let directory = tempfile::tempdir().unwrap();
     let options = tiny(&directory);
     let data = Data::all(&options).next().unwrap();
-    let order: Vec<_> = data.cells(&options).iter().map(|cell| cell.workload.name.clone()).collect();
+    let order: Vec<_> =
+        data.cells(&options).iter().map(|cell| cell.workload.name.clone()).collect();
     assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);
 }
 

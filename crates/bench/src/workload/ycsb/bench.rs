@@ -10,11 +10,13 @@ use crate::report::{Report, Run};
 use crate::target::{Target, TargetKind, TargetSpec};
 use crate::workload::Scratch;
 
-/// Runs the workloads, one after the other, each on each target in turn. A target is loaded afresh for each workload, so that none
-/// finds what another left behind; the runs of one workload follow each other on the same data.
+/// Runs the workloads, one after the other, each on each target in turn. A target is loaded afresh
+/// for each workload, so that none finds what another left behind; the runs of one workload follow
+/// each other on the same data.
 ///
 /// # Errors
-/// `Invalid` for options that do not fit together, and what stops a target as a whole. Operations that fail are counted instead.
+/// `Invalid` for options that do not fit together, and what stops a target as a whole. Operations
+/// that fail are counted instead.
 pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let place = &options.place;
@@ -27,7 +29,10 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
         }
     }
     if watcher.is_cancelled() {
-        report.notes.push("The benchmark was stopped before its end: the last runs are short or missing.".to_owned());
+        report.notes.push(
+            "The benchmark was stopped before its end: the last runs are short or missing."
+                .to_owned(),
+        );
     }
     report.charts = charts::charts(&report.runs);
     Ok(report)
@@ -41,7 +46,8 @@ struct Bench<'a> {
     watcher: &'a dyn Watcher,
 }
 
-/// A target and the directory that goes away with it. Fields are dropped in order: the target is closed first.
+/// A target and the directory that goes away with it. Fields are dropped in order: the target is
+/// closed first.
 struct Opened {
     target: Box<dyn Target>,
     _scratch: Scratch,
@@ -50,7 +56,9 @@ struct Opened {
 impl Bench<'_> {
     fn run(&self, runs: &mut Vec<Run>) -> Result<()> {
         match self.options.phase {
-            Phase::Load => self.threads().into_iter().try_for_each(|threads| self.measure_loads(threads, runs)),
+            Phase::Load => {
+                self.threads().into_iter().try_for_each(|threads| self.measure_loads(threads, runs))
+            }
             Phase::Run | Phase::Both => self.measure_runs(runs),
         }
     }
@@ -72,8 +80,10 @@ impl Bench<'_> {
             // Two targets at once would take twice the memory.
             drop(opened.take());
             let target = &opened.insert(self.open()?).target;
-            let plan = LoadPlan { name: self.name("load", threads, repeat), ..self.load_plan(threads) };
-            repeats.push(Dataset::load(target.as_ref(), &self.workload.core, &plan, self.watcher)?.1);
+            let plan =
+                LoadPlan { name: self.name("load", threads, repeat), ..self.load_plan(threads) };
+            repeats
+                .push(Dataset::load(target.as_ref(), &self.workload.core, &plan, self.watcher)?.1);
             settled = settle(target.as_ref())?;
         }
         if let Some(opened) = opened {
@@ -90,15 +100,19 @@ impl Bench<'_> {
         let opened = self.open()?;
         let target = opened.target.as_ref();
         let threads_max = self.threads().into_iter().max().unwrap_or(1);
-        let plan = LoadPlan { name: self.name("load", threads_max, 0), ..self.load_plan(threads_max) };
-        let (mut dataset, loaded) = Dataset::load(target, &self.workload.core, &plan, self.watcher)?;
+        let plan =
+            LoadPlan { name: self.name("load", threads_max, 0), ..self.load_plan(threads_max) };
+        let (mut dataset, loaded) =
+            Dataset::load(target, &self.workload.core, &plan, self.watcher)?;
         let settled = settle(target)?;
         if self.options.phase == Phase::Both {
             runs.push(self.load_run(target, threads_max, vec![loaded], settled));
         }
         for threads in self.threads() {
-            let repeats: Vec<Measured> =
-                self.repeats().map(|repeat| self.measure_run(&mut dataset, threads, repeat)).collect::<Result<_>>()?;
+            let repeats: Vec<Measured> = self
+                .repeats()
+                .map(|repeat| self.measure_run(&mut dataset, threads, repeat))
+                .collect::<Result<_>>()?;
             if !repeats.is_empty() {
                 runs.push(self.report(target, "run", threads, repeats));
             }
@@ -106,7 +120,12 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn measure_run(&self, dataset: &mut Dataset<'_>, threads: usize, repeat: usize) -> Result<Measured> {
+    fn measure_run(
+        &self,
+        dataset: &mut Dataset<'_>,
+        threads: usize,
+        repeat: usize,
+    ) -> Result<Measured> {
         let plan = RunPlan {
             name: self.name("run", threads, repeat),
             threads,
@@ -129,7 +148,11 @@ impl Bench<'_> {
     }
 
     fn open(&self) -> Result<Opened> {
-        let scratch = self.options.place.scratch(&format!("ycsb-{}-{}", self.workload.name, self.target.name()))?;
+        let scratch = self.options.place.scratch(&format!(
+            "ycsb-{}-{}",
+            self.workload.name,
+            self.target.name()
+        ))?;
         let spec = TargetSpec {
             memory_bytes: self.options.memory_bytes,
             direct_io: self.options.direct_io,
@@ -139,15 +162,33 @@ impl Bench<'_> {
         Ok(Opened { target: spec.open()?, _scratch: scratch })
     }
 
-    fn load_run(&self, target: &dyn Target, threads: usize, repeats: Vec<Measured>, settled: Duration) -> Run {
+    fn load_run(
+        &self,
+        target: &dyn Target,
+        threads: usize,
+        repeats: Vec<Measured>,
+        settled: Duration,
+    ) -> Run {
         let mut run = self.report(target, "load", threads, repeats);
         run.figures.insert("settle_seconds".to_owned(), settled.as_secs_f64());
         run
     }
 
-    fn report(&self, target: &dyn Target, phase: &str, threads: usize, repeats: Vec<Measured>) -> Run {
+    fn report(
+        &self,
+        target: &dyn Target,
+        phase: &str,
+        threads: usize,
+        repeats: Vec<Measured>,
+    ) -> Run {
         let name = format!("{} / {phase}", self.workload.name);
-        let mut run = Run::from_repeats(&name, notes::labels(self.workload, phase, threads), target, threads, repeats);
+        let mut run = Run::from_repeats(
+            &name,
+            notes::labels(self.workload, phase, threads),
+            target,
+            threads,
+            repeats,
+        );
         run.figures.insert("dataset_bytes".to_owned(), self.workload.core.loaded_bytes() as f64);
         run
     }
@@ -159,7 +200,8 @@ impl Bench<'_> {
             1 => String::new(),
             repeats => format!(", repeat {} of {repeats}", repeat + 1),
         };
-        let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        let threads =
+            if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
         format!("{} / {phase} / {} / {threads}{repeat}", workload.name, target.name())
     }
 }

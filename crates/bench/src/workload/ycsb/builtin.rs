@@ -3,8 +3,9 @@
 use super::{CoreOptions, Mix, Requests, Workload};
 
 impl Workload {
-    /// One of the core workloads, by the names `a` or `workloada` to `f` or `workloadf`. They have a million records and operations
-    /// each: YCSB's own thousand, meant to be changed, are over before anything is measured.
+    /// One of the core workloads, by the names `a` or `workloada` to `f` or `workloadf`. They have
+    /// a million records and operations each: YCSB's own thousand, meant to be changed, are over
+    /// before anything is measured.
     pub fn builtin(name: &str) -> Option<Workload> {
         let letter = name.strip_prefix("workload").unwrap_or(name).to_ascii_lowercase();
         let none = Mix::default();
@@ -17,9 +18,17 @@ impl Workload {
             "f" => (Requests::Zipfian, Mix { read: 0.5, read_modify_write: 0.5, ..none }),
             _ => return None,
         };
-        let scan_length_max = if letter == "e" { 100 } else { CoreOptions::default().scan_length_max };
+        let scan_length_max =
+            if letter == "e" { 100 } else { CoreOptions::default().scan_length_max };
         let (record_count, operation_count) = (1_000_000, 1_000_000);
-        let core = CoreOptions { record_count, operation_count, requests, mix, scan_length_max, ..CoreOptions::default() };
+        let core = CoreOptions {
+            record_count,
+            operation_count,
+            requests,
+            mix,
+            scan_length_max,
+            ..CoreOptions::default()
+        };
         Some(Workload { name: letter, core, ignored: Vec::new() })
     }
 }

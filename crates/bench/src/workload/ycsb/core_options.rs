@@ -11,7 +11,8 @@ use crate::target::RecordShape;
 pub struct CoreOptions {
     /// `recordcount`: records in the table when the run phase begins.
     pub record_count: u64,
-    /// `operationcount`: operations of the run phase, warm-up included; 0 is without end, until the time is over.
+    /// `operationcount`: operations of the run phase, warm-up included; 0 is without end, until the
+    /// time is over.
     pub operation_count: u64,
     /// `insertstart`: the number of the first record.
     pub insert_start: u64,
@@ -157,7 +158,11 @@ impl CoreOptions {
 
     /// What the records look like.
     pub fn shape(&self) -> RecordShape {
-        RecordShape { table: self.table.clone(), fields: self.field_count, field_bytes: self.field_bytes }
+        RecordShape {
+            table: self.table.clone(),
+            fields: self.field_count,
+            field_bytes: self.field_bytes,
+        }
     }
 
     /// Records that the load phase inserts.
@@ -174,7 +179,14 @@ impl CoreOptions {
     /// Whether another workload loads the same records.
     pub fn has_records_of(&self, other: &CoreOptions) -> bool {
         let records = |core: &CoreOptions| {
-            (core.shape(), core.insert_start, core.loaded_count(), core.insert_order, core.zero_padding, core.data_integrity)
+            (
+                core.shape(),
+                core.insert_start,
+                core.loaded_count(),
+                core.insert_order,
+                core.zero_padding,
+                core.data_integrity,
+            )
         };
         records(self) == records(other)
     }
@@ -192,7 +204,9 @@ impl CoreOptions {
             "fieldcount is 0: a record needs at least one field"
         } else if self.field_count.saturating_mul(self.field_bytes) > Self::RECORD_BYTES_MAX {
             "fieldcount times fieldlength is above 1 GiB: lower one of them"
-        } else if self.field_length != Lengths::Constant && !(1..=self.field_bytes).contains(&self.field_bytes_min) {
+        } else if self.field_length != Lengths::Constant
+            && !(1..=self.field_bytes).contains(&self.field_bytes_min)
+        {
             "minfieldlength is 0 or above fieldlength"
         } else if self.data_integrity && self.field_length != Lengths::Constant {
             "dataintegrity needs fieldlengthdistribution=constant"

@@ -15,7 +15,8 @@ pub struct LoadPlan {
     pub name: String,
     /// Threads, or sources of the bulk put.
     pub threads: usize,
-    /// Whether records are put in bulk instead of one by one. A bulk put is durable at its end, and knows no rate.
+    /// Whether records are put in bulk instead of one by one. A bulk put is durable at its end, and
+    /// knows no rate.
     pub bulk: bool,
 }
 
@@ -26,9 +27,11 @@ pub struct RunPlan {
     pub name: String,
     /// Threads.
     pub threads: usize,
-    /// What is done in the beginning counts only for the series; it is part of the workload's `operationcount`.
+    /// What is done in the beginning counts only for the series; it is part of the workload's
+    /// `operationcount`.
     pub warm_up: Duration,
-    /// The run ends after so long, warm-up not counted; the workload's own `maxexecutiontime` when none.
+    /// The run ends after so long, warm-up not counted; the workload's own `maxexecutiontime` when
+    /// none.
     pub seconds_max: Option<Duration>,
     /// Draws that are different: the number of the repeat.
     pub seed: u64,
@@ -36,7 +39,8 @@ pub struct RunPlan {
 
 /// A target that holds a workload's records.
 ///
-/// It remembers the records that runs inserted, so that the next run of the same data inserts new ones and may ask for all.
+/// It remembers the records that runs inserted, so that the next run of the same data inserts new
+/// ones and may ask for all.
 pub struct Dataset<'a> {
     target: &'a dyn Target,
     loaded: CoreOptions,
@@ -45,12 +49,18 @@ pub struct Dataset<'a> {
 }
 
 impl<'a> Dataset<'a> {
-    /// Makes the place for the records of a workload in an empty target and puts them there: YCSB's load phase.
+    /// Makes the place for the records of a workload in an empty target and puts them there: YCSB's
+    /// load phase.
     ///
     /// # Errors
-    /// `Invalid` for options that do not fit together, and what stops the target as a whole. Failed inserts are no errors: they
-    /// are counted.
-    pub fn load(target: &'a dyn Target, core: &CoreOptions, plan: &LoadPlan, watcher: &dyn Watcher) -> Result<(Self, Measured)> {
+    /// `Invalid` for options that do not fit together, and what stops the target as a whole. Failed
+    /// inserts are no errors: they are counted.
+    pub fn load(
+        target: &'a dyn Target,
+        core: &CoreOptions,
+        plan: &LoadPlan,
+        watcher: &dyn Watcher,
+    ) -> Result<(Self, Measured)> {
         core.check()?;
         check_threads(plan.threads)?;
         target.create_records(&core.shape())?;
@@ -59,20 +69,30 @@ impl<'a> Dataset<'a> {
         Ok((Dataset { target, loaded: core.clone(), records_end }, measured))
     }
 
-    /// Runs a workload's mix of operations on the records: YCSB's run phase. The workload must be of the same records as the one
-    /// that was loaded; its mix, its distribution and its rate may differ.
+    /// Runs a workload's mix of operations on the records: YCSB's run phase. The workload must be
+    /// of the same records as the one that was loaded; its mix, its distribution and its rate may
+    /// differ.
     ///
-    /// New records are numbered on from the last one that is there: nobody else loads what `insertcount` leaves out.
+    /// New records are numbered on from the last one that is there: nobody else loads what
+    /// `insertcount` leaves out.
     ///
     /// # Errors
     /// As for [`Dataset::load`].
-    pub fn run(&mut self, core: &CoreOptions, plan: &RunPlan, watcher: &dyn Watcher) -> Result<Measured> {
+    pub fn run(
+        &mut self,
+        core: &CoreOptions,
+        plan: &RunPlan,
+        watcher: &dyn Watcher,
+    ) -> Result<Measured> {
         core.check()?;
         check_threads(plan.threads)?;
         if !core.has_records_of(&self.loaded) {
-            return Err(Error::invalid("the workload asks for other records than were loaded: load those first"));
+            return Err(Error::invalid(
+                "the workload asks for other records than were loaded: load those first",
+            ));
         }
-        let (measured, records_end) = run_phase::run(self.target, core, self.records_end, plan, watcher)?;
+        let (measured, records_end) =
+            run_phase::run(self.target, core, self.records_end, plan, watcher)?;
         self.records_end = records_end;
         Ok(measured)
     }

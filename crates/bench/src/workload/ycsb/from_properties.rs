@@ -9,15 +9,18 @@ use super::properties::{Properties, Typed};
 use super::{CoreOptions, InsertOrder, Lengths, Requests, Workload};
 
 impl Workload {
-    /// The workloads that a command line of YCSB names: `files` are its `-P`, `arguments` its `-p`, which hold for all of them.
+    /// The workloads that a command line of YCSB names: `files` are its `-P`, `arguments` its `-p`,
+    /// which hold for all of them.
     ///
-    /// A letter from `a` to `f` is a core workload, whatever files there are (`./a` is a file); so is `workloada` where there is no such file. The first file begins a workload, and so
-    /// does every later one that names its class with the property `workload`; files that do not, such as one with sizes alone, add
-    /// to the workload before them. Without files, the arguments alone make one.
+    /// A letter from `a` to `f` is a core workload, whatever files there are (`./a` is a file); so
+    /// is `workloada` where there is no such file. The first file begins a workload, and so does
+    /// every later one that names its class with the property `workload`; files that do not, such
+    /// as one with sizes alone, add to the workload before them. Without files, the arguments alone
+    /// make one.
     ///
     /// # Errors
-    /// `Invalid` for a file that is not there, and for a wrong value, with the file, the line, the property and the remedy;
-    /// `Unsupported` for what YCSB knows and this program does not do.
+    /// `Invalid` for a file that is not there, and for a wrong value, with the file, the line, the
+    /// property and the remedy; `Unsupported` for what YCSB knows and this program does not do.
     pub fn from_arguments(files: &[String], arguments: &[String]) -> Result<Vec<Workload>> {
         let mut drafts: Vec<Draft> = Vec::new();
         for file in files {
@@ -28,7 +31,11 @@ impl Workload {
             }
         }
         if drafts.is_empty() {
-            drafts.push(Draft { begins: true, workload: Workload::named("core"), properties: Properties::default() });
+            drafts.push(Draft {
+                begins: true,
+                workload: Workload::named("core"),
+                properties: Properties::default(),
+            });
         }
         drafts.into_iter().map(|draft| draft.finish(arguments)).collect()
     }
@@ -57,7 +64,11 @@ impl Draft {
         if path.is_file() && !is_core_letter(file) {
             let properties = Properties::read(path)?;
             let name = path.file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
-            return Ok(Draft { begins: properties.contains("workload"), workload: Workload::named(&name), properties });
+            return Ok(Draft {
+                begins: properties.contains("workload"),
+                workload: Workload::named(&name),
+                properties,
+            });
         }
         let workload = Workload::builtin(file).ok_or_else(|| {
             Error::invalid(format!("-P {file}: there is no such file, and no core workload of this name: there are a to f"))
@@ -71,7 +82,10 @@ impl Draft {
         }
         let typed = Typed::new(&self.properties);
         self.workload.core.apply(&typed)?;
-        self.workload.core.check().map_err(|error| error.at(format!("workload {}", self.workload.name)))?;
+        self.workload
+            .core
+            .check()
+            .map_err(|error| error.at(format!("workload {}", self.workload.name)))?;
         self.workload.ignored = typed.ignored();
         Ok(self.workload)
     }
@@ -147,7 +161,11 @@ impl CoreOptions {
             Requests::Sequential,
             Requests::Exponential { percentile, fraction },
         ];
-        typed.choice("requestdistribution", &all.map(|requests| (requests.name(), requests)), &mut self.requests)
+        typed.choice(
+            "requestdistribution",
+            &all.map(|requests| (requests.name(), requests)),
+            &mut self.requests,
+        )
     }
 
     fn apply_scans(&mut self, typed: &Typed<'_>) -> Result<()> {
@@ -167,7 +185,11 @@ impl CoreOptions {
         let mut seconds_max = self.seconds_max.unwrap_or_default();
         typed.seconds("maxexecutiontime", &mut seconds_max)?;
         self.seconds_max = Some(seconds_max).filter(|&seconds| seconds > Duration::ZERO);
-        typed.count("core_workload_insertion_retry_limit", u64::from(u32::MAX), &mut self.insert_retries)?;
+        typed.count(
+            "core_workload_insertion_retry_limit",
+            u64::from(u32::MAX),
+            &mut self.insert_retries,
+        )?;
         typed.seconds("core_workload_insertion_retry_interval", &mut self.insert_retry_interval)
     }
 }

@@ -14,7 +14,12 @@ use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::target::{BulkOptions, Client, RecordSource, Target};
 
 /// Loads the records of a workload into a target that has a place for them.
-pub(super) fn load(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, watcher: &dyn Watcher) -> Result<Measured> {
+pub(super) fn load(
+    target: &dyn Target,
+    core: &CoreOptions,
+    plan: &LoadPlan,
+    watcher: &dyn Watcher,
+) -> Result<Measured> {
     let measure_plan = MeasurePlan {
         phase: plan.name.clone(),
         operations: Operation::NAMES.to_vec(),
@@ -29,7 +34,11 @@ pub(super) fn load(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, wat
     }
 }
 
-fn one_by_one(clients: Vec<Box<dyn Client + '_>>, core: &CoreOptions, meter: &Meter<'_>) -> Result<()> {
+fn one_by_one(
+    clients: Vec<Box<dyn Client + '_>>,
+    core: &CoreOptions,
+    meter: &Meter<'_>,
+) -> Result<()> {
     let numbers = Counter::new(core.insert_start, core.insert_start + core.loaded_count());
     let inserters = (0..).map(|thread| Inserter::new(core, thread));
     let pace = Pace::new(meter.started(), core.rate);
@@ -48,8 +57,14 @@ fn one_by_one(clients: Vec<Box<dyn Client + '_>>, core: &CoreOptions, meter: &Me
     })
 }
 
-/// Inserts a record, again and again as far as the workload allows. It counts once, with the time of all tries.
-fn insert(inserter: &Inserter, client: &mut dyn Client, core: &CoreOptions, meter: &Meter<'_>) -> Result<()> {
+/// Inserts a record, again and again as far as the workload allows. It counts once, with the time
+/// of all tries.
+fn insert(
+    inserter: &Inserter,
+    client: &mut dyn Client,
+    core: &CoreOptions,
+    meter: &Meter<'_>,
+) -> Result<()> {
     let mut outcome = inserter.insert(client);
     for _ in 0..core.insert_retries {
         if outcome.is_ok() || !pause(core.insert_retry_interval, meter) {
@@ -65,8 +80,14 @@ fn pause(interval: Duration, meter: &Meter<'_>) -> bool {
     Pace::wait(Instant::now().checked_add(interval), || meter.is_over())
 }
 
-fn in_bulk(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, meter: &Meter<'_>) -> Result<()> {
-    // The target keeps the sources for as long as it likes, so they hear through a flag of their own that the run is over.
+fn in_bulk(
+    target: &dyn Target,
+    core: &CoreOptions,
+    plan: &LoadPlan,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    // The target keeps the sources for as long as it likes, so they hear through a flag of their
+    // own that the run is over.
     let is_over = Arc::new(AtomicBool::new(false));
     let progress = |rows, bytes| {
         meter.add(rows, bytes);
@@ -86,7 +107,10 @@ fn in_bulk(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, meter: &Met
     let sources = ranges.enumerate().map(source).collect();
     let done = target.bulk_put_records(&core.shape(), sources, &options)?;
     if done.failed + done.existed > 0 {
-        let message = format!("the bulk put reports {} failed records and {} that were there before", done.failed, done.existed);
+        let message = format!(
+            "the bulk put reports {} failed records and {} that were there before",
+            done.failed, done.existed
+        );
         meter.fail(done.failed + done.existed, &message);
     }
     Ok(())
@@ -94,7 +118,8 @@ fn in_bulk(target: &dyn Target, core: &CoreOptions, plan: &LoadPlan, meter: &Met
 
 /// Cuts numbers into ranges of about the same length.
 fn split(first: u64, count: u64, parts: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
-    let cut = move |part: u64| first + (u128::from(count) * u128::from(part) / u128::from(parts)) as u64;
+    let cut =
+        move |part: u64| first + (u128::from(count) * u128::from(part) / u128::from(parts)) as u64;
     (0..parts).map(move |part| cut(part)..cut(part + 1))
 }
 

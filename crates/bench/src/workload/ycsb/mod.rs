@@ -1,13 +1,17 @@
-//! `bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark, with its parameters, distributions and operations.
+//! `bench ycsb`: the core workloads of the Yahoo Cloud Serving Benchmark, with its parameters,
+//! distributions and operations.
 //!
-//! - `core_options` holds the parameters, `from_properties` reads them from `properties`, `builtin` has the six core workloads.
+//! - `core_options` holds the parameters, `from_properties` reads them from `properties`, `builtin`
+//!   has the six core workloads.
 //! - `operations` is what is done; `load` and `run_phase` drive it from `threads`, at a `pace`.
 //! - [`Dataset`] is a target with its records: what other workloads build on.
-//! - `bench` does it all for each workload and target; `notes` and `charts` are what the report says beside the numbers.
+//! - `bench` does it all for each workload and target; `notes` and `charts` are what the report
+//!   says beside the numbers.
 //!
-//! What differs from YCSB is on purpose: threads share one count of operations instead of having a part each, so that a rate is kept and
-//! no thread is left behind; a read-modify-write is recorded as one operation; a field's value is a slice of random text that is made
-//! once; and a new record's number follows the last one that is there.
+//! What differs from YCSB is on purpose: threads share one count of operations instead of having a
+//! part each, so that a rate is kept and no thread is left behind; a read-modify-write is recorded
+//! as one operation; a field's value is a slice of random text that is made once; and a new
+//! record's number follows the last one that is there.
 
 mod bench;
 mod builtin;

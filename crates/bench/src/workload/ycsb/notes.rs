@@ -41,11 +41,16 @@ pub(super) fn labels(workload: &Workload, phase: &str, threads: usize) -> BTreeM
 /// What a reader must know to judge the numbers.
 pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
     let mut notes: Vec<String> = options.workloads.iter().filter_map(ignored).collect();
-    if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0) && options.phase != Phase::Load {
+    if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0)
+        && options.phase != Phase::Load
+    {
         notes.push("READ-MODIFY-WRITE counts as one operation; its read and its update are not counted again.".to_owned());
     }
     if options.warm_up.is_zero() && options.phase != Phase::Load {
-        notes.push("There was no warm-up: the first run on a target pays for filling its cache, too.".to_owned());
+        notes.push(
+            "There was no warm-up: the first run on a target pays for filling its cache, too."
+                .to_owned(),
+        );
     }
     if options.phase == Phase::Run {
         notes.push("The records were loaded in bulk, which is not reported.".to_owned());
@@ -61,8 +66,12 @@ pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
 
 fn ignored(workload: &Workload) -> Option<String> {
     let names = workload.ignored.join(", ");
-    (!names.is_empty())
-        .then(|| format!("Workload {}: these properties mean nothing here and were ignored: {names}.", workload.name))
+    (!names.is_empty()).then(|| {
+        format!(
+            "Workload {}: these properties mean nothing here and were ignored: {names}.",
+            workload.name
+        )
+    })
 }
 
 fn phase(phase: Phase) -> &'static str {
@@ -84,8 +93,13 @@ fn properties(core: &CoreOptions) -> String {
         core.field_bytes,
         core.requests.name()
     );
-    let proportions =
-        [("read", read), ("update", update), ("insert", insert), ("scan", scan), ("readmodifywrite", read_modify_write)];
+    let proportions = [
+        ("read", read),
+        ("update", update),
+        ("insert", insert),
+        ("scan", scan),
+        ("readmodifywrite", read_modify_write),
+    ];
     for (name, proportion) in proportions.into_iter().filter(|(_, proportion)| *proportion > 0.0) {
         text += &format!(" {name}proportion={proportion}");
     }

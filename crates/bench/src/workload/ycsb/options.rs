@@ -8,7 +8,8 @@ use super::CoreOptions;
 use crate::target::TargetKind;
 use crate::workload::Place;
 
-/// What `bench ycsb` is asked to do: each workload on each target, loaded afresh, with each count of threads.
+/// What `bench ycsb` is asked to do: each workload on each target, loaded afresh, with each count
+/// of threads.
 #[derive(Clone, Debug)]
 pub struct YcsbOptions {
     /// Which workloads.
@@ -25,7 +26,8 @@ pub struct YcsbOptions {
     pub direct_io: bool,
     /// What an acknowledged write survives.
     pub durability: Durability,
-    /// Counts of threads: one run of the run phase for each. When empty, the workload's own `threadcount`, else 1.
+    /// Counts of threads: one run of the run phase for each. When empty, the workload's own
+    /// `threadcount`, else 1.
     pub threads: Vec<usize>,
     /// How often each run is repeated; the median counts.
     pub repeats: usize,
@@ -65,7 +67,8 @@ impl YcsbOptions {
     /// # Errors
     /// `Invalid`, naming the remedy.
     pub fn check(&self) -> Result<()> {
-        let names: Vec<&str> = self.workloads.iter().map(|workload| workload.name.as_str()).collect();
+        let names: Vec<&str> =
+            self.workloads.iter().map(|workload| workload.name.as_str()).collect();
         let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
         let problem = if names.is_empty() {
             "there is no workload: name one, as a to f".to_owned()
@@ -83,15 +86,19 @@ impl YcsbOptions {
 
     fn check_workload(&self, workload: &Workload) -> Result<()> {
         let Workload { name, core, .. } = workload;
-        let is_endless = core.operation_count == 0 && self.seconds_max.or(core.seconds_max).is_none();
+        let is_endless =
+            core.operation_count == 0 && self.seconds_max.or(core.seconds_max).is_none();
         core.check().map_err(|error| error.at(format!("workload {name}")))?;
         match is_endless && self.phase != Phase::Load {
-            true => Err(Error::invalid(format!("workload {name} would never end: give operationcount, or maxexecutiontime"))),
+            true => Err(Error::invalid(format!(
+                "workload {name} would never end: give operationcount, or maxexecutiontime"
+            ))),
             false => Ok(()),
         }
     }
 
-    /// Bytes of keys and values in a target at most, about: those loaded, and those that runs may insert.
+    /// Bytes of keys and values in a target at most, about: those loaded, and those that runs may
+    /// insert.
     pub fn data_bytes_max(&self) -> u64 {
         let runs = self.repeats.saturating_mul(self.threads.len().max(1)) as f64;
         let bytes = |workload: &Workload| {

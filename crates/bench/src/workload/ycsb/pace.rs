@@ -12,7 +12,8 @@ pub(super) struct Pace {
 impl Pace {
     /// How often a waiting thread looks whether the run is over.
     const LOOK: Duration = Duration::from_millis(50);
-    /// A sleep ends late by less than this; the rest of the time is waited awake, so that lateness is the target's alone.
+    /// A sleep ends late by less than this; the rest of the time is waited awake, so that lateness
+    /// is the target's alone.
     const SLEEP_LATE: Duration = Duration::from_micros(200);
 
     /// From now on `rate` operations are due in each second; without a rate none ever is.
@@ -20,7 +21,8 @@ impl Pace {
         Pace { started, rate }
     }
 
-    /// When the operation of a number, counted from 0, is due. Times too far away to be told are about never.
+    /// When the operation of a number, counted from 0, is due. Times too far away to be told are
+    /// about never.
     pub(super) fn due(&self, number: u64) -> Option<Instant> {
         const NEVER: Duration = Duration::from_secs(u32::MAX as u64);
         self.rate.map(|rate| {

@@ -1,7 +1,9 @@
 //! The run phase: the mix of operations, from several threads, at a rate or as fast as possible.
 //!
-//! 1. Threads take numbers of operations from one counter, so that a slow thread leaves none undone.
-//! 2. A thread draws its operation and its values, then waits until the number is due, if there is a rate.
+//! 1. Threads take numbers of operations from one counter, so that a slow thread leaves none
+//!    undone.
+//! 2. A thread draws its operation and its values, then waits until the number is due, if there is
+//!    a rate.
 //! 3. It does the operation, and only that is timed: from its start, and from when it was due.
 
 use std::time::{Duration, Instant};
@@ -15,7 +17,8 @@ use crate::generate::Counter;
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::target::Target;
 
-/// Runs a workload on records that are there below a number; gives the number below which they are afterwards.
+/// Runs a workload on records that are there below a number; gives the number below which they are
+/// afterwards.
 pub(super) fn run(
     target: &dyn Target,
     core: &CoreOptions,
@@ -41,12 +44,15 @@ fn seconds_max(core: &CoreOptions, plan: &RunPlan) -> Result<Duration> {
     match plan.seconds_max.or(core.seconds_max) {
         Some(seconds_max) => Ok(seconds_max),
         None if core.operation_count > 0 => Ok(Duration::MAX),
-        None => Err(Error::invalid("the run would never end: give operationcount, or a time as maxexecutiontime")),
+        None => Err(Error::invalid(
+            "the run would never end: give operationcount, or a time as maxexecutiontime",
+        )),
     }
 }
 
 fn drive(sessions: Vec<Session<'_>>, core: &CoreOptions, meter: &Meter<'_>) -> Result<()> {
-    let numbers = Counter::new(0, if core.operation_count == 0 { u64::MAX } else { core.operation_count });
+    let numbers =
+        Counter::new(0, if core.operation_count == 0 { u64::MAX } else { core.operation_count });
     let pace = Pace::new(meter.started(), core.rate);
     threads::each(sessions, |mut session| {
         let mut recorder = meter.recorder();

@@ -37,7 +37,10 @@ fn options(workloads: Vec<Workload>) -> YcsbOptions {
 /// A target that is opened for one test, with its directory.
 fn with_target<T>(kind: TargetKind, test: impl FnOnce(&dyn Target) -> T) -> T {
     let directory = tempfile::tempdir().unwrap();
-    let spec = TargetSpec { memory_bytes: Some(32 << 20), ..TargetSpec::new(kind, directory.path().join("data")) };
+    let spec = TargetSpec {
+        memory_bytes: Some(32 << 20),
+        ..TargetSpec::new(kind, directory.path().join("data"))
+    };
     test(spec.open().unwrap().as_ref())
 }
 
@@ -61,7 +64,11 @@ fn assert_all_worked(measured: &Measured, count: u64) {
 }
 
 fn count_of(measured: &Measured, operation: &str) -> u64 {
-    measured.operations.iter().find(|report| report.name == operation).map_or(0, |report| report.count)
+    measured
+        .operations
+        .iter()
+        .find(|report| report.name == operation)
+        .map_or(0, |report| report.count)
 }
 
 #[rstest]
@@ -69,22 +76,39 @@ fn every_core_workload_does_what_it_is_asked_for(
     #[values("a", "b", "c", "d", "e", "f")] name: &str,
     #[values(false, true)] bulk_load: bool,
 ) {
-    let report = bench(YcsbOptions { bulk_load, threads: vec![2], ..options(vec![workload(name, &[])]) }).unwrap();
-    let counts: Vec<_> =
-        report.runs.iter().map(|run| (run.target.as_str(), run.labels["phase"].as_str(), run.operations_count)).collect();
-    let expected = TARGETS.map(|target| [(target.name(), "load", RECORDS), (target.name(), "run", OPERATIONS)]).concat();
+    let report =
+        bench(YcsbOptions { bulk_load, threads: vec![2], ..options(vec![workload(name, &[])]) })
+            .unwrap();
+    let counts: Vec<_> = report
+        .runs
+        .iter()
+        .map(|run| (run.target.as_str(), run.labels["phase"].as_str(), run.operations_count))
+        .collect();
+    let expected = TARGETS
+        .map(|target| [(target.name(), "load", RECORDS), (target.name(), "run", OPERATIONS)])
+        .concat();
     assert_eq!(counts, expected);
     for run in &report.runs {
-        assert_eq!((run.failures, run.failure_messages.as_slice()), (0, [].as_slice()), "{}", run.title());
+        assert_eq!(
+            (run.failures, run.failure_messages.as_slice()),
+            (0, [].as_slice()),
+            "{}",
+            run.title()
+        );
     }
 }
 
 #[rstest]
 fn every_distribution_and_order_asks_for_records_that_are_there(
-    #[values("uniform", "zipfian", "latest", "hotspot", "sequential", "exponential")] requests: &str,
+    #[values("uniform", "zipfian", "latest", "hotspot", "sequential", "exponential")]
+    requests: &str,
     #[values("hashed", "ordered")] order: &str,
 ) {
-    let more = [&format!("requestdistribution={requests}"), &format!("insertorder={order}"), "insertproportion=0.2"];
+    let more = [
+        &format!("requestdistribution={requests}"),
+        &format!("insertorder={order}"),
+        "insertproportion=0.2",
+    ];
     let workload = workload("a", &more.map(|text: &str| text));
     with_target(TargetKind::TonnageMemory, |target| {
         let (_, ran) = load_and_run(target, &workload.core, false);
@@ -94,13 +118,27 @@ fn every_distribution_and_order_asks_for_records_that_are_there(
 
 #[test]
 fn operations_are_done_as_often_as_the_mix_says() {
-    let more = ["updateproportion=0.3", "readproportion=0.3", "insertproportion=0.1", "scanproportion=0.1"];
-    let workload = workload("a", &[&more[..], &["readmodifywriteproportion=0.2", "operationcount=20000"]].concat());
+    let more = [
+        "updateproportion=0.3",
+        "readproportion=0.3",
+        "insertproportion=0.1",
+        "scanproportion=0.1",
+    ];
+    let workload = workload(
+        "a",
+        &[&more[..], &["readmodifywriteproportion=0.2", "operationcount=20000"]].concat(),
+    );
     with_target(TargetKind::TonnageMemory, |target| {
         let (_, ran) = load_and_run(target, &workload.core, true);
         assert_all_worked(&ran, 20_000);
-        let expected =
-            [("READ", 6000), ("UPDATE", 6000), ("INSERT", 2000), ("SCAN", 2000), ("READ-MODIFY-WRITE", 4000), ("ALL", 20_000)];
+        let expected = [
+            ("READ", 6000),
+            ("UPDATE", 6000),
+            ("INSERT", 2000),
+            ("SCAN", 2000),
+            ("READ-MODIFY-WRITE", 4000),
+            ("ALL", 20_000),
+        ];
         for (operation, expected) in expected {
             let count = count_of(&ran, operation);
             assert!(count.abs_diff(expected) < 400, "{operation}: {count}");
@@ -110,22 +148,39 @@ fn operations_are_done_as_often_as_the_mix_says() {
 
 #[rstest]
 fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2)] target: usize) {
-    let more = ["readallfields=false", "writeallfields=true", "dataintegrity=true", "readmodifywriteproportion=0.3"];
+    let more = [
+        "readallfields=false",
+        "writeallfields=true",
+        "dataintegrity=true",
+        "readmodifywriteproportion=0.3",
+    ];
     let workload = workload("a", &more);
-    with_target(TARGETS[target], |target| assert_all_worked(&load_and_run(target, &workload.core, false).1, OPERATIONS));
+    with_target(TARGETS[target], |target| {
+        assert_all_worked(&load_and_run(target, &workload.core, false).1, OPERATIONS)
+    });
 }
 
 #[rstest]
-fn data_integrity_holds_where_nothing_is_altered(#[values(0, 1, 2)] target: usize, #[values(false, true)] bulk: bool) {
-    let workload = workload("f", &["dataintegrity=true", "insertproportion=0.1", "updateproportion=0.2"]);
-    with_target(TARGETS[target], |target| assert_all_worked(&load_and_run(target, &workload.core, bulk).1, OPERATIONS));
+fn data_integrity_holds_where_nothing_is_altered(
+    #[values(0, 1, 2)] target: usize,
+    #[values(false, true)] bulk: bool,
+) {
+    let workload =
+        workload("f", &["dataintegrity=true", "insertproportion=0.1", "updateproportion=0.2"]);
+    with_target(TARGETS[target], |target| {
+        assert_all_worked(&load_and_run(target, &workload.core, bulk).1, OPERATIONS)
+    });
 }
 
 #[rstest]
 fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] target: usize) {
-    let workload = workload("c", &["dataintegrity=true", "insertorder=ordered", "requestdistribution=sequential"]);
+    let workload = workload(
+        "c",
+        &["dataintegrity=true", "insertorder=ordered", "requestdistribution=sequential"],
+    );
     with_target(TARGETS[target], |target| {
-        let (mut dataset, _) = Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+        let (mut dataset, _) =
+            Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
         let mut altered = Record::default();
         altered.push(&[b'x'; 20]);
         assert!(target.client().unwrap().update("user7", &[2], &altered).unwrap());
@@ -139,25 +194,40 @@ fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] target: usize) {
 fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2)] target: usize) {
     let workload = workload("a", &["insertorder=ordered", "requestdistribution=sequential"]);
     with_target(TARGETS[target], |target| {
-        let (mut dataset, _) = Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+        let (mut dataset, _) =
+            Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
         assert!(target.client().unwrap().delete("user7").unwrap());
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
         assert_eq!((ran.count, ran.failures), (OPERATIONS - 2, 2));
-        assert!(ran.failure_messages[0].contains("user7 was inserted but is not found"), "{:?}", ran.failure_messages);
+        assert!(
+            ran.failure_messages[0].contains("user7 was inserted but is not found"),
+            "{:?}",
+            ran.failure_messages
+        );
     });
 }
 
 #[test]
 fn a_run_inserts_new_records_after_those_of_the_run_before() {
-    let workload = workload("d", &["insertorder=ordered", "insertproportion=1", "readproportion=0"]);
+    let workload =
+        workload("d", &["insertorder=ordered", "insertproportion=1", "readproportion=0"]);
     with_target(TargetKind::TonnageMemory, |target| {
-        let (mut dataset, _) = Dataset::load(target, &workload.core, &load_plan(false), &NoWatcher).unwrap();
+        let (mut dataset, _) =
+            Dataset::load(target, &workload.core, &load_plan(false), &NoWatcher).unwrap();
         for _ in 0..2 {
-            assert_all_worked(&dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap(), OPERATIONS);
+            assert_all_worked(
+                &dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap(),
+                OPERATIONS,
+            );
         }
         let mut client = target.client().unwrap();
-        let is_there = |number: u64| client.read(&format!("user{number}"), None, &mut Record::default()).unwrap();
-        assert_eq!([RECORDS, RECORDS + 2 * OPERATIONS - 1, RECORDS + 2 * OPERATIONS].map(is_there), [true, true, false]);
+        let is_there = |number: u64| {
+            client.read(&format!("user{number}"), None, &mut Record::default()).unwrap()
+        };
+        assert_eq!(
+            [RECORDS, RECORDS + 2 * OPERATIONS - 1, RECORDS + 2 * OPERATIONS].map(is_there),
+            [true, true, false]
+        );
     });
 }
 
@@ -169,7 +239,9 @@ fn a_part_of_the_records_may_be_loaded() {
         assert_all_worked(&loaded, 50);
         assert_all_worked(&ran, OPERATIONS);
         let mut client = target.client().unwrap();
-        let is_there = |number: u64| client.read(&format!("user{number}"), None, &mut Record::default()).unwrap();
+        let is_there = |number: u64| {
+            client.read(&format!("user{number}"), None, &mut Record::default()).unwrap()
+        };
         assert_eq!([99, 100, 149, 150].map(is_there), [false, true, true, false]);
     });
 }
@@ -178,15 +250,25 @@ fn a_part_of_the_records_may_be_loaded() {
 fn a_rate_is_kept_and_intended_times_are_told() {
     let workload = workload("c", &["target=2000", "operationcount=400"]);
     with_target(TargetKind::TonnageMemory, |target| {
-        let (mut dataset, _) =
-            Dataset::load(target, &CoreOptions { rate: None, ..workload.core.clone() }, &load_plan(true), &NoWatcher).unwrap();
+        let (mut dataset, _) = Dataset::load(
+            target,
+            &CoreOptions { rate: None, ..workload.core.clone() },
+            &load_plan(true),
+            &NoWatcher,
+        )
+        .unwrap();
         let ran = dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap();
         assert_all_worked(&ran, 400);
         // The last is due after 0.1995 s; a busy machine may only be slower.
         assert!(ran.seconds >= 0.199, "{}", ran.seconds);
         let read = &ran.operations[0];
         let intended = read.intended.as_ref().unwrap();
-        assert!(intended.mean_us >= read.service.mean_us, "{} {}", intended.mean_us, read.service.mean_us);
+        assert!(
+            intended.mean_us >= read.service.mean_us,
+            "{} {}",
+            intended.mean_us,
+            read.service.mean_us
+        );
     });
 }
 
@@ -214,7 +296,8 @@ fn a_run_ends_when_its_time_is_over() {
 fn a_run_without_any_end_is_refused() {
     let workload = workload("c", &["operationcount=0"]);
     with_target(TargetKind::TonnageMemory, |target| {
-        let (mut dataset, _) = Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+        let (mut dataset, _) =
+            Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
         let error = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap_err().to_string();
         assert!(error.contains("operationcount"), "{error}");
     });
@@ -223,7 +306,8 @@ fn a_run_without_any_end_is_refused() {
 #[test]
 fn a_run_on_other_records_than_were_loaded_is_refused() {
     with_target(TargetKind::TonnageMemory, |target| {
-        let (mut dataset, _) = Dataset::load(target, &workload("a", &[]).core, &load_plan(true), &NoWatcher).unwrap();
+        let (mut dataset, _) =
+            Dataset::load(target, &workload("a", &[]).core, &load_plan(true), &NoWatcher).unwrap();
         let other = workload("b", &["recordcount=501"]);
         assert!(dataset.run(&other.core, &run_plan(1), &NoWatcher).is_err());
         let same = workload("b", &["requestdistribution=uniform"]);
@@ -235,10 +319,18 @@ fn a_run_on_other_records_than_were_loaded_is_refused() {
 fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
     let workloads = vec![workload("a", &[]), workload("b", &[])];
     let targets = vec![TargetKind::TonnageMemory, TargetKind::RocksDb];
-    let report =
-        bench(YcsbOptions { phase: Phase::Run, threads: vec![1, 2], repeats: 3, targets, ..options(workloads) }).unwrap();
+    let report = bench(YcsbOptions {
+        phase: Phase::Run,
+        threads: vec![1, 2],
+        repeats: 3,
+        targets,
+        ..options(workloads)
+    })
+    .unwrap();
     assert_eq!(report.runs.len(), 8);
-    assert!(report.runs.iter().all(|run| run.throughputs.len() == 3 && run.labels["phase"] == "run"));
+    assert!(
+        report.runs.iter().all(|run| run.throughputs.len() == 3 && run.labels["phase"] == "run")
+    );
     let titles: Vec<&str> = report.charts.iter().map(|chart| chart.title.as_str()).collect();
     let expected = [
         "Workload a: throughput by threads",
@@ -254,17 +346,32 @@ fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
 
 #[test]
 fn the_load_phase_alone_is_repeated_on_empty_targets() {
-    let report =
-        bench(YcsbOptions { phase: Phase::Load, repeats: 2, ..options(vec![workload("a", &["threadcount=2"])]) }).unwrap();
-    let runs: Vec<_> = report.runs.iter().map(|run| (run.name.as_str(), run.throughputs.len(), run.operations_count)).collect();
+    let report = bench(YcsbOptions {
+        phase: Phase::Load,
+        repeats: 2,
+        ..options(vec![workload("a", &["threadcount=2"])])
+    })
+    .unwrap();
+    let runs: Vec<_> = report
+        .runs
+        .iter()
+        .map(|run| (run.name.as_str(), run.throughputs.len(), run.operations_count))
+        .collect();
     assert_eq!(runs, [("a / load", 2, RECORDS); 3]);
-    assert!(report.runs.iter().all(|run| run.failures == 0 && run.figures.contains_key("settle_seconds")));
+    assert!(
+        report
+            .runs
+            .iter()
+            .all(|run| run.failures == 0 && run.figures.contains_key("settle_seconds"))
+    );
 }
 
 #[test]
 fn ignored_properties_stand_in_the_notes() {
     let workload = workload("c", &["measurementtype=raw"]);
-    let report = bench(YcsbOptions { targets: vec![TargetKind::TonnageMemory], ..options(vec![workload]) }).unwrap();
+    let report =
+        bench(YcsbOptions { targets: vec![TargetKind::TonnageMemory], ..options(vec![workload]) })
+            .unwrap();
     assert!(report.notes.iter().any(|note| note.contains("measurementtype")), "{:?}", report.notes);
 }
 
@@ -294,6 +401,7 @@ impl crate::measure::Watcher for Cancelled {
 fn a_benchmark_that_is_cancelled_ends_and_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let place = Place { label: "data".to_owned(), directory: directory.path().to_owned() };
-    let report = run(&YcsbOptions { place, ..options(vec![workload("a", &[])]) }, &Cancelled).unwrap();
+    let report =
+        run(&YcsbOptions { place, ..options(vec![workload("a", &[])]) }, &Cancelled).unwrap();
     assert!(report.runs.is_empty() && report.notes.iter().any(|note| note.contains("stopped")));
 }

@@ -14,13 +14,21 @@ pub(super) fn each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) -> Result<()
     std::thread::scope(|scope| {
         let work = &work;
         let spawn = |item| {
-            std::thread::Builder::new().name("ycsb".to_owned()).spawn_scoped(scope, move || work(item)).map_err(|error| {
-                Error::unavailable(format!("a thread cannot be started: {error}: ask for fewer threads")).with_source(error)
-            })
+            std::thread::Builder::new()
+                .name("ycsb".to_owned())
+                .spawn_scoped(scope, move || work(item))
+                .map_err(|error| {
+                    Error::unavailable(format!(
+                        "a thread cannot be started: {error}: ask for fewer threads"
+                    ))
+                    .with_source(error)
+                })
         };
         let threads: Vec<_> = items.into_iter().map(spawn).collect();
         threads.into_iter().try_for_each(|thread| {
-            thread?.join().map_err(|_| Error::internal("a thread of the workload has panicked; its message stands above"))
+            thread?.join().map_err(|_| {
+                Error::internal("a thread of the workload has panicked; its message stands above")
+            })
         })
     })
 }

@@ -43,7 +43,8 @@ pub(crate) struct BillionArgs {
     /// Records to put, and then to get: a number, also as 250k, 10M or 1G [default: 10M]
     #[arg(long, value_name = "COUNT", value_parser = values::count)]
     records: Option<u64>,
-    /// Threads with --api single, streams and requests in flight with --api bulk [default: the number of cores]
+    /// Threads with --api single, streams and requests in flight with --api bulk [default: the
+    /// number of cores]
     #[arg(long, value_name = "COUNT")]
     connections: Option<usize>,
     /// What is measured; the records are put in any case [default: all]
@@ -52,7 +53,8 @@ pub(crate) struct BillionArgs {
     /// In bulk, or a loop of single calls in each connection
     #[arg(long, value_enum, default_value_t)]
     api: ApiName,
-    /// Bulk calls to put the records with, one after the other; the progress is of records that a call has acknowledged
+    /// Bulk calls to put the records with, one after the other; the progress is of records that a
+    /// call has acknowledged
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     calls: usize,
     /// The order in which keys are put; they are got in another one
@@ -139,7 +141,8 @@ impl BillionArgs {
     }
 
     fn phases(&self) -> Option<Vec<Phase>> {
-        let mut phases: Vec<Phase> = self.phases.iter().chain(&self.third).map(|phase| Phase::from(*phase)).collect();
+        let mut phases: Vec<Phase> =
+            self.phases.iter().chain(&self.third).map(|phase| Phase::from(*phase)).collect();
         phases.sort();
         phases.dedup();
         (!phases.is_empty()).then_some(phases)

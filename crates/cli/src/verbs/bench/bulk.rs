@@ -30,7 +30,13 @@ Examples:
 #[command(mut_arg("warm_up", |arg| arg.help("What is measured in the beginning of a loop counts only for the series")))]
 pub(crate) struct BulkArgs {
     /// What is put and got
-    #[arg(long, value_name = "DATA", value_enum, value_delimiter = ',', default_value = "pairs,positions,phones")]
+    #[arg(
+        long,
+        value_name = "DATA",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "pairs,positions,phones"
+    )]
     data: Vec<DataName>,
     /// Records that a bulk put puts: a number, also as 250k, 10M or 1G
     #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "1M")]
@@ -50,7 +56,8 @@ pub(crate) struct BulkArgs {
     /// Of 100 records that are put, so many are there before; they are overwritten
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
     existing: u8,
-    /// Bulk puts leave records that are there alone and count them; raw RocksDB must look every key up for that
+    /// Bulk puts leave records that are there alone and count them; raw RocksDB must look every key
+    /// up for that
     #[arg(long)]
     keep_existing: bool,
     /// Of 100 keys that are got, so many are not there
@@ -78,7 +85,13 @@ pub(crate) struct BulkArgs {
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1,2,4,8")]
     parallelism: Vec<usize>,
     /// Durabilities that puts are measured with; the first one is that of the verdict
-    #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',', default_value = "write,none,fsync")]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "write,none,fsync"
+    )]
     durabilities: Vec<values::Durability>,
     /// Memory that a bulk put may take [default: the target's own]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
@@ -145,7 +158,10 @@ impl BulkArgs {
             singles: self.singles,
             singles_fsync: self.singles_fsync,
             parallelism: self.parallelism()?,
-            durabilities: once_each("durabilities", self.durabilities.clone())?.into_iter().map(Into::into).collect(),
+            durabilities: once_each("durabilities", self.durabilities.clone())?
+                .into_iter()
+                .map(Into::into)
+                .collect(),
             bulk_memory_bytes: self.bulk_memory,
             memory_bytes: self.common.memory,
             direct_io: self.common.direct_io,
@@ -159,7 +175,11 @@ impl BulkArgs {
     }
 
     fn parallelism(&self) -> Outcome<Vec<usize>> {
-        if self.parallelism == [0] { Ok(Vec::new()) } else { once_each("parallelism", self.parallelism.clone()) }
+        if self.parallelism == [0] {
+            Ok(Vec::new())
+        } else {
+            once_each("parallelism", self.parallelism.clone())
+        }
     }
 }
 

@@ -11,18 +11,21 @@ use crate::exit::{Failure, Outcome};
 use crate::output::OutputArgs;
 use crate::values;
 
-/// What is measured, where, how often, and where the report goes. A workload with other defaults says so with
-/// `#[command(mut_arg("repeats", |arg| arg.default_value("3")))]`.
+/// What is measured, where, how often, and where the report goes. A workload with other defaults
+/// says so with `#[command(mut_arg("repeats", |arg| arg.default_value("3")))]`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every workload")]
 pub(crate) struct CommonArgs {
-    /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory, rocksdb (by itself, the yardstick)
+    /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory, rocksdb (by
+    /// itself, the yardstick)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]
     pub(crate) targets: Vec<TargetKind>,
-    /// Where the data goes, deleted at the end: a directory that exists, with a label for the report
+    /// Where the data goes, deleted at the end: a directory that exists, with a label for the
+    /// report
     #[arg(long = "dir", value_name = "[LABEL=]DIR", default_value = "data=.", value_parser = place)]
     pub(crate) places: Vec<Place>,
-    /// Memory of each target for its block cache and memtables together, enforced [default: the target's own]
+    /// Memory of each target for its block cache and memtables together, enforced [default: the
+    /// target's own]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     pub(crate) memory: Option<usize>,
     /// Bypass the page cache of the operating system for data files (direct I/O)
@@ -55,7 +58,9 @@ impl CommonArgs {
     pub(crate) fn place(&self) -> Outcome<&Place> {
         match self.places.as_slice() {
             [place] => Ok(place),
-            _ => Err(Failure::usage("--dir: this workload takes one directory: run it once for each of them")),
+            _ => Err(Failure::usage(
+                "--dir: this workload takes one directory: run it once for each of them",
+            )),
         }
     }
 

@@ -41,7 +41,9 @@ impl CompareArgs {
         let comparison = report::compare(&before, &after);
         if comparison.matches.is_empty() {
             let (before, after) = (self.before.display(), self.after.display());
-            return Err(Failure::usage(format!("{before} and {after} have no run in common: there is nothing to compare")));
+            return Err(Failure::usage(format!(
+                "{before} and {after} have no run in common: there is nothing to compare"
+            )));
         }
         let table = comparison.table();
         let mut output = self.output.open(table.schema())?;

@@ -40,7 +40,12 @@ pub(crate) struct MatrixArgs {
     #[arg(long = "workload", value_name = "LETTER", value_delimiter = ',', default_value = "a,b,c", value_parser = workload)]
     workloads: Vec<Workload>,
     /// Which records are asked for: all alike, few very often (0.99), or the newest most often
-    #[arg(long = "distribution", value_enum, value_delimiter = ',', default_value = "uniform,zipfian")]
+    #[arg(
+        long = "distribution",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "uniform,zipfian"
+    )]
     distributions: Vec<Distribution>,
     /// Sizes of the data, as multiples of --memory
     #[arg(long = "size", value_name = "TIMES", value_delimiter = ',', default_value = "0.33,1.3", value_parser = size)]
@@ -69,7 +74,10 @@ impl MatrixArgs {
         let start = if self.resume { Session::resume } else { Session::start };
         let session = start("matrix", &self.common, globals, room)?;
         options.report_directory = Some(session.report_directory().to_owned());
-        globals.tell(format_args!("about {} of measuring in all, loading not counted", span(options.seconds())));
+        globals.tell(format_args!(
+            "about {} of measuring in all, loading not counted",
+            span(options.seconds())
+        ));
         let report = matrix::run(&options, session.watcher())?;
         session.finish(&report)
     }
@@ -82,7 +90,11 @@ impl MatrixArgs {
             memory_bytes: self.common.memory.unwrap_or(default.memory_bytes),
             sizes: self.sizes.clone(),
             workloads: self.workloads.clone(),
-            distributions: self.distributions.iter().map(|distribution| (*distribution).into()).collect(),
+            distributions: self
+                .distributions
+                .iter()
+                .map(|distribution| (*distribution).into())
+                .collect(),
             threads: if self.threads.is_empty() { default.threads } else { self.threads.clone() },
             direct_io: self.common.direct_io,
             durability: self.common.durability.into(),
@@ -121,14 +133,16 @@ fn span(seconds: f64) -> String {
 fn workload(text: &str) -> Result<Workload, String> {
     match Workload::builtin(text) {
         Some(workload) if workload.core.mix.insert == 0.0 => Ok(workload),
-        Some(_) => {
-            Err(format!("workload {text} inserts records, so the data would grow from cell to cell: measure it with bench ycsb"))
-        }
+        Some(_) => Err(format!(
+            "workload {text} inserts records, so the data would grow from cell to cell: measure it with bench ycsb"
+        )),
         None => Err(format!("'{text}' is none of YCSB's workloads: there are a, b, c and f")),
     }
 }
 
 fn size(text: &str) -> Result<f64, String> {
     let size = text.parse().ok().filter(|size: &f64| size.is_finite() && *size > 0.0);
-    size.ok_or_else(|| format!("'{text}' is no multiple of the memory: give a number such as 0.33 or 1.3"))
+    size.ok_or_else(|| {
+        format!("'{text}' is no multiple of the memory: give a number such as 0.33 or 1.3")
+    })
 }

@@ -1,7 +1,8 @@
 //! `tonnage bench`: the workloads of the white papers, one file each, and two reports compared.
 //!
 //! - `common` has the options that all workloads share.
-//! - `session` is a benchmark under way: checked before it begins, watched, and reported at its end.
+//! - `session` is a benchmark under way: checked before it begins, watched, and reported at its
+//!   end.
 //! - `room` judges whether the disks have room, `terminal` tells how far it is.
 
 mod billion;
@@ -65,7 +66,8 @@ impl BenchArgs {
     }
 }
 
-/// Who names a store thinks that it will be measured. One that the environment names is for the other verbs.
+/// Who names a store thinks that it will be measured. One that the environment names is for the
+/// other verbs.
 fn refuse_store(globals: &Globals) -> Outcome<()> {
     let is_set_elsewhere = globals.store == Globals::STORE_DEFAULT
         || std::env::var_os("TONNAGE_STORE").is_some_and(|store| store == globals.store.as_str());

@@ -17,7 +17,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A log-structured store rewrites data before it deletes the old, and keeps a log and an index.
+    /// A log-structured store rewrites data before it deletes the old, and keeps a log and an
+    /// index.
     const BYTES_PER_DATA_BYTE: f64 = 2.2;
 
     /// Refuses what would not fit, unless told to go on.
@@ -25,14 +26,23 @@ impl Room {
         if common.force {
             return Ok(());
         }
-        let directories: Vec<_> = common.places.iter().map(|place| (place.label.clone(), place.directory.clone())).collect();
+        let directories: Vec<_> = common
+            .places
+            .iter()
+            .map(|place| (place.label.clone(), place.directory.clone()))
+            .collect();
         let environment = Environment::read(&directories);
         self.check_memory(common, environment.memory_bytes)?;
-        common.places.iter().zip(&environment.disks).try_for_each(|(place, disk)| self.check_disk(common, place, disk))
+        common
+            .places
+            .iter()
+            .zip(&environment.disks)
+            .try_for_each(|(place, disk)| self.check_disk(common, place, disk))
     }
 
     fn check_disk(self, common: &CommonArgs, place: &Place, disk: &Disk) -> Outcome<()> {
-        let on_disk = common.targets.iter().filter(|target| **target != TargetKind::TonnageMemory).count();
+        let on_disk =
+            common.targets.iter().filter(|target| **target != TargetKind::TonnageMemory).count();
         let targets = if self.targets_at_once { on_disk } else { on_disk.min(1) };
         let needed = (self.data_bytes as f64 * Self::BYTES_PER_DATA_BYTE) as u64 * targets as u64;
         if needed <= disk.free_bytes {
@@ -74,6 +84,9 @@ mod tests {
 
     #[test]
     fn sizes_are_told_in_the_largest_unit_that_fits() {
-        assert_eq!([0, 1_023, 1_536, 5 << 20, 3 << 30].map(size), ["0 bytes", "1023 bytes", "1.5 KiB", "5.0 MiB", "3.0 GiB"]);
+        assert_eq!(
+            [0, 1_023, 1_536, 5 << 20, 3 << 30].map(size),
+            ["0 bytes", "1023 bytes", "1.5 KiB", "5.0 MiB", "3.0 GiB"]
+        );
     }
 }

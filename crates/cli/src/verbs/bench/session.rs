@@ -1,6 +1,7 @@
 //! A benchmark under way: checked before it begins, watched, and reported at its end.
 //!
-//! What could fail at the end of a long run is tried before it: the directories of the data and of the report, and the room.
+//! What could fail at the end of a long run is tried before it: the directories of the data and of
+//! the report, and the room.
 
 use std::path::{Path, PathBuf};
 
@@ -24,19 +25,32 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Checks what can be checked, and makes the directory of the report, in which there must be no report yet.
-    pub(crate) fn start(workload: &str, common: &'a CommonArgs, globals: &'a Globals, room: Room) -> Outcome<Self> {
+    /// Checks what can be checked, and makes the directory of the report, in which there must be no
+    /// report yet.
+    pub(crate) fn start(
+        workload: &str,
+        common: &'a CommonArgs,
+        globals: &'a Globals,
+        room: Room,
+    ) -> Outcome<Self> {
         let session = Self::resume(workload, common, globals, room)?;
         if session.report_directory.join("report.json").exists() && !common.force {
             let directory = session.report_directory.display();
-            let message = format!("--report {directory}: it holds a report: name another directory, or replace it with --force");
+            let message = format!(
+                "--report {directory}: it holds a report: name another directory, or replace it with --force"
+            );
             return Err(Failure::usage(message));
         }
         Ok(session)
     }
 
     /// Likewise; the report of the run that is taken up again may be there.
-    pub(crate) fn resume(workload: &str, common: &'a CommonArgs, globals: &'a Globals, room: Room) -> Outcome<Self> {
+    pub(crate) fn resume(
+        workload: &str,
+        common: &'a CommonArgs,
+        globals: &'a Globals,
+        room: Room,
+    ) -> Outcome<Self> {
         common.check()?;
         room.check(common)?;
         let report_directory = common.report.clone().unwrap_or_else(|| report_directory(workload));
@@ -64,7 +78,8 @@ impl<'a> Session<'a> {
         for note in &report.notes {
             self.globals.tell(format_args!("note: {note}"));
         }
-        self.globals.tell(format_args!("report: {}", self.report_directory.join("report.html").display()));
+        self.globals
+            .tell(format_args!("report: {}", self.report_directory.join("report.html").display()));
         Ok(self.exit(report))
     }
 
@@ -94,11 +109,16 @@ fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "-_=./,:%+@".contains(character)
 }
 
-/// A directory of its own, named by the time (UTC): `./tonnage-bench-reports/billion-20220103-142530`.
+/// A directory of its own, named by the time (UTC):
+/// `./tonnage-bench-reports/billion-20220103-142530`.
 fn report_directory(workload: &str) -> PathBuf {
-    let now = Value::Timestamp { value: (SystemClock.now_ms() / 1_000) as i64, precision: 0 }.to_string();
-    let time: String =
-        now.replace('T', "-").chars().filter(|character| character.is_ascii_digit() || *character == '-').collect();
+    let now =
+        Value::Timestamp { value: (SystemClock.now_ms() / 1_000) as i64, precision: 0 }.to_string();
+    let time: String = now
+        .replace('T', "-")
+        .chars()
+        .filter(|character| character.is_ascii_digit() || *character == '-')
+        .collect();
     let (year, rest) = time.split_at(4);
     let stamp = format!("{year}{}", rest.replacen('-', "", 2));
     Path::new("./tonnage-bench-reports").join(format!("{workload}-{stamp}"))
@@ -106,6 +126,12 @@ fn report_directory(workload: &str) -> PathBuf {
 
 /// Makes the directory and tries whether a file can be written there.
 pub(super) fn make_writable(directory: &Path) -> Outcome<()> {
-    let made = std::fs::create_dir_all(directory).and_then(|()| tempfile::NamedTempFile::new_in(directory).map(drop));
-    made.map_err(|error| Failure::usage(format!("--report {}: no report can be written there: {error}", directory.display())))
+    let made = std::fs::create_dir_all(directory)
+        .and_then(|()| tempfile::NamedTempFile::new_in(directory).map(drop));
+    made.map_err(|error| {
+        Failure::usage(format!(
+            "--report {}: no report can be written there: {error}",
+            directory.display()
+        ))
+    })
 }

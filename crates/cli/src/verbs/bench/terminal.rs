@@ -11,7 +11,8 @@ use crate::display::{Console, Glimpse, Watch};
 use crate::interrupt;
 use crate::values::grouped;
 
-/// A bar for each phase on a terminal, else a line every few seconds; a line at the end of each phase.
+/// A bar for each phase on a terminal, else a line every few seconds; a line at the end of each
+/// phase.
 pub(super) struct TerminalWatcher {
     globals: Globals,
     cancel: Cancel,
@@ -33,7 +34,11 @@ struct Pace {
 
 impl TerminalWatcher {
     pub(super) fn new(globals: &Globals) -> Self {
-        TerminalWatcher { globals: globals.clone(), cancel: interrupt::cancel(), phase: Mutex::new(None) }
+        TerminalWatcher {
+            globals: globals.clone(),
+            cancel: interrupt::cancel(),
+            phase: Mutex::new(None),
+        }
     }
 }
 
@@ -43,7 +48,11 @@ impl Watcher for TerminalWatcher {
         let (seen, name) = (pace.clone(), phase.to_owned());
         let watch = Console::new(&self.globals).watch(move || {
             let (done, per_second) = (seen.done.load(Relaxed), seen.per_second.load(Relaxed));
-            Glimpse { done, total, text: format!("{name}: {} done, {}/s", grouped(done), grouped(per_second)) }
+            Glimpse {
+                done,
+                total,
+                text: format!("{name}: {} done, {}/s", grouped(done), grouped(per_second)),
+            }
         });
         let begun = Phase { name: phase.to_owned(), pace, _watch: watch };
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);

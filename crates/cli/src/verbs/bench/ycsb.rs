@@ -98,9 +98,14 @@ impl YcsbArgs {
 
     fn workloads(&self) -> Outcome<Vec<Workload>> {
         let all = ["a", "b", "c", "d", "e", "f"].map(str::to_owned);
-        let files = if self.workloads.is_empty() && !self.has_mix() { &all } else { self.workloads.as_slice() };
+        let files = if self.workloads.is_empty() && !self.has_mix() {
+            &all
+        } else {
+            self.workloads.as_slice()
+        };
         let sizes = [("recordcount", self.records), ("operationcount", self.operations)];
-        let sizes = sizes.into_iter().filter_map(|(name, count)| Some(format!("{name}={}", count?)));
+        let sizes =
+            sizes.into_iter().filter_map(|(name, count)| Some(format!("{name}={}", count?)));
         let properties: Vec<String> = self.properties.iter().cloned().chain(sizes).collect();
         Ok(Workload::from_arguments(files, &properties)?)
     }

@@ -155,7 +155,11 @@ impl ScanArgs {
 
 impl PairOutputArgs {
     fn options(&self) -> PairGetOptions {
-        PairGetOptions { keys_only: self.keys_only, direction: self.direction.into(), ..PairGetOptions::default() }
+        PairGetOptions {
+            keys_only: self.keys_only,
+            direction: self.direction.into(),
+            ..PairGetOptions::default()
+        }
     }
 
     fn write(&self, pairs: BulkPairs, limit: Option<u64>) -> Outcome {
@@ -178,7 +182,10 @@ impl PairOutputArgs {
     }
 
     fn schema(&self) -> SchemaRef {
-        let mut fields = vec![Field::new("key", DataType::Utf8, false), Field::new("version", DataType::UInt64, false)];
+        let mut fields = vec![
+            Field::new("key", DataType::Utf8, false),
+            Field::new("version", DataType::UInt64, false),
+        ];
         let value_type = match self.values {
             BytesAs::Text => DataType::Utf8,
             BytesAs::Base64 => DataType::Binary,
@@ -216,7 +223,9 @@ fn texts(batch: &PairBatch, count: usize) -> Result<StringBuilder> {
         let text = std::str::from_utf8(batch.value(index));
         let key = batch.key(index)?;
         values.append_value(text.map_err(|_| {
-            Error::invalid(format!("the value of {key} is no text: use --values base64, or `kv get` for its bytes"))
+            Error::invalid(format!(
+                "the value of {key} is no text: use --values base64, or `kv get` for its bytes"
+            ))
         })?);
     }
     Ok(values)

@@ -58,7 +58,9 @@ impl PutArgs {
                 read.map(|_| bytes).map_err(|error| ("standard input".to_owned(), error))
             }
         };
-        read.map_err(|(place, error)| Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error))
+        read.map_err(|(place, error)| {
+            Error::invalid(format!("{place}: cannot be read: {error}")).with_source(error)
+        })
     }
 }
 
@@ -81,7 +83,12 @@ impl DeleteArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         let pairs = globals.open()?.kv();
         let range = self.range.range();
-        let deleted = pairs.multi_delete(&self.key, self.depth.into(), range.as_ref(), self.durability.into())?;
+        let deleted = pairs.multi_delete(
+            &self.key,
+            self.depth.into(),
+            range.as_ref(),
+            self.durability.into(),
+        )?;
         if deleted == 0 {
             eprintln!("tonnage: {}: nothing to delete", self.key);
             return Ok(Exit::Rejected);
@@ -107,8 +114,12 @@ impl LoadArgs {
             BytesAs::Text => DataType::Utf8,
             BytesAs::Base64 => DataType::Binary,
         };
-        let wanted = Schema::new(vec![Field::new("key", DataType::Utf8, false), Field::new("value", value_type, true)]);
-        let options = ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
+        let wanted = Schema::new(vec![
+            Field::new("key", DataType::Utf8, false),
+            Field::new("value", value_type, true),
+        ]);
+        let options =
+            ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
         let check = |source: &Source, found: &Schema| check_columns(&wanted, source.name(), found);
         let inputs = Input::prepare(self.job.sources()?, &options, true, check)?;
         let store = globals.open_or_create(true)?;
@@ -116,15 +127,23 @@ impl LoadArgs {
     }
 }
 
-/// Both columns must be there, and of a type that can be read as such; Parquet may hold values as bytes.
+/// Both columns must be there, and of a type that can be read as such; Parquet may hold values as
+/// bytes.
 fn check_columns(wanted: &Schema, source: &str, found: &Schema) -> Outcome<()> {
     for field in wanted.fields() {
         let found = found.fields().iter().find(|found| found.name() == field.name());
         let Some(found) = found else {
-            return Err(Failure::usage(format!("{source}: it has no column {}: pairs need key and value", field.name())));
+            return Err(Failure::usage(format!(
+                "{source}: it has no column {}: pairs need key and value",
+                field.name()
+            )));
         };
         if found.data_type() != field.data_type() {
-            return Err(Failure::usage(format!("{source}: column {} holds {}, not text", field.name(), found.data_type())));
+            return Err(Failure::usage(format!(
+                "{source}: column {} holds {}, not text",
+                field.name(),
+                found.data_type()
+            )));
         }
     }
     Ok(())

@@ -27,9 +27,12 @@ pub(super) fn parse_key(text: &str) -> Outcome<Key> {
         let how = "write it as in CREATE TABLE, for instance 'SHARD(a, b), c', with names that hold blanks in double quotes";
         Failure::usage(format!("--primary-key '{text}': {what}: {how}"))
     };
-    let statements = parse(&format!("CREATE TABLE t (PRIMARY KEY ({text}))")).map_err(|_| wrong("it cannot be read"))?;
+    let statements = parse(&format!("CREATE TABLE t (PRIMARY KEY ({text}))"))
+        .map_err(|_| wrong("it cannot be read"))?;
     match statements.as_slice() {
-        [Statement::CreateTable { definition, .. }] if definition.columns.is_empty() && definition.ttl_ms.is_none() => {
+        [Statement::CreateTable { definition, .. }]
+            if definition.columns.is_empty() && definition.ttl_ms.is_none() =>
+        {
             Ok(Key { columns: definition.key.clone(), shard_key_len: definition.shard_key_len })
         }
         _ => Err(wrong("it is more than a list of columns")),
@@ -40,8 +43,10 @@ pub(super) fn parse_key(text: &str) -> Outcome<Key> {
 pub(super) fn check_key(table: &Table, key: &Key) -> Outcome<()> {
     let schema = table.schema();
     let own: Vec<_> = schema.key_columns().skip(schema.inherited_key_len()).collect();
-    let same_columns = own.len() == key.columns.len() && own.iter().zip(&key.columns).all(|(own, name)| own.is_named(name));
-    let same_shard = !schema.ancestors.is_empty() || schema.shard_key_len == key.shard_key_len.unwrap_or(key.columns.len());
+    let same_columns = own.len() == key.columns.len()
+        && own.iter().zip(&key.columns).all(|(own, name)| own.is_named(name));
+    let same_shard = !schema.ancestors.is_empty()
+        || schema.shard_key_len == key.shard_key_len.unwrap_or(key.columns.len());
     if same_columns && same_shard {
         return Ok(());
     }
@@ -71,7 +76,8 @@ impl ToMake {
         ignore_columns: bool,
     ) -> Outcome<Self> {
         let found = infer_common_schema(sources, options, sample)?;
-        let is_key = |field: &Field| key.columns.iter().any(|name| name.eq_ignore_ascii_case(field.name()));
+        let is_key =
+            |field: &Field| key.columns.iter().any(|name| name.eq_ignore_ascii_case(field.name()));
         let mut columns = Vec::new();
         for field in found.schema.fields() {
             match column(field, is_key(field)) {
@@ -85,8 +91,13 @@ impl ToMake {
         }
         let notes = notes(&found);
         let sample = (!found.is_whole).then_some(found.records);
-        let definition =
-            TableDefinition { path: path.to_owned(), columns, key: key.columns, shard_key_len: key.shard_key_len, ttl_ms: None };
+        let definition = TableDefinition {
+            path: path.to_owned(),
+            columns,
+            key: key.columns,
+            shard_key_len: key.shard_key_len,
+            ttl_ms: None,
+        };
         Ok(Self { definition, notes, sample })
     }
 
@@ -102,11 +113,17 @@ impl ToMake {
     }
 }
 
-fn check_key_columns(key: &Key, columns: &[ColumnDefinition], records_at: Option<&str>) -> Outcome<()> {
-    let is_there = |name: &&String| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+fn check_key_columns(
+    key: &Key,
+    columns: &[ColumnDefinition],
+    records_at: Option<&str>,
+) -> Outcome<()> {
+    let is_there =
+        |name: &&String| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let Some(name) = key.columns.iter().find(|name| !is_there(name)) else { return Ok(()) };
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-    let hint = records_at.map(|at| format!("; {at} is an array of objects: --records {at} makes rows of them"));
+    let hint = records_at
+        .map(|at| format!("; {at} is an array of objects: --records {at} makes rows of them"));
     Err(Failure::usage(format!(
         "--primary-key names {name}, but the files have no such column; they have {}{}",
         names.join(", "),
@@ -126,14 +143,20 @@ fn notes(found: &Inferred) -> Vec<String> {
     for NullWords { column, words, data_type } in &found.null_words {
         let options: Vec<_> = words.iter().map(|word| format!("--null '{word}'")).collect();
         let column_type = ColumnType::of_arrow(&Field::new(column, data_type.clone(), true));
-        let told = format!("{column} {}", column_type.map(|column_type| column_type.to_string()).unwrap_or_default());
+        let told = format!(
+            "{column} {}",
+            column_type.map(|column_type| column_type.to_string()).unwrap_or_default()
+        );
         match by_words.iter_mut().find(|(known, _)| *known == options.join(" ")) {
             Some((_, columns)) => columns.push(told),
             None => by_words.push((options.join(" "), vec![told])),
         }
     }
     for (options, columns) in by_words {
-        notes.push(format!("hint: with {options} there would be {} instead of STRING", columns.join(", ")));
+        notes.push(format!(
+            "hint: with {options} there would be {} instead of STRING",
+            columns.join(", ")
+        ));
     }
     notes
 }
@@ -147,14 +170,24 @@ fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {
         ))
     })?;
     // Values of several kinds are JSON, which no key can be.
-    let column_type = if is_key && column_type == ColumnType::Json { ColumnType::String } else { column_type };
+    let column_type =
+        if is_key && column_type == ColumnType::Json { ColumnType::String } else { column_type };
     Ok(ColumnDefinition::new(field.name(), column_type))
 }
 
 /// Holds the columns of a file against a table before anything is read.
-pub(super) fn check_columns(schema: &TableSchema, source: &str, found: &Schema, ignore_unknown: bool) -> Outcome<()> {
-    let unknown: Vec<_> =
-        found.fields().iter().map(|field| field.name().as_str()).filter(|name| schema.column_index(name).is_none()).collect();
+pub(super) fn check_columns(
+    schema: &TableSchema,
+    source: &str,
+    found: &Schema,
+    ignore_unknown: bool,
+) -> Outcome<()> {
+    let unknown: Vec<_> = found
+        .fields()
+        .iter()
+        .map(|field| field.name().as_str())
+        .filter(|name| schema.column_index(name).is_none())
+        .collect();
     if !unknown.is_empty() && !ignore_unknown {
         let columns: Vec<_> = schema.columns.iter().map(|column| column.name.as_str()).collect();
         return Err(Failure::usage(format!(
@@ -165,7 +198,9 @@ pub(super) fn check_columns(schema: &TableSchema, source: &str, found: &Schema, 
         )));
     }
     for column in &schema.columns {
-        let Some((_, field)) = found.fields().iter().enumerate().find(|(_, field)| column.is_named(field.name())) else {
+        let Some((_, field)) =
+            found.fields().iter().enumerate().find(|(_, field)| column.is_named(field.name()))
+        else {
             continue;
         };
         if field.data_type() != &column.column_type.data_type() {

@@ -8,15 +8,22 @@ use super::create::Key;
 /// What becomes of JSON documents.
 #[derive(Args)]
 pub(super) struct DocumentArgs {
-    /// Load JSON objects as they are, each into this column; the other columns are taken out of them
+    /// Load JSON objects as they are, each into this column; the other columns are taken out of
+    /// them
     #[arg(long = "document-column", value_name = "COLUMN")]
     column: Option<String>,
-    /// Where in the documents a column stands: 'maker=vendor.name'; may be given more than once [default: the member of the column's
-    /// name]
+    /// Where in the documents a column stands: 'maker=vendor.name'; may be given more than once
+    /// [default: the member of the column's name]
     #[arg(long = "from", value_name = "COLUMN=PLACE", value_parser = place, requires = "column")]
     places: Vec<(String, Vec<String>)>,
-    /// Make keys for documents that have none: random ones in a UUID column, the number of the document in its file in a LONG column
-    #[arg(long = "make-key", value_name = "COLUMN", requires = "column", conflicts_with = "resume")]
+    /// Make keys for documents that have none: random ones in a UUID column, the number of the
+    /// document in its file in a LONG column
+    #[arg(
+        long = "make-key",
+        value_name = "COLUMN",
+        requires = "column",
+        conflicts_with = "resume"
+    )]
     made: Option<String>,
 }
 
@@ -27,12 +34,15 @@ impl DocumentArgs {
         Some(DocumentOptions { column, places: self.places.clone(), made: self.made.clone() })
     }
 
-    /// The same for a table that is to be made: its key columns are members of their own names where nothing else is said.
+    /// The same for a table that is to be made: its key columns are members of their own names
+    /// where nothing else is said.
     pub(super) fn options_with_key(&self, key: &Key) -> Option<DocumentOptions> {
         let mut options = self.options()?;
         for name in key.columns() {
             let is_named = |known: &str| known.eq_ignore_ascii_case(name);
-            if !options.made.as_deref().is_some_and(is_named) && !options.places.iter().any(|(known, _)| is_named(known)) {
+            if !options.made.as_deref().is_some_and(is_named)
+                && !options.places.iter().any(|(known, _)| is_named(known))
+            {
                 options.places.push((name.clone(), vec![name.clone()]));
             }
         }
@@ -42,7 +52,11 @@ impl DocumentArgs {
 
 /// Reads `column=name.name."a name with a . in it"`.
 fn place(text: &str) -> Result<(String, Vec<String>), String> {
-    let wrong = || format!("'{text}' is no place in a document: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in");
+    let wrong = || {
+        format!(
+            "'{text}' is no place in a document: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in"
+        )
+    };
     let (column, path) = text.split_once('=').ok_or_else(wrong)?;
     let (mut names, mut in_quotes) = (vec![String::new()], false);
     for character in path.chars() {

@@ -1,9 +1,13 @@
-//! A load that writes nothing: every record is read, converted and held against the table, and what would fail is reported.
+//! A load that writes nothing: every record is read, converted and held against the table, and what
+//! would fail is reported.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use tonnage::{BulkPutCallbacks, BulkPutReport, Counts, EntryBatch, EntryStream, FailedEntry, Payload, StreamReport, TableEntry};
+use tonnage::{
+    BulkPutCallbacks, BulkPutReport, Counts, EntryBatch, EntryStream, FailedEntry, Payload,
+    StreamReport, TableEntry,
+};
 
 use crate::args::Globals;
 use crate::display::Console;
@@ -11,17 +15,27 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::load::{Failures, FileStream, Input, JobArgs, Summary, Target};
 
-pub(super) fn run(globals: &Globals, job: &JobArgs, entry: Arc<TableEntry>, inputs: Vec<Input>) -> Outcome {
+pub(super) fn run(
+    globals: &Globals,
+    job: &JobArgs,
+    entry: Arc<TableEntry>,
+    inputs: Vec<Input>,
+) -> Outcome {
     let started = Instant::now();
     let cancel = interrupt::cancel();
     let console = Console::new(globals);
     let target = Target::Table { path: entry.schema.path.as_str().into(), ttl: None };
     let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, &target)).collect();
-    let failures = Failures::new(&console, job.rejects.as_deref(), streams.iter().map(FileStream::state).collect());
+    let failures = Failures::new(
+        &console,
+        job.rejects.as_deref(),
+        streams.iter().map(FileStream::state).collect(),
+    );
     let mut report = BulkPutReport::default();
     let mut stopped = None;
     for (number, mut stream) in streams.into_iter().enumerate() {
-        let mut tally = StreamReport { stream: number, name: stream.name(), ..StreamReport::default() };
+        let mut tally =
+            StreamReport { stream: number, name: stream.name(), ..StreamReport::default() };
         while stopped.is_none() {
             match stream.next_batch() {
                 Ok(Some(batch)) => judge(&entry, batch, &mut tally, &failures)?,
@@ -54,7 +68,12 @@ pub(super) fn run(globals: &Globals, job: &JobArgs, entry: Arc<TableEntry>, inpu
 }
 
 /// Counts a batch, and tells what of it would fail.
-fn judge(entry: &TableEntry, batch: EntryBatch, tally: &mut StreamReport, failures: &Failures) -> Outcome<()> {
+fn judge(
+    entry: &TableEntry,
+    batch: EntryBatch,
+    tally: &mut StreamReport,
+    failures: &Failures,
+) -> Outcome<()> {
     let Counts { read, failed, .. } = &mut tally.counts;
     let next = *read;
     *read += batch.payload.len() as u64 + batch.unread.len() as u64;
@@ -74,9 +93,14 @@ fn judge(entry: &TableEntry, batch: EntryBatch, tally: &mut StreamReport, failur
         fail(unread.position, unread.column.as_deref(), &unread.reason)?;
     }
     let Payload::Batch { rows, .. } = &batch.payload else { return Ok(()) };
-    let position = |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
+    let position =
+        |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
     for rejected in entry.codec.align(rows)?.rejected {
-        fail(position(rejected.row), Some(rejected.column.as_str()).filter(|name| !name.is_empty()), &rejected.reason)?;
+        fail(
+            position(rejected.row),
+            Some(rejected.column.as_str()).filter(|name| !name.is_empty()),
+            &rejected.reason,
+        )?;
     }
     Ok(())
 }

@@ -13,7 +13,8 @@ pub(super) const SPACES: usize = 3;
 /// The place of the placed space after the others.
 pub(super) const PLACED: usize = SPACES;
 
-/// Groups (shard keys) and minor keys: few, so that operations meet. Some groups begin with others, one holds an escaped zero.
+/// Groups (shard keys) and minor keys: few, so that operations meet. Some groups begin with others,
+/// one holds an escaped zero.
 const GROUPS: [&[u8]; 6] = [b"a", b"b", b"ab", b"", b"a\x00\xff", b"z"];
 const MINORS: [&str; 8] = ["", "1", "1a", "1b", "1x", "2", "2a", "3"];
 
@@ -84,7 +85,8 @@ pub(super) struct Scan {
 pub(super) enum Operation {
     CreateSpace(usize),
     DropSpace(usize),
-    /// Changes of rows, and of entries of the placed space that go along: whether each is put or deleted.
+    /// Changes of rows, and of entries of the placed space that go along: whether each is put or
+    /// deleted.
     Write {
         space: usize,
         group: usize,
@@ -161,7 +163,8 @@ fn key() -> impl Strategy<Value = Key> {
 }
 
 fn value() -> impl Strategy<Value = Value> {
-    (any::<u8>(), prop_oneof![4 => 0..20usize, 1 => Just(3_000), 1 => Just(9_000)]).prop_map(|(fill, len)| Value { fill, len })
+    (any::<u8>(), prop_oneof![4 => 0..20usize, 1 => Just(3_000), 1 => Just(9_000)])
+        .prop_map(|(fill, len)| Value { fill, len })
 }
 
 fn lives_ms() -> impl Strategy<Value = Option<u64>> {
@@ -186,8 +189,13 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn load() -> impl Strategy<Value = Operation> {
-    let on_existing =
-        select(vec![OnExisting::Keep, OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail]);
+    let on_existing = select(vec![
+        OnExisting::Keep,
+        OnExisting::Keep,
+        OnExisting::Replace,
+        OnExisting::Overwrite,
+        OnExisting::Fail,
+    ]);
     let memory_bytes_max = select(vec![64 << 10, 1 << 20, 16 << 20]);
     (on_existing, memory_bytes_max, 1..4usize, vec(push(), 0..8)).prop_map(
         |(on_existing, memory_bytes_max, parallelism, pushes)| Operation::Load {
@@ -199,7 +207,8 @@ fn load() -> impl Strategy<Value = Operation> {
     )
 }
 
-/// Streams keep to groups of their own: of equal keys in two streams either may win, which cannot be compared.
+/// Streams keep to groups of their own: of equal keys in two streams either may win, which cannot
+/// be compared.
 fn push() -> impl Strategy<Value = Push> {
     (0..SPACES + 1, 0..2usize, vec((key(), value(), lives_ms()), 0..30), any::<bool>()).prop_map(
         |(space, stream, mut entries, then_flush)| {
@@ -224,7 +233,15 @@ fn scan() -> impl Strategy<Value = Scan> {
     let limit = || option::of(1..4u64);
     let batch = (prop_oneof![1..4usize, Just(8_192)], prop_oneof![1..5_000usize, Just(4 << 20)]);
     (vec(range(), 0..4), direction, any::<bool>(), limit(), limit(), batch, any::<bool>()).prop_map(
-        |(ranges, direction, keys_only, limit_per_range, limit_per_shard_key, (batch_rows_max, batch_bytes_max), filter)| Scan {
+        |(
+            ranges,
+            direction,
+            keys_only,
+            limit_per_range,
+            limit_per_shard_key,
+            (batch_rows_max, batch_bytes_max),
+            filter,
+        )| Scan {
             ranges,
             direction,
             keys_only,

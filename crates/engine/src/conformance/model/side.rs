@@ -1,4 +1,5 @@
-//! One of the two engines, as the model test uses it: spaces by place, versions by what was seen of them.
+//! One of the two engines, as the model test uses it: spaces by place, versions by what was seen of
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +8,9 @@ use crate::conformance::ground::{group, scan, shape};
 use crate::conformance::recorder::Recorder;
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions, OnExisting, Projection, Ranges,
-    ReadOptions, Result, Rows, SHARD_LEN, ScanOptions, Slices, SpaceId, Verdict, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions,
+    OnExisting, Projection, Ranges, ReadOptions, Result, Rows, SHARD_LEN, ScanOptions, Slices,
+    SpaceId, Verdict, WriteBatch, WriteOutcome,
 };
 
 use super::operation::{Change, Key, PLACED, Push, Scan, When, group_bytes};
@@ -19,7 +21,8 @@ pub(super) type Row = (u32, Vec<u8>, Vec<u8>, u64);
 /// What became of a load: what each stream stored (inserted, replaced), and which entries existed.
 pub(super) type Loaded = ([(u64, u64); 2], Vec<(u32, Vec<u8>, u64, usize)>);
 
-/// All rows of a space by key: value, expiry, and whether the version changed since the row was last seen.
+/// All rows of a space by key: value, expiry, and whether the version changed since the row was
+/// last seen.
 pub(super) type Survey = BTreeMap<Vec<u8>, (Vec<u8>, u64, bool)>;
 
 /// An engine with what was seen of it.
@@ -50,7 +53,8 @@ impl Side {
         Ok(())
     }
 
-    /// The operation that was refused, and whether there is a row; nothing for a batch that was applied.
+    /// The operation that was refused, and whether there is a row; nothing for a batch that was
+    /// applied.
     pub(super) fn write(
         &self,
         engine: &dyn Engine,
@@ -75,7 +79,10 @@ impl Side {
             WriteOutcome::Applied { .. } => None,
             WriteOutcome::Refused { operation, current } => {
                 let seen = self.last_version(space, batch.key(operation));
-                assert!(current.is_none() || current == seen, "the row has version {current:?}, last seen was {seen:?}");
+                assert!(
+                    current.is_none() || current == seen,
+                    "the row has version {current:?}, last seen was {seen:?}"
+                );
                 Some((operation, current.is_some()))
             }
         })
@@ -88,8 +95,10 @@ impl Side {
         batches: &[(usize, usize, Vec<Change>)],
         now_ms: u64,
     ) -> Vec<std::result::Result<Option<(usize, bool)>, ErrorKind>> {
-        let batches: Vec<WriteBatch> =
-            batches.iter().map(|(space, group, changes)| self.batch(*space, *group, changes, now_ms)).collect();
+        let batches: Vec<WriteBatch> = batches
+            .iter()
+            .map(|(space, group, changes)| self.batch(*space, *group, changes, now_ms))
+            .collect();
         let refusal = |outcome| match outcome {
             WriteOutcome::Applied { .. } => None,
             WriteOutcome::Refused { operation, current } => Some((operation, current.is_some())),
@@ -104,7 +113,12 @@ impl Side {
             match change {
                 Change::Put { minor, value, lives_ms, when } => {
                     let key = Key { group, minor: *minor }.bytes();
-                    batch.put(&key, &value.bytes(), expires_at_ms(now_ms, *lives_ms), self.condition(space, &key, *when));
+                    batch.put(
+                        &key,
+                        &value.bytes(),
+                        expires_at_ms(now_ms, *lives_ms),
+                        self.condition(space, &key, *when),
+                    );
                 }
                 Change::Delete { minor, when } => {
                     let key = Key { group, minor: *minor }.bytes();
@@ -124,23 +138,43 @@ impl Side {
             When::Always => Condition::Always,
             When::IfAbsent => Condition::IfAbsent,
             When::IfPresent => Condition::IfPresent,
-            When::IfLastVersion => Condition::IfVersion(self.last_version(space, key).unwrap_or(u64::MAX)),
+            When::IfLastVersion => {
+                Condition::IfVersion(self.last_version(space, key).unwrap_or(u64::MAX))
+            }
             When::IfOtherVersion => Condition::IfVersion(u64::MAX),
         }
     }
 
-    /// Loads all pushes in one session. Where in the session an error comes up is the engine's own business.
-    pub(super) fn load(&self, engine: &dyn Engine, options: &LoadOptions, pushes: &[Push], now_ms: u64) -> Result<Loaded> {
+    /// Loads all pushes in one session. Where in the session an error comes up is the engine's own
+    /// business.
+    pub(super) fn load(
+        &self,
+        engine: &dyn Engine,
+        options: &LoadOptions,
+        pushes: &[Push],
+        now_ms: u64,
+    ) -> Result<Loaded> {
         let recorder = Arc::new(Recorder::default());
-        let session = engine.load(LoadOptions { observer: Arc::clone(&recorder) as _, ..options.clone() })?;
+        let session =
+            engine.load(LoadOptions { observer: Arc::clone(&recorder) as _, ..options.clone() })?;
         let mut positions = [0; 2];
         for push in pushes {
             let mut entries = Entries::new();
             for (key, value, lives_ms) in &push.entries {
                 // Which of two placed entries with one key wins is open, so they are all alike.
                 match push.space {
-                    PLACED => entries.push(&placed_key(engine, *key), &[], positions[push.stream], NEVER_MS),
-                    _ => entries.push(&key.bytes(), &value.bytes(), positions[push.stream], expires_at_ms(now_ms, *lives_ms)),
+                    PLACED => entries.push(
+                        &placed_key(engine, *key),
+                        &[],
+                        positions[push.stream],
+                        NEVER_MS,
+                    ),
+                    _ => entries.push(
+                        &key.bytes(),
+                        &value.bytes(),
+                        positions[push.stream],
+                        expires_at_ms(now_ms, *lives_ms),
+                    ),
                 }
                 positions[push.stream] += 1;
             }
@@ -152,7 +186,11 @@ impl Side {
         }
         session.finish()?;
         let (inserted, replaced, existed) = recorder.counts();
-        assert_eq!(inserted + replaced + existed, positions[0] + positions[1], "every entry is reported once");
+        assert_eq!(
+            inserted + replaced + existed,
+            positions[0] + positions[1],
+            "every entry is reported once"
+        );
         let rows_replaced = recorder.of_stream(0).1 + recorder.of_stream(1).1;
         assert!(rows_replaced == 0 || options.on_existing == OnExisting::Replace);
         Ok(([recorder.of_stream(0), recorder.of_stream(1)], self.existed(&recorder)))
@@ -160,15 +198,25 @@ impl Side {
 
     /// The entries that existed in an order that both sides share.
     fn existed(&self, recorder: &Recorder) -> Vec<(u32, Vec<u8>, u64, usize)> {
-        let place = |id| self.ids.iter().position(|known| *known == Some(id)).expect("an entry of a known space");
+        let place = |id| {
+            self.ids.iter().position(|known| *known == Some(id)).expect("an entry of a known space")
+        };
         let told = recorder.existed();
-        let mut existed: Vec<_> =
-            told.into_iter().map(|entry| (entry.stream, entry.key, entry.position, place(entry.space))).collect();
+        let mut existed: Vec<_> = told
+            .into_iter()
+            .map(|entry| (entry.stream, entry.key, entry.position, place(entry.space)))
+            .collect();
         existed.sort();
         existed
     }
 
-    pub(super) fn read(&self, engine: &dyn Engine, space: usize, keys: &[Key], keys_only: bool) -> Result<Vec<Row>> {
+    pub(super) fn read(
+        &self,
+        engine: &dyn Engine,
+        space: usize,
+        keys: &[Key],
+        keys_only: bool,
+    ) -> Result<Vec<Row>> {
         let keys: Vec<Vec<u8>> = keys.iter().map(|key| key.bytes()).collect();
         let keys: Slices = keys.iter().map(Vec::as_slice).collect();
         let mut rows = Rows::new();
@@ -178,14 +226,28 @@ impl Side {
     }
 
     /// The same keys read some at a time give the same rows.
-    fn check_pieces(&self, engine: &dyn Engine, space: usize, keys: &Slices, keys_only: bool, whole: &Rows) -> Result<()> {
+    fn check_pieces(
+        &self,
+        engine: &dyn Engine,
+        space: usize,
+        keys: &Slices,
+        keys_only: bool,
+        whole: &Rows,
+    ) -> Result<()> {
         const BYTES_MAX: usize = 40;
         let (mut first, mut row, mut rows) = (0, 0, Rows::new());
         while first < keys.len() {
-            let options = ReadOptions { projection: projection(keys_only), keys: first..keys.len(), bytes_max: BYTES_MAX };
+            let options = ReadOptions {
+                projection: projection(keys_only),
+                keys: first..keys.len(),
+                bytes_max: BYTES_MAX,
+            };
             first += engine.read_some(self.id(space), keys, &options, &mut rows)?;
             for index in 0..rows.len() {
-                assert_eq!((rows.keys.get(index), rows.values.get(index)), (whole.keys.get(row), whole.values.get(row)));
+                assert_eq!(
+                    (rows.keys.get(index), rows.values.get(index)),
+                    (whole.keys.get(row), whole.values.get(row))
+                );
                 assert_eq!(rows.origins[index], whole.origins[row]);
                 row += 1;
             }
@@ -194,7 +256,13 @@ impl Side {
         Ok(())
     }
 
-    pub(super) fn scan(&self, engine: &dyn Engine, space: usize, ranges: Ranges, options: &Scan) -> Result<Vec<Row>> {
+    pub(super) fn scan(
+        &self,
+        engine: &dyn Engine,
+        space: usize,
+        ranges: Ranges,
+        options: &Scan,
+    ) -> Result<Vec<Row>> {
         let options = ScanOptions {
             direction: options.direction,
             projection: projection(options.keys_only),
@@ -212,7 +280,11 @@ impl Side {
     fn rows_seen(&self, space: usize, rows: &Rows) -> Vec<Row> {
         let row = |index: usize| {
             let key = rows.keys.get(index).to_vec();
-            assert_eq!(Some(rows.versions[index]), self.last_version(space, &key), "the row has the version seen last");
+            assert_eq!(
+                Some(rows.versions[index]),
+                self.last_version(space, &key),
+                "the row has the version seen last"
+            );
             (rows.origins[index], key, rows.values.get(index).to_vec(), rows.expiries_ms[index])
         };
         (0..rows.len()).map(row).collect()
@@ -232,9 +304,15 @@ impl Side {
         for index in 0..rows.len() {
             let (key, version) = (rows.keys.get(index).to_vec(), rows.versions[index]);
             let last = self.versions.insert((id, key.clone()), version);
-            assert!(last.is_none_or(|last| last <= version), "a version went back from {last:?} to {version}");
+            assert!(
+                last.is_none_or(|last| last <= version),
+                "a version went back from {last:?} to {version}"
+            );
             let key = if space == PLACED { key[SHARD_LEN..].to_vec() } else { key };
-            all.insert(key, (rows.values.get(index).to_vec(), rows.expiries_ms[index], last != Some(version)));
+            all.insert(
+                key,
+                (rows.values.get(index).to_vec(), rows.expiries_ms[index], last != Some(version)),
+            );
         }
         assert_eq!(all.len(), rows.len(), "a scan gives each row once");
         Some(all)

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::conformance::Harness;
 use crate::conformance::ground::{START_MS, shape};
 use crate::{
-    Clock, Direction, Durability, Engine, ErrorKind, LoadOptions, ManualClock, MemoryEngine, OnExisting, Ranges, Result,
+    Clock, Direction, Durability, Engine, ErrorKind, LoadOptions, ManualClock, MemoryEngine,
+    OnExisting, Ranges, Result,
 };
 
 use super::operation::{Key, Operation, PLACED, Push, Range, SPACES, Scan, group_bytes};
@@ -28,7 +29,14 @@ impl<'h> World<'h> {
         let clock = Arc::new(ManualClock::new(START_MS));
         let tested = harness.open(Arc::clone(&clock) as _);
         let model = MemoryEngine::with_clock(Arc::clone(&clock) as _);
-        let mut world = Self { harness, clock, tested: Some(tested), model, tested_side: Side::new(), model_side: Side::new() };
+        let mut world = Self {
+            harness,
+            clock,
+            tested: Some(tested),
+            model,
+            tested_side: Side::new(),
+            model_side: Side::new(),
+        };
         // Most operations should find their space: all but the last are there from the start.
         (0..SPACES - 1).for_each(|space| world.carry_out(&Operation::CreateSpace(space)));
         if world.tested.as_deref().is_some_and(|tested| tested.capability().placed_spaces) {
@@ -41,20 +49,32 @@ impl<'h> World<'h> {
     pub(super) fn carry_out(&mut self, operation: &Operation) {
         let now_ms = self.clock.now_ms();
         match operation {
-            Operation::CreateSpace(space) => self.both(|side, engine| side.create_space(engine, *space)),
-            Operation::DropSpace(space) => self.both(|side, engine| engine.drop_space(side.id(*space))),
-            Operation::Write { space, group, changes, along } => {
-                self.both(|side, engine| side.write(engine, *space, *group, changes, along, now_ms));
+            Operation::CreateSpace(space) => {
+                self.both(|side, engine| side.create_space(engine, *space))
             }
-            Operation::WriteMany(batches) => self.both(|side, engine| Ok(side.write_many(engine, batches, now_ms))),
+            Operation::DropSpace(space) => {
+                self.both(|side, engine| engine.drop_space(side.id(*space)))
+            }
+            Operation::Write { space, group, changes, along } => {
+                self.both(|side, engine| {
+                    side.write(engine, *space, *group, changes, along, now_ms)
+                });
+            }
+            Operation::WriteMany(batches) => {
+                self.both(|side, engine| Ok(side.write_many(engine, batches, now_ms)))
+            }
             Operation::Load { on_existing, memory_bytes_max, parallelism, pushes } => {
                 self.load(*on_existing, *memory_bytes_max, *parallelism, pushes, now_ms);
             }
             Operation::DeleteRange { space, ranges } => {
                 let ranges = self.ranges(ranges);
-                self.both(|side, engine| engine.delete_range(side.id(*space), &ranges, Durability::Write));
+                self.both(|side, engine| {
+                    engine.delete_range(side.id(*space), &ranges, Durability::Write)
+                });
             }
-            Operation::Read { space, keys, keys_only } => self.both(|side, engine| side.read(engine, *space, keys, *keys_only)),
+            Operation::Read { space, keys, keys_only } => {
+                self.both(|side, engine| side.read(engine, *space, keys, *keys_only))
+            }
             Operation::Scan { space, scan } => self.scan(*space, scan.clone()),
             Operation::MoveClock(by_ms) => self.clock.set_ms(now_ms + by_ms),
             Operation::Settle => self.both(|_, engine| engine.settle()),
@@ -65,28 +85,52 @@ impl<'h> World<'h> {
 
     /// Asks both sides, and compares what they answer.
     fn both<T: PartialEq + Debug>(&mut self, ask: impl Fn(&mut Side, &dyn Engine) -> Result<T>) {
-        let tested = ask(&mut self.tested_side, self.tested.as_deref().expect("the engine is open"));
+        let tested =
+            ask(&mut self.tested_side, self.tested.as_deref().expect("the engine is open"));
         let model = ask(&mut self.model_side, &self.model);
         match (&tested, &model) {
             (Ok(tested), Ok(model)) => assert_eq!(tested, model, "engine under test, then model"),
             (Err(tested), Err(model)) => {
                 assert_eq!(tested.kind(), model.kind(), "{tested} / {model}");
-                assert_ne!(tested.kind(), ErrorKind::Invalid, "the test makes sound requests only: {tested}");
+                assert_ne!(
+                    tested.kind(),
+                    ErrorKind::Invalid,
+                    "the test makes sound requests only: {tested}"
+                );
             }
             _ => panic!("the engine under test answers {tested:?}, the model {model:?}"),
         }
     }
 
-    /// Loads into the spaces that exist. A load that fails stores as much as it likes: its spaces are then emptied.
-    fn load(&mut self, on_existing: OnExisting, memory_bytes_max: usize, parallelism: usize, pushes: &[Push], now_ms: u64) {
-        let exists = |push: &&Push| self.model.spaces().unwrap().iter().any(|space| space.id == self.model_side.id(push.space));
+    /// Loads into the spaces that exist. A load that fails stores as much as it likes: its spaces
+    /// are then emptied.
+    fn load(
+        &mut self,
+        on_existing: OnExisting,
+        memory_bytes_max: usize,
+        parallelism: usize,
+        pushes: &[Push],
+        now_ms: u64,
+    ) {
+        let exists = |push: &&Push| {
+            self.model
+                .spaces()
+                .unwrap()
+                .iter()
+                .any(|space| space.id == self.model_side.id(push.space))
+        };
         let pushes: Vec<Push> = pushes.iter().filter(exists).cloned().collect();
-        let options = LoadOptions { on_existing, memory_bytes_max, parallelism, ..LoadOptions::default() };
+        let options =
+            LoadOptions { on_existing, memory_bytes_max, parallelism, ..LoadOptions::default() };
         self.both(|side, engine| {
             let loaded = side.load(engine, &options, &pushes, now_ms);
             if loaded.is_err() {
                 for push in &pushes {
-                    engine.delete_range(side.id(push.space), &Ranges::whole_space(), Durability::Write)?;
+                    engine.delete_range(
+                        side.id(push.space),
+                        &Ranges::whole_space(),
+                        Durability::Write,
+                    )?;
                 }
             }
             loaded
@@ -97,7 +141,8 @@ impl<'h> World<'h> {
     fn scan(&mut self, space: usize, mut scan: Scan) {
         let ordered = scan.direction != Direction::Unordered;
         let in_total = self.is_in_total_order();
-        let crosses = scan.ranges.iter().any(|range| matches!(range, Range::WholeSpace | Range::Across(..)));
+        let crosses =
+            scan.ranges.iter().any(|range| matches!(range, Range::WholeSpace | Range::Across(..)));
         if !ordered {
             scan.limit_per_shard_key = None;
         }
@@ -122,9 +167,11 @@ impl<'h> World<'h> {
         capability.total_order && capability.shards == 1
     }
 
-    /// The ranges as bytes. One across shard keys becomes that of a shard key where there is no total order.
+    /// The ranges as bytes. One across shard keys becomes that of a shard key where there is no
+    /// total order.
     fn ranges(&self, ranges: &[Range]) -> Ranges {
-        let total_order = self.tested.as_deref().expect("the engine is open").capability().total_order;
+        let total_order =
+            self.tested.as_deref().expect("the engine is open").capability().total_order;
         let mut all = Ranges::new();
         for range in ranges {
             match range {
@@ -148,15 +195,24 @@ impl<'h> World<'h> {
             return;
         }
         self.tested = self.harness.reopen(tested, Arc::clone(&self.clock) as _);
-        assert!(self.tested.is_some(), "a persistent engine must come with a harness that opens it again");
+        assert!(
+            self.tested.is_some(),
+            "a persistent engine must come with a harness that opens it again"
+        );
     }
 
     /// Compares the rows of all spaces, and whether their versions changed.
     fn compare_spaces(&mut self) {
         let tested = self.tested.as_deref().expect("the engine is open");
         for space in 0..=PLACED {
-            let (tested, model) = (self.tested_side.survey(tested, space), self.model_side.survey(&self.model, space));
-            assert_eq!(tested, model, "rows of space {space}: value, expiry, and whether the version changed");
+            let (tested, model) = (
+                self.tested_side.survey(tested, space),
+                self.model_side.survey(&self.model, space),
+            );
+            assert_eq!(
+                tested, model,
+                "rows of space {space}: value, expiry, and whether the version changed"
+            );
         }
     }
 }

@@ -6,7 +6,8 @@ use super::TableBatch;
 use super::result::Chunk;
 use super::shaper::{Part, TableShaper};
 
-/// The ancestors that the rows of a batch want: for each table, one for each run of rows that share it.
+/// The ancestors that the rows of a batch want: for each table, one for each run of rows that share
+/// it.
 pub(super) struct Wanted {
     tables: Vec<Runs>,
 }
@@ -60,7 +61,8 @@ impl Wanted {
         Ok(Self { tables: shaper.ancestors.iter().map(runs).collect::<Result<_>>()? })
     }
 
-    /// Looks up the ancestors of the rows from `first` on, as many as the bytes of a batch hold. Answers up to which row.
+    /// Looks up the ancestors of the rows from `first` on, as many as the bytes of a batch hold.
+    /// Answers up to which row.
     pub(super) fn read(
         &mut self,
         shaper: &TableShaper,
@@ -72,7 +74,8 @@ impl Wanted {
         let (mut read, mut end) = (Vec::with_capacity(self.tables.len()), rows);
         for runs in &self.tables {
             let wanted = runs.next..runs.firsts.partition_point(|row| *row < end);
-            let options = ReadOptions { projection: shaper.projection, keys: wanted.clone(), bytes_max };
+            let options =
+                ReadOptions { projection: shaper.projection, keys: wanted.clone(), bytes_max };
             let mut found = Rows::new();
             let taken = engine.read_some(shaper.space, &runs.keys, &options, &mut found)?;
             if taken < wanted.len() {
@@ -80,7 +83,12 @@ impl Wanted {
             }
             read.push(found);
         }
-        let found = self.tables.iter_mut().zip(read).map(|(runs, found)| runs.take(found, first, end)).collect();
+        let found = self
+            .tables
+            .iter_mut()
+            .zip(read)
+            .map(|(runs, found)| runs.take(found, first, end))
+            .collect();
         Ok((found, end))
     }
 }
@@ -121,7 +129,8 @@ impl Found {
     }
 }
 
-/// Puts chunks together that come one behind the other: an ancestor that the chunk before ended with does not come again.
+/// Puts chunks together that come one behind the other: an ancestor that the chunk before ended
+/// with does not come again.
 #[derive(Default)]
 pub(super) struct Joiner {
     /// The key of the ancestor that came last, for each table.

@@ -8,7 +8,11 @@ use tonnage_engine::{Error, Result};
 use super::reading::{Outlet, ReadTask, TaskSource};
 
 /// Hands tasks to the workers until there are none, or nobody wants more.
-pub(super) fn dispatch<T>(first: Option<ReadTask>, mut source: Box<dyn TaskSource>, outlet: &mut Outlet<T>) -> Result<()> {
+pub(super) fn dispatch<T>(
+    first: Option<ReadTask>,
+    mut source: Box<dyn TaskSource>,
+    outlet: &mut Outlet<T>,
+) -> Result<()> {
     source.detach();
     let mut next = match first {
         Some(first) => Some(first),
@@ -34,5 +38,8 @@ pub(crate) fn next_of<T>(source: &mut impl Iterator<Item = Result<T>>) -> Result
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Error::internal(format!("the source of keys panicked: {}", said.unwrap_or("it did not say why")))
+    Error::internal(format!(
+        "the source of keys panicked: {}",
+        said.unwrap_or("it did not say why")
+    ))
 }

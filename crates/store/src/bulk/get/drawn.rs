@@ -1,9 +1,10 @@
 //! What is drawn from a caller's source.
 //!
-//! A source may wait: for a client, for a queue, for the very rows that its next key depends on. Whoever draws from it himself
-//! waits with it, and with him the keys that he has gathered. So a source that may wait is drawn from by a thread of its own,
-//! which lays what comes into a bounded queue; who makes tasks of it is told when nothing has come for a moment, and hands over
-//! what he has. Sources that are known to have everything at hand need no thread.
+//! A source may wait: for a client, for a queue, for the very rows that its next key depends on.
+//! Whoever draws from it himself waits with it, and with him the keys that he has gathered. So a
+//! source that may wait is drawn from by a thread of its own, which lays what comes into a bounded
+//! queue; who makes tasks of it is told when nothing has come for a moment, and hands over what he
+//! has. Sources that are known to have everything at hand need no thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,7 +16,8 @@ use super::dispatch::next_of;
 
 /// For how long nothing comes before what was gathered is handed over.
 const PAUSE: Duration = Duration::from_micros(500);
-/// How long what comes one by one is left to gather in the queue: waking somebody for each item costs more than the item.
+/// How long what comes one by one is left to gather in the queue: waking somebody for each item
+/// costs more than the item.
 const NAP: Duration = Duration::from_micros(100);
 /// Items that wait in the queue of a source of single keys.
 pub(crate) const SINGLE_ITEMS_MAX: usize = 1_024;
@@ -164,9 +166,19 @@ struct State<T> {
 
 impl<T> Queue<T> {
     fn new(items_max: usize) -> Self {
-        let state =
-            State { items: VecDeque::new(), hint: (0, None), has_ended: false, is_unwanted: false, waited_for: usize::MAX };
-        Self { state: Mutex::new(state), items_max, has_items: Condvar::new(), has_room: Condvar::new() }
+        let state = State {
+            items: VecDeque::new(),
+            hint: (0, None),
+            has_ended: false,
+            is_unwanted: false,
+            waited_for: usize::MAX,
+        };
+        Self {
+            state: Mutex::new(state),
+            items_max,
+            has_items: Condvar::new(),
+            has_room: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -197,7 +209,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Takes all items that are there, or come within some time; false when there are none, and more may come.
+    /// Takes all items that are there, or come within some time; false when there are none, and
+    /// more may come.
     fn take(&self, taken: &mut VecDeque<Result<T>>, longest: Option<Duration>) -> bool {
         let mut state = self.lock();
         let since = Instant::now();
@@ -225,7 +238,8 @@ impl<T> Queue<T> {
     }
 }
 
-/// Whether an iterator of this type has its items in memory: drawing from it cannot wait. Of others it is not known.
+/// Whether an iterator of this type has its items in memory: drawing from it cannot wait. Of others
+/// it is not known.
 pub(crate) fn has_items_in_memory<I>() -> bool {
     const KNOWN: [&str; 6] = [
         "alloc::vec::into_iter::IntoIter<",

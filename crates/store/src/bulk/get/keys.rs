@@ -20,7 +20,8 @@ pub enum BulkKey {
     Values(Vec<Value>),
     /// Key columns by name.
     Row(Row),
-    /// Key columns by name, of a table that the key itself names: an error when another table is asked.
+    /// Key columns by name, of a table that the key itself names: an error when another table is
+    /// asked.
     OfTable(Arc<str>, Row),
 }
 
@@ -38,10 +39,10 @@ impl From<Row> for BulkKey {
 
 /// Where the keys of a bulk get come from.
 ///
-/// A source may wait, for a queue or a client: the rows of the keys that it has given come when it gives nothing for about a
-/// millisecond. It is then drawn from by a thread of its own.
-/// The workers of a [`multi_get`](crate::Store::multi_get) draw from the sources themselves: there one that waits withholds
-/// the rows of the keys that were gathered from it.
+/// A source may wait, for a queue or a client: the rows of the keys that it has given come when it
+/// gives nothing for about a millisecond. It is then drawn from by a thread of its own. The workers
+/// of a [`multi_get`](crate::Store::multi_get) draw from the sources themselves: there one that
+/// waits withholds the rows of the keys that were gathered from it.
 pub struct KeySource(Keys);
 
 enum Keys {
@@ -61,7 +62,8 @@ impl KeySource {
         Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 
-    /// Keys one by one from a source that may fail: the rows of the keys before the failure come first, then the failure.
+    /// Keys one by one from a source that may fail: the rows of the keys before the failure come
+    /// first, then the failure.
     pub fn try_keys<I>(keys: I) -> Self
     where
         I: IntoIterator<Item = Result<BulkKey>>,
@@ -71,7 +73,8 @@ impl KeySource {
         Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
     }
 
-    /// Keys as record batches of leading key columns, by name: the fast way for millions. A NULL leaves its column open.
+    /// Keys as record batches of leading key columns, by name: the fast way for millions. A NULL
+    /// leaves its column open.
     pub fn batches<I>(batches: I) -> Self
     where
         I: IntoIterator<Item = Result<RecordBatch>>,
@@ -106,7 +109,8 @@ impl From<Vec<Vec<Value>>> for KeySource {
     }
 }
 
-/// How many keys tasks hold: few at first, so that first rows come soon and few keys spread over all workers.
+/// How many keys tasks hold: few at first, so that first rows come soon and few keys spread over
+/// all workers.
 struct TaskSize {
     next: usize,
     most: usize,
@@ -177,14 +181,20 @@ impl KeyTasks {
             self.exhausted = true;
             return Ok(None);
         };
-        if self.is_point(columns) { Ok(self.gather_points()) } else { self.gather_ranges().map(Some) }
+        if self.is_point(columns) {
+            Ok(self.gather_points())
+        } else {
+            self.gather_ranges().map(Some)
+        }
     }
 
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
             match self.source.peek(&self.entry, false) {
-                Ok(Drawn::Item(columns)) if self.is_point(columns) => self.points.push(self.source.take()),
+                Ok(Drawn::Item(columns)) if self.is_point(columns) => {
+                    self.points.push(self.source.take())
+                }
                 Ok(Drawn::Item(_) | Drawn::Nothing) => break,
                 Ok(Drawn::End) => {
                     self.exhausted = true;
@@ -265,7 +275,9 @@ impl TaskSource for KeyTasks {
     }
 
     fn is_exhausted(&self) -> bool {
-        (self.exhausted || self.source.is_spent()) && self.failure.is_none() && self.points.is_empty()
+        (self.exhausted || self.source.is_spent())
+            && self.failure.is_none()
+            && self.points.is_empty()
     }
 
     fn is_at_hand(&self) -> bool {
@@ -302,7 +314,16 @@ struct Encoded {
 impl Encoded {
     fn new(keys: KeySource) -> Self {
         let (keys, source) = (Slices::new(), keys.0);
-        Self { source, late: None, keys, columns: Vec::new(), taken: 0, before: 0, items: 0, buffer: Vec::new() }
+        Self {
+            source,
+            late: None,
+            keys,
+            columns: Vec::new(),
+            taken: 0,
+            before: 0,
+            items: 0,
+            buffer: Vec::new(),
+        }
     }
 
     /// The number of the key that comes next, from 0.
@@ -341,7 +362,8 @@ impl Encoded {
     /// About how many keys are left, if the source knows.
     fn left(&self) -> Option<usize> {
         let here = self.keys.len() - self.taken;
-        keys_left(self.items_hint(), self.before as usize + self.keys.len(), self.items).map(|left| left + here)
+        keys_left(self.items_hint(), self.before as usize + self.keys.len(), self.items)
+            .map(|left| left + here)
     }
 
     /// The bytes of the key that was peeked at.
@@ -363,7 +385,8 @@ impl Encoded {
             Keys::Single(keys) => {
                 let next = if is_waiting { keys.next()?.into() } else { keys.next_soon()? };
                 let Drawn::Item(key) = next else { return Ok(next.without_item()) };
-                let columns = encode_key(entry, &key, &mut self.buffer).map_err(|error| error.at(format!("key {number}")))?;
+                let columns = encode_key(entry, &key, &mut self.buffer)
+                    .map_err(|error| error.at(format!("key {number}")))?;
                 self.keys.push(&self.buffer);
                 self.columns.push(columns.map_or(NO_SUCH_KEY, |columns| columns as u16));
             }
@@ -379,7 +402,9 @@ impl Encoded {
 
     /// Encodes a batch; where a key of it is bad, those before it, and the error comes behind them.
     fn encode_batch(&mut self, entry: &TableEntry, batch: &RecordBatch) {
-        let Err(error) = entry.codec.partial_keys(batch, &mut self.keys, &mut self.columns) else { return };
+        let Err(error) = entry.codec.partial_keys(batch, &mut self.keys, &mut self.columns) else {
+            return;
+        };
         let place = format!("in the batch of keys that begins with key {}", self.before);
         self.late = Some(error.at(place));
         let (mut keys, mut columns) = (Slices::new(), Vec::new());
@@ -395,10 +420,16 @@ impl Encoded {
     }
 }
 
-/// About how many keys a source will still give: as many an item as those that it gave had, if it knows how many items will come.
-pub(crate) fn keys_left(items_hint: (usize, Option<usize>), keys: usize, items: usize) -> Option<usize> {
+/// About how many keys a source will still give: as many an item as those that it gave had, if it
+/// knows how many items will come.
+pub(crate) fn keys_left(
+    items_hint: (usize, Option<usize>),
+    keys: usize,
+    items: usize,
+) -> Option<usize> {
     let (least, most) = items_hint;
-    (most == Some(least) && items > 0).then(|| (least as f64 * keys as f64 / items as f64).ceil() as usize)
+    (most == Some(least) && items > 0)
+        .then(|| (least as f64 * keys as f64 / items as f64).ceil() as usize)
 }
 
 /// Encodes one key and tells how many columns it gives; nothing for one that no row can have.

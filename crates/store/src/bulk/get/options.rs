@@ -6,7 +6,8 @@ use tonnage_engine::{Direction, Error, Result, cores};
 
 use crate::codec::FieldRange;
 
-/// How fresh the rows must be. An embedded store always answers with what was acknowledged last, whatever is asked for.
+/// How fresh the rows must be. An embedded store always answers with what was acknowledged last,
+/// whatever is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consistency {
     /// Whatever is at hand.
@@ -23,29 +24,34 @@ pub enum Consistency {
 /// How to get in bulk. The defaults are good without tuning.
 #[derive(Clone, Debug)]
 pub struct BulkGetOptions {
-    /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of cores.
+    /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of
+    /// cores.
     pub max_concurrent_requests: Option<usize>,
     /// About how many rows one batch holds (1 to 1,048,576).
     pub batch_rows_max: usize,
     /// About how many bytes of keys and values one batch holds (1 KiB to 256 MiB).
     pub batch_bytes_max: usize,
-    /// The order of rows: `Unordered` is fastest; with `Forward` and `Reverse` the keys are answered in the order given, and
-    /// the rows of each partial key come in ascending or descending key order.
+    /// The order of rows: `Unordered` is fastest; with `Forward` and `Reverse` the keys are
+    /// answered in the order given, and the rows of each partial key come in ascending or
+    /// descending key order.
     pub direction: Direction,
     /// The columns wanted; all without it. Names match whatever their case.
     pub columns: Option<Vec<String>>,
-    /// A range on the first key column that the given keys leave open. All keys then have the same number of columns.
+    /// A range on the first key column that the given keys leave open. All keys then have the same
+    /// number of columns.
     pub range: Option<FieldRange>,
     /// Ancestor and child tables whose rows come along, by path.
     pub relatives: Vec<String>,
-    /// At most this many rows for each given key, in the direction asked for; rows of relatives do not count.
+    /// At most this many rows for each given key, in the direction asked for; rows of relatives do
+    /// not count.
     pub limit_per_key: Option<u64>,
     /// Only key columns are read and returned.
     pub keys_only: bool,
     /// How fresh the rows must be.
     pub consistency: Consistency,
-    /// Memory for keys that wait to be looked up (64 KiB to 1 TiB); what is read comes on top. The more keys are looked up together, the
-    /// less each costs: where millions are asked for, a large part of all that is stored, more memory is worth while.
+    /// Memory for keys that wait to be looked up (64 KiB to 1 TiB); what is read comes on top. The
+    /// more keys are looked up together, the less each costs: where millions are asked for, a large
+    /// part of all that is stored, more memory is worth while.
     pub memory_bytes_max: usize,
 }
 

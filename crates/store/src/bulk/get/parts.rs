@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Engine, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
+use tonnage_engine::{
+    Direction, Engine, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+};
 
 use super::{ReadPlan, ReadTask, Reading, Relatives, Shaper, TaskSource};
 use crate::catalog::TableEntry;
 use crate::store::Inner;
 use crate::table::TableScanOptions;
 
-/// Parts are cut by estimates, so there are more of them than workers: who is done early takes another.
+/// Parts are cut by estimates, so there are more of them than workers: who is done early takes
+/// another.
 pub(super) const PARTS_PER_WORKER: usize = 4;
 
 /// Ranges of a space, each a task.
@@ -25,7 +28,12 @@ impl SpaceParts {
     }
 
     /// The ranges of at most `parts` parts of a table's space.
-    pub(super) fn cut(store: &Inner, target: &TableEntry, options: &TableScanOptions, parts: usize) -> Result<Ranges> {
+    pub(super) fn cut(
+        store: &Inner,
+        target: &TableEntry,
+        options: &TableScanOptions,
+        parts: usize,
+    ) -> Result<Ranges> {
         if parts <= 1 {
             return Ok(Ranges::whole_space());
         }
@@ -74,7 +82,11 @@ pub(crate) fn count(store: &Inner, target: Arc<TableEntry>) -> Result<u64> {
 }
 
 /// Counts the rows of a space that a filter lets through.
-pub(crate) fn count_space(store: &Inner, space: SpaceId, filter: Option<Arc<dyn KeyFilter>>) -> Result<u64> {
+pub(crate) fn count_space(
+    store: &Inner,
+    space: SpaceId,
+    filter: Option<Arc<dyn KeyFilter>>,
+) -> Result<u64> {
     let workers = tonnage_engine::cores();
     let scan = ScanOptions {
         projection: Projection::KeysOnly,
@@ -103,7 +115,13 @@ impl Shaper for Counter {
     type Output = u64;
     type Memory = ();
 
-    fn shape(&self, _: &dyn Engine, rows: &mut Rows, _: &mut (), emit: &mut dyn FnMut(u64) -> bool) -> Result<()> {
+    fn shape(
+        &self,
+        _: &dyn Engine,
+        rows: &mut Rows,
+        _: &mut (),
+        emit: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<()> {
         emit(rows.len() as u64);
         Ok(())
     }

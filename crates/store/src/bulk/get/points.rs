@@ -1,13 +1,15 @@
 //! Whole keys on their way to point reads.
 //!
-//! Reading is the faster the closer together its keys lie: neighbours share blocks, and what one look-up brought near serves
-//! the next. So as many keys as memory allows are gathered and sorted before they are dealt out to the workers in pieces. Measured
-//! on 20 M rows: 3.1 us of processor time a key with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M; on 100 M rows, of which
+//! Reading is the faster the closer together its keys lie: neighbours share blocks, and what one
+//! look-up brought near serves the next. So as many keys as memory allows are gathered and sorted
+//! before they are dealt out to the workers in pieces. Measured on 20 M rows: 3.1 us of processor
+//! time a key with 16 K keys sorted together, 2.1 with 128 K, 1.3 with 1 M; on 100 M rows, of which
 //! half fit into the cache: 7.7 us with 1 M, 5.2 with 4 M.
 //!
-//! The first gatherings are small, so that first rows come soon; then each takes as many keys as memory holds, or, where the source tells
-//! how many are left, an equal part of them: a small rest at the end would be as dear as a large one. A gathering that takes long,
-//! because its source is slow, ends early. While the workers read what one gathering brought, the next is gathered.
+//! The first gatherings are small, so that first rows come soon; then each takes as many keys as
+//! memory holds, or, where the source tells how many are left, an equal part of them: a small rest
+//! at the end would be as dear as a large one. A gathering that takes long, because its source is
+//! slow, ends early. While the workers read what one gathering brought, the next is gathered.
 
 use std::time::{Duration, Instant};
 
@@ -15,24 +17,27 @@ use tonnage_engine::Slices;
 
 use super::reading::ReadTask;
 
-/// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon grow.
+/// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon
+/// grow.
 const GATHERED_FIRST: [usize; 3] = [256, 8_192, 262_144];
 /// What a key takes beside its own bytes, gathered and sorted.
 const KEY_EXTRA_BYTES: usize = 24;
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
-/// How many keys are gathered between two looks at the clock, once so many have come: a slow source is looked at after every
-/// key.
+/// How many keys are gathered between two looks at the clock, once so many have come: a slow source
+/// is looked at after every key.
 const CLOCK_EVERY: usize = 64;
-/// Keys after which a gathering that lasts is given more time: a source that brought so much so soon will bring more.
+/// Keys after which a gathering that lasts is given more time: a source that brought so much so
+/// soon will bring more.
 const KEYS_FOR_MORE_TIME: usize = 32_768;
-/// Tasks that a full gathering makes, and that may wait for the workers while the next is gathered. So many that all workers end at
-/// about the same time.
+/// Tasks that a full gathering makes, and that may wait for the workers while the next is gathered.
+/// So many that all workers end at about the same time.
 pub(super) const TASKS_MOST: usize = 64;
 
 /// Gathers whole keys and makes tasks of them.
 pub(crate) struct Points {
     ordered: bool,
-    /// What keys may take: half of it while they are gathered, half while they wait for the workers.
+    /// What keys may take: half of it while they are gathered, half while they wait for the
+    /// workers.
     memory_bytes_max: usize,
     keys: Slices,
     /// How many of the first gatherings were full.
@@ -47,7 +52,8 @@ pub(crate) struct Points {
 #[derive(Default)]
 struct Waiting {
     keys: Slices,
-    /// The number of each key is in its lower half; empty for keys that are read in the order given.
+    /// The number of each key is in its lower half; empty for keys that are read in the order
+    /// given.
     order: Vec<u128>,
     next: usize,
 }
@@ -104,7 +110,9 @@ impl Points {
         if self.keys.len() >= self.size() || self.bytes() >= self.memory_bytes_max / 2 {
             return true;
         }
-        if self.keys.is_empty() || (self.keys.len() > CLOCK_EVERY && !self.keys.len().is_multiple_of(CLOCK_EVERY)) {
+        if self.keys.is_empty()
+            || (self.keys.len() > CLOCK_EVERY && !self.keys.len().is_multiple_of(CLOCK_EVERY))
+        {
             return false;
         }
         let longest = GATHERING_LONGEST * (1 + self.keys.len() / KEYS_FOR_MORE_TIME) as u32;
@@ -130,9 +138,11 @@ impl Points {
         self.waiting = Waiting { keys, order, next: 0 };
     }
 
-    /// What each gathering holds when as few as memory allows share what is left, supposing that keys stay as long as they were.
+    /// What each gathering holds when as few as memory allows share what is left, supposing that
+    /// keys stay as long as they were.
     fn equal_part(&self, left: usize) -> usize {
-        let room = (self.memory_bytes_max / 2).saturating_mul(self.keys.len()) / self.bytes().max(1);
+        let room =
+            (self.memory_bytes_max / 2).saturating_mul(self.keys.len()) / self.bytes().max(1);
         left.div_ceil(left.div_ceil(room.max(1)).max(1))
     }
 }
@@ -143,7 +153,9 @@ const LEAD_LEN: usize = 12;
 /// The keys in ascending order, each once, as entries that hold their numbers.
 fn sorted_and_distinct(keys: &Slices) -> Vec<u128> {
     let mut order = sorted(keys);
-    order.dedup_by(|a, b| *a >> 32 == *b >> 32 && keys.get(number_of(*a)) == keys.get(number_of(*b)));
+    order.dedup_by(|a, b| {
+        *a >> 32 == *b >> 32 && keys.get(number_of(*a)) == keys.get(number_of(*b))
+    });
     order
 }
 
@@ -154,8 +166,9 @@ pub(crate) fn sorted_order(keys: &Slices) -> Vec<u32> {
 
 /// All keys in ascending order, as entries that hold their numbers.
 ///
-/// Most keys differ within a dozen bytes after what all have in common: these bytes and the number of the key make one integer,
-/// and sorting integers needs no look at the keys. Only keys that agree in them are compared as a whole.
+/// Most keys differ within a dozen bytes after what all have in common: these bytes and the number
+/// of the key make one integer, and sorting integers needs no look at the keys. Only keys that
+/// agree in them are compared as a whole.
 fn sorted(keys: &Slices) -> Vec<u128> {
     let common = common_prefix_len(keys);
     let lead = |index: usize| {
@@ -203,7 +216,9 @@ mod tests {
     fn tasks(points: &mut Points) -> Vec<Slices> {
         std::iter::from_fn(|| match points.next_task()? {
             ReadTask::Keys(keys) => Some(keys),
-            ReadTask::Ranges(_) | ReadTask::Filtered { .. } | ReadTask::Entries { .. } => panic!("whole keys are looked up"),
+            ReadTask::Ranges(_) | ReadTask::Filtered { .. } | ReadTask::Entries { .. } => {
+                panic!("whole keys are looked up")
+            }
         })
         .collect()
     }
@@ -229,7 +244,10 @@ mod tests {
         let tasks = tasks(&mut points);
         assert!(points.is_empty() && tasks.len() > 1);
         assert!(tasks.iter().all(|keys| keys.bytes() <= (64 << 20) / TASKS_MOST));
-        let all = tasks.iter().flat_map(|keys| keys.iter()).map(|key| u32::from_be_bytes(key.try_into().unwrap()));
+        let all = tasks
+            .iter()
+            .flat_map(|keys| keys.iter())
+            .map(|key| u32::from_be_bytes(key.try_into().unwrap()));
         assert!(all.eq(0..100_000));
     }
 
@@ -254,7 +272,8 @@ mod tests {
         assert_eq!(parts, [13_667, 13_667, 13_666]);
     }
 
-    /// With hundreds of requests that share little memory there were no bytes for a task: empty ones were made for ever.
+    /// With hundreds of requests that share little memory there were no bytes for a task: empty
+    /// ones were made for ever.
     #[test]
     fn a_task_holds_a_key_at_least() {
         let mut points = Points::new(false, 0);

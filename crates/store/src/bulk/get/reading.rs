@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use tonnage_engine::{Engine, Error, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId};
+use tonnage_engine::{
+    Engine, Error, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+};
 
 use super::dispatch::{dispatch, panicked};
 use super::points::TASKS_MOST;
@@ -68,8 +70,8 @@ pub(crate) trait Shaper: Send + Sync + 'static {
         Self::Memory::default()
     }
 
-    /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each piece to `emit`, which answers
-    /// false when nobody wants more.
+    /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each
+    /// piece to `emit`, which answers false when nobody wants more.
     fn shape(
         &self,
         engine: &dyn Engine,
@@ -79,7 +81,12 @@ pub(crate) trait Shaper: Send + Sync + 'static {
     ) -> Result<()>;
 
     /// The task is read to its end: hands over what was kept back for more rows to come.
-    fn end(&self, _engine: &dyn Engine, _memory: Self::Memory, _emit: &mut dyn FnMut(Self::Output) -> bool) -> Result<()> {
+    fn end(
+        &self,
+        _engine: &dyn Engine,
+        _memory: Self::Memory,
+        _emit: &mut dyn FnMut(Self::Output) -> bool,
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -113,7 +120,8 @@ pub(super) struct Answer<T> {
     pub(super) rest: Option<Receiver<Result<T>>>,
 }
 
-/// Where a worker puts the pieces of a task: those that must come one behind the other go through a queue of their own.
+/// Where a worker puts the pieces of a task: those that must come one behind the other go through a
+/// queue of their own.
 pub(super) struct Line<'a, T> {
     results: &'a Sender<Answer<T>>,
     rest: Option<Sender<Result<T>>>,
@@ -144,8 +152,9 @@ impl<'a, T> Line<'a, T> {
 
 /// A read under way: an iterator of what the shaper makes of the rows.
 ///
-/// Dropping it stops the workers and waits for them. The threads that draw keys and make tasks of them may be inside the
-/// caller's key source: they hold nothing of the store, and end with the next key.
+/// Dropping it stops the workers and waits for them. The threads that draw keys and make tasks of
+/// them may be inside the caller's key source: they hold nothing of the store, and end with the
+/// next key.
 pub(crate) struct Reading<S: Shaper> {
     plan: Arc<ReadPlan<S>>,
     state: State<S::Output>,
@@ -180,7 +189,10 @@ impl<S: Shaper> Reading<S> {
 }
 
 /// All batches of a task, unless there are more than a few.
-pub(super) fn read_few<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask) -> Result<Option<Vec<S::Output>>> {
+pub(super) fn read_few<S: Shaper>(
+    plan: &ReadPlan<S>,
+    task: &ReadTask,
+) -> Result<Option<Vec<S::Output>>> {
     let (mut batches, mut is_small) = (Vec::new(), true);
     read_task(plan, task, &mut |batch| {
         is_small = batches.len() < INLINE_BATCHES_MAX;
@@ -202,7 +214,10 @@ impl<S: Shaper> Iterator for Reading<S> {
                 State::Inline(batches) => batches.next().map(Ok),
                 State::Running(running) => running.next(),
                 State::Fresh(_) => {
-                    let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over) else { unreachable!("just seen") };
+                    let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over)
+                    else {
+                        unreachable!("just seen")
+                    };
                     match self.start(source) {
                         Ok(state) => {
                             self.state = state;
@@ -223,7 +238,8 @@ impl<S: Shaper> Iterator for Reading<S> {
 
 /// The threads of a read, and the queues to them.
 struct Running<T> {
-    /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all, once.
+    /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all,
+    /// once.
     queues: Receiver<Receiver<Answer<T>>>,
     current: Receiver<Answer<T>>,
     /// Where the pieces are that come before those of `current`.
@@ -234,7 +250,11 @@ struct Running<T> {
 }
 
 impl<T: Send + 'static> Running<T> {
-    fn start<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, first: Option<ReadTask>, source: Box<dyn TaskSource>) -> Self {
+    fn start<S: Shaper<Output = T>>(
+        plan: &Arc<ReadPlan<S>>,
+        first: Option<ReadTask>,
+        source: Box<dyn TaskSource>,
+    ) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
         let (jobs_sender, jobs) = bounded(plan.workers);
         // The keys of these are gathered already, and the next are gathered while they wait.
@@ -244,14 +264,21 @@ impl<T: Send + 'static> Running<T> {
         let single = source.is_exhausted();
         let workers = (0..if single { 1 } else { plan.workers })
             .map(|_| {
-                let (plan, jobs, lookups, stop) = (plan.clone(), jobs.clone(), lookups.clone(), stop.clone());
+                let (plan, jobs, lookups, stop) =
+                    (plan.clone(), jobs.clone(), lookups.clone(), stop.clone());
                 std::thread::spawn(move || work(&plan, [&jobs, &lookups], &stop))
             })
             .collect();
         let ordered = plan.ordered;
         let noted = failure.clone();
         std::thread::spawn(move || {
-            let mut outlet = Outlet { ordered, jobs: jobs_sender, lookups: lookups_sender, queues: queues_sender, shared: None };
+            let mut outlet = Outlet {
+                ordered,
+                jobs: jobs_sender,
+                lookups: lookups_sender,
+                queues: queues_sender,
+                shared: None,
+            };
             let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
             let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
             if let Err(error) = ended {
@@ -260,7 +287,8 @@ impl<T: Send + 'static> Running<T> {
             // The outlet goes last: its end is what tells the reader to look at the failure.
             drop(outlet);
         });
-        Self { queues, current: ended(), rest: None, failure, stop: Some(stop_sender), workers }.with_first_queue()
+        Self { queues, current: ended(), rest: None, failure, stop: Some(stop_sender), workers }
+            .with_first_queue()
     }
 
     fn with_first_queue(mut self) -> Self {
@@ -341,8 +369,8 @@ impl<T> Outlet<T> {
                 results
             }
         };
-        // Ordered tasks go through one queue: a worker that took a later one first could wait for its reader, who waits for the
-        // earlier one, for which there is no worker left.
+        // Ordered tasks go through one queue: a worker that took a later one first could wait for
+        // its reader, who waits for the earlier one, for which there is no worker left.
         let is_lookup = matches!(task, ReadTask::Keys(_) | ReadTask::Entries { .. });
         let jobs = if !self.ordered && is_lookup { &self.lookups } else { &self.jobs };
         jobs.send(Job { task, results }).is_ok()

@@ -19,7 +19,11 @@ pub(crate) struct Relatives {
 
 impl Relatives {
     /// Finds the tables of these paths among the relatives of the target.
-    pub(crate) fn find(catalog: &Catalog, target: Arc<TableEntry>, paths: &[String]) -> Result<Self> {
+    pub(crate) fn find(
+        catalog: &Catalog,
+        target: Arc<TableEntry>,
+        paths: &[String],
+    ) -> Result<Self> {
         let (mut ancestors, mut descendants) = (Vec::new(), Vec::new());
         for path in paths {
             let entry = catalog.table(path)?;
@@ -41,21 +45,26 @@ impl Relatives {
         Ok(Self { target, ancestors, descendants })
     }
 
-    /// The table of each key, which is the target or a wanted table below it; one for all where there can be no other.
+    /// The table of each key, which is the target or a wanted table below it; one for all where
+    /// there can be no other.
     pub(crate) fn owners(&self, keys: &Slices) -> Result<Vec<Arc<TableEntry>>> {
         if self.descendants.is_empty() {
             return Ok(vec![self.target.clone()]);
         }
         let owner = |key: &[u8]| {
             let owner = self.target.classifier.classify(key)?;
-            let below = self.descendants.iter().find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
+            let below = self
+                .descendants
+                .iter()
+                .find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
             Ok(below.unwrap_or(&self.target).clone())
         };
         keys.iter().map(owner).collect()
     }
 
-    /// What takes the rows of other tables out of a scan. Every scan needs it: child tables, with their rows, may be made while
-    /// it runs, and a classifier that does not know them says so of their keys.
+    /// What takes the rows of other tables out of a scan. Every scan needs it: child tables, with
+    /// their rows, may be made while it runs, and a classifier that does not know them says so of
+    /// their keys.
     pub(crate) fn filter(&self) -> Arc<dyn KeyFilter> {
         Arc::new(TableFilter {
             classifier: self.target.classifier.clone(),
@@ -71,7 +80,9 @@ fn depth(entry: &TableEntry) -> usize {
 
 /// Whether the table `path` stands below the table `above`.
 fn is_below(path: &str, above: &str) -> bool {
-    path.len() > above.len() && path.as_bytes()[above.len()] == b'.' && path[..above.len()].eq_ignore_ascii_case(above)
+    path.len() > above.len()
+        && path.as_bytes()[above.len()] == b'.'
+        && path[..above.len()].eq_ignore_ascii_case(above)
 }
 
 /// Lets the rows of the target count and those of wanted children come along.

@@ -28,7 +28,8 @@ pub(super) struct Chunk {
     pub(super) parts: Vec<TableBatch>,
     /// For each row in key order the part that holds it; nothing when there is one part.
     pub(super) order: Vec<u32>,
-    /// Whether a family goes on in the next chunk of the task, which must come right behind this one.
+    /// Whether a family goes on in the next chunk of the task, which must come right behind this
+    /// one.
     pub(super) is_cut: bool,
     /// With what it begins and ends, for each ancestor table.
     pub(super) ancestors: Vec<AncestorEnds>,
@@ -53,8 +54,9 @@ impl Chunk {
 
 /// The rows of a bulk get, an iterator of record batches.
 ///
-/// Where relatives come along, one batch of each table follows the other, ancestors first; together they hold whole stretches
-/// of rows in key order, and [`BulkGet::into_rows`] gives these rows interleaved, each parent followed by its children.
+/// Where relatives come along, one batch of each table follows the other, ancestors first; together
+/// they hold whole stretches of rows in key order, and [`BulkGet::into_rows`] gives these rows
+/// interleaved, each parent followed by its children.
 pub struct BulkGet {
     reading: Reading<TableShaper>,
     joiner: Joiner,
@@ -66,12 +68,20 @@ impl BulkGet {
         Self { reading, joiner: Joiner::default(), waiting: Vec::new().into_iter() }
     }
 
-    /// The same rows one by one, in key order within each stretch: an ancestor before the rows below it, once for each run of
-    /// rows that share it, and each parent followed by its children (before it, when the direction is reverse). Without an
-    /// order the families of several keys come as they are ready, each in one piece.
+    /// The same rows one by one, in key order within each stretch: an ancestor before the rows
+    /// below it, once for each run of rows that share it, and each parent followed by its children
+    /// (before it, when the direction is reverse). Without an order the families of several keys
+    /// come as they are ready, each in one piece.
     pub fn into_rows(self) -> BulkGetRows {
-        let chunk = Chunk { parts: Vec::new(), order: Vec::new(), is_cut: false, ancestors: Vec::new() };
-        BulkGetRows { reading: self.reading, joiner: self.joiner, chunk, next: 0, cursors: Vec::new() }
+        let chunk =
+            Chunk { parts: Vec::new(), order: Vec::new(), is_cut: false, ancestors: Vec::new() };
+        BulkGetRows {
+            reading: self.reading,
+            joiner: self.joiner,
+            chunk,
+            next: 0,
+            cursors: Vec::new(),
+        }
     }
 }
 
@@ -135,7 +145,11 @@ impl Iterator for BulkGetRows {
                 let batch = &self.chunk.parts[part];
                 let version = batch.versions[index];
                 let row = Row::from_batch(&batch.rows, index);
-                return Some(row.map(|row| RelatedRow { table: batch.table.clone(), row, version }));
+                return Some(row.map(|row| RelatedRow {
+                    table: batch.table.clone(),
+                    row,
+                    version,
+                }));
             }
             match self.reading.next()? {
                 Ok(chunk) => {

@@ -1,9 +1,11 @@
 //! Engine rows to record batches, a batch for each table.
 //!
-//! 1. Where no order is asked for and child tables come along, a batch ends where a family ends: the rows of the last one, which
-//!    may go on, wait for the next batch. Only a family that fills a batch is cut; the rest of it comes right behind.
-//! 2. Ancestors are looked up for each run of rows that share them, as many at a time as the bytes of a batch hold. The rows
-//!    they belong to make one chunk, with each ancestor before all rows below it.
+//! 1. Where no order is asked for and child tables come along, a batch ends where a family ends:
+//!    the rows of the last one, which may go on, wait for the next batch. Only a family that fills
+//!    a batch is cut; the rest of it comes right behind.
+//! 2. Ancestors are looked up for each run of rows that share them, as many at a time as the bytes
+//!    of a batch hold. The rows they belong to make one chunk, with each ancestor before all rows
+//!    below it.
 //! 3. The rows of each table are decoded together.
 
 use std::sync::Arc;
@@ -28,7 +30,9 @@ impl Part {
     fn new(entry: &Arc<TableEntry>, options: &BulkGetOptions, is_target: bool) -> Result<Self> {
         let schema = &entry.schema;
         let columns = match &options.columns {
-            Some(names) if is_target => Some(names.iter().map(|name| schema.require_column(name)).collect::<Result<_>>()?),
+            Some(names) if is_target => {
+                Some(names.iter().map(|name| schema.require_column(name)).collect::<Result<_>>()?)
+            }
             _ if options.keys_only => Some(schema.key.clone()),
             _ => None,
         };
@@ -66,12 +70,17 @@ pub(super) struct TableShaper {
 impl TableShaper {
     pub(super) fn new(relatives: &Relatives, options: &BulkGetOptions) -> Result<Self> {
         let below = std::iter::once(Part::new(&relatives.target, options, true));
-        let below = below.chain(relatives.descendants.iter().map(|entry| Part::new(entry, options, false)));
+        let below =
+            below.chain(relatives.descendants.iter().map(|entry| Part::new(entry, options, false)));
         let below = below.collect::<Result<Vec<_>>>()?;
         if options.keys_only {
             check_keys_only(&below[0])?;
         }
-        let ancestors = relatives.ancestors.iter().map(|entry| Part::new(entry, options, false)).collect::<Result<_>>()?;
+        let ancestors = relatives
+            .ancestors
+            .iter()
+            .map(|entry| Part::new(entry, options, false))
+            .collect::<Result<_>>()?;
         Ok(Self {
             classifier: relatives.target.classifier.clone(),
             space: relatives.target.space,
@@ -83,10 +92,11 @@ impl TableShaper {
         })
     }
 
-    /// How many rows a batch may hold so that defaults, which rows from before their columns lack, keep to the bytes of a
-    /// batch too.
+    /// How many rows a batch may hold so that defaults, which rows from before their columns lack,
+    /// keep to the bytes of a batch too.
     pub(super) fn batch_rows_max(&self, options: &BulkGetOptions) -> usize {
-        let default_bytes = |part: &Part| part.entry.codec.default_bytes_of(part.columns.as_deref());
+        let default_bytes =
+            |part: &Part| part.entry.codec.default_bytes_of(part.columns.as_deref());
         let most = self.below.iter().chain(&self.ancestors).map(default_bytes).max().unwrap_or(0);
         options.batch_rows_max.min(options.batch_bytes_max / most.max(1)).max(1)
     }
@@ -100,8 +110,12 @@ impl TableShaper {
         let mut which = vec![Vec::new(); self.below.len()];
         let mut order = Vec::with_capacity(end - first);
         for index in first..end {
-            let KeyOwner::Table(table) = self.classifier.classify(rows.keys.get(index))? else { continue };
-            if let Some(part) = self.below.iter().position(|part| part.entry.schema.table_id == table) {
+            let KeyOwner::Table(table) = self.classifier.classify(rows.keys.get(index))? else {
+                continue;
+            };
+            if let Some(part) =
+                self.below.iter().position(|part| part.entry.schema.table_id == table)
+            {
                 which[part].push(index as u32);
                 order.push(part as u32);
             }
@@ -114,12 +128,14 @@ impl TableShaper {
         let last = rows.len() - 1;
         let key = rows.keys.get(last);
         let family = &key[..self.classifier.ancestor_key_len(key, self.target_id())?];
-        let is_of_it = |row: &usize| rows.origins[*row] == rows.origins[last] && rows.keys.get(*row).starts_with(family);
+        let is_of_it = |row: &usize| {
+            rows.origins[*row] == rows.origins[last] && rows.keys.get(*row).starts_with(family)
+        };
         Ok((0..last).rev().take_while(is_of_it).last().unwrap_or(last))
     }
 
-    /// Keeps the rows of the last family back, after those that were kept back before it joined `rows`. Answers whether a
-    /// family had to be cut.
+    /// Keeps the rows of the last family back, after those that were kept back before it joined
+    /// `rows`. Answers whether a family had to be cut.
     fn keep_last_family(&self, rows: &mut Rows, kept: &mut Rows) -> Result<bool> {
         if !kept.is_empty() {
             // Origins of a task's batches ascend, so those of two batches can be compared.
@@ -137,7 +153,13 @@ impl TableShaper {
     }
 
     /// Decodes rows and emits them, in several chunks where their ancestors are large.
-    fn emit(&self, engine: &dyn Engine, rows: &Rows, is_cut: bool, emit: &mut dyn FnMut(Chunk) -> bool) -> Result<()> {
+    fn emit(
+        &self,
+        engine: &dyn Engine,
+        rows: &Rows,
+        is_cut: bool,
+        emit: &mut dyn FnMut(Chunk) -> bool,
+    ) -> Result<()> {
         if self.ancestors.is_empty() {
             let mut chunk = self.chunk(rows, 0, rows.len(), &[])?;
             chunk.is_cut = is_cut;
@@ -165,16 +187,26 @@ impl TableShaper {
             return Ok(Chunk::of_one(self.below[0].decode(rows, None)?));
         }
         let (which, below_order) = self.sort_out(rows, first, end)?;
-        let mut parts = found.iter().zip(&self.ancestors).map(|(found, part)| found.decode(part)).collect::<Result<Vec<_>>>()?;
+        let mut parts = found
+            .iter()
+            .zip(&self.ancestors)
+            .map(|(found, part)| found.decode(part))
+            .collect::<Result<Vec<_>>>()?;
         for (part, which) in self.below.iter().zip(&which) {
             parts.push(part.decode(rows, Some(which))?);
         }
         let order = interleave(found, &which, &below_order);
-        Ok(Chunk { parts, order, is_cut: false, ancestors: found.iter().map(Found::ends).collect() })
+        Ok(Chunk {
+            parts,
+            order,
+            is_cut: false,
+            ancestors: found.iter().map(Found::ends).collect(),
+        })
     }
 }
 
-/// The order of all rows when ancestors join a chunk: each right before the first row that it was read for.
+/// The order of all rows when ancestors join a chunk: each right before the first row that it was
+/// read for.
 fn interleave(found: &[Found], which: &[Vec<u32>], below_order: &[u32]) -> Vec<u32> {
     let mut ancestors = vec![0; found.len()];
     let mut below = vec![0; which.len()];
@@ -210,7 +242,13 @@ fn check_keys_only(part: &Part) -> Result<()> {
 /// Appends the rows of `from` that begin with number `first`.
 fn append(rows: &mut Rows, from: &Rows, first: usize) {
     for row in first..from.len() {
-        rows.push(from.keys.get(row), from.values.get(row), from.versions[row], from.expiries_ms[row], from.origins[row]);
+        rows.push(
+            from.keys.get(row),
+            from.values.get(row),
+            from.versions[row],
+            from.expiries_ms[row],
+            from.origins[row],
+        );
     }
 }
 
@@ -227,12 +265,23 @@ impl Shaper for TableShaper {
     /// The rows of a family that may go on.
     type Memory = Rows;
 
-    fn shape(&self, engine: &dyn Engine, rows: &mut Rows, kept: &mut Rows, emit: &mut dyn FnMut(Chunk) -> bool) -> Result<()> {
+    fn shape(
+        &self,
+        engine: &dyn Engine,
+        rows: &mut Rows,
+        kept: &mut Rows,
+        emit: &mut dyn FnMut(Chunk) -> bool,
+    ) -> Result<()> {
         let is_cut = self.keeps_families && self.keep_last_family(rows, kept)?;
         self.emit(engine, rows, is_cut, emit)
     }
 
-    fn end(&self, engine: &dyn Engine, kept: Rows, emit: &mut dyn FnMut(Chunk) -> bool) -> Result<()> {
+    fn end(
+        &self,
+        engine: &dyn Engine,
+        kept: Rows,
+        emit: &mut dyn FnMut(Chunk) -> bool,
+    ) -> Result<()> {
         if kept.is_empty() { Ok(()) } else { self.emit(engine, &kept, false, emit) }
     }
 

@@ -13,7 +13,12 @@ use crate::store::Inner;
 use crate::table::TableScanOptions;
 
 /// Reads the rows of many keys of a table.
-pub(crate) fn bulk_get(store: &Inner, target: Arc<TableEntry>, keys: KeySource, options: &BulkGetOptions) -> Result<BulkGet> {
+pub(crate) fn bulk_get(
+    store: &Inner,
+    target: Arc<TableEntry>,
+    keys: KeySource,
+    options: &BulkGetOptions,
+) -> Result<BulkGet> {
     options.check()?;
     let (plan, tasks) = key_read(store, target, keys, options)?;
     Ok(BulkGet::new(Reading::new(plan, tasks)))
@@ -31,19 +36,34 @@ pub(super) fn key_read(
         target.schema.require_column(&range.column)?;
     }
     let points = Points::new(options.direction != Direction::Unordered, options.memory_bytes_max);
-    let tasks = KeyTasks::new(target, options.range.clone(), !relatives.descendants.is_empty(), points, keys);
+    let tasks = KeyTasks::new(
+        target,
+        options.range.clone(),
+        !relatives.descendants.is_empty(),
+        points,
+        keys,
+    );
     Ok((plan(store, relatives, options)?, tasks))
 }
 
 /// Reads all rows of a table, by several workers when it is large.
-pub(crate) fn scan(store: &Inner, target: Arc<TableEntry>, options: &TableScanOptions) -> Result<BulkGet> {
+pub(crate) fn scan(
+    store: &Inner,
+    target: Arc<TableEntry>,
+    options: &TableScanOptions,
+) -> Result<BulkGet> {
     let plan = scan_plan(store, target.clone(), options)?;
-    let parts = if plan.workers > 1 && options.limit.is_none() { PARTS_PER_WORKER * plan.workers } else { 1 };
+    let parts = if plan.workers > 1 && options.limit.is_none() {
+        PARTS_PER_WORKER * plan.workers
+    } else {
+        1
+    };
     let ranges = SpaceParts::cut(store, &target, options, parts)?;
     Ok(BulkGet::new(Reading::new(plan, SpaceParts::new(ranges, options.direction))))
 }
 
-/// Reads all rows of a table by at most `parts` results, each with a worker of its own, in ascending order of keys.
+/// Reads all rows of a table by at most `parts` results, each with a worker of its own, in
+/// ascending order of keys.
 pub(crate) fn scan_parts(
     store: &Inner,
     target: Arc<TableEntry>,
@@ -61,7 +81,11 @@ pub(crate) fn scan_parts(
     (0..ranges.len()).map(part).collect()
 }
 
-fn scan_plan(store: &Inner, target: Arc<TableEntry>, options: &TableScanOptions) -> Result<ReadPlan<TableShaper>> {
+fn scan_plan(
+    store: &Inner,
+    target: Arc<TableEntry>,
+    options: &TableScanOptions,
+) -> Result<ReadPlan<TableShaper>> {
     options.check()?;
     let get = options.as_bulk_get();
     get.check()?;
@@ -72,7 +96,11 @@ fn scan_plan(store: &Inner, target: Arc<TableEntry>, options: &TableScanOptions)
     Ok(plan)
 }
 
-fn plan(store: &Inner, relatives: Relatives, options: &BulkGetOptions) -> Result<ReadPlan<TableShaper>> {
+fn plan(
+    store: &Inner,
+    relatives: Relatives,
+    options: &BulkGetOptions,
+) -> Result<ReadPlan<TableShaper>> {
     let shaper = TableShaper::new(&relatives, options)?;
     let scan = ScanOptions {
         direction: options.direction,

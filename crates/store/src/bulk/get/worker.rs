@@ -8,10 +8,15 @@ use tonnage_engine::{Error, Ranges, ReadOptions, Result, Rows, ScanOptions, Slic
 use super::reading::{Job, Line, ReadPlan, ReadTask, Shaper};
 
 /// Takes jobs from either queue until there are no more, or the reader is gone.
-pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Output>>; 2], stop: &Receiver<()>) {
+pub(super) fn work<S: Shaper>(
+    plan: &ReadPlan<S>,
+    queues: [&Receiver<Job<S::Output>>; 2],
+    stop: &Receiver<()>,
+) {
     let [first, second] = queues;
     loop {
-        // A queue whose sender is gone may still hold jobs, and so may the other: only both at their end are the end.
+        // A queue whose sender is gone may still hold jobs, and so may the other: only both at
+        // their end are the end.
         let job = select! {
             recv(first) -> job => job.or_else(|_| second.recv()),
             recv(second) -> job => job.or_else(|_| first.recv()),
@@ -25,7 +30,9 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Outp
             line.send(Ok(piece), is_cut)
         };
         let done = catch_unwind(AssertUnwindSafe(|| read_task(plan, &task, &mut emit)));
-        let done = done.unwrap_or_else(|_| Err(Error::internal("a reading thread panicked: report it with the store's log")));
+        let done = done.unwrap_or_else(|_| {
+            Err(Error::internal("a reading thread panicked: report it with the store's log"))
+        });
         if let Err(error) = done {
             // A reader that is gone does not want to hear of it.
             let _ = line.send(Err(error), false);
@@ -34,11 +41,19 @@ pub(super) fn work<S: Shaper>(plan: &ReadPlan<S>, queues: [&Receiver<Job<S::Outp
 }
 
 /// Reads what a task asks for, until it is done or `emit` answers that nobody wants more.
-pub(super) fn read_task<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask, emit: &mut dyn FnMut(S::Output) -> bool) -> Result<()> {
+pub(super) fn read_task<S: Shaper>(
+    plan: &ReadPlan<S>,
+    task: &ReadTask,
+    emit: &mut dyn FnMut(S::Output) -> bool,
+) -> Result<()> {
     let memory = plan.shaper.begin(task);
     match task {
-        ReadTask::Keys(keys) | ReadTask::Entries { keys, .. } => read_keys(plan, keys, memory, emit),
-        ReadTask::Ranges(ranges) => read_ranges(plan, ranges.clone(), plan.scan.clone(), memory, emit),
+        ReadTask::Keys(keys) | ReadTask::Entries { keys, .. } => {
+            read_keys(plan, keys, memory, emit)
+        }
+        ReadTask::Ranges(ranges) => {
+            read_ranges(plan, ranges.clone(), plan.scan.clone(), memory, emit)
+        }
         ReadTask::Filtered { ranges, filter } => {
             let scan = ScanOptions { filter: Some(filter.clone()), ..plan.scan.clone() };
             read_ranges(plan, ranges.clone(), scan, memory, emit)
@@ -49,8 +64,8 @@ pub(super) fn read_task<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask, emit: &m
 /// Keys handed to the engine at once before it is known how many of them fill a batch.
 const FIRST_READ_KEYS: usize = 256;
 
-/// Looks keys up and emits what the shaper makes of the rows: a batch at a time, so that what is in memory stays within the
-/// bytes of a batch, however large the rows are.
+/// Looks keys up and emits what the shaper makes of the rows: a batch at a time, so that what is in
+/// memory stays within the bytes of a batch, however large the rows are.
 fn read_keys<S: Shaper>(
     plan: &ReadPlan<S>,
     keys: &Slices,
@@ -62,7 +77,11 @@ fn read_keys<S: Shaper>(
     let mut count = FIRST_READ_KEYS;
     while wanted && first < keys.len() {
         let end = keys.len().min(first + count.min(plan.scan.batch_rows_max));
-        let options = ReadOptions { projection: plan.projection, keys: first..end, bytes_max: plan.scan.batch_bytes_max };
+        let options = ReadOptions {
+            projection: plan.projection,
+            keys: first..end,
+            bytes_max: plan.scan.batch_bytes_max,
+        };
         let taken = plan.engine.read_some(plan.space, keys, &options, &mut rows)?;
         // The engine looks at all keys that it is handed, so it gets about as many as it will take.
         count = (taken * 2).max(FIRST_READ_KEYS);

@@ -6,27 +6,29 @@ use super::{Payload, StreamReport};
 use crate::row::Row;
 use crate::store::Inner;
 
-/// Is told of entries that were not stored, and of streams that are complete. Called from the threads of the load, several
-/// at a time. A callback that panics stops the load. One that waits holds the load up, and must not wait for the load itself.
+/// Is told of entries that were not stored, and of streams that are complete. Called from the
+/// threads of the load, several at a time. A callback that panics stops the load. One that waits
+/// holds the load up, and must not wait for the load itself.
 pub trait BulkPutCallbacks: Send + Sync {
-    /// The key of an entry exists, and the stored row stays. When this returns an error, the entry counts as failed and
-    /// [`BulkPutCallbacks::failed`] is called for it.
+    /// The key of an entry exists, and the stored row stays. When this returns an error, the entry
+    /// counts as failed and [`BulkPutCallbacks::failed`] is called for it.
     ///
-    /// It may use the store: read, write, and put in bulk, the entry into another table for example. Only an index cannot be made
-    /// here, since that waits for this load.
+    /// It may use the store: read, write, and put in bulk, the entry into another table for
+    /// example. Only an index cannot be made here, since that waits for this load.
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
         let _ = entry;
         Ok(())
     }
 
-    /// An entry could not be read, encoded or written. When this returns an error, the load stops with it.
+    /// An entry could not be read, encoded or written. When this returns an error, the load stops
+    /// with it.
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let _ = entry;
         Ok(())
     }
 
-    /// All entries of a stream before a position are durable, or were reported as existing or failed. Comes after each flush, for the streams
-    /// that brought something since the last one.
+    /// All entries of a stream before a position are durable, or were reported as existing or
+    /// failed. Comes after each flush, for the streams that brought something since the last one.
     fn durable(&self, stream: usize, position: u64) {
         let _ = (stream, position);
     }
@@ -43,7 +45,8 @@ pub struct NoCallbacks;
 
 impl BulkPutCallbacks for NoCallbacks {}
 
-/// An entry whose key exists. Its value is not kept so far: a client that wants it back finds it by stream and position.
+/// An entry whose key exists. Its value is not kept so far: a client that wants it back finds it by
+/// stream and position.
 pub struct ExistingEntry<'a> {
     /// The number of its stream.
     pub stream: usize,
@@ -55,8 +58,8 @@ pub struct ExistingEntry<'a> {
 }
 
 impl ExistingEntry<'_> {
-    /// The path of its table, and its key columns. For a key/value pair the path is empty and the row has the one column
-    /// `key`.
+    /// The path of its table, and its key columns. For a key/value pair the path is empty and the
+    /// row has the one column `key`.
     pub fn table_and_key(&self) -> Result<(String, Row)> {
         self.store.describe_key(self.space, self.key)
     }
@@ -116,7 +119,9 @@ impl<'a> Entry<'a> {
     /// The encoded key and the value of a pair; nothing for a row.
     pub fn pair(&self) -> Option<(&'a [u8], &'a [u8])> {
         match self.payload {
-            Payload::Pairs(pairs) => Some((pairs.keys.get(self.index), pairs.values.get(self.index))),
+            Payload::Pairs(pairs) => {
+                Some((pairs.keys.get(self.index), pairs.values.get(self.index)))
+            }
             Payload::Batch { .. } | Payload::Rows { .. } => None,
         }
     }

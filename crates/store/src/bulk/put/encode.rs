@@ -71,11 +71,12 @@ impl<'a> Encoder<'a> {
     /// How many rows of a batch make about as many bytes as are handed on at once.
     pub(super) fn rows_at_once(&mut self, table: &Arc<str>, rows: &RecordBatch) -> usize {
         let bytes = self.table(table).map_or(0, |entry| entry.codec.bytes_of(rows));
-        (rows.num_rows() as u128 * self.bytes_max as u128 / bytes.max(1) as u128).clamp(1, self.rows_max as u128) as usize
+        (rows.num_rows() as u128 * self.bytes_max as u128 / bytes.max(1) as u128)
+            .clamp(1, self.rows_max as u128) as usize
     }
 
-    /// Encodes leading rows of a table, at least one, and tells how many it took: all, unless a few of them are very large. `place` tells
-    /// the position of a row in the stream.
+    /// Encodes leading rows of a table, at least one, and tells how many it took: all, unless a few
+    /// of them are very large. `place` tells the position of a row in the stream.
     pub(super) fn rows(
         &mut self,
         table: &Arc<str>,
@@ -108,12 +109,19 @@ impl<'a> Encoder<'a> {
         };
         match &aligned.kept {
             None => self.entries.positions.extend((0..rows.num_rows()).map(&place)),
-            Some(kept) => self.entries.positions.extend(kept.iter().map(|row| place(*row as usize))),
+            Some(kept) => {
+                self.entries.positions.extend(kept.iter().map(|row| place(*row as usize)))
+            }
         }
         for rejected in aligned.rejected {
             let column = Some(rejected.column).filter(|column| !column.is_empty());
             let position = place(rejected.row);
-            self.refused.push(Refused { position, index: rejected.row, column, reason: rejected.reason });
+            self.refused.push(Refused {
+                position,
+                index: rejected.row,
+                column,
+                reason: rejected.reason,
+            });
         }
         for (_, entries) in &mut self.index_entries {
             entries.positions.clone_from(&self.entries.positions);
@@ -157,12 +165,20 @@ impl<'a> Encoder<'a> {
     }
 
     /// Encodes pairs from `offset` on, at least one, and tells how many it took.
-    pub(super) fn pairs(&mut self, pairs: &Pairs, offset: usize, ttl: Option<Duration>, place: impl Fn(usize) -> u64) -> usize {
+    pub(super) fn pairs(
+        &mut self,
+        pairs: &Pairs,
+        offset: usize,
+        ttl: Option<Duration>,
+        place: impl Fn(usize) -> u64,
+    ) -> usize {
         self.clear();
         self.space = self.store.pairs;
         let capability = self.store.engine.capability();
         let mut index = offset;
-        while index < pairs.len().min(offset.saturating_add(self.rows_max)) && self.entries.bytes() < self.bytes_max {
+        while index < pairs.len().min(offset.saturating_add(self.rows_max))
+            && self.entries.bytes() < self.bytes_max
+        {
             let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
             if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
                 let error = crate::kv::over_limits(key.len(), value.len(), capability);
@@ -188,8 +204,13 @@ impl<'a> Encoder<'a> {
         self.index_entries.clear();
     }
 
-    /// Makes the entries of all indexes of aligned rows. Rows whose entries would be too long are sorted out.
-    fn index_rows(&mut self, entry: &TableEntry, aligned: &mut Aligned) -> tonnage_engine::Result<()> {
+    /// Makes the entries of all indexes of aligned rows. Rows whose entries would be too long are
+    /// sorted out.
+    fn index_rows(
+        &mut self,
+        entry: &TableEntry,
+        aligned: &mut Aligned,
+    ) -> tonnage_engine::Result<()> {
         let set = entry.indexes.set();
         let mut next = 0;
         while let Some(index) = set.indexes.get(next) {
@@ -197,12 +218,19 @@ impl<'a> Encoder<'a> {
             match index.codec.encode(&*self.store.engine, &arrays, &self.entries.keys) {
                 Ok(encoded) => {
                     let values = Slices::from_parts(Vec::new(), vec![0; encoded.len()]);
-                    self.index_entries.push((index.space(), Entries { keys: encoded, values, ..Entries::default() }));
+                    self.index_entries.push((
+                        index.space(),
+                        Entries { keys: encoded, values, ..Entries::default() },
+                    ));
                     next += 1;
                 }
                 Err(too_long) => {
                     aligned.reject(&too_long.rows, too_long.error.message())?;
-                    entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
+                    entry.codec.encode(
+                        &aligned.batch,
+                        &mut self.entries.keys,
+                        &mut self.entries.values,
+                    )?;
                     self.index_entries.clear();
                     next = 0;
                 }
@@ -224,10 +252,13 @@ impl<'a> Encoder<'a> {
             Ok((index.space(), made))
         });
         for (space, made) in made.collect::<tonnage_engine::Result<Vec<_>>>()? {
-            let place = self.index_entries.iter().position(|(other, _)| *other == space).unwrap_or_else(|| {
-                self.index_entries.push((space, Entries::new()));
-                self.index_entries.len() - 1
-            });
+            let place =
+                self.index_entries.iter().position(|(other, _)| *other == space).unwrap_or_else(
+                    || {
+                        self.index_entries.push((space, Entries::new()));
+                        self.index_entries.len() - 1
+                    },
+                );
             self.index_entries[place].1.push(&made, &[], position, NEVER_MS);
         }
         Ok(())
@@ -241,7 +272,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// A table as it is now: a load takes rows of a table that was altered since it began, and none of one that was dropped.
+    /// A table as it is now: a load takes rows of a table that was altered since it began, and none
+    /// of one that was dropped.
     fn table(&mut self, path: &Arc<str>) -> tonnage_engine::Result<Arc<TableEntry>> {
         let version = self.store.catalog.version();
         if version != self.version {

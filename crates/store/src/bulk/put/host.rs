@@ -1,8 +1,9 @@
 //! Where batches become entries of a load session.
 //!
-//! Workers take batches out of the queue, encode them and push them into the session. Between two slices of a batch, and
-//! every few milliseconds while there is nothing to do, one of them looks around: at time-outs and cancels, at streams
-//! that failed, and at whether it is time to flush. So it does not matter what streams do, or how slow a rate is set.
+//! Workers take batches out of the queue, encode them and push them into the session. Between two
+//! slices of a batch, and every few milliseconds while there is nothing to do, one of them looks
+//! around: at time-outs and cancels, at streams that failed, and at whether it is time to flush. So
+//! it does not matter what streams do, or how slow a rate is set.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -89,7 +90,18 @@ impl<'a> Host<'a> {
         let rows_limit = options.rows_per_second_max.map(RateLimit::per_second);
         let bytes_limit = options.bytes_per_second_max.map(RateLimit::per_second);
         let pace = Mutex::new(Pace { flushed: Instant::now(), idle_since: None });
-        Ok(Self { store, options, outcomes, intake, session, load, workers, rows_limit, bytes_limit, pace })
+        Ok(Self {
+            store,
+            options,
+            outcomes,
+            intake,
+            session,
+            load,
+            workers,
+            rows_limit,
+            bytes_limit,
+            pace,
+        })
     }
 
     /// Puts everything that comes, to the end, and makes up the report.
@@ -97,7 +109,9 @@ impl<'a> Host<'a> {
         std::thread::scope(|scope| {
             for _ in 1..self.workers {
                 // Where no thread can be had, the others do its part.
-                let _ = std::thread::Builder::new().name("bulk put".into()).spawn_scoped(scope, || self.work());
+                let _ = std::thread::Builder::new()
+                    .name("bulk put".into())
+                    .spawn_scoped(scope, || self.work());
             }
             self.lead();
         });
@@ -112,7 +126,8 @@ impl<'a> Host<'a> {
         Encoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
     }
 
-    /// The bytes that go to the engine at once: what all workers hold together stays within their share of the memory.
+    /// The bytes that go to the engine at once: what all workers hold together stays within their
+    /// share of the memory.
     fn slice_bytes_max(&self) -> usize {
         let share = self.options.memory_bytes() / ENCODERS_SHARE / self.workers;
         self.options.slice_bytes_max().min(share.max(SLICE_BYTES_MIN))
@@ -181,7 +196,9 @@ impl<'a> Host<'a> {
     fn carry_out(&self, job: Job, encoder: &mut Encoder<'_>) {
         let (stream, end, bytes) = job.receipt();
         let put = catch_unwind(AssertUnwindSafe(|| self.put_batch(job, encoder)));
-        let put = put.unwrap_or_else(|panic| Err(Error::internal(format!("it panicked: {}", panic_message(&panic)))));
+        let put = put.unwrap_or_else(|panic| {
+            Err(Error::internal(format!("it panicked: {}", panic_message(&panic))))
+        });
         let put = put.unwrap_or_else(|error| {
             self.fail(stream, error);
             Put::InPart
@@ -192,11 +209,14 @@ impl<'a> Host<'a> {
         self.intake.done(stream, (put == Put::Whole).then_some(end), bytes);
     }
 
-    /// Stops the load by an error of a stream. One that begins with the name of the stream need not be told it again.
+    /// Stops the load by an error of a stream. One that begins with the name of the stream need not
+    /// be told it again.
     fn fail(&self, stream: usize, error: Error) {
         let (name, read) = self.outcomes.place_of(stream);
         let place = match &*name {
-            name if error.message().starts_with(name) => format!("stream {stream}, after {read} entries"),
+            name if error.message().starts_with(name) => {
+                format!("stream {stream}, after {read} entries")
+            }
             name => format!("stream {stream} ({name}), after {read} entries"),
         };
         self.outcomes.stop(error.at(place));
@@ -238,19 +258,30 @@ impl<'a> Host<'a> {
                 put(&mut |encoder, offset| {
                     let step = *step.get_or_insert_with(|| encoder.rows_at_once(table, rows));
                     let len = step.min(entries - offset);
-                    encoder.rows(table, &rows.slice(offset, len), ttl, |index| places.of(offset + index))
+                    encoder.rows(table, &rows.slice(offset, len), ttl, |index| {
+                        places.of(offset + index)
+                    })
                 })
             }
-            Payload::Rows { table, rows } => {
-                put(&mut |encoder, offset| encoder.single_rows(table, &rows[offset..], ttl, |index| places.of(offset + index)))
-            }
-            Payload::Pairs(pairs) => put(&mut |encoder, offset| encoder.pairs(pairs, offset, ttl, |index| places.of(index))),
+            Payload::Rows { table, rows } => put(&mut |encoder, offset| {
+                encoder.single_rows(table, &rows[offset..], ttl, |index| places.of(offset + index))
+            }),
+            Payload::Pairs(pairs) => put(&mut |encoder, offset| {
+                encoder.pairs(pairs, offset, ttl, |index| places.of(index))
+            }),
         }
     }
 
-    /// Hands what the encoder made of `taken` entries to the session. Entries of indexes go before their rows, in streams of their
-    /// own, which nobody counts. Those of an index that was dropped meanwhile are not wanted.
-    fn push(&self, stream: usize, taken: usize, encoder: &Encoder<'_>, pushing: &mut Pushing<'_>) -> Result<()> {
+    /// Hands what the encoder made of `taken` entries to the session. Entries of indexes go before
+    /// their rows, in streams of their own, which nobody counts. Those of an index that was dropped
+    /// meanwhile are not wanted.
+    fn push(
+        &self,
+        stream: usize,
+        taken: usize,
+        encoder: &Encoder<'_>,
+        pushing: &mut Pushing<'_>,
+    ) -> Result<()> {
         self.outcomes.add_read(stream, taken as u64);
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
         pushing.rows_of(space, !encoder.index_entries().is_empty());
@@ -265,7 +296,8 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// Slices are small where a rate is set, so what is waited for is what was just stored, and it is soon over.
+    /// Slices are small where a rate is set, so what is waited for is what was just stored, and it
+    /// is soon over.
     fn wait_for_rate(&self, entries: &Entries) {
         let give_up = || {
             self.outcomes.check_limits(self.options);
@@ -279,7 +311,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Makes everything durable that was pushed, then tells how far each stream is, and which are complete.
+    /// Makes everything durable that was pushed, then tells how far each stream is, and which are
+    /// complete.
     fn flush(&self) -> Result<()> {
         let Flush { mut ended, marks } = self.intake.begin_flush();
         let flushing = self.load.begin_flush();
@@ -310,8 +343,11 @@ impl<'a> Host<'a> {
         self.intake.stop();
         let report = outcomes.report(started);
         let is_flushed = flushed.is_ok();
-        // What a callback or a stream said counts for more than what the session says after it was stopped by them.
-        let stopped = lock(&outcomes.stopped_by).as_ref().map(|error| Error::new(error.kind(), error.message()));
+        // What a callback or a stream said counts for more than what the session says after it was
+        // stopped by them.
+        let stopped = lock(&outcomes.stopped_by)
+            .as_ref()
+            .map(|error| Error::new(error.kind(), error.message()));
         match stopped.map_or(flushed, Err) {
             Ok(()) => Ok(report),
             Err(error) => Err(BulkPutError {

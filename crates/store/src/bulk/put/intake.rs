@@ -1,8 +1,9 @@
 //! The queue between those who bring entries and those who put them.
 //!
-//! 1. Each stream has a lane. Batches go into the lane of their stream, and a lane with batches is ready.
-//! 2. A worker takes a batch out of a ready lane. Nobody else takes one from there until it is done,
-//!    so the batches of one stream stay in order.
+//! 1. Each stream has a lane. Batches go into the lane of their stream, and a lane with batches is
+//!    ready.
+//! 2. A worker takes a batch out of a ready lane. Nobody else takes one from there until it is
+//!    done, so the batches of one stream stay in order.
 //! 3. Once a flush has stored what was put, the position up to which a stream is durable moves on.
 //!
 //! The queue holds nothing of the store. So a thread that is caught in a stream which never returns
@@ -105,7 +106,8 @@ pub(super) struct Flush {
 impl Intake {
     /// A queue for this many streams, which holds about so many bytes.
     pub(super) fn new(streams: usize, bytes_max: usize) -> Self {
-        let queue = Queue { lanes: (0..streams).map(|_| Lane::default()).collect(), ..Queue::default() };
+        let queue =
+            Queue { lanes: (0..streams).map(|_| Lane::default()).collect(), ..Queue::default() };
         let [work, room, durable] = [(); 3].map(|()| Condvar::new());
         Self { queue: Mutex::new(queue), work, room, durable, bytes_max }
     }
@@ -163,8 +165,8 @@ impl Intake {
         }
     }
 
-    /// Takes a batch if there is room, or waits for room if `patient`. The answer is the position that
-    /// follows it, or the batch where there is no room.
+    /// Takes a batch if there is room, or waits for room if `patient`. The answer is the position
+    /// that follows it, or the batch where there is no room.
     ///
     /// # Errors
     /// As [`Intake::add`]; `None` when the load was stopped.
@@ -185,10 +187,11 @@ impl Intake {
         if queue.stopped {
             return Ok(None);
         }
-        let lane = queue
-            .lanes
-            .get(stream)
-            .ok_or_else(|| Error::invalid(format!("the load has no stream {stream}: streams are made by Load::stream")))?;
+        let lane = queue.lanes.get(stream).ok_or_else(|| {
+            Error::invalid(format!(
+                "the load has no stream {stream}: streams are made by Load::stream"
+            ))
+        })?;
         if lane.is_over {
             return Err(Error::invalid(format!("stream {stream} was ended: begin another one")));
         }
@@ -221,7 +224,8 @@ impl Intake {
         self.work.notify_all();
     }
 
-    /// What to do next. Who has a patience gets back when it ends, and is told of streams that failed.
+    /// What to do next. Who has a patience gets back when it ends, and is told of streams that
+    /// failed.
     pub(super) fn next(&self, patience: Option<Duration>) -> Next {
         let deadline = patience.map(|patience| Instant::now() + patience);
         let mut queue = self.lock();

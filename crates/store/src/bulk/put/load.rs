@@ -17,21 +17,24 @@ const QUEUE_SHARE: usize = 8;
 
 /// A load that stays open while entries are pushed into it, from as many threads as there are.
 ///
-/// [`crate::Store::bulk_put`] draws from its streams. A server is given its entries instead: each of its
-/// connections makes a stream and pushes into it, and holds no thread of the load meanwhile. All rules of a
-/// bulk put hold; the entries of one stream keep their order.
+/// [`crate::Store::bulk_put`] draws from its streams. A server is given its entries instead: each
+/// of its connections makes a stream and pushes into it, and holds no thread of the load meanwhile.
+/// All rules of a bulk put hold; the entries of one stream keep their order.
 ///
 /// - **Back-pressure.** Batches that wait take up to an eighth of `memory_bytes_max`. Then
-///   [`Load::push`] waits, and [`Load::try_push`] gives the batch back; the latter never waits for anything
-///   but a lock that is held for microseconds, so that it may be called where nobody may block.
-/// - **Acknowledgement.** A push answers with the position that follows the batch. Its entries are durable
-///   once [`Load::durable`] has reached that position: then the client may forget them. The load makes
-///   durable what was pushed every `flush_interval`, sooner when `flush_bytes_max` are pending or somebody waits in
-///   [`Load::wait_durable`] and nothing else comes. [`super::BulkPutCallbacks::durable`] is told each time.
-/// - **Failures** are called back, as in a bulk put. An entry that failed or existed counts as dealt with: positions
-///   go on behind it.
-/// - **The end.** [`Load::end`] ends one stream, which then completes; [`Load::finish`] ends all and gives
-///   the report. A load that is dropped gives up what was not durable yet; what was stays.
+///   [`Load::push`] waits, and [`Load::try_push`] gives the batch back; the latter never waits for
+///   anything but a lock that is held for microseconds, so that it may be called where nobody may
+///   block.
+/// - **Acknowledgement.** A push answers with the position that follows the batch. Its entries are
+///   durable once [`Load::durable`] has reached that position: then the client may forget them. The
+///   load makes durable what was pushed every `flush_interval`, sooner when `flush_bytes_max` are
+///   pending or somebody waits in [`Load::wait_durable`] and nothing else comes.
+///   [`super::BulkPutCallbacks::durable`] is told each time.
+/// - **Failures** are called back, as in a bulk put. An entry that failed or existed counts as
+///   dealt with: positions go on behind it.
+/// - **The end.** [`Load::end`] ends one stream, which then completes; [`Load::finish`] ends all
+///   and gives the report. A load that is dropped gives up what was not durable yet; what was
+///   stays.
 ///
 /// ```
 /// # fn main() -> tonnage::Result<()> {
@@ -84,32 +87,50 @@ impl Load {
         intake.add_source();
         let (opened, answer) = crossbeam_channel::bounded(1);
         let run = {
-            let (store, options, outcomes, intake) = (store.clone(), options.clone(), outcomes.clone(), intake.clone());
+            let (store, options, outcomes, intake) =
+                (store.clone(), options.clone(), outcomes.clone(), intake.clone());
             let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
             move || {
-                let host = Host::open(&store, &options, &outcomes, &intake, workers, memory_bytes - queue_bytes);
-                let _ = opened.send(host.as_ref().map(drop).map_err(|error| Error::new(error.kind(), error.message())));
+                let host = Host::open(
+                    &store,
+                    &options,
+                    &outcomes,
+                    &intake,
+                    workers,
+                    memory_bytes - queue_bytes,
+                );
+                let _ = opened.send(
+                    host.as_ref()
+                        .map(drop)
+                        .map_err(|error| Error::new(error.kind(), error.message())),
+                );
                 host?.run(started)
             }
         };
         let thread = std::thread::Builder::new().name("load".into()).spawn(run);
-        let thread = thread.map_err(|error| Error::unavailable(format!("no thread can be had for the load: {error}")))?;
-        let opened = answer.recv().unwrap_or_else(|_| Err(Error::internal("the load ended before it began")));
+        let thread = thread.map_err(|error| {
+            Error::unavailable(format!("no thread can be had for the load: {error}"))
+        })?;
+        let opened = answer
+            .recv()
+            .unwrap_or_else(|_| Err(Error::internal("the load ended before it began")));
         opened.map(|()| Load { intake, outcomes, thread: Some(thread) })
     }
 
-    /// Begins a stream, and answers its number: streams are counted from 0. Entries of one stream keep their order.
+    /// Begins a stream, and answers its number: streams are counted from 0. Entries of one stream
+    /// keep their order.
     pub fn stream(&self, name: impl Into<String>) -> usize {
         // The lane is there before anybody knows the number.
         self.intake.add_stream();
         self.outcomes.add_stream(name.into())
     }
 
-    /// Takes a batch of a stream, and waits for room if there is none. The answer is the position that follows
-    /// the batch: once the stream is durable up to there, so is all of the batch.
+    /// Takes a batch of a stream, and waits for room if there is none. The answer is the position
+    /// that follows the batch: once the stream is durable up to there, so is all of the batch.
     ///
     /// # Errors
-    /// What stopped the load; `Invalid` for a stream that there is not or that was ended, or positions that do not ascend.
+    /// What stopped the load; `Invalid` for a stream that there is not or that was ended, or
+    /// positions that do not ascend.
     pub fn push(&self, stream: usize, batch: impl Into<EntryBatch>) -> Result<u64> {
         match self.intake.push(stream, batch.into(), true)? {
             Some(Ok(position)) => Ok(position),
@@ -129,12 +150,14 @@ impl Load {
         }
     }
 
-    /// The position up to which all entries of a stream are durable, or were reported as existing or failed. 0 at first.
+    /// The position up to which all entries of a stream are durable, or were reported as existing
+    /// or failed. 0 at first.
     pub fn durable(&self, stream: usize) -> u64 {
         self.intake.durable(stream)
     }
 
-    /// Waits until a stream is durable up to a position. False when that took longer than `patience`.
+    /// Waits until a stream is durable up to a position. False when that took longer than
+    /// `patience`.
     ///
     /// # Errors
     /// What stopped the load.
@@ -173,12 +196,16 @@ impl Load {
     fn join(&mut self) -> std::result::Result<BulkPutReport, BulkPutError> {
         let Some(thread) = self.thread.take() else { return Ok(BulkPutReport::default()) };
         self.intake.source_gone();
-        thread.join().unwrap_or_else(|_| Err(Error::internal("the thread of the load panicked").into()))
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(Error::internal("the thread of the load panicked").into()))
     }
 
     #[cold]
     fn stopped(&self) -> Error {
-        self.outcomes.stopped().unwrap_or_else(|| Error::unavailable("the load has ended: open another one"))
+        self.outcomes
+            .stopped()
+            .unwrap_or_else(|| Error::unavailable("the load has ended: open another one"))
     }
 }
 
@@ -194,6 +221,8 @@ impl Drop for Load {
 
 impl std::fmt::Debug for Load {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Load").field("total", &self.outcomes.progress().total()).finish_non_exhaustive()
+        f.debug_struct("Load")
+            .field("total", &self.outcomes.progress().total())
+            .finish_non_exhaustive()
     }
 }

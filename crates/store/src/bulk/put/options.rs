@@ -16,8 +16,8 @@ pub enum ErrorsMax {
     Unlimited,
     /// The load stops when more than this many entries have failed.
     Count(u64),
-    /// The load stops when more than this share of the entries read has failed, in percent. Judged from the thousandth
-    /// entry on, and at the end.
+    /// The load stops when more than this share of the entries read has failed, in percent. Judged
+    /// from the thousandth entry on, and at the end.
     Percent(f64),
 }
 
@@ -30,7 +30,8 @@ impl ErrorsMax {
             ErrorsMax::Unlimited => false,
             ErrorsMax::Count(limit) => failed > limit,
             ErrorsMax::Percent(limit) => {
-                (at_end || read >= Self::SHARE_FROM_ENTRIES) && failed as f64 * 100.0 > limit * read as f64
+                (at_end || read >= Self::SHARE_FROM_ENTRIES)
+                    && failed as f64 * 100.0 > limit * read as f64
             }
         }
     }
@@ -76,20 +77,22 @@ const SLICE_ROWS_MAX: usize = 65_536;
 /// How to put in bulk. The defaults are good without tuning.
 #[derive(Clone)]
 pub struct BulkPutOptions {
-    /// How many streams are read side by side (1 to 1,024), each by a thread of its own. Default: the number of cores, or of streams if there
-    /// are fewer. What they bring is encoded by as many threads, but no more than there are cores.
+    /// How many streams are read side by side (1 to 1,024), each by a thread of its own. Default:
+    /// the number of cores, or of streams if there are fewer. What they bring is encoded by as many
+    /// threads, but no more than there are cores.
     pub stream_parallelism: Option<usize>,
     /// How many threads sort and write, in all (1 to 1,024). Default: the number of cores.
     pub per_shard_parallelism: Option<usize>,
-    /// The memory that entries and write buffers may take (1 MiB or more). Default: an eighth of the machine's memory, at
-    /// least 256 MiB and at most 4 GiB. What streams hold themselves comes on top: the batch that each has given last.
+    /// The memory that entries and write buffers may take (1 MiB or more). Default: an eighth of
+    /// the machine's memory, at least 256 MiB and at most 4 GiB. What streams hold themselves comes
+    /// on top: the batch that each has given last.
     pub memory_bytes_max: Option<usize>,
     /// About how many bytes are handed to the engine at once (4 KiB to 64 MiB).
     pub request_bytes_max: usize,
     /// When an entry counts as stored.
     pub durability: Durability,
-    /// The longest that the load may take; what was read by then is stored, and the error says that time ran out. It holds whatever streams
-    /// do: see [`super::EntryStream::next_batch`].
+    /// The longest that the load may take; what was read by then is stored, and the error says that
+    /// time ran out. It holds whatever streams do: see [`super::EntryStream::next_batch`].
     pub timeout: Option<Duration>,
     /// What happens to entries whose key exists.
     pub on_existing: OnExisting,
@@ -99,18 +102,19 @@ pub struct BulkPutOptions {
     pub rows_per_second_max: Option<u64>,
     /// At most this many bytes of keys and values a second.
     pub bytes_per_second_max: Option<u64>,
-    /// Entries are made durable, and ended streams complete, when this many bytes are pending, even though other streams
-    /// still run (1 MiB or more). Larger is faster.
+    /// Entries are made durable, and ended streams complete, when this many bytes are pending, even
+    /// though other streams still run (1 MiB or more). Larger is faster.
     pub flush_bytes_max: u64,
-    /// What was pushed is made durable, and ended streams complete, at least this often. A stream that has ended while the others wait
-    /// completes at once.
+    /// What was pushed is made durable, and ended streams complete, at least this often. A stream
+    /// that has ended while the others wait completes at once.
     pub flush_interval: Option<Duration>,
     /// Is told of existing keys, failures and completed streams.
     pub callbacks: Arc<dyn BulkPutCallbacks>,
-    /// Shows the counts while the load runs. A progress watches one load only: options with one serve once, options without one as
-    /// often as you like.
+    /// Shows the counts while the load runs. A progress watches one load only: options with one
+    /// serve once, options without one as often as you like.
     pub progress: Option<Progress>,
-    /// Stops the load from outside. It stays cancelled: give options that are used again a fresh one.
+    /// Stops the load from outside. It stays cancelled: give options that are used again a fresh
+    /// one.
     pub cancel: Cancel,
 }
 
@@ -153,21 +157,28 @@ impl BulkPutOptions {
         }
         match self.errors_max {
             ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
-                Err(Error::invalid(format!("errors_max is {percent}%: it must lie between 0% and 100%")))
+                Err(Error::invalid(format!(
+                    "errors_max is {percent}%: it must lie between 0% and 100%"
+                )))
             }
             _ => Ok(()),
         }
     }
 
-    /// The bytes that go to the engine at once: where a rate is set, no more than a tenth of a second's worth.
+    /// The bytes that go to the engine at once: where a rate is set, no more than a tenth of a
+    /// second's worth.
     pub(super) fn slice_bytes_max(&self) -> usize {
-        let paced = self.bytes_per_second_max.map_or(usize::MAX, |bytes| usize::try_from(bytes / 10).unwrap_or(usize::MAX));
+        let paced = self
+            .bytes_per_second_max
+            .map_or(usize::MAX, |bytes| usize::try_from(bytes / 10).unwrap_or(usize::MAX));
         self.request_bytes_max.min(paced.max(1))
     }
 
     /// The entries that go to the engine at once, likewise.
     pub(super) fn slice_rows_max(&self) -> usize {
-        self.rows_per_second_max.map_or(SLICE_ROWS_MAX as u64, |rows| (rows / 10).clamp(1, SLICE_ROWS_MAX as u64)) as usize
+        self.rows_per_second_max
+            .map_or(SLICE_ROWS_MAX as u64, |rows| (rows / 10).clamp(1, SLICE_ROWS_MAX as u64))
+            as usize
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

@@ -8,8 +8,8 @@ use std::time::Instant;
 use tonnage_engine::{Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun};
 
 use super::{
-    BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry, FailedEntry, Progress,
-    StreamReport, UnreadEntry,
+    BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry,
+    FailedEntry, Progress, StreamReport, UnreadEntry,
 };
 use crate::store::Inner;
 
@@ -55,7 +55,8 @@ impl Outcomes {
         }))
     }
 
-    /// The stream of the session that takes the rows of a stream, and the one that takes their entries of indexes.
+    /// The stream of the session that takes the rows of a stream, and the one that takes their
+    /// entries of indexes.
     pub(super) fn stream_of_rows(stream: usize) -> u32 {
         2 * stream as u32
     }
@@ -118,14 +119,18 @@ impl Outcomes {
     pub(super) fn check_limits(&self, options: &BulkPutOptions) {
         self.check_cancel(options);
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stop(Error::timed_out("the bulk put ran out of time (option timeout): what was read before is stored"));
+            self.stop(Error::timed_out(
+                "the bulk put ran out of time (option timeout): what was read before is stored",
+            ));
         }
         self.check_errors(options.errors_max, false);
     }
 
     pub(super) fn check_cancel(&self, options: &BulkPutOptions) {
         if options.cancel.is_cancelled() {
-            self.stop(Error::cancelled("the bulk put was cancelled: what was read before is stored"));
+            self.stop(Error::cancelled(
+                "the bulk put was cancelled: what was read before is stored",
+            ));
         }
     }
 
@@ -168,7 +173,8 @@ impl Outcomes {
     ) -> Result<()> {
         self.progress.add_failed(stream);
         let name = self.progress.name(stream);
-        let entry = FailedEntry { stream, stream_name: &name, position, table, column, reason, entry };
+        let entry =
+            FailedEntry { stream, stream_name: &name, position, table, column, reason, entry };
         let told = guarded("failed", || self.callbacks.failed(&entry)).and_then(|told| told);
         if let ErrorsMax::Count(_) = self.errors_max {
             self.check_errors(self.errors_max, false);
@@ -213,7 +219,10 @@ impl LoadObserver for Outcomes {
             Ok(()) => self.progress.add_existed(stream),
             Err(error) => {
                 let described = self.store.describe_key(space, key).ok();
-                let table = described.as_ref().map(|(table, _)| table.as_str()).filter(|table| !table.is_empty());
+                let table = described
+                    .as_ref()
+                    .map(|(table, _)| table.as_str())
+                    .filter(|table| !table.is_empty());
                 self.fail_in(stream, position, table, None, error.message(), None)?;
             }
         }
@@ -232,10 +241,13 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Calls back; a callback that panics stops the load.
 pub(super) fn guarded<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
     let called = catch_unwind(AssertUnwindSafe(call));
-    called.map_err(|panic| Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic))))
+    called.map_err(|panic| {
+        Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic)))
+    })
 }
 
 pub(super) fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
 }

@@ -7,8 +7,8 @@ use tonnage_engine::StoredRun;
 
 use super::{Counts, StreamReport};
 
-/// A window on a running bulk put. Clone it, give one to the options, look through the other. It watches
-/// one bulk put only: give each its own.
+/// A window on a running bulk put. Clone it, give one to the options, look through the other. It
+/// watches one bulk put only: give each its own.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Watched>);
 
@@ -49,7 +49,8 @@ impl Progress {
         streams.iter().enumerate().map(|(number, stream)| stream.report(number)).collect()
     }
 
-    /// Begins a load of streams with these names; false when this progress already watched another load.
+    /// Begins a load of streams with these names; false when this progress already watched another
+    /// load.
     pub(super) fn begin(&self, names: impl Iterator<Item = String>) -> bool {
         let is_fresh = !self.0.has_begun.swap(true, Relaxed);
         if is_fresh {
@@ -128,7 +129,12 @@ impl std::fmt::Debug for Progress {
 impl StreamProgress {
     fn report(&self, number: usize) -> StreamReport {
         let completed = self.completed.load(Relaxed);
-        StreamReport { stream: number, name: self.name.to_string(), counts: self.counts(), completed }
+        StreamReport {
+            stream: number,
+            name: self.name.to_string(),
+            counts: self.counts(),
+            completed,
+        }
     }
 
     fn counts(&self) -> Counts {

@@ -1,8 +1,8 @@
 //! The threads that draw from streams.
 //!
-//! Each owns the stream that it draws from and holds nothing of the store, so one that is caught in a
-//! stream can be left to itself: it ends when the stream returns, and what the stream returns then is
-//! dropped.
+//! Each owns the stream that it draws from and holds nothing of the store, so one that is caught in
+//! a stream can be left to itself: it ends when the stream returns, and what the stream returns
+//! then is dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -24,17 +24,27 @@ impl Readers {
     ///
     /// # Errors
     /// `Unavailable` when the system gives no thread.
-    pub(super) fn start(streams: Vec<Box<dyn EntryStream>>, count: usize, intake: &Arc<Intake>) -> Result<Arc<Self>> {
-        let readers = Arc::new(Self { streams: Mutex::new(streams.into_iter().enumerate()), intake: intake.clone() });
+    pub(super) fn start(
+        streams: Vec<Box<dyn EntryStream>>,
+        count: usize,
+        intake: &Arc<Intake>,
+    ) -> Result<Arc<Self>> {
+        let readers = Arc::new(Self {
+            streams: Mutex::new(streams.into_iter().enumerate()),
+            intake: intake.clone(),
+        });
         for number in 0..count {
             let reader = readers.clone();
             intake.add_source();
-            let started = std::thread::Builder::new().name("bulk put".into()).spawn(move || reader.read());
+            let started =
+                std::thread::Builder::new().name("bulk put".into()).spawn(move || reader.read());
             if let Err(error) = started {
                 intake.source_gone();
                 // Where no further thread can be had, the others do its part.
                 if number == 0 {
-                    return Err(Error::unavailable(format!("no thread can be had to read streams: {error}")));
+                    return Err(Error::unavailable(format!(
+                        "no thread can be had to read streams: {error}"
+                    )));
                 }
             }
         }

@@ -5,13 +5,15 @@
 pub struct Counts {
     /// Entries read.
     pub read: u64,
-    /// Entries stored under a key that was free. With `overwrite` all that are stored, for which keys were free is not looked at.
+    /// Entries stored under a key that was free. With `overwrite` all that are stored, for which
+    /// keys were free is not looked at.
     pub inserted: u64,
-    /// Entries whose key existed: with `keep` they were left out; with `replace` they took the place of the stored row, or
-    /// were themselves replaced by a later entry of the load.
+    /// Entries whose key existed: with `keep` they were left out; with `replace` they took the
+    /// place of the stored row, or were themselves replaced by a later entry of the load.
     pub existed: u64,
-    /// Entries that were not stored because someone else wrote the row after they were put into the load: as if they had come just
-    /// before that write. Only with `replace` and `overwrite`; with `keep` they existed.
+    /// Entries that were not stored because someone else wrote the row after they were put into the
+    /// load: as if they had come just before that write. Only with `replace` and `overwrite`; with
+    /// `keep` they existed.
     pub overtaken: u64,
     /// Entries that could not be read, encoded or written.
     pub failed: u64,
@@ -43,8 +45,8 @@ pub struct StreamReport {
     pub completed: bool,
 }
 
-/// What a bulk put did, per stream and in all. `read` is the sum of `inserted`, `existed`, `overtaken` and `failed`
-/// when the load succeeded.
+/// What a bulk put did, per stream and in all. `read` is the sum of `inserted`, `existed`,
+/// `overtaken` and `failed` when the load succeeded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BulkPutReport {
     /// Everything together.

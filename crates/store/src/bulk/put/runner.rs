@@ -15,16 +15,28 @@ use crate::store::Inner;
 type Put = std::result::Result<BulkPutReport, BulkPutError>;
 
 /// Puts the entries of all streams into the store.
-pub(crate) fn run(store: &Arc<Inner>, streams: Vec<Box<dyn EntryStream>>, options: &BulkPutOptions) -> Put {
+pub(crate) fn run(
+    store: &Arc<Inner>,
+    streams: Vec<Box<dyn EntryStream>>,
+    options: &BulkPutOptions,
+) -> Put {
     let started = Instant::now();
     options.check()?;
     if streams.is_empty() {
         return Err(Error::invalid("a bulk put needs at least one stream").into());
     }
-    let outcomes = Outcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
+    let outcomes =
+        Outcomes::new(store, options, streams.iter().map(|stream| stream.name()), started)?;
     let intake = Arc::new(Intake::new(streams.len(), usize::MAX));
     let readers = options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
-    let host = Host::open(store, options, &outcomes, &intake, readers.min(cores()), options.memory_bytes())?;
+    let host = Host::open(
+        store,
+        options,
+        &outcomes,
+        &intake,
+        readers.min(cores()),
+        options.memory_bytes(),
+    )?;
     let readers = Readers::start(streams, readers, &intake)?;
     let put = host.run(started);
     readers.discard_rest();
@@ -35,12 +47,22 @@ pub(crate) fn run(store: &Arc<Inner>, streams: Vec<Box<dyn EntryStream>>, option
 const ROWS_PER_WORKER: usize = 4_096;
 
 /// Puts what lies in memory already: streams by name, each with its batches.
-pub(crate) fn run_in_memory(store: &Arc<Inner>, streams: Vec<(String, Vec<EntryBatch>)>, options: &BulkPutOptions) -> Put {
+pub(crate) fn run_in_memory(
+    store: &Arc<Inner>,
+    streams: Vec<(String, Vec<EntryBatch>)>,
+    options: &BulkPutOptions,
+) -> Put {
     let started = Instant::now();
     options.check()?;
-    let rows: usize = streams.iter().flat_map(|(_, batches)| batches).map(|batch| batch.payload.len()).sum();
-    let workers = options.stream_parallelism.unwrap_or(usize::MAX).min(cores()).min(1 + rows / ROWS_PER_WORKER);
-    let outcomes = Outcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
+    let rows: usize =
+        streams.iter().flat_map(|(_, batches)| batches).map(|batch| batch.payload.len()).sum();
+    let workers = options
+        .stream_parallelism
+        .unwrap_or(usize::MAX)
+        .min(cores())
+        .min(1 + rows / ROWS_PER_WORKER);
+    let outcomes =
+        Outcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
     let intake = Intake::new(streams.len(), usize::MAX);
     fill(&intake, streams)?;
     Host::open(store, options, &outcomes, &intake, workers, options.memory_bytes())?.run(started)

@@ -17,13 +17,15 @@ pub trait EntryStream: Send {
         String::new()
     }
 
-    /// The next entries, or `None` at the end, after which it is not asked again. An error stops the load. It is asked again only when
-    /// what it gave before is with the load.
+    /// The next entries, or `None` at the end, after which it is not asked again. An error stops
+    /// the load. It is asked again only when what it gave before is with the load.
     ///
-    /// It may wait as long as it likes: a thread of its own waits with it. When the load stops meanwhile (a time-out, a cancel,
-    /// an error elsewhere), the load waits a quarter of a second for it to come back and then returns without it. The thread stays
-    /// until the call returns; then the batch that it brings is dropped, and the stream with it. Such a thread holds nothing of the store. A
-    /// stream that never returns costs its thread until the process ends: give sources time-outs of their own.
+    /// It may wait as long as it likes: a thread of its own waits with it. When the load stops
+    /// meanwhile (a time-out, a cancel, an error elsewhere), the load waits a quarter of a second
+    /// for it to come back and then returns without it. The thread stays until the call returns;
+    /// then the batch that it brings is dropped, and the stream with it. Such a thread holds
+    /// nothing of the store. A stream that never returns costs its thread until the process ends:
+    /// give sources time-outs of their own.
     fn next_batch(&mut self) -> Result<Option<EntryBatch>>;
 }
 
@@ -32,9 +34,11 @@ pub trait EntryStream: Send {
 pub struct EntryBatch {
     /// What to store.
     pub payload: Payload,
-    /// How long the rows live from now on: zero is for ever, and without it the table's own time to live holds.
+    /// How long the rows live from now on: zero is for ever, and without it the table's own time to
+    /// live holds.
     pub ttl: Option<Duration>,
-    /// The place in the stream of each entry of the payload: they ascend, and come after all before. Without it they follow what came before.
+    /// The place in the stream of each entry of the payload: they ascend, and come after all
+    /// before. Without it they follow what came before.
     pub positions: Option<Vec<u64>>,
     /// Entries that the source itself could not read: they are reported as failed.
     pub unread: Vec<UnreadEntry>,
@@ -104,15 +108,22 @@ impl EntryBatch {
     /// The position that follows the batch in a stream whose next position is `first`.
     ///
     /// # Errors
-    /// `Invalid` for positions that do not ascend: which of two entries with one key is the later one hangs on them.
+    /// `Invalid` for positions that do not ascend: which of two entries with one key is the later
+    /// one hangs on them.
     pub(super) fn end(&self, first: u64) -> Result<u64> {
         let entries = self.payload.len() as u64;
         let last_unread = self.unread.iter().map(|entry| entry.position + 1).max().unwrap_or(0);
-        let Some(positions) = &self.positions else { return Ok((first + entries).max(last_unread)) };
+        let Some(positions) = &self.positions else {
+            return Ok((first + entries).max(last_unread));
+        };
         if positions.len() as u64 != entries {
-            return Err(Error::invalid(format!("a batch of {entries} entries comes with {} positions", positions.len())));
+            return Err(Error::invalid(format!(
+                "a batch of {entries} entries comes with {} positions",
+                positions.len()
+            )));
         }
-        let ascends = positions.first().is_none_or(|position| *position >= first) && positions.is_sorted_by(|one, two| one < two);
+        let ascends = positions.first().is_none_or(|position| *position >= first)
+            && positions.is_sorted_by(|one, two| one < two);
         if !ascends {
             return Err(Error::invalid(format!(
                 "the positions of a batch do not ascend, or do not come after position {first}, up to which the stream was read"
@@ -129,7 +140,9 @@ impl EntryBatch {
             Value::Binary(bytes) => bytes.len(),
             _ => 0,
         };
-        let row = |row: &Row| row.iter().map(|(name, value)| CELL_BYTES + name.len() + text(value)).sum::<usize>();
+        let row = |row: &Row| {
+            row.iter().map(|(name, value)| CELL_BYTES + name.len() + text(value)).sum::<usize>()
+        };
         CELL_BYTES
             + match &self.payload {
                 Payload::Batch { rows, .. } => bytes_of(rows),
@@ -139,7 +152,8 @@ impl EntryBatch {
     }
 }
 
-/// The bytes of the cells of a record batch. Of dictionaries those of the cells, not of the values that they share.
+/// The bytes of the cells of a record batch. Of dictionaries those of the cells, not of the values
+/// that they share.
 pub(super) fn bytes_of(rows: &RecordBatch) -> usize {
     rows.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }
@@ -167,7 +181,11 @@ impl<I: Iterator<Item = Result<EntryBatch>> + Send> EntryStream for IteratorStre
 }
 
 /// A stream of record batches for one table.
-pub fn record_batch_stream<I>(name: impl Into<String>, table: impl Into<Arc<str>>, batches: I) -> Box<dyn EntryStream>
+pub fn record_batch_stream<I>(
+    name: impl Into<String>,
+    table: impl Into<Arc<str>>,
+    batches: I,
+) -> Box<dyn EntryStream>
 where
     I: IntoIterator<Item = Result<RecordBatch>>,
     I::IntoIter: Send + 'static,
@@ -177,13 +195,17 @@ where
     Box::new(IteratorStream { name: name.into(), batches })
 }
 
-/// A stream of single rows, each with the path of its table: tables may alternate, parents and children mix.
+/// A stream of single rows, each with the path of its table: tables may alternate, parents and
+/// children mix.
 pub fn row_stream<I>(name: impl Into<String>, rows: I) -> Box<dyn EntryStream>
 where
     I: IntoIterator<Item = Result<(Arc<str>, Row)>>,
     I::IntoIter: Send + 'static,
 {
-    Box::new(IteratorStream { name: name.into(), batches: RowGroups { rows: rows.into_iter(), held: None, failed: None } })
+    Box::new(IteratorStream {
+        name: name.into(),
+        batches: RowGroups { rows: rows.into_iter(), held: None, failed: None },
+    })
 }
 
 /// A stream of key/value pairs.

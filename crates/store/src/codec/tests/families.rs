@@ -73,7 +73,10 @@ fn a_key_tells_its_table_and_its_ancestors_keys() {
             assert_eq!(&key[..classifier.ancestor_key_len(key, 0).unwrap()], keys[0]);
         }
         assert_eq!(&keys[3][..classifier.ancestor_key_len(&keys[3], 1).unwrap()], keys[1]);
-        assert_eq!(classifier.ancestor_key_len(&keys[2], 1).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(
+            classifier.ancestor_key_len(&keys[2], 1).unwrap_err().kind(),
+            ErrorKind::Invalid
+        );
     }
 }
 
@@ -95,7 +98,10 @@ fn a_row_of_one_table_is_not_decoded_as_one_of_another() {
     codecs[1].encode_row(&row, &mut key, &mut value).unwrap();
     assert_eq!(codecs[1].decode_row(&key, &value).unwrap().get("z"), Some(&"3".into()));
     for other in [0, 2, 3] {
-        assert_eq!(codecs[other].decode_row(&key, &value).unwrap_err().kind(), ErrorKind::Corruption);
+        assert_eq!(
+            codecs[other].decode_row(&key, &value).unwrap_err().kind(),
+            ErrorKind::Corruption
+        );
     }
 }
 

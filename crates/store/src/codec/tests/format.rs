@@ -1,4 +1,5 @@
-//! The bytes of `docs/format.md`. They are on people's disks: when one of these tests fails the format has changed, and needs a new number.
+//! The bytes of `docs/format.md`. They are on people's disks: when one of these tests fails the
+//! format has changed, and needs a new number.
 
 use std::sync::Arc;
 
@@ -12,7 +13,12 @@ fn the_example_of_the_format_page() {
     let ships = codec(
         "CREATE TABLE ships (name STRING, no INTEGER, speed DOUBLE, flag STRING, armed BOOLEAN, note STRING, PRIMARY KEY (SHARD(name), no))",
     );
-    let row = Row::new().with("name", "A\0").with("no", 5).with("speed", 1.5).with("flag", "NL").with("armed", true);
+    let row = Row::new()
+        .with("name", "A\0")
+        .with("no", 5)
+        .with("speed", 1.5)
+        .with("flag", "NL")
+        .with("armed", true);
     let (mut key, mut value) = (Vec::new(), Vec::new());
     ships.encode_row(&row, &mut key, &mut value).unwrap();
     assert_eq!(key, [b'A', 0x00, 0xFF, 0x00, 0x01, 0x80, 0, 0, 5]);
@@ -28,10 +34,16 @@ fn the_example_of_the_format_page() {
     assert_eq!(value, expected.concat());
 
     let images = definition("CREATE TABLE ships.images (image LONG, PRIMARY KEY (image))");
-    let images = TableCodec::new(Arc::new(TableSchema::define(&images, Some(ships.schema()), 3).unwrap()), Limits::default());
+    let images = TableCodec::new(
+        Arc::new(TableSchema::define(&images, Some(ships.schema()), 3).unwrap()),
+        Limits::default(),
+    );
     let mut child_key = Vec::new();
     images.encode_key_values(&["A\0".into(), 5.into(), Value::Long(-1)], &mut child_key).unwrap();
-    assert_eq!(child_key, [&key[..], &[0, 0, 0, 3], &[0x7F, 255, 255, 255, 255, 255, 255, 255]].concat());
+    assert_eq!(
+        child_key,
+        [&key[..], &[0, 0, 0, 3], &[0x7F, 255, 255, 255, 255, 255, 255, 255]].concat()
+    );
 }
 
 #[test]
@@ -44,14 +56,20 @@ fn every_type_in_a_key() {
         ("FLOAT", Value::Float(-1.0), &[0x40, 0x7F, 255, 255]),
         ("DOUBLE", Value::Double(-0.0), &[0x80, 0, 0, 0, 0, 0, 0, 0]),
         ("DOUBLE", Value::Double(f64::NAN), &[0xFF, 0xF8, 0, 0, 0, 0, 0, 0]),
-        ("NUMBER(9, 2)", Value::Number { unscaled: 258, scale: 2 }, &[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]),
+        (
+            "NUMBER(9, 2)",
+            Value::Number { unscaled: 258, scale: 2 },
+            &[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2],
+        ),
         ("BOOLEAN", Value::Boolean(true), &[1]),
         ("UUID", Value::Uuid([7; 16]), &[7; 16]),
         ("STRING", "é".into(), &[0xC3, 0xA9, 0, 1]),
         ("BINARY", Value::Binary(vec![0, 255]), &[0, 255, 255, 0, 1]),
     ] {
         let mut key = Vec::new();
-        codec(&format!("CREATE TABLE t (k {column_type}, PRIMARY KEY (k))")).encode_key_values(&[value], &mut key).unwrap();
+        codec(&format!("CREATE TABLE t (k {column_type}, PRIMARY KEY (k))"))
+            .encode_key_values(&[value], &mut key)
+            .unwrap();
         assert_eq!(key, bytes, "{column_type}");
     }
 }

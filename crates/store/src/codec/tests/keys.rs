@@ -12,8 +12,7 @@ use crate::codec::{FieldRange, Limits, TableCodec};
 use crate::schema::TableSchema;
 use crate::{Row, Value};
 
-const PHONES: &str =
-    "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
+const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
 
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
@@ -22,10 +21,14 @@ fn compare(left: &Value, right: &Value) -> Ordering {
         (Value::Long(left), Value::Long(right)) => left.cmp(right),
         (Value::Float(left), Value::Float(right)) => left.total_cmp(right),
         (Value::Double(left), Value::Double(right)) => left.total_cmp(right),
-        (Value::Number { unscaled: left, .. }, Value::Number { unscaled: right, .. }) => left.cmp(right),
+        (Value::Number { unscaled: left, .. }, Value::Number { unscaled: right, .. }) => {
+            left.cmp(right)
+        }
         (Value::String(left), Value::String(right)) => left.as_bytes().cmp(right.as_bytes()),
         (Value::Binary(left), Value::Binary(right)) => left.cmp(right),
-        (Value::Timestamp { value: left, .. }, Value::Timestamp { value: right, .. }) => left.cmp(right),
+        (Value::Timestamp { value: left, .. }, Value::Timestamp { value: right, .. }) => {
+            left.cmp(right)
+        }
         (Value::Uuid(left), Value::Uuid(right)) => left.cmp(right),
         other => panic!("{other:?}"),
     }
@@ -83,7 +86,10 @@ proptest! {
 
 fn child(parent: &TableCodec) -> TableCodec {
     let images = definition("CREATE TABLE phones.images (image INTEGER, PRIMARY KEY (image))");
-    TableCodec::new(Arc::new(TableSchema::define(&images, Some(parent.schema()), 1).unwrap()), Limits::default())
+    TableCodec::new(
+        Arc::new(TableSchema::define(&images, Some(parent.schema()), 1).unwrap()),
+        Limits::default(),
+    )
 }
 
 #[test]
@@ -98,7 +104,9 @@ fn a_partial_key_is_a_prefix_of_the_rows_it_means() {
     ] {
         assert_eq!(codec.partial_key(&values, &mut prefix).unwrap(), given);
         assert!(key.starts_with(&prefix));
-        let row = Row::new().with("PRICE", values.get(1).cloned().unwrap_or(Value::Null)).with("maker", "Nokia");
+        let row = Row::new()
+            .with("PRICE", values.get(1).cloned().unwrap_or(Value::Null))
+            .with("maker", "Nokia");
         let mut again = Vec::new();
         if given < 3 {
             assert_eq!(codec.partial_key_row(&row, &mut again).unwrap(), given);
@@ -126,13 +134,18 @@ fn many_partial_keys_at_once_are_those_one_by_one() {
     let makers: ArrayRef = Arc::new(StringArray::from(vec!["Nokia", "A\0", "", "Apple"]));
     let prices: ArrayRef = Arc::new(StringArray::from(vec![Some("200"), None, None, Some("-1")]));
     let ids: ArrayRef = Arc::new(Int32Array::from(vec![None, None, None, Some(5)]));
-    let batch = RecordBatch::try_from_iter([("id", ids), ("Price", prices), ("maker", makers)]).unwrap();
+    let batch =
+        RecordBatch::try_from_iter([("id", ids), ("Price", prices), ("maker", makers)]).unwrap();
     for codec in codecs {
         let (mut keys, mut columns, mut single) = (Slices::new(), Vec::new(), Vec::new());
         codec.partial_keys(&batch, &mut keys, &mut columns).unwrap();
         assert_eq!(columns, [2, 1, 1, 3]);
-        let values: [&[Value]; 4] =
-            [&["Nokia".into(), 200.into()], &["A\0".into()], &["".into()], &["Apple".into(), Value::Integer(-1), 5.into()]];
+        let values: [&[Value]; 4] = [
+            &["Nokia".into(), 200.into()],
+            &["A\0".into()],
+            &["".into()],
+            &["Apple".into(), Value::Integer(-1), 5.into()],
+        ];
         for (row, values) in values.iter().enumerate() {
             codec.partial_key(values, &mut single).unwrap();
             assert_eq!(keys.get(row), single, "key {row} of {}", codec.schema().path);
@@ -157,7 +170,12 @@ fn many_whole_keys_at_once_are_those_one_by_one() {
     codec.encode_keys(&batch, &mut keys).unwrap();
     for (row, maker) in ["Nokia", "\0"].into_iter().enumerate() {
         let plus = row as i32;
-        codec.encode_key_values(&[maker.into(), (2 + plus).into(), (3 + plus).into(), (4 + plus).into()], &mut single).unwrap();
+        codec
+            .encode_key_values(
+                &[maker.into(), (2 + plus).into(), (3 + plus).into(), (4 + plus).into()],
+                &mut single,
+            )
+            .unwrap();
         assert_eq!(keys.get(row), single);
     }
 }
@@ -170,13 +188,23 @@ fn assert_invalid<T: std::fmt::Debug>(result: Result<T, Error>, what: &[&str]) {
 
 #[test]
 fn keys_that_are_no_keys_are_refused_by_name() {
-    let codec = codec("CREATE TABLE t (a LONG, b LONG, c LONG, d LONG, PRIMARY KEY (SHARD(a, b), c))");
+    let codec =
+        codec("CREATE TABLE t (a LONG, b LONG, c LONG, d LONG, PRIMARY KEY (SHARD(a, b), c))");
     let mut key = Vec::new();
     assert_invalid(codec.partial_key(&[], &mut key), &["lacks column 'a'", "shard key (a, b)"]);
     assert_invalid(codec.partial_key(&[1.into()], &mut key), &["lacks column 'b'"]);
-    assert_invalid(codec.partial_key(&[1.into(), Value::Null, 3.into()], &mut key), &["'c'", "not 'b' before it"]);
-    assert_invalid(codec.partial_key(&[1.into(), 2.into(), 3.into(), 4.into()], &mut key), &["4 values", "(a, b, c)"]);
-    assert_invalid(codec.partial_key(&[1.into(), "x".into()], &mut key), &["'b'", "'x' is not a LONG"]);
+    assert_invalid(
+        codec.partial_key(&[1.into(), Value::Null, 3.into()], &mut key),
+        &["'c'", "not 'b' before it"],
+    );
+    assert_invalid(
+        codec.partial_key(&[1.into(), 2.into(), 3.into(), 4.into()], &mut key),
+        &["4 values", "(a, b, c)"],
+    );
+    assert_invalid(
+        codec.partial_key(&[1.into(), "x".into()], &mut key),
+        &["'b'", "'x' is not a LONG"],
+    );
     assert_invalid(
         codec.partial_key_row(&Row::new().with("a", 1).with("b", 1).with("d", 1), &mut key),
         &["'d' is not part of the primary key"],
@@ -189,9 +217,15 @@ fn keys_that_are_no_keys_are_refused_by_name() {
 
     let (mut keys, mut columns) = (Slices::new(), Vec::new());
     let numbers = |values: Vec<Option<i32>>| Arc::new(Int32Array::from(values)) as ArrayRef;
-    let batch =
-        RecordBatch::try_from_iter([("a", numbers(vec![Some(1), Some(1)])), ("b", numbers(vec![Some(1), None]))]).unwrap();
-    assert_invalid(codec.partial_keys(&batch, &mut keys, &mut columns), &["key 1", "lacks column 'b'"]);
+    let batch = RecordBatch::try_from_iter([
+        ("a", numbers(vec![Some(1), Some(1)])),
+        ("b", numbers(vec![Some(1), None])),
+    ])
+    .unwrap();
+    assert_invalid(
+        codec.partial_keys(&batch, &mut keys, &mut columns),
+        &["key 1", "lacks column 'b'"],
+    );
     let batch = RecordBatch::try_from_iter([("a", numbers(vec![Some(1)]))]).unwrap();
     assert_invalid(codec.partial_keys(&batch, &mut keys, &mut columns), &["lacks column 'b'"]);
 }
@@ -205,11 +239,23 @@ fn a_range_belongs_on_the_first_open_key_column() {
         codec.range_bounds(&prefix, given, &range, &mut start, &mut end)
     };
     let whole: [Value; 3] = ["Nokia".into(), 200.into(), 7.into()];
-    assert_invalid(bounds(&whole, FieldRange::of("price")), &["extra fields beyond the range column"]);
-    assert_invalid(bounds(&whole[..1], FieldRange::of("id")), &["missing fields before the range column", "'price'"]);
-    assert_invalid(bounds(&whole[..1], FieldRange::of("name")), &["'name' is not part of the primary key"]);
+    assert_invalid(
+        bounds(&whole, FieldRange::of("price")),
+        &["extra fields beyond the range column"],
+    );
+    assert_invalid(
+        bounds(&whole[..1], FieldRange::of("id")),
+        &["missing fields before the range column", "'price'"],
+    );
+    assert_invalid(
+        bounds(&whole[..1], FieldRange::of("name")),
+        &["'name' is not part of the primary key"],
+    );
     assert_invalid(bounds(&whole[..1], FieldRange::of("colour")), &["'colour' is no column"]);
-    assert_invalid(bounds(&whole[..1], FieldRange::of("price").from("cheap")), &["'cheap' is not an INTEGER"]);
+    assert_invalid(
+        bounds(&whole[..1], FieldRange::of("price").from("cheap")),
+        &["'cheap' is not an INTEGER"],
+    );
     assert_invalid(bounds(&whole[..1], FieldRange::of("price").to(Value::Null)), &["NULL"]);
     bounds(&whole[..1], FieldRange::of("PRICE").from(1)).unwrap();
 }
@@ -217,12 +263,15 @@ fn a_range_belongs_on_the_first_open_key_column() {
 #[test]
 fn an_end_between_two_moments_that_the_column_can_hold_still_divides_them() {
     let codec = codec("CREATE TABLE t (s LONG, at TIMESTAMP(0), PRIMARY KEY (SHARD(s), at))");
-    let (mut prefix, mut key, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut prefix, mut key, mut start, mut end) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let given = codec.partial_key(&[1.into()], &mut prefix).unwrap();
     let range = FieldRange::of("at").from("2022-01-03T06:00:00.5").before("2022-01-03T06:00:02.5");
     codec.range_bounds(&prefix, given, &range, &mut start, &mut end).unwrap();
     for (second, expected) in [("00", false), ("01", true), ("02", true), ("03", false)] {
-        codec.encode_key_values(&[1.into(), format!("2022-01-03T06:00:{second}").into()], &mut key).unwrap();
+        codec
+            .encode_key_values(&[1.into(), format!("2022-01-03T06:00:{second}").into()], &mut key)
+            .unwrap();
         assert_eq!(key >= start && key < end, expected, "second {second}");
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tonnage_engine::{ErrorKind, Slices};
 
-use super::support::{any_rows, any_table, any_table_with_rows, any_value, batch_of, codec, encode, row_of, stored};
+use super::support::{
+    any_rows, any_table, any_table_with_rows, any_value, batch_of, codec, encode, row_of, stored,
+};
 use crate::codec::{Limits, TableCodec};
 use crate::schema::{Change, ColumnDefinition};
 use crate::{ColumnType, Row, Value, ValueRef};
@@ -165,7 +167,10 @@ proptest! {
 #[test]
 fn a_row_written_after_an_alteration_asks_for_the_table_to_be_opened_again() {
     let old = codec("CREATE TABLE t (k LONG, PRIMARY KEY (k))");
-    let new = old.schema().alter(&[Change::AddColumn(ColumnDefinition::new("v", ColumnType::Long))]).unwrap();
+    let new = old
+        .schema()
+        .alter(&[Change::AddColumn(ColumnDefinition::new("v", ColumnType::Long))])
+        .unwrap();
     let new = TableCodec::new(Arc::new(new), Limits::default());
     let (mut key, mut value) = (Vec::new(), Vec::new());
     new.encode_row(&Row::new().with("k", 1), &mut key, &mut value).unwrap();
@@ -192,9 +197,15 @@ fn damage_names_the_table_and_the_key() {
 
 #[test]
 fn a_row_takes_defaults_and_names_its_mistakes() {
-    let codec = codec("CREATE TABLE t (k LONG, a INTEGER NOT NULL DEFAULT 7, b STRING NOT NULL, c JSON, PRIMARY KEY (k))");
+    let codec = codec(
+        "CREATE TABLE t (k LONG, a INTEGER NOT NULL DEFAULT 7, b STRING NOT NULL, c JSON, PRIMARY KEY (k))",
+    );
     let (mut key, mut value) = (Vec::new(), Vec::new());
-    let mut encode = |row: Row| codec.encode_row(&row, &mut key, &mut value).map(|()| codec.decode_row(&key, &value).unwrap());
+    let mut encode = |row: Row| {
+        codec
+            .encode_row(&row, &mut key, &mut value)
+            .map(|()| codec.decode_row(&key, &value).unwrap())
+    };
 
     let row = encode(Row::new().with("B", "x").with("K", 5)).unwrap();
     assert_eq!(row, Row::new().with("k", 5_i64).with("a", 7).with("b", "x").with("c", Value::Null));

@@ -45,7 +45,9 @@ pub(super) fn any_type() -> impl Strategy<Value = ColumnType> {
 }
 
 pub(super) fn any_key_type() -> impl Strategy<Value = ColumnType> {
-    any_type().prop_map(|column_type| if column_type == ColumnType::Json { ColumnType::String } else { column_type })
+    any_type().prop_map(|column_type| {
+        if column_type == ColumnType::Json { ColumnType::String } else { column_type }
+    })
 }
 
 /// A value of a type as a key can hold it: floats that equal 0 are 0.0, and there is one NaN.
@@ -53,12 +55,12 @@ pub(super) fn any_value(column_type: ColumnType) -> BoxedStrategy<Value> {
     match column_type {
         ColumnType::Integer => prop_oneof![any::<i32>(), -3..3].prop_map(Value::Integer).boxed(),
         ColumnType::Long => prop_oneof![any::<i64>(), -3_i64..3].prop_map(Value::Long).boxed(),
-        ColumnType::Float => {
-            any::<f32>().prop_map(|value| Value::Float(if value.is_nan() { f32::NAN } else { value + 0.0 })).boxed()
-        }
-        ColumnType::Double => {
-            any::<f64>().prop_map(|value| Value::Double(if value.is_nan() { f64::NAN } else { value + 0.0 })).boxed()
-        }
+        ColumnType::Float => any::<f32>()
+            .prop_map(|value| Value::Float(if value.is_nan() { f32::NAN } else { value + 0.0 }))
+            .boxed(),
+        ColumnType::Double => any::<f64>()
+            .prop_map(|value| Value::Double(if value.is_nan() { f64::NAN } else { value + 0.0 }))
+            .boxed(),
         ColumnType::Number { precision, scale } => {
             let high = 10_i128.pow(precision.into());
             (-high + 1..high).prop_map(move |unscaled| Value::Number { unscaled, scale }).boxed()
@@ -66,13 +68,17 @@ pub(super) fn any_value(column_type: ColumnType) -> BoxedStrategy<Value> {
         ColumnType::String => "[a-c\\x00é]{0,6}".prop_map(Value::String).boxed(),
         ColumnType::Boolean => any::<bool>().prop_map(Value::Boolean).boxed(),
         ColumnType::Binary => {
-            proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255), any::<u8>()], 0..6).prop_map(Value::Binary).boxed()
+            proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255), any::<u8>()], 0..6)
+                .prop_map(Value::Binary)
+                .boxed()
         }
-        ColumnType::Timestamp(precision) => any::<i64>().prop_map(move |value| Value::Timestamp { value, precision }).boxed(),
+        ColumnType::Timestamp(precision) => {
+            any::<i64>().prop_map(move |value| Value::Timestamp { value, precision }).boxed()
+        }
         ColumnType::Uuid => any::<[u8; 16]>().prop_map(Value::Uuid).boxed(),
-        ColumnType::Json => {
-            prop_oneof![Just("{\"a\": [1, null]}"), Just("3"), Just("\"\"")].prop_map(|text| Value::Json(text.into())).boxed()
-        }
+        ColumnType::Json => prop_oneof![Just("{\"a\": [1, null]}"), Just("3"), Just("\"\"")]
+            .prop_map(|text| Value::Json(text.into()))
+            .boxed(),
     }
 }
 
@@ -82,13 +88,20 @@ pub(super) fn any_table() -> impl Strategy<Value = Arc<TableSchema>> {
     let others = proptest::collection::vec((any_type(), any::<bool>()), 0..=9);
     (keys, others, any::<bool>()).prop_map(|(keys, others, keys_last)| {
         let key: Vec<String> = (0..keys.len()).map(|index| format!("k{index}")).collect();
-        let key_columns = key.iter().zip(&keys).map(|(name, column_type)| ColumnDefinition::new(name, *column_type));
-        let other_columns = others.iter().enumerate().map(|(index, (column_type, nullable))| ColumnDefinition {
-            nullable: *nullable,
-            ..ColumnDefinition::new(format!("v{index}"), *column_type)
-        });
-        let columns =
-            if keys_last { other_columns.chain(key_columns).collect() } else { key_columns.chain(other_columns).collect() };
+        let key_columns = key
+            .iter()
+            .zip(&keys)
+            .map(|(name, column_type)| ColumnDefinition::new(name, *column_type));
+        let other_columns =
+            others.iter().enumerate().map(|(index, (column_type, nullable))| ColumnDefinition {
+                nullable: *nullable,
+                ..ColumnDefinition::new(format!("v{index}"), *column_type)
+            });
+        let columns = if keys_last {
+            other_columns.chain(key_columns).collect()
+        } else {
+            key_columns.chain(other_columns).collect()
+        };
         let definition = TableDefinition {
             path: "t".into(),
             columns,
@@ -101,19 +114,28 @@ pub(super) fn any_table() -> impl Strategy<Value = Arc<TableSchema>> {
 }
 
 /// Rows of a table, one list of values each, in the table's order.
-pub(super) fn any_rows(schema: &TableSchema, rows_max: usize) -> impl Strategy<Value = Vec<Vec<Value>>> + use<> {
+pub(super) fn any_rows(
+    schema: &TableSchema,
+    rows_max: usize,
+) -> impl Strategy<Value = Vec<Vec<Value>>> + use<> {
     let row: Vec<BoxedStrategy<Value>> = schema
         .columns
         .iter()
         .map(|column| {
             let value = any_value(column.column_type);
-            if column.nullable { prop_oneof![1 => Just(Value::Null), 3 => value].boxed() } else { value }
+            if column.nullable {
+                prop_oneof![1 => Just(Value::Null), 3 => value].boxed()
+            } else {
+                value
+            }
         })
         .collect();
     proptest::collection::vec(row, 0..=rows_max)
 }
 
-pub(super) fn any_table_with_rows(rows_max: usize) -> impl Strategy<Value = (Arc<TableSchema>, Vec<Vec<Value>>)> {
+pub(super) fn any_table_with_rows(
+    rows_max: usize,
+) -> impl Strategy<Value = (Arc<TableSchema>, Vec<Vec<Value>>)> {
     any_table().prop_flat_map(move |schema| {
         let rows = any_rows(&schema, rows_max);
         (Just(schema), rows)
@@ -125,11 +147,17 @@ pub(super) fn batch_of(schema: &TableSchema, rows: &[Vec<Value>]) -> RecordBatch
         let cells: Vec<Value> = rows.iter().map(|row| row[index].clone()).collect();
         array_of(&cells, schema.columns[index].column_type)
     };
-    RecordBatch::try_new(schema.arrow_schema(), (0..schema.columns.len()).map(column).collect()).unwrap()
+    RecordBatch::try_new(schema.arrow_schema(), (0..schema.columns.len()).map(column).collect())
+        .unwrap()
 }
 
 pub(super) fn row_of(schema: &TableSchema, values: &[Value]) -> Row {
-    schema.columns.iter().zip(values).map(|(column, value)| (column.name.clone(), value.clone())).collect()
+    schema
+        .columns
+        .iter()
+        .zip(values)
+        .map(|(column, value)| (column.name.clone(), value.clone()))
+        .collect()
 }
 
 /// What a store gives back of keys and values put in.

@@ -65,7 +65,12 @@ fn a_load_that_does_not_flush_is_not_waited_for_for_ever() {
     assert!(error.message().contains("bulk put"), "{error}");
     assert!(!load.flush_wanted(), "there is a push under way that knows nothing");
     drop(pushing);
-    assert!(gate.wait_for_loads(ROWS, Duration::MAX, || true).unwrap_err().message().contains("cancelled"));
+    assert!(
+        gate.wait_for_loads(ROWS, Duration::MAX, || true)
+            .unwrap_err()
+            .message()
+            .contains("cancelled")
+    );
     assert!(load.flush_wanted());
     load.flushed(load.begin_flush());
     assert!(!load.flush_wanted());

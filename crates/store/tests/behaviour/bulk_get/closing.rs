@@ -67,7 +67,8 @@ fn a_read_that_is_over_lets_go_of_its_key_source(#[values(Memory, RocksDb)] on: 
         let _held = &guard;
         vec![Value::from(MAKERS[number % 4])]
     }));
-    let mut read = store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
+    let mut read =
+        store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
     read.next().unwrap().unwrap();
     drop(read);
     let started = Instant::now();
@@ -87,10 +88,12 @@ fn a_slow_key_source_does_not_hold_up_the_closing(#[values(Memory, RocksDb)] on:
         }
         vec![Value::from(MAKERS[number % 4])]
     }));
-    let mut read = store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
+    let mut read =
+        store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
     read.next().unwrap().unwrap();
     drop(read);
-    // The source still waits for its ninth key, and the store can be closed and opened all the same.
+    // The source still waits for its ninth key, and the store can be closed and opened all the
+    // same.
     store.reopen();
     drop(release);
     assert_eq!(store.table("phones").unwrap().count().unwrap(), 80);

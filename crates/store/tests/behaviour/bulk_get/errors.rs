@@ -1,4 +1,5 @@
-//! Keys and options that do not fit the table: the error says which key of the input, and names columns and tables.
+//! Keys and options that do not fit the table: the error says which key of the input, and names
+//! columns and tables.
 
 use std::sync::Arc;
 
@@ -32,7 +33,8 @@ fn a_bad_key_is_named_after_the_rows_of_the_keys_before_it(
 ) {
     let store = shop::stocked(on, 10);
     let keys = [BulkKey::Values(vec!["Apple".into()]), BulkKey::Values(vec!["Nokia".into()]), bad];
-    let (found, error) = until_error(store.table("phones").unwrap().bulk_get(KeySource::keys(keys), &forward()));
+    let (found, error) =
+        until_error(store.table("phones").unwrap().bulk_get(KeySource::keys(keys), &forward()));
     assert_eq!(found.len(), 20);
     assert_error(error, ErrorKind::Invalid, named);
 }
@@ -42,14 +44,23 @@ fn a_bad_key_of_a_record_batch_is_named() {
     let store = shop::stocked(Memory, 10);
     let table = store.table("phones").unwrap();
     let batch = |columns: Vec<(&str, ArrayRef)>| {
-        Ok(RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap())
+        Ok(RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, array)| (name, array, true)),
+        )
+        .unwrap())
     };
     let makers = |makers: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringArray::from(makers)) };
     let prices: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
     let cases = [
         (batch(vec![("price", prices.clone())]), vec!["maker"]),
-        (batch(vec![("maker", makers(vec![Some("Nokia"), None])), ("price", prices.clone())]), vec!["key 1", "maker"]),
-        (batch(vec![("maker", makers(vec![Some("Nokia"), Some("A")])), ("colour", prices)]), vec!["colour", "phones"]),
+        (
+            batch(vec![("maker", makers(vec![Some("Nokia"), None])), ("price", prices.clone())]),
+            vec!["key 1", "maker"],
+        ),
+        (
+            batch(vec![("maker", makers(vec![Some("Nokia"), Some("A")])), ("colour", prices)]),
+            vec!["colour", "phones"],
+        ),
     ];
     for (keys, named) in cases {
         let (_, error) = until_error(table.bulk_get(KeySource::batches(vec![keys]), &forward()));
@@ -65,7 +76,10 @@ fn a_bad_key_of_a_record_batch_is_named() {
 #[case::no_rows_per_key(BulkGetOptions { limit_per_key: Some(0), ..Default::default() }, &["limit_per_key"])]
 #[case::unknown_column(BulkGetOptions { columns: Some(vec!["colour".into()]), ..Default::default() }, &["colour", "phones"])]
 #[case::value_column_of_keys(BulkGetOptions { columns: Some(vec!["name".into()]), keys_only: true, ..Default::default() }, &["name", "keys only"])]
-fn an_option_that_does_not_fit_is_refused_by_name(#[case] options: BulkGetOptions, #[case] named: &[&str]) {
+fn an_option_that_does_not_fit_is_refused_by_name(
+    #[case] options: BulkGetOptions,
+    #[case] named: &[&str],
+) {
     let store = shop::stocked(Memory, 3);
     let get = store.table("phones").unwrap().bulk_get(KeySource::keys(Vec::<Row>::new()), &options);
     assert_error(failure(get), ErrorKind::Invalid, named);
@@ -77,7 +91,9 @@ fn a_relative_that_is_none_is_refused_naming_both_tables() {
     store.execute("CREATE TABLE ships (id LONG, PRIMARY KEY (id))").unwrap();
     let ask = |relative: &str| {
         let options = BulkGetOptions { relatives: vec![relative.into()], ..Default::default() };
-        failure(store.table("phones").unwrap().bulk_get(KeySource::keys(Vec::<Row>::new()), &options))
+        failure(
+            store.table("phones").unwrap().bulk_get(KeySource::keys(Vec::<Row>::new()), &options),
+        )
     };
     assert_error(ask("ships"), ErrorKind::Invalid, &["ships", "phones"]);
     assert_error(ask("phones"), ErrorKind::Invalid, &["phones"]);
@@ -88,8 +104,13 @@ fn a_relative_that_is_none_is_refused_naming_both_tables() {
 #[rstest]
 fn the_keys_before_a_bad_one_in_a_record_batch_are_answered(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 10);
-    let makers: ArrayRef = Arc::new(StringArray::from(vec![Some("Apple"), Some("Nokia"), None, Some("Samsung")]));
-    let keys = || KeySource::from(RecordBatch::try_from_iter_with_nullable([("maker", makers.clone(), true)]).unwrap());
+    let makers: ArrayRef =
+        Arc::new(StringArray::from(vec![Some("Apple"), Some("Nokia"), None, Some("Samsung")]));
+    let keys = || {
+        KeySource::from(
+            RecordBatch::try_from_iter_with_nullable([("maker", makers.clone(), true)]).unwrap(),
+        )
+    };
     for options in [BulkGetOptions::default(), forward()] {
         let (found, error) = until_error(store.table("phones").unwrap().bulk_get(keys(), &options));
         assert_eq!(found.len(), 20);

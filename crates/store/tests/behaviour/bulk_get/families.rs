@@ -8,16 +8,22 @@ use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, image, phone};
 use crate::common::{TestStore, row};
 
-/// Asserts that each row of `child` comes behind its row of `parent`, with nothing of another family between.
+/// Asserts that each row of `child` comes behind its row of `parent`, with nothing of another
+/// family between.
 #[track_caller]
 fn assert_together(found: &[RelatedRow], parent: &str, child: &str, key: &[&str]) {
-    let key_of = |row: &RelatedRow| key.iter().map(|name| row.row.get(name).cloned()).collect::<Vec<_>>();
+    let key_of =
+        |row: &RelatedRow| key.iter().map(|name| row.row.get(name).cloned()).collect::<Vec<_>>();
     let mut current = None;
     for row in found {
         if &*row.table == parent {
             current = Some(key_of(row));
         } else if &*row.table == child {
-            assert_eq!(Some(key_of(row)), current, "a row of {child} behind another row of {parent}");
+            assert_eq!(
+                Some(key_of(row)),
+                current,
+                "a row of {child} behind another row of {parent}"
+            );
         }
     }
 }
@@ -25,15 +31,18 @@ fn assert_together(found: &[RelatedRow], parent: &str, child: &str, key: &[&str]
 fn store_of_families(on: Ground, phones: i64, images: i32) -> TestStore {
     let store = shop::empty(on);
     let all = || MAKERS.iter().flat_map(move |maker| (0..phones).map(move |id| (*maker, id)));
-    let pictures = all().flat_map(|(maker, id)| (0..images).map(move |number| image(maker, 1, id, number)));
-    let streams =
-        vec![shop::rows_of("phones", all().map(|(maker, id)| phone(maker, 1, id))), shop::rows_of("phones.images", pictures)];
+    let pictures =
+        all().flat_map(|(maker, id)| (0..images).map(move |number| image(maker, 1, id, number)));
+    let streams = vec![
+        shop::rows_of("phones", all().map(|(maker, id)| phone(maker, 1, id))),
+        shop::rows_of("phones.images", pictures),
+    ];
     store.bulk_put(streams, &Default::default()).unwrap();
     store
 }
 
-/// A chunk of a read ended in the middle of a family, and the next one in the queue was another worker's: pictures stood
-/// behind another phone, now and then.
+/// A chunk of a read ended in the middle of a family, and the next one in the queue was another
+/// worker's: pictures stood behind another phone, now and then.
 #[rstest]
 #[case::families_that_fit_a_batch(60, 2, 7)]
 #[case::families_larger_than_a_batch(15, 30, 20)]
@@ -50,7 +59,9 @@ fn children_stay_behind_their_parent_without_an_order(
         max_concurrent_requests: Some(4),
         ..Default::default()
     };
-    let keys = || KeySource::keys((0..40).map(|key| vec![Value::from(MAKERS[key % 4])]).collect::<Vec<_>>());
+    let keys = || {
+        KeySource::keys((0..40).map(|key| vec![Value::from(MAKERS[key % 4])]).collect::<Vec<_>>())
+    };
     let found = get_from(&store, "phones", keys(), &options);
     assert_eq!(found.len(), 10 * 4 * phones as usize * (1 + images as usize));
     assert_together(&found, "phones", "phones.images", &["maker", "id"]);
@@ -81,7 +92,8 @@ fn rows_stay_behind_their_ancestor_without_an_order(#[values(Memory, RocksDb)] o
         max_concurrent_requests: Some(4),
         ..Default::default()
     };
-    let keys = KeySource::keys((0..40).map(|key| vec![Value::from(MAKERS[key % 4])]).collect::<Vec<_>>());
+    let keys =
+        KeySource::keys((0..40).map(|key| vec![Value::from(MAKERS[key % 4])]).collect::<Vec<_>>());
     let found = get_from(&store, "phones.images", keys, &options);
     assert_eq!(found.iter().filter(|row| &*row.table == "phones.images").count(), 10 * 4 * 15 * 30);
     assert_together(&found, "phones", "phones.images", &["maker", "id"]);
@@ -96,15 +108,25 @@ fn tree(on: Ground) -> TestStore {
     for k in 0..3_i64 {
         store.table("a").unwrap().put(&row! { "k" => k }, &Default::default()).unwrap();
         for l in 0..2_i64 {
-            store.table("a.b").unwrap().put(&row! { "k" => k, "l" => l }, &Default::default()).unwrap();
-            store.table("a.b.c").unwrap().put(&row! { "k" => k, "l" => l, "m" => 0_i64 }, &Default::default()).unwrap();
+            store
+                .table("a.b")
+                .unwrap()
+                .put(&row! { "k" => k, "l" => l }, &Default::default())
+                .unwrap();
+            store
+                .table("a.b.c")
+                .unwrap()
+                .put(&row! { "k" => k, "l" => l, "m" => 0_i64 }, &Default::default())
+                .unwrap();
         }
     }
     store
 }
 
 fn names(found: &[RelatedRow]) -> Vec<String> {
-    let columns = |row: &RelatedRow| row.row.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join("/");
+    let columns = |row: &RelatedRow| {
+        row.row.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join("/")
+    };
     found.iter().map(|row| format!("{} {}", row.table, columns(row))).collect()
 }
 
@@ -114,12 +136,15 @@ fn with(options: BulkGetOptions, relatives: &[&str]) -> BulkGetOptions {
 
 /// What came last was remembered for each task only, and small tasks hold a key each.
 #[rstest]
-fn an_ancestor_comes_once_for_all_keys_in_a_row_that_share_it(#[values(Memory, RocksDb)] on: Ground) {
+fn an_ancestor_comes_once_for_all_keys_in_a_row_that_share_it(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = tree(on);
     let key = |k: i64, l: i64| vec![Value::from(k), Value::from(l)];
     let keys = KeySource::keys([key(1, 0), key(1, 1), key(2, 0), key(1, 0)]);
     let found = get_from(&store, "a.b.c", keys, &with(forward(), &["a"]));
-    let expected = ["a 1", "a.b.c 1/0/0", "a.b.c 1/1/0", "a 2", "a.b.c 2/0/0", "a 1", "a.b.c 1/0/0"];
+    let expected =
+        ["a 1", "a.b.c 1/0/0", "a.b.c 1/1/0", "a 2", "a.b.c 2/0/0", "a 1", "a.b.c 1/0/0"];
     assert_eq!(names(&found), expected);
 }
 

@@ -26,18 +26,24 @@ fn a_partial_key_gives_all_rows_below_it(#[values(Memory, RocksDb)] on: Ground) 
     assert_eq!(found, phones_of("Nokia", 300));
 }
 
-/// Found by the model test: point reads had a queue of their own, so the only worker took a later range first, filled its
-/// results and waited for the reader, who waited for a point read that nobody took.
+/// Found by the model test: point reads had a queue of their own, so the only worker took a later
+/// range first, filled its results and waited for the reader, who waited for a point read that
+/// nobody took.
 #[rstest]
-fn whole_and_partial_keys_in_turn_come_in_order_with_one_worker(#[values(Memory, RocksDb)] on: Ground) {
+fn whole_and_partial_keys_in_turn_come_in_order_with_one_worker(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::stocked(on, 300);
-    let options = BulkGetOptions { max_concurrent_requests: Some(1), batch_rows_max: 1, ..forward() };
+    let options =
+        BulkGetOptions { max_concurrent_requests: Some(1), batch_rows_max: 1, ..forward() };
     for _ in 0..20 {
         let whole = vec![Value::from("Apple"), Value::from(price_of(1)), Value::from(1_i64)];
-        let keys = (0..6).map(|turn| if turn % 2 == 0 { whole.clone() } else { vec![Value::from("Nokia")] });
+        let keys = (0..6)
+            .map(|turn| if turn % 2 == 0 { whole.clone() } else { vec![Value::from("Nokia")] });
         let found = rows(get(&store, KeySource::keys(keys.collect::<Vec<_>>()), &options));
         assert_eq!(found.len(), 3 * 301);
-        assert!(found.chunks(301).all(|turn| turn[0] == phone("Apple", price_of(1), 1) && turn[1..] == phones_of("Nokia", 300)));
+        assert!(found.chunks(301).all(|turn| turn[0] == phone("Apple", price_of(1), 1)
+            && turn[1..] == phones_of("Nokia", 300)));
     }
 }
 
@@ -46,7 +52,8 @@ fn without_an_order_the_rows_of_a_maker_still_come_by_price(#[values(Memory, Roc
     let store = shop::stocked(on, 300);
     let found = rows(get(&store, makers(&["Apple", "Nokia"]), &BulkGetOptions::default()));
     for maker in ["Apple", "Nokia"] {
-        let of_maker: Vec<_> = found.iter().filter(|row| row.get("maker") == Some(&maker.into())).cloned().collect();
+        let of_maker: Vec<_> =
+            found.iter().filter(|row| row.get("maker") == Some(&maker.into())).cloned().collect();
         assert_eq!(of_maker, phones_of(maker, 300));
     }
     assert_eq!(found.len(), 600);
@@ -58,7 +65,8 @@ fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: G
     let order = ["Samsung", "Apple", "Nokia", "Motorola"];
     let expected: Vec<Row> = order.iter().flat_map(|maker| phones_of(maker, 50)).collect();
     assert_eq!(rows(get(&store, makers(&order), &forward())), expected);
-    let expected: Vec<Row> = order.iter().flat_map(|maker| phones_of(maker, 50).into_iter().rev()).collect();
+    let expected: Vec<Row> =
+        order.iter().flat_map(|maker| phones_of(maker, 50).into_iter().rev()).collect();
     assert_eq!(rows(get(&store, makers(&order), &reverse())), expected);
 }
 
@@ -78,7 +86,10 @@ fn a_key_without_a_row_gives_nothing(#[values(Memory, RocksDb)] on: Ground) {
     let found = rows(get(&store, makers(&["Apple", "Siemens", "Nokia"]), &forward()));
     assert_eq!(found.len(), 20);
     let keys = [phone_key("Apple", 1, 1), phone_key("Apple", price_of(3), 3)];
-    assert_eq!(rows(get(&store, KeySource::keys(keys), &forward())), [phone("Apple", price_of(3), 3)]);
+    assert_eq!(
+        rows(get(&store, KeySource::keys(keys), &forward())),
+        [phone("Apple", price_of(3), 3)]
+    );
 }
 
 #[rstest]
@@ -95,8 +106,16 @@ fn the_same_key_three_times_gives_its_rows_at_least_once(#[values(Memory, RocksD
     let distinct: BTreeSet<_> = found.iter().map(|row| format!("{row:?}")).collect();
     assert_eq!(distinct.len(), 100);
     let whole = phone_key("Nokia", price_of(3), 3);
-    let found = rows(get(&store, KeySource::keys([whole.clone(), whole.clone(), whole]), &BulkGetOptions::default()));
-    assert_eq!(found, [phone("Nokia", price_of(3), 3)], "the same key in one task is looked up once");
+    let found = rows(get(
+        &store,
+        KeySource::keys([whole.clone(), whole.clone(), whole]),
+        &BulkGetOptions::default(),
+    ));
+    assert_eq!(
+        found,
+        [phone("Nokia", price_of(3), 3)],
+        "the same key in one task is looked up once"
+    );
 }
 
 #[rstest]
@@ -119,16 +138,24 @@ fn whole_and_partial_keys_may_mix(#[values(Memory, RocksDb)] on: Ground) {
 fn keys_may_name_their_columns_in_any_order_and_case(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 20);
     let named = key(row! { "ID" => 4, "Maker" => "Apple", "price" => price_of(4) });
-    assert_eq!(rows(get(&store, KeySource::keys([named]), &forward())), [phone("Apple", price_of(4), 4)]);
+    assert_eq!(
+        rows(get(&store, KeySource::keys([named]), &forward())),
+        [phone("Apple", price_of(4), 4)]
+    );
 }
 
 #[rstest]
-fn a_failing_key_source_delivers_the_rows_of_the_keys_before_it(#[values(Memory, RocksDb)] on: Ground) {
+fn a_failing_key_source_delivers_the_rows_of_the_keys_before_it(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::stocked(on, 50);
     for options in [BulkGetOptions::default(), forward()] {
         let good = ["Apple", "Nokia", "Samsung"].map(|maker| Ok(vec![maker.into()].into()));
-        let keys =
-            KeySource::try_keys(good.into_iter().chain([Err(Error::unavailable("the queue is closed"))]).collect::<Vec<_>>());
+        let keys = KeySource::try_keys(
+            good.into_iter()
+                .chain([Err(Error::unavailable("the queue is closed"))])
+                .collect::<Vec<_>>(),
+        );
         let (found, error) = until_error(store.table("phones").unwrap().bulk_get(keys, &options));
         assert_eq!(found.len(), 150);
         assert_error(error, tonnage::ErrorKind::Unavailable, &["the queue is closed"]);
@@ -138,8 +165,12 @@ fn a_failing_key_source_delivers_the_rows_of_the_keys_before_it(#[values(Memory,
 #[rstest]
 fn after_an_error_a_read_is_over(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 5);
-    let keys = KeySource::try_keys(vec![Err(Error::unavailable("closed")), Ok(vec!["Apple".into()].into())]);
-    let mut batches = store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
+    let keys = KeySource::try_keys(vec![
+        Err(Error::unavailable("closed")),
+        Ok(vec!["Apple".into()].into()),
+    ]);
+    let mut batches =
+        store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
     assert!(batches.next().unwrap().is_err());
     assert!(batches.next().is_none() && batches.next().is_none());
 }
@@ -158,11 +189,22 @@ fn record_batches_bring_a_hundred_thousand_whole_keys(#[values(Memory, RocksDb)]
         ];
         Ok(RecordBatch::try_from_iter(columns).unwrap())
     });
-    let found = store.table("phones").unwrap().bulk_get(KeySource::batches(batches), &BulkGetOptions::default()).unwrap();
+    let found = store
+        .table("phones")
+        .unwrap()
+        .bulk_get(KeySource::batches(batches), &BulkGetOptions::default())
+        .unwrap();
     let mut ids = BTreeSet::new();
     for batch in found {
         let batch = batch.unwrap();
-        let column = batch.rows.column_by_name("id").unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone();
+        let column = batch
+            .rows
+            .column_by_name("id")
+            .unwrap()
+            .as_any()
+            .downcast_ref::<Int64Array>()
+            .unwrap()
+            .clone();
         ids.extend(column.values().iter().copied());
     }
     assert_eq!(ids, (0..COUNT / 2).collect());
@@ -175,21 +217,29 @@ fn a_null_in_a_record_batch_leaves_its_column_open(#[values(Memory, RocksDb)] on
         ("maker", Arc::new(StringArray::from(vec!["Apple", "Nokia"]))),
         ("price", Arc::new(Int32Array::from(vec![Some(price_of(9)), None]))),
     ];
-    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    )
+    .unwrap();
     let mut expected = vec![phone("Apple", price_of(9), 9)];
     expected.extend(phones_of("Nokia", 50));
     assert_eq!(rows(get(&store, KeySource::batches(vec![Ok(batch)]), &forward())), expected);
 }
 
 #[rstest]
-fn a_key_source_that_panics_is_an_error_after_the_rows_before_it(#[values(Memory, RocksDb)] on: Ground) {
+fn a_key_source_that_panics_is_an_error_after_the_rows_before_it(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::stocked(on, 30);
     for broken in [0, 2] {
         let keys = (0..4).map(move |number| {
             assert!(number != broken, "the source broke");
             Ok(vec![Value::from(shop::MAKERS[number])].into())
         });
-        let get = store.table("phones").unwrap().bulk_get(KeySource::try_keys(keys), &BulkGetOptions::default());
+        let get = store
+            .table("phones")
+            .unwrap()
+            .bulk_get(KeySource::try_keys(keys), &BulkGetOptions::default());
         let (found, error) = until_error(get);
         assert_eq!(found.len(), 30 * broken);
         assert_error(error, tonnage::ErrorKind::Internal, &["source of keys panicked"]);

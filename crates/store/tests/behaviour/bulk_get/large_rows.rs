@@ -1,11 +1,15 @@
 //! However large rows are, a batch keeps to its bytes.
 //!
-//! The first 32 keys of a task used to be read together whatever their size, and what they gave set how many came next: a
-//! hundred keys without rows, then large ones, were a batch of gigabytes, which the decoder called damage.
+//! The first 32 keys of a task used to be read together whatever their size, and what they gave set
+//! how many came next: a hundred keys without rows, then large ones, were a batch of gigabytes,
+//! which the decoder called damage.
 
 use rstest::rstest;
 use tonnage::arrow::array::{Array, AsArray, RecordBatch};
-use tonnage::{BulkGetOptions, Direction, IndexRange, IndexScanOptions, KeySource, PairGetOptions, Row, TableScanOptions, Value};
+use tonnage::{
+    BulkGetOptions, Direction, IndexRange, IndexScanOptions, KeySource, PairGetOptions, Row,
+    TableScanOptions, Value,
+};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::{TestStore, row};
@@ -68,14 +72,16 @@ fn batches_of_whole_keys_keep_to_their_bytes(
     #[values(Direction::Unordered, Direction::Forward)] direction: Direction,
 ) {
     let store = documents(on);
-    let get = store.table("documents").unwrap().bulk_get(keys(), &small_batches(direction)).unwrap();
+    let get =
+        store.table("documents").unwrap().bulk_get(keys(), &small_batches(direction)).unwrap();
     assert_bounded(BATCH_BYTES, get.map(|batch| batch.unwrap().rows));
 }
 
 #[rstest]
 fn batches_of_a_multi_get_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Ground) {
     let store = documents(on);
-    let get = store.multi_get([("documents", keys())], &small_batches(Direction::Unordered)).unwrap();
+    let get =
+        store.multi_get([("documents", keys())], &small_batches(Direction::Unordered)).unwrap();
     assert_bounded(BATCH_BYTES, get.map(|(_, batch)| batch.unwrap().rows));
 }
 
@@ -84,7 +90,10 @@ fn batches_of_an_index_scan_keep_to_their_bytes(#[values(Memory, RocksDb)] on: G
     let store = documents(on);
     let options = IndexScanOptions { batch_bytes_max: BATCH_BYTES, ..Default::default() };
     let index = store.table("documents").unwrap().index("by_kind").unwrap();
-    assert_bounded(BATCH_BYTES, index.scan(&IndexRange::prefix([7]), &options).unwrap().map(|batch| batch.unwrap().rows));
+    assert_bounded(
+        BATCH_BYTES,
+        index.scan(&IndexRange::prefix([7]), &options).unwrap().map(|batch| batch.unwrap().rows),
+    );
 }
 
 #[rstest]
@@ -93,10 +102,14 @@ fn large_parents_of_small_rows_come_in_batches_that_keep_to_their_bytes(
     #[values(Direction::Unordered, Direction::Forward)] direction: Direction,
 ) {
     let store = documents(on);
-    let options = TableScanOptions { relatives: vec!["documents".into()], direction, ..Default::default() };
+    let options =
+        TableScanOptions { relatives: vec!["documents".into()], direction, ..Default::default() };
     let words = store.table("documents.words").unwrap();
     let batches = words.scan(&options).unwrap().map(|batch| batch.unwrap());
-    assert_bounded(SCAN_BATCH_BYTES, batches.filter(|batch| &*batch.table == "documents").map(|batch| batch.rows));
+    assert_bounded(
+        SCAN_BATCH_BYTES,
+        batches.filter(|batch| &*batch.table == "documents").map(|batch| batch.rows),
+    );
     let rows: Vec<_> = words.scan(&options).unwrap().into_rows().map(|row| row.unwrap()).collect();
     assert_eq!(rows.len(), 2 * DOCUMENTS as usize);
     for pair in rows.chunks(2) {
@@ -130,7 +143,12 @@ fn batches_keep_to_their_bytes_with_long_defaults_too(#[values(Memory, RocksDb)]
     for id in 0..50_i64 {
         store.table("old").unwrap().put(&row! { "id" => id }, &Default::default()).unwrap();
     }
-    store.execute(&format!("ALTER TABLE old ADD COLUMN note STRING DEFAULT '{}'", "n".repeat(100_000))).unwrap();
+    store
+        .execute(&format!(
+            "ALTER TABLE old ADD COLUMN note STRING DEFAULT '{}'",
+            "n".repeat(100_000)
+        ))
+        .unwrap();
     let options = TableScanOptions::default();
     let mut rows = 0;
     for batch in store.table("old").unwrap().scan(&options).unwrap() {

@@ -11,8 +11,15 @@ use crate::common::shop::{self, MAKERS, phone};
 fn store(on: Ground) -> crate::common::TestStore {
     let store = shop::empty(on);
     let phones = MAKERS.iter().flat_map(|maker| (0..50).map(|id| phone(maker, id as i32, id)));
-    let images = MAKERS.iter().flat_map(|maker| (0..50).flat_map(|id| [1, 2].map(|n| shop::image(maker, id as i32, id, n))));
-    store.bulk_put(vec![shop::rows_of("phones", phones), shop::rows_of("phones.images", images)], &Default::default()).unwrap();
+    let images = MAKERS.iter().flat_map(|maker| {
+        (0..50).flat_map(|id| [1, 2].map(|n| shop::image(maker, id as i32, id, n)))
+    });
+    store
+        .bulk_put(
+            vec![shop::rows_of("phones", phones), shop::rows_of("phones.images", images)],
+            &Default::default(),
+        )
+        .unwrap();
     store
 }
 
@@ -34,15 +41,24 @@ fn the_limit_counts_from_the_end_where_the_read_begins(
     #[case] direction: Direction,
     #[case] ids: [i64; 3],
 ) {
-    let expected: Vec<Row> = ["Nokia", "Apple"].iter().flat_map(|maker| ids.map(|id| phone(maker, id as i32, id))).collect();
-    assert_eq!(rows(get(&store(on), makers(&["Nokia", "Apple"]), &limited(3, direction))), expected);
+    let expected: Vec<Row> = ["Nokia", "Apple"]
+        .iter()
+        .flat_map(|maker| ids.map(|id| phone(maker, id as i32, id)))
+        .collect();
+    assert_eq!(
+        rows(get(&store(on), makers(&["Nokia", "Apple"]), &limited(3, direction))),
+        expected
+    );
 }
 
 #[rstest]
 fn the_limit_holds_within_a_range(#[values(Memory, RocksDb)] on: Ground) {
     let range = Some(FieldRange::of("price").before(20));
     let options = BulkGetOptions { range, ..limited(2, Direction::Reverse) };
-    assert_eq!(rows(get(&store(on), makers(&["Nokia"]), &options)), [phone("Nokia", 19, 19), phone("Nokia", 18, 18)]);
+    assert_eq!(
+        rows(get(&store(on), makers(&["Nokia"]), &options)),
+        [phone("Nokia", 19, 19), phone("Nokia", 18, 18)]
+    );
 }
 
 #[rstest]
@@ -55,7 +71,8 @@ fn children_come_along_without_counting(
     #[case] limit: u64,
     #[case] expected: &[&str],
 ) {
-    let options = BulkGetOptions { relatives: vec!["phones.images".into()], ..limited(limit, direction) };
+    let options =
+        BulkGetOptions { relatives: vec!["phones.images".into()], ..limited(limit, direction) };
     let found = get(&store(on), makers(&["Nokia"]), &options);
     let names: Vec<String> = found
         .iter()

@@ -14,7 +14,9 @@ mod relatives;
 mod scan;
 mod waiting;
 
-use tonnage::{BulkGet, BulkGetOptions, BulkKey, Direction, Error, KeySource, RelatedRow, Row, Store, Value};
+use tonnage::{
+    BulkGet, BulkGetOptions, BulkKey, Direction, Error, KeySource, RelatedRow, Row, Store, Value,
+};
 
 /// The keys of leading columns given as lists of values.
 fn keys_of<const N: usize>(keys: [Vec<Value>; N]) -> KeySource {
@@ -30,7 +32,12 @@ fn get(store: &Store, keys: KeySource, options: &BulkGetOptions) -> Vec<RelatedR
     get_from(store, "phones", keys, options)
 }
 
-fn get_from(store: &Store, table: &str, keys: KeySource, options: &BulkGetOptions) -> Vec<RelatedRow> {
+fn get_from(
+    store: &Store,
+    table: &str,
+    keys: KeySource,
+    options: &BulkGetOptions,
+) -> Vec<RelatedRow> {
     let rows = store.table(table).unwrap().bulk_get(keys, options).unwrap().into_rows();
     rows.map(|row| row.unwrap()).collect()
 }

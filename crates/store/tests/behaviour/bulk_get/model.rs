@@ -13,8 +13,15 @@ type Id = (i64, String, i32);
 
 /// Few different values, so that keys meet rows; text with the bytes that are escaped.
 fn id() -> impl Strategy<Value = Id> {
-    let text = prop::collection::vec(prop_oneof![Just('\0'), Just('\u{1}'), Just('a'), Just('\u{7f}'), Just('é')], 0..3);
-    (-2_i64..3, text.prop_map(|text| text.into_iter().collect()), prop_oneof![-2_i32..3, Just(i32::MIN), Just(i32::MAX)])
+    let text = prop::collection::vec(
+        prop_oneof![Just('\0'), Just('\u{1}'), Just('a'), Just('\u{7f}'), Just('é')],
+        0..3,
+    );
+    (
+        -2_i64..3,
+        text.prop_map(|text| text.into_iter().collect()),
+        prop_oneof![-2_i32..3, Just(i32::MIN), Just(i32::MAX)],
+    )
 }
 
 /// An end of a range, and whether it belongs to the range.
@@ -31,7 +38,8 @@ struct Read {
 }
 
 fn read() -> impl Strategy<Value = Read> {
-    let direction = prop_oneof![Just(Direction::Unordered), Just(Direction::Forward), Just(Direction::Reverse)];
+    let direction =
+        prop_oneof![Just(Direction::Unordered), Just(Direction::Forward), Just(Direction::Reverse)];
     let end = || prop::option::of((-3_i32..4, any::<bool>()));
     (
         prop::collection::vec((id(), 1_usize..4), 0..20),
@@ -60,14 +68,17 @@ fn to_row(id: &Id, mark: i64) -> Row {
 /// What one key of a read gives, in key order.
 fn answer(model: &BTreeMap<Id, i64>, (key, columns): &(Id, usize), read: &Read) -> Vec<Row> {
     let matches = |id: &Id| {
-        let given = id.0 == key.0 && (*columns < 2 || id.1 == key.1) && (*columns < 3 || id.2 == key.2);
+        let given =
+            id.0 == key.0 && (*columns < 2 || id.1 == key.1) && (*columns < 3 || id.2 == key.2);
         given
             && read.range.is_none_or(|(low, high)| {
                 low.is_none_or(|(low, inclusive)| id.2 > low || (inclusive && id.2 == low))
-                    && high.is_none_or(|(high, inclusive)| id.2 < high || (inclusive && id.2 == high))
+                    && high
+                        .is_none_or(|(high, inclusive)| id.2 < high || (inclusive && id.2 == high))
             })
     };
-    let mut found: Vec<Row> = model.iter().filter(|(id, _)| matches(id)).map(|(id, mark)| to_row(id, *mark)).collect();
+    let mut found: Vec<Row> =
+        model.iter().filter(|(id, _)| matches(id)).map(|(id, mark)| to_row(id, *mark)).collect();
     if read.direction == Direction::Reverse {
         found.reverse();
     }
@@ -76,8 +87,15 @@ fn answer(model: &BTreeMap<Id, i64>, (key, columns): &(Id, usize), read: &Read) 
 }
 
 fn check(on: Ground, stored: &BTreeMap<Id, i64>, reads: &[Read]) -> Result<(), TestCaseError> {
-    let store = on.with_tables("CREATE TABLE t (a LONG, b STRING, c INTEGER, mark LONG, PRIMARY KEY (SHARD(a), b, c))");
-    store.bulk_put(vec![rows_of("t", stored.iter().map(|(id, mark)| to_row(id, *mark)))], &BulkPutOptions::default()).unwrap();
+    let store = on.with_tables(
+        "CREATE TABLE t (a LONG, b STRING, c INTEGER, mark LONG, PRIMARY KEY (SHARD(a), b, c))",
+    );
+    store
+        .bulk_put(
+            vec![rows_of("t", stored.iter().map(|(id, mark)| to_row(id, *mark)))],
+            &BulkPutOptions::default(),
+        )
+        .unwrap();
     for read in reads {
         let range = read.range.map(|(low, high)| FieldRange {
             column: "c".into(),
@@ -92,9 +110,11 @@ fn check(on: Ground, stored: &BTreeMap<Id, i64>, reads: &[Read]) -> Result<(), T
             range,
             ..Default::default()
         };
-        let keys: Vec<Vec<Value>> = read.keys.iter().map(|(id, columns)| values(id)[..*columns].to_vec()).collect();
+        let keys: Vec<Vec<Value>> =
+            read.keys.iter().map(|(id, columns)| values(id)[..*columns].to_vec()).collect();
         let found = rows(get_from(&store, "t", KeySource::keys(keys), &options));
-        let answers: Vec<Row> = read.keys.iter().flat_map(|key| answer(stored, key, read)).collect();
+        let answers: Vec<Row> =
+            read.keys.iter().flat_map(|key| answer(stored, key, read)).collect();
         if read.direction == Direction::Unordered {
             let sorted = |rows: Vec<Row>| {
                 let mut rows: Vec<String> = rows.iter().map(|row| format!("{row:?}")).collect();

@@ -1,14 +1,15 @@
 //! The first child table of a table is made while the table is read.
 //!
-//! Whether child rows may lie among the rows was looked up when a read began: those of a table made since were taken for
-//! rows of the parent. Reads ended in "restore from a copy", and an index that was in the making could never be read.
+//! Whether child rows may lie among the rows was looked up when a read began: those of a table made
+//! since were taken for rows of the parent. Reads ended in "restore from a copy", and an index that
+//! was in the making could never be read.
 
 use std::sync::Mutex;
 
 use rstest::rstest;
 use tonnage::{
-    CreateIndexOptions, Direction, IndexColumn, IndexDefinition, IndexProgress, IndexRange, IndexScanOptions, KeySource, Row,
-    Store, TableScanOptions, Value,
+    CreateIndexOptions, Direction, IndexColumn, IndexDefinition, IndexProgress, IndexRange,
+    IndexScanOptions, KeySource, Row, Store, TableScanOptions, Value,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -22,19 +23,24 @@ fn parent(k: i64) -> Row {
 
 fn parents(on: Ground, rows: i64) -> TestStore {
     let store = on.with_tables("CREATE TABLE p (k LONG, v STRING, PRIMARY KEY (k))");
-    store.multi_put([("p", (0..rows).map(parent).collect::<Vec<_>>())], &Default::default()).unwrap();
+    store
+        .multi_put([("p", (0..rows).map(parent).collect::<Vec<_>>())], &Default::default())
+        .unwrap();
     store
 }
 
 /// Makes the child table, whose values look like those of the parent, with a row under each parent.
 fn make_children(store: &Store, rows: i64) {
     store.execute("CREATE TABLE p.c (l LONG, w STRING, PRIMARY KEY (l))").unwrap();
-    let children: Vec<_> = (0..rows).map(|k| row! { "k" => k, "l" => 1_i64, "w" => "child" }).collect();
+    let children: Vec<_> =
+        (0..rows).map(|k| row! { "k" => k, "l" => 1_i64, "w" => "child" }).collect();
     store.multi_put([("p.c", children)], &Default::default()).unwrap();
 }
 
 #[rstest]
-fn a_scan_that_began_before_gives_the_rows_of_the_table_alone(#[values(Memory, RocksDb)] on: Ground) {
+fn a_scan_that_began_before_gives_the_rows_of_the_table_alone(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = parents(on, ROWS);
     let options = TableScanOptions { direction: Direction::Forward, ..Default::default() };
     let scan = store.table("p").unwrap().scan(&options).unwrap();
@@ -45,9 +51,14 @@ fn a_scan_that_began_before_gives_the_rows_of_the_table_alone(#[values(Memory, R
 
 #[rstest]
 fn a_bulk_get_by_partial_keys_that_began_before_does_too(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE p (k LONG, n LONG, v STRING, PRIMARY KEY (SHARD(k), n))");
+    let store =
+        on.with_tables("CREATE TABLE p (k LONG, n LONG, v STRING, PRIMARY KEY (SHARD(k), n))");
     for n in 0..20_i64 {
-        store.table("p").unwrap().put(&row! { "k" => 1_i64, "n" => n, "v" => "v" }, &Default::default()).unwrap();
+        store
+            .table("p")
+            .unwrap()
+            .put(&row! { "k" => 1_i64, "n" => n, "v" => "v" }, &Default::default())
+            .unwrap();
     }
     let keys = KeySource::keys([vec![Value::from(1_i64)]]);
     let get = store.table("p").unwrap().bulk_get(keys, &Default::default()).unwrap();
@@ -58,7 +69,9 @@ fn a_bulk_get_by_partial_keys_that_began_before_does_too(#[values(Memory, RocksD
 }
 
 #[rstest]
-fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     const MANY: i64 = 40_000;
     let store = parents(on, MANY);
     let (inner, is_made) = (Store::clone(&store), Mutex::new(false));
@@ -67,8 +80,13 @@ fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(#[values(Memory
             make_children(&inner, MANY);
         }
     };
-    let definition = IndexDefinition { name: "by_v".into(), table: "p".into(), columns: vec![IndexColumn::new("v")] };
-    let options = CreateIndexOptions { progress: Some(std::sync::Arc::new(progress)), ..Default::default() };
+    let definition = IndexDefinition {
+        name: "by_v".into(),
+        table: "p".into(),
+        columns: vec![IndexColumn::new("v")],
+    };
+    let options =
+        CreateIndexOptions { progress: Some(std::sync::Arc::new(progress)), ..Default::default() };
     assert!(store.create_index(&definition, &options).unwrap());
 
     let index = store.table("p").unwrap().index("by_v").unwrap();
@@ -79,7 +97,8 @@ fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(#[values(Memory
     assert_eq!(report.stale_index_entries, 0);
 }
 
-/// Entries of child rows that an earlier version put into an index are passed over, told of, and taken out.
+/// Entries of child rows that an earlier version put into an index are passed over, told of, and
+/// taken out.
 #[rstest]
 fn entries_that_name_rows_of_a_child_table_are_stale(#[values(Memory, RocksDb)] on: Ground) {
     let store = parents(on, 10);
@@ -87,9 +106,12 @@ fn entries_that_name_rows_of_a_child_table_are_stale(#[values(Memory, RocksDb)] 
     make_children(&store, 10);
     // An entry: shard, cell of the column, key of the row, which is a child row's here.
     let engine = store.engine();
-    let space = |name: &str| engine.spaces().unwrap().into_iter().find(|space| space.name == name).unwrap().id;
+    let space = |name: &str| {
+        engine.spaces().unwrap().into_iter().find(|space| space.name == name).unwrap().id
+    };
     let (table, index) = (space("table:p"), space("index:p.by_v"));
-    let mut scanner = engine.scan(table, tonnage_engine::Ranges::whole_space(), Default::default()).unwrap();
+    let mut scanner =
+        engine.scan(table, tonnage_engine::Ranges::whole_space(), Default::default()).unwrap();
     let mut rows = tonnage_engine::Rows::new();
     assert!(scanner.next_batch(&mut rows).unwrap());
     let longest = rows.keys.iter().max_by_key(|key| key.len()).unwrap();

@@ -9,7 +9,9 @@ use crate::common::assert_error;
 use crate::common::shop::{self, MAKERS, phone, price_of};
 
 fn prices(found: &[Row]) -> Vec<i32> {
-    let price = |row: &Row| if let Some(Value::Integer(price)) = row.get("price") { *price } else { panic!("{row:?}") };
+    let price = |row: &Row| {
+        if let Some(Value::Integer(price)) = row.get("price") { *price } else { panic!("{row:?}") }
+    };
     found.iter().map(price).collect()
 }
 
@@ -28,20 +30,26 @@ fn four_makers_with_a_price_range_and_their_pictures(#[values(Memory, RocksDb)] 
     };
     let found = get(&store, makers(&MAKERS), &options);
     let expected = (0..PHONES).filter(|id| (200..=500).contains(&price_of(*id))).count();
-    let phones: Vec<Row> = found.iter().filter(|row| &*row.table == "phones").map(|row| row.row.clone()).collect();
+    let phones: Vec<Row> =
+        found.iter().filter(|row| &*row.table == "phones").map(|row| row.row.clone()).collect();
     assert_eq!(phones.len(), 4 * expected);
     assert_eq!(found.len(), 3 * 4 * expected);
     for maker in MAKERS {
-        let of_maker: Vec<Row> = phones.iter().filter(|row| row.get("maker") == Some(&maker.into())).cloned().collect();
+        let of_maker: Vec<Row> =
+            phones.iter().filter(|row| row.get("maker") == Some(&maker.into())).cloned().collect();
         let prices = prices(&of_maker);
         assert!(prices.is_sorted() && prices[0] == 200 && prices[prices.len() - 1] == 500);
-        let mut ids: Vec<String> = of_maker.iter().map(|row| row.get("id").unwrap().to_string()).collect();
+        let mut ids: Vec<String> =
+            of_maker.iter().map(|row| row.get("id").unwrap().to_string()).collect();
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), expected, "no phone comes twice");
     }
     for family in found.chunks(3) {
-        assert_eq!([&*family[0].table, &*family[1].table, &*family[2].table], ["phones", "phones.images", "phones.images"]);
+        assert_eq!(
+            [&*family[0].table, &*family[1].table, &*family[2].table],
+            ["phones", "phones.images", "phones.images"]
+        );
         for picture in &family[1..] {
             assert_eq!(picture.row.get("id"), family[0].row.get("id"));
             assert_eq!(picture.row.get("maker"), family[0].row.get("maker"));
@@ -75,12 +83,15 @@ fn a_range_has_ends_that_belong_to_it_or_not(
 }
 
 #[rstest]
-fn a_range_on_the_last_key_column_follows_all_columns_before_it(#[values(Memory, RocksDb)] on: Ground) {
+fn a_range_on_the_last_key_column_follows_all_columns_before_it(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::empty(on);
     shop::stock(&store, &["Nokia"], 3_000);
     let keys = keys_of([vec!["Nokia".into(), 37.into()], vec!["Nokia".into(), 74.into()]]);
     let found = rows(get(&store, keys, &between(FieldRange::of("id").from(1_000_i64))));
-    let expected = [(37, 1_001), (37, 2_001), (74, 1_002), (74, 2_002)].map(|(price, id)| phone("Nokia", price, id));
+    let expected = [(37, 1_001), (37, 2_001), (74, 1_002), (74, 2_002)]
+        .map(|(price, id)| phone("Nokia", price, id));
     assert_eq!(found, expected);
 }
 
@@ -99,7 +110,8 @@ fn a_range_that_does_not_fit_the_keys_is_an_error(
 ) {
     let store = shop::stocked(on, 3);
     let options = between(FieldRange::of(column).from(1));
-    let (_, error) = until_error(store.table("phones").unwrap().bulk_get(KeySource::keys(keys), &options));
+    let (_, error) =
+        until_error(store.table("phones").unwrap().bulk_get(KeySource::keys(keys), &options));
     assert_error(error, ErrorKind::Invalid, named);
 }
 
@@ -107,8 +119,12 @@ fn a_range_that_does_not_fit_the_keys_is_an_error(
 #[case::wrong_type(FieldRange::of("price").from(true), &["price", "BOOLEAN"])]
 #[case::out_of_range(FieldRange::of("price").to(3_000_000_000_i64), &["price", "3000000000"])]
 #[case::null(FieldRange::of("price").from(Value::Null), &["price", "NULL"])]
-fn an_end_that_does_not_fit_its_column_is_an_error(#[case] range: FieldRange, #[case] named: &[&str]) {
+fn an_end_that_does_not_fit_its_column_is_an_error(
+    #[case] range: FieldRange,
+    #[case] named: &[&str],
+) {
     let store = shop::stocked(Memory, 3);
-    let (_, error) = until_error(store.table("phones").unwrap().bulk_get(makers(&["Nokia"]), &between(range)));
+    let (_, error) =
+        until_error(store.table("phones").unwrap().bulk_get(makers(&["Nokia"]), &between(range)));
     assert_error(error, ErrorKind::Invalid, named);
 }

@@ -18,8 +18,12 @@ fn with_phones(options: BulkGetOptions) -> BulkGetOptions {
 
 fn names(found: &[RelatedRow]) -> Vec<String> {
     let name = |row: &RelatedRow| {
-        let keys: Vec<String> =
-            row.row.iter().filter(|(name, _)| ["id", "image"].contains(name)).map(|(_, v)| v.to_string()).collect();
+        let keys: Vec<String> = row
+            .row
+            .iter()
+            .filter(|(name, _)| ["id", "image"].contains(name))
+            .map(|(_, v)| v.to_string())
+            .collect();
         format!("{} {}", row.table, keys.join("/"))
     };
     found.iter().map(name).collect()
@@ -30,7 +34,13 @@ fn each_parent_is_followed_by_its_children(#[values(Memory, RocksDb)] on: Ground
     let store = shop::stocked(on, 3);
     let found = get(&store, makers(&["Nokia"]), &with_images(forward()));
     let expected: Vec<String> = (0..3)
-        .flat_map(|id| [format!("phones {id}"), format!("phones.images {id}/1"), format!("phones.images {id}/2")])
+        .flat_map(|id| {
+            [
+                format!("phones {id}"),
+                format!("phones.images {id}/1"),
+                format!("phones.images {id}/2"),
+            ]
+        })
         .collect();
     assert_eq!(names(&found), expected);
     assert_eq!(found[1].row, image("Nokia", price_of(0), 0, 1));
@@ -57,10 +67,19 @@ fn families_stay_together_across_small_batches(#[values(Memory, RocksDb)] on: Gr
 #[rstest]
 fn a_whole_key_gives_the_parent_and_its_children(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 10);
-    let keys = [phone_key("Nokia", price_of(3), 3), phone_key("Nokia", 1, 3), phone_key("Apple", price_of(1), 1)];
+    let keys = [
+        phone_key("Nokia", price_of(3), 3),
+        phone_key("Nokia", 1, 3),
+        phone_key("Apple", price_of(1), 1),
+    ];
     let found = rows(get(&store, KeySource::keys(keys), &with_images(forward())));
-    let family =
-        |maker, id| [phone(maker, price_of(id), id), image(maker, price_of(id), id, 1), image(maker, price_of(id), id, 2)];
+    let family = |maker, id| {
+        [
+            phone(maker, price_of(id), id),
+            image(maker, price_of(id), id, 1),
+            image(maker, price_of(id), id, 2),
+        ]
+    };
     assert_eq!(found, [family("Nokia", 3), family("Apple", 1)].concat());
 }
 
@@ -76,14 +95,23 @@ fn children_that_were_not_asked_for_stay_out(#[values(Memory, RocksDb)] on: Grou
 #[rstest]
 fn orphans_come_without_their_parent(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
-    store.table("phones.images").unwrap().put(&image("Nokia", 5, 1, 1), &Default::default()).unwrap();
-    assert_eq!(rows(get(&store, makers(&["Nokia"]), &with_images(forward()))), [image("Nokia", 5, 1, 1)]);
+    store
+        .table("phones.images")
+        .unwrap()
+        .put(&image("Nokia", 5, 1, 1), &Default::default())
+        .unwrap();
+    assert_eq!(
+        rows(get(&store, makers(&["Nokia"]), &with_images(forward()))),
+        [image("Nokia", 5, 1, 1)]
+    );
     let found = get_from(&store, "phones.images", makers(&["Nokia"]), &with_phones(forward()));
     assert_eq!(rows(found), [image("Nokia", 5, 1, 1)]);
 }
 
 #[rstest]
-fn an_ancestor_comes_once_before_each_run_of_rows_that_share_it(#[values(Memory, RocksDb)] on: Ground) {
+fn an_ancestor_comes_once_before_each_run_of_rows_that_share_it(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::stocked(on, 10);
     let keys = || {
         let of = |id, image| image_key("Nokia", price_of(id), id, image);
@@ -103,12 +131,17 @@ fn an_ancestor_comes_once_before_each_run_of_rows_that_share_it(#[values(Memory,
 }
 
 #[rstest]
-fn an_ancestor_comes_once_even_when_its_rows_fill_several_batches(#[values(Memory, RocksDb)] on: Ground) {
+fn an_ancestor_comes_once_even_when_its_rows_fill_several_batches(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::empty(on);
     let images = (0..100).map(|number| image("Nokia", 1, 1, number));
     store
         .bulk_put(
-            vec![shop::rows_of("phones", [phone("Nokia", 1, 1)]), shop::rows_of("phones.images", images)],
+            vec![
+                shop::rows_of("phones", [phone("Nokia", 1, 1)]),
+                shop::rows_of("phones.images", images),
+            ],
             &Default::default(),
         )
         .unwrap();
@@ -130,8 +163,16 @@ fn tree(on: Ground) -> crate::common::TestStore {
     let k = |k: i64| row! { "k" => k };
     let streams = vec![
         rows("a", (0..3).map(|n| k(n).with("v", n * 10)).collect()),
-        rows("a.b", (0..3).flat_map(|n| (0..2).map(move |l| row! { "k" => n, "l" => l as i64 })).collect()),
-        rows("a.b.c", (0..3).flat_map(|n| (0..2).map(move |l| row! { "k" => n, "l" => l as i64, "m" => "x" })).collect()),
+        rows(
+            "a.b",
+            (0..3).flat_map(|n| (0..2).map(move |l| row! { "k" => n, "l" => l as i64 })).collect(),
+        ),
+        rows(
+            "a.b.c",
+            (0..3)
+                .flat_map(|n| (0..2).map(move |l| row! { "k" => n, "l" => l as i64, "m" => "x" }))
+                .collect(),
+        ),
         rows("a.d", (0..3).map(|n| row! { "k" => n as i64, "n" => 7_i64 }).collect()),
     ];
     store.bulk_put(streams, &Default::default()).unwrap();
@@ -149,7 +190,10 @@ fn tables_of(store: &crate::common::TestStore, table: &str, relatives: &[&str]) 
 fn ancestors_and_descendants_of_any_depth_come_along(#[values(Memory, RocksDb)] on: Ground) {
     let store = tree(on);
     assert_eq!(tables_of(&store, "a", &["a.b.c"]), ["a", "a.b.c", "a.b.c"]);
-    assert_eq!(tables_of(&store, "a", &["a.d", "a.b", "a.b.c"]), ["a", "a.b", "a.b.c", "a.b", "a.b.c", "a.d"]);
+    assert_eq!(
+        tables_of(&store, "a", &["a.d", "a.b", "a.b.c"]),
+        ["a", "a.b", "a.b.c", "a.b", "a.b.c", "a.d"]
+    );
     assert_eq!(tables_of(&store, "a.b", &["a.b.c", "a"]), ["a", "a.b", "a.b.c", "a.b", "a.b.c"]);
     assert_eq!(tables_of(&store, "a.b.c", &["a", "a.b"]), ["a", "a.b", "a.b.c", "a.b", "a.b.c"]);
     assert_eq!(tables_of(&store, "a.b.c", &["a"]), ["a", "a.b.c", "a.b.c"]);
@@ -173,7 +217,11 @@ fn rows_of_a_dropped_child_table_never_come_back(#[values(Memory, RocksDb)] on: 
     read(&store);
     assert_eq!(get_from(&store, "phones.images", makers(&["Nokia"]), &forward()), []);
     assert_eq!(get(&store, makers(&["Nokia"]), &with_images(forward())).len(), 5);
-    store.table("phones.images").unwrap().put(&image("Nokia", price_of(1), 1, 9), &Default::default()).unwrap();
+    store
+        .table("phones.images")
+        .unwrap()
+        .put(&image("Nokia", price_of(1), 1, 9), &Default::default())
+        .unwrap();
     assert_eq!(get(&store, makers(&["Nokia"]), &with_images(forward())).len(), 6);
     let checked = store.check().unwrap();
     assert!(checked.is_sound());

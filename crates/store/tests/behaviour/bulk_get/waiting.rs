@@ -1,14 +1,16 @@
 //! Sources of keys that wait, maybe for the rows of the keys that they gave.
 //!
-//! Gathered keys were handed over when enough had come, and the clock was looked at only when another key came: whoever asked
-//! one key and waited for its row before the next one waited for ever.
+//! Gathered keys were handed over when enough had come, and the clock was looked at only when
+//! another key came: whoever asked one key and waited for its row before the next one waited for
+//! ever.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::{
-    BulkGetOptions, Depth, Direction, IndexRange, IndexScanOptions, Key, KeySource, PairGetOptions, RelatedRow, Value,
+    BulkGetOptions, Depth, Direction, IndexRange, IndexScanOptions, Key, KeySource, PairGetOptions,
+    RelatedRow, Value,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -36,7 +38,8 @@ fn each_key_is_answered_before_the_next_one_is_given(
     let table = store.table("phones").unwrap();
     let answers = in_a_thread::<RelatedRow>(move |answer| {
         let options = BulkGetOptions { direction, ..Default::default() };
-        let rows = table.bulk_get(KeySource::keys(asked.into_iter()), &options).unwrap().into_rows();
+        let rows =
+            table.bulk_get(KeySource::keys(asked.into_iter()), &options).unwrap().into_rows();
         rows.for_each(|row| answer.send(row.unwrap()).unwrap());
     });
     for number in 0..40 {
@@ -71,13 +74,20 @@ fn each_pair_is_answered_before_the_next_key_is_given(
     });
     for number in 0..20 {
         ask.send(key(number)).unwrap();
-        assert_eq!(answers.recv_timeout(HANG).expect("the pair of the only key asked"), key(number));
+        assert_eq!(
+            answers.recv_timeout(HANG).expect("the pair of the only key asked"),
+            key(number)
+        );
     }
 }
 
 #[rstest]
-fn each_range_of_an_index_is_answered_before_the_next_one_is_given(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k)); CREATE INDEX by_v ON t (v)");
+fn each_range_of_an_index_is_answered_before_the_next_one_is_given(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
+    let store = on.with_tables(
+        "CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k)); CREATE INDEX by_v ON t (v)",
+    );
     for k in 0..20_i64 {
         store.table("t").unwrap().put(&row! { "k" => k, "v" => k }, &Default::default()).unwrap();
     }
@@ -100,7 +110,8 @@ fn a_source_that_panics_says_why_after_the_rows_before(#[values(Memory, RocksDb)
         0..3 => vec![Value::from(MAKERS[number])],
         _ => panic!("the queue has gone away"),
     }));
-    let (found, error) = super::until_error(store.table("phones").unwrap().bulk_get(keys, &super::forward()));
+    let (found, error) =
+        super::until_error(store.table("phones").unwrap().bulk_get(keys, &super::forward()));
     assert_eq!(found.len(), 30);
     assert_error(error, tonnage::ErrorKind::Internal, &["the queue has gone away"]);
 }

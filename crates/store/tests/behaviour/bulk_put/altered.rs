@@ -11,9 +11,12 @@ fn rows(rows: impl IntoIterator<Item = Row>) -> Option<EntryBatch> {
     Some(Payload::Rows { table: "t".into(), rows: rows.into_iter().collect() }.into())
 }
 
-/// A load used to keep to the table as it was when the load met it first: rows with a new column were refused to its end.
+/// A load used to keep to the table as it was when the load met it first: rows with a new column
+/// were refused to its end.
 #[rstest]
-fn a_load_takes_rows_with_a_column_that_was_added_since_it_began(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_takes_rows_with_a_column_that_was_added_since_it_began(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables("CREATE TABLE t (id LONG, PRIMARY KEY (id))");
     let altering = (*store).clone();
     let stream = scripted(move |step| {
@@ -26,11 +29,15 @@ fn a_load_takes_rows_with_a_column_that_was_added_since_it_began(#[values(Memory
     let report = store.bulk_put(vec![stream], &BulkPutOptions::default()).unwrap();
     assert_eq!((report.total.inserted, report.total.failed), (6, 0));
     let extra = |id: i64| if id > 3 { Value::Integer(7) } else { Value::Null };
-    assert_eq!(all_rows(&store, "t"), (0..6_i64).map(|id| row! { "id" => id, "extra" => extra(id) }).collect::<Vec<_>>());
+    assert_eq!(
+        all_rows(&store, "t"),
+        (0..6_i64).map(|id| row! { "id" => id, "extra" => extra(id) }).collect::<Vec<_>>()
+    );
 }
 
-/// A write looks the table up before it reads the rows that it replaces. One of these could be of a layout that came in between, and
-/// the write failed with a conflict that no trying again would have mended.
+/// A write looks the table up before it reads the rows that it replaces. One of these could be of a
+/// layout that came in between, and the write failed with a conflict that no trying again would
+/// have mended.
 #[rstest]
 fn writes_of_an_indexed_table_pass_while_it_is_altered(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables("CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE INDEX by_x ON t (x)");

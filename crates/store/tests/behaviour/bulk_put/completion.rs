@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Durability, EntryBatch, EntryStream, ErrorKind, Payload, Result, Row, record_batch_stream};
+use tonnage::{
+    BulkPutOptions, Durability, EntryBatch, EntryStream, ErrorKind, Payload, Result, Row,
+    record_batch_stream,
+};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
@@ -19,14 +22,19 @@ fn ship(id: i64) -> Row {
 #[rstest]
 fn a_load_without_streams_is_refused(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.open();
-    assert_error(failure(store.bulk_put(Vec::new(), &BulkPutOptions::default())), ErrorKind::Invalid, &["at least one stream"]);
+    assert_error(
+        failure(store.bulk_put(Vec::new(), &BulkPutOptions::default())),
+        ErrorKind::Invalid,
+        &["at least one stream"],
+    );
 }
 
 #[rstest]
 fn an_empty_stream_completes_with_nothing(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(SHIPS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
-    let report = store.bulk_put(vec![rows_of("ships", []), rows_of("ships", [ship(1)])], &options).unwrap();
+    let report =
+        store.bulk_put(vec![rows_of("ships", []), rows_of("ships", [ship(1)])], &options).unwrap();
 
     assert_eq!(report.streams[0].counts.read, 0);
     assert!(report.streams.iter().all(|stream| stream.completed));
@@ -71,16 +79,24 @@ fn streams_read_one_after_another_complete_when_their_entries_are_stored_and_rea
         Ok(())
     };
     let recorder = Recorder { on_completed: Some(Box::new(on_completed)), ..Default::default() };
-    let (recorder, options) = recorder.watch(BulkPutOptions { stream_parallelism: Some(1), durability, ..Default::default() });
-    let stream = |(number, size): (usize, &i64)| rows_of("ships", (0..*size).map(move |id| ship(id + 10_000 * number as i64)));
+    let (recorder, options) = recorder.watch(BulkPutOptions {
+        stream_parallelism: Some(1),
+        durability,
+        ..Default::default()
+    });
+    let stream = |(number, size): (usize, &i64)| {
+        rows_of("ships", (0..*size).map(move |id| ship(id + 10_000 * number as i64)))
+    };
     store.bulk_put(sizes.iter().enumerate().map(stream).collect(), &options).unwrap();
 
     assert_eq!(*unreadable.lock().unwrap(), Vec::<i64>::new());
-    let completed: Vec<_> = recorder.completed().iter().map(|stream| (stream.stream, stream.counts.inserted)).collect();
+    let completed: Vec<_> =
+        recorder.completed().iter().map(|stream| (stream.stream, stream.counts.inserted)).collect();
     assert_eq!(completed, [(0, 10), (1, 3_000), (2, 200)]);
 }
 
-/// Batches of a stream that asks, from its tenth batch on, whether another stream is complete by now.
+/// Batches of a stream that asks, from its tenth batch on, whether another stream is complete by
+/// now.
 struct Watching {
     batches: u32,
     watched: Arc<Recorder>,
@@ -90,18 +106,26 @@ struct Watching {
 impl EntryStream for Watching {
     fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
         self.batches += 1;
-        *self.seen.lock().unwrap() |= self.watched.completed().iter().any(|stream| stream.stream == 0);
+        *self.seen.lock().unwrap() |=
+            self.watched.completed().iter().any(|stream| stream.stream == 0);
         let first = i64::from(self.batches) * 1_000;
-        let rows = (first..first + 1_000).map(|id| row! { "id" => id, "cargo" => "x".repeat(1_000) }).collect();
+        let rows = (first..first + 1_000)
+            .map(|id| row! { "id" => id, "cargo" => "x".repeat(1_000) })
+            .collect();
         Ok((self.batches <= 10).then(|| Payload::Rows { table: "ships".into(), rows }.into()))
     }
 }
 
 #[rstest]
-fn a_small_flush_limit_completes_ended_streams_while_others_still_run(#[values(Memory, RocksDb)] on: Ground) {
+fn a_small_flush_limit_completes_ended_streams_while_others_still_run(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(SHIPS);
-    let (recorder, options) =
-        Recorder::default().watch(BulkPutOptions { stream_parallelism: Some(1), flush_bytes_max: 1 << 20, ..Default::default() });
+    let (recorder, options) = Recorder::default().watch(BulkPutOptions {
+        stream_parallelism: Some(1),
+        flush_bytes_max: 1 << 20,
+        ..Default::default()
+    });
     let seen = Arc::new(Mutex::new(false));
     let watching = Watching { batches: 0, watched: recorder, seen: seen.clone() };
     store.bulk_put(vec![rows_of("ships", [ship(1)]), Box::new(watching)], &options).unwrap();
@@ -112,7 +136,11 @@ fn a_small_flush_limit_completes_ended_streams_while_others_still_run(#[values(M
 fn a_row_of_two_mebibytes_passes_among_small_ones(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(SHIPS);
     let large = row! { "id" => 1_i64, "cargo" => "x".repeat(2 << 20) };
-    let options = BulkPutOptions { memory_bytes_max: Some(1 << 20), request_bytes_max: 4 << 10, ..Default::default() };
+    let options = BulkPutOptions {
+        memory_bytes_max: Some(1 << 20),
+        request_bytes_max: 4 << 10,
+        ..Default::default()
+    };
     store.bulk_put(vec![rows_of("ships", [ship(0), large.clone(), ship(2)])], &options).unwrap();
     assert_eq!(all_rows(&store, "ships"), [ship(0), large, ship(2)]);
 }
@@ -139,6 +167,8 @@ fn a_stream_of_record_batches_is_read_to_its_end(#[values(Memory, RocksDb)] on: 
     let batches = store.table("ships").unwrap().scan(&Default::default()).unwrap();
     let batches: Vec<_> = batches.map(|batch| batch.map(|batch| batch.rows)).collect();
     store.execute("CREATE TABLE copies (id LONG, cargo STRING, PRIMARY KEY (id))").unwrap();
-    store.bulk_put(vec![record_batch_stream("copy", "copies", batches)], &BulkPutOptions::default()).unwrap();
+    store
+        .bulk_put(vec![record_batch_stream("copy", "copies", batches)], &BulkPutOptions::default())
+        .unwrap();
     assert_eq!(all_rows(&store, "copies"), all_rows(&store, "ships"));
 }

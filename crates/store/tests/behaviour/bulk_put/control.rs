@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Cancel, Clock, ErrorKind, ManualClock, Payload, Progress, Row, row_stream};
+use tonnage::{
+    BulkPutOptions, Cancel, Clock, ErrorKind, ManualClock, Payload, Progress, Row, row_stream,
+};
 use tonnage::{EntryBatch, EntryStream, Result};
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -47,7 +49,8 @@ fn a_cancelled_load_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)]
         }
     };
     let options = BulkPutOptions { cancel, ..Default::default() };
-    let stopped = failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch })], &options));
+    let stopped =
+        failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch })], &options));
     assert_eq!(stopped.report.total.read, stopped.report.total.inserted);
     assert_eq!(all_rows(&store, "gauges").len() as u64, stopped.report.total.inserted);
     assert!(stopped.report.total.read >= 40);
@@ -55,11 +58,14 @@ fn a_cancelled_load_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)]
 }
 
 #[rstest]
-fn a_load_that_runs_out_of_time_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_that_runs_out_of_time_stops_and_what_was_read_is_stored(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(GAUGES);
     let options = BulkPutOptions { timeout: Some(Duration::from_millis(50)), ..Default::default() };
     let started = Instant::now();
-    let stopped = failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch: || () })], &options));
+    let stopped =
+        failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch: || () })], &options));
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(all_rows(&store, "gauges").len() as u64, stopped.report.total.inserted);
     assert!(stopped.report.total.inserted > 0);
@@ -84,7 +90,8 @@ fn progress_can_be_watched_while_the_load_runs(#[values(Memory, RocksDb)] on: Gr
     };
     assert!(progress.report().is_empty());
     let options = BulkPutOptions { progress: Some(progress.clone()), cancel, ..Default::default() };
-    let stopped = failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch })], &options));
+    let stopped =
+        failure(store.bulk_put(vec![Box::new(Endless { next: 0, before_batch })], &options));
     let expected: Vec<u64> = (0..20).map(|batch| batch * 10).collect();
     assert_eq!(*seen.lock().unwrap(), expected);
     assert_eq!(progress.total(), stopped.report.total);
@@ -94,28 +101,51 @@ fn progress_can_be_watched_while_the_load_runs(#[values(Memory, RocksDb)] on: Gr
 fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(GAUGES);
     let options = BulkPutOptions { rows_per_second_max: Some(2_000), ..Default::default() };
-    let batches = (0..100).map(|batch| rows_of("gauges", (batch * 10..batch * 10 + 10).map(gauge))).collect();
+    let batches =
+        (0..100).map(|batch| rows_of("gauges", (batch * 10..batch * 10 + 10).map(gauge))).collect();
     let report = store.bulk_put(batches, &options).unwrap();
     assert_eq!(report.total.inserted, 1_000);
-    assert!((0.35..2.0).contains(&report.seconds), "{} s for half a second's worth of rows", report.seconds);
+    assert!(
+        (0.35..2.0).contains(&report.seconds),
+        "{} s for half a second's worth of rows",
+        report.seconds
+    );
 }
 
 #[rstest]
 fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(GAUGES);
-    let bytes = store.bulk_put(vec![rows_of("gauges", (-1_000..0).map(gauge))], &Default::default()).unwrap().total.bytes;
-    let options = BulkPutOptions { bytes_per_second_max: Some(2 * bytes), request_bytes_max: 4 << 10, ..Default::default() };
+    let bytes = store
+        .bulk_put(vec![rows_of("gauges", (-1_000..0).map(gauge))], &Default::default())
+        .unwrap()
+        .total
+        .bytes;
+    let options = BulkPutOptions {
+        bytes_per_second_max: Some(2 * bytes),
+        request_bytes_max: 4 << 10,
+        ..Default::default()
+    };
     let report = store.bulk_put(vec![rows_of("gauges", (0..1_000).map(gauge))], &options).unwrap();
-    assert!((0.35..2.0).contains(&report.seconds), "{} s for half a second's worth of bytes", report.seconds);
+    assert!(
+        (0.35..2.0).contains(&report.seconds),
+        "{} s for half a second's worth of bytes",
+        report.seconds
+    );
 }
 
 #[rstest]
-fn a_slow_rate_does_not_outlast_the_timeout_and_stores_what_it_had_time_for(#[values(Memory, RocksDb)] on: Ground) {
+fn a_slow_rate_does_not_outlast_the_timeout_and_stores_what_it_had_time_for(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(GAUGES);
-    let options =
-        BulkPutOptions { rows_per_second_max: Some(1_000), timeout: Some(Duration::from_millis(500)), ..Default::default() };
+    let options = BulkPutOptions {
+        rows_per_second_max: Some(1_000),
+        timeout: Some(Duration::from_millis(500)),
+        ..Default::default()
+    };
     let started = Instant::now();
-    let stopped = failure(store.bulk_put(vec![rows_of("gauges", (0..100_000).map(gauge))], &options));
+    let stopped =
+        failure(store.bulk_put(vec![rows_of("gauges", (0..100_000).map(gauge))], &options));
     assert!(started.elapsed() < Duration::from_secs(3));
     assert!((100..1_000).contains(&stopped.report.total.inserted), "{:?}", stopped.report.total);
     assert_error(stopped, ErrorKind::TimedOut, &["timeout"]);
@@ -135,7 +165,9 @@ fn a_load_of_many_times_its_memory_stays_within_it() {
     let options = BulkPutOptions { memory_bytes_max: Some(8 << 20), ..Default::default() };
     // 300 MB of rows in random order.
     let line = "x".repeat(490);
-    let rows = (0..ROWS).map(move |id| Ok(("logs".into(), row! { "id" => (id * 7_919) % ROWS, "line" => line.as_str() })));
+    let rows = (0..ROWS).map(move |id| {
+        Ok(("logs".into(), row! { "id" => (id * 7_919) % ROWS, "line" => line.as_str() }))
+    });
     let before = peak_memory_bytes();
     let report = store.bulk_put(vec![row_stream("logs", rows)], &options).unwrap();
     assert_eq!(report.total.inserted, ROWS as u64);
@@ -144,13 +176,18 @@ fn a_load_of_many_times_its_memory_stays_within_it() {
 }
 
 #[rstest]
-fn rows_live_as_long_as_their_batch_says_or_else_as_their_table_says(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_live_as_long_as_their_batch_says_or_else_as_their_table_says(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     const DAY_MS: u64 = 86_400_000;
     let clock = Arc::new(ManualClock::new(1_000));
     let store = on.open_with_clock(clock.clone());
-    store.execute("CREATE TABLE news (id LONG, text STRING, PRIMARY KEY (id)) USING TTL 2 DAYS").unwrap();
+    store
+        .execute("CREATE TABLE news (id LONG, text STRING, PRIMARY KEY (id)) USING TTL 2 DAYS")
+        .unwrap();
     let batch = |id: i64, ttl: Option<Duration>| {
-        let payload = Payload::Rows { table: "news".into(), rows: vec![row! { "id" => id, "text" => "t" }] };
+        let payload =
+            Payload::Rows { table: "news".into(), rows: vec![row! { "id" => id, "text" => "t" }] };
         EntryBatch { ttl, ..payload.into() }
     };
     struct Batches(Vec<EntryBatch>);
@@ -162,14 +199,21 @@ fn rows_live_as_long_as_their_batch_says_or_else_as_their_table_says(#[values(Me
     let batches = vec![batch(1, Some(Duration::from_millis(DAY_MS))), batch(2, None)];
     store.bulk_put(vec![Box::new(Batches(batches))], &BulkPutOptions::default()).unwrap();
 
-    let ids = || all_rows(&store, "news").iter().map(|row| row.get("id").unwrap().to_string()).collect::<Vec<_>>();
+    let ids = || {
+        all_rows(&store, "news")
+            .iter()
+            .map(|row| row.get("id").unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(ids(), ["1", "2"]);
     clock.set_ms(1_000 + DAY_MS);
     assert_eq!(ids(), ["2"]);
     clock.set_ms(1_000 + 2 * DAY_MS);
     assert!(ids().is_empty());
     // The key is free again.
-    let report = store.bulk_put(vec![Box::new(Batches(vec![batch(1, None)]))], &BulkPutOptions::default()).unwrap();
+    let report = store
+        .bulk_put(vec![Box::new(Batches(vec![batch(1, None)]))], &BulkPutOptions::default())
+        .unwrap();
     assert_eq!((report.total.inserted, report.total.existed), (1, 0));
 }
 
@@ -189,6 +233,11 @@ fn the_clock_is_not_asked_for_each_row() {
     let store = Memory.open_with_clock(clock.clone());
     store.execute("CREATE TABLE news (id LONG, PRIMARY KEY (id)) USING TTL 2 DAYS").unwrap();
     let before = clock.0.load(Ordering::Relaxed);
-    store.bulk_put(vec![rows_of("news", (0..10_000).map(|id| row! { "id" => id as i64 }))], &Default::default()).unwrap();
+    store
+        .bulk_put(
+            vec![rows_of("news", (0..10_000).map(|id| row! { "id" => id as i64 }))],
+            &Default::default(),
+        )
+        .unwrap();
     assert!(clock.0.load(Ordering::Relaxed) - before < 1_000);
 }

@@ -1,7 +1,8 @@
 //! Tables that are dropped while rows are written to them.
 //!
 //! A load that began before used to count rows of a dropped child table as stored, and a dropped
-//! top-level table ended the whole load, together with the rows of all others that were not yet stored.
+//! top-level table ended the whole load, together with the rows of all others that were not yet
+//! stored.
 
 use rstest::rstest;
 use tonnage::{BulkPutOptions, EntryBatch, ErrorKind, Payload, Row, Store, WriteOptions};
@@ -11,7 +12,8 @@ use crate::common::recorder::Recorder;
 use crate::common::scripted::scripted;
 use crate::common::{all_rows, assert_error, failure, row};
 
-const TABLES: &str = "CREATE TABLE kept (id LONG, PRIMARY KEY (id)); CREATE TABLE gone (id LONG, PRIMARY KEY (id));
+const TABLES: &str =
+    "CREATE TABLE kept (id LONG, PRIMARY KEY (id)); CREATE TABLE gone (id LONG, PRIMARY KEY (id));
     CREATE TABLE kept.child (n LONG, PRIMARY KEY (n))";
 
 fn id(id: i64) -> Row {
@@ -31,7 +33,9 @@ fn spaces(store: &Store) -> Vec<String> {
 }
 
 #[rstest]
-fn a_dropped_table_costs_a_load_only_the_entries_that_come_after(#[values(Memory, RocksDb)] on: Ground) {
+fn a_dropped_table_costs_a_load_only_the_entries_that_come_after(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(TABLES);
     let dropping = (*store).clone();
     let stream = scripted(move |step| match step {
@@ -71,17 +75,19 @@ fn a_dropped_child_table_takes_no_more_entries(#[values(Memory, RocksDb)] on: Gr
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
     let report = store.bulk_put(vec![stream], &options).unwrap();
     assert_eq!((report.total.inserted, report.total.failed), (2, 2));
-    assert!(recorder.failed().iter().all(|failed| failed.reason.contains("kept.child")), "{:?}", recorder.failed());
+    assert!(
+        recorder.failed().iter().all(|failed| failed.reason.contains("kept.child")),
+        "{:?}",
+        recorder.failed()
+    );
     assert_eq!(all_rows(&store, "kept"), [id(1)]);
 }
 
 #[rstest]
 fn a_table_made_again_during_a_load_gets_what_comes_after_and_nothing_else(
     #[values(Memory, RocksDb)] on: Ground,
-    #[values(("gone", "id LONG, word STRING, PRIMARY KEY (id)"), ("kept.child", "n LONG, word STRING, PRIMARY KEY (n)"))] of: (
-        &'static str,
-        &'static str,
-    ),
+    #[values(("gone", "id LONG, word STRING, PRIMARY KEY (id)"), ("kept.child", "n LONG, word STRING, PRIMARY KEY (n)"))]
+    of: (&'static str, &'static str),
 ) {
     let (table, columns) = of;
     let mut store = on.with_tables(TABLES);
@@ -90,7 +96,9 @@ fn a_table_made_again_during_a_load_gets_what_comes_after_and_nothing_else(
     let stream = scripted(move |step| match step {
         0 => rows(table, [row(1), row(2)]),
         1 => {
-            dropping.execute(&format!("DROP TABLE {table}; CREATE TABLE {table} ({columns})")).unwrap();
+            dropping
+                .execute(&format!("DROP TABLE {table}; CREATE TABLE {table} ({columns})"))
+                .unwrap();
             rows(table, [row(2).with("word", "new"), row(3).with("word", "new")])
         }
         _ => None,
@@ -115,11 +123,23 @@ fn a_handle_on_a_dropped_table_writes_nothing(
     old.put(&row(1), &WriteOptions::default()).unwrap();
     store.execute(&format!("DROP TABLE {table}")).unwrap();
     let refused = |store: &Store, session: &mut tonnage::RowSession| {
-        assert_error(failure(old.put(&row(2), &WriteOptions::default())), ErrorKind::NotFound, &[table, "dropped"]);
-        assert_error(failure(old.delete(&row(2), &WriteOptions::default())), ErrorKind::NotFound, &[table]);
+        assert_error(
+            failure(old.put(&row(2), &WriteOptions::default())),
+            ErrorKind::NotFound,
+            &[table, "dropped"],
+        );
+        assert_error(
+            failure(old.delete(&row(2), &WriteOptions::default())),
+            ErrorKind::NotFound,
+            &[table],
+        );
         let cells: Vec<tonnage::ValueRef<'_>> =
             if table == "gone" { vec![2_i64.into()] } else { vec![1_i64.into(), 2_i64.into()] };
-        assert_error(failure(session.put(&cells, &WriteOptions::default())), ErrorKind::NotFound, &[table]);
+        assert_error(
+            failure(session.put(&cells, &WriteOptions::default())),
+            ErrorKind::NotFound,
+            &[table],
+        );
         assert!(store.table("kept").is_ok());
     };
     refused(&store, &mut session);

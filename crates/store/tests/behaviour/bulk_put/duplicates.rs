@@ -15,7 +15,9 @@ fn word(id: i64, text: &str) -> Row {
 }
 
 #[rstest]
-fn of_equal_keys_in_a_stream_the_first_is_stored_and_each_later_one_called_back(#[values(Memory, RocksDb)] on: Ground) {
+fn of_equal_keys_in_a_stream_the_first_is_stored_and_each_later_one_called_back(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(WORDS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
     let rows = [word(1, "first"), word(2, "other"), word(1, "second"), word(1, "third")];
@@ -33,22 +35,32 @@ fn of_equal_keys_in_a_stream_the_first_is_stored_and_each_later_one_called_back(
 #[rstest]
 fn keys_that_exist_keep_their_rows_and_are_called_back(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(WORDS);
-    store.bulk_put(vec![rows_of("words", [word(1, "old"), word(2, "old")])], &BulkPutOptions::default()).unwrap();
+    store
+        .bulk_put(
+            vec![rows_of("words", [word(1, "old"), word(2, "old")])],
+            &BulkPutOptions::default(),
+        )
+        .unwrap();
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
     let rows = [word(0, "new"), word(1, "new"), word(2, "new"), word(3, "new")];
     let report = store.bulk_put(vec![rows_of("words", rows)], &options).unwrap();
 
-    assert_eq!(all_rows(&store, "words"), [word(0, "new"), word(1, "old"), word(2, "old"), word(3, "new")]);
+    assert_eq!(
+        all_rows(&store, "words"),
+        [word(0, "new"), word(1, "old"), word(2, "old"), word(3, "new")]
+    );
     assert_eq!(recorder.existing_places(), [(0, 1), (0, 2)]);
     assert_eq!((report.total.inserted, report.total.existed), (2, 2));
 }
 
 #[rstest]
-fn replacing_stores_the_last_of_equal_keys_without_calling_back(#[values(Memory, RocksDb)] on: Ground) {
+fn replacing_stores_the_last_of_equal_keys_without_calling_back(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(WORDS);
     store.bulk_put(vec![rows_of("words", [word(1, "old")])], &BulkPutOptions::default()).unwrap();
-    let (recorder, options) =
-        Recorder::default().watch(BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() });
+    let (recorder, options) = Recorder::default()
+        .watch(BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() });
     let rows = [word(1, "first"), word(2, "first"), word(1, "last"), word(2, "last")];
     let report = store.bulk_put(vec![rows_of("words", rows)], &options).unwrap();
 
@@ -61,8 +73,10 @@ fn replacing_stores_the_last_of_equal_keys_without_calling_back(#[values(Memory,
 fn a_load_that_must_not_meet_existing_keys_stops_at_one(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(WORDS);
     store.bulk_put(vec![rows_of("words", [word(2, "old")])], &BulkPutOptions::default()).unwrap();
-    let (recorder, options) = Recorder::default().watch(BulkPutOptions { on_existing: OnExisting::Fail, ..Default::default() });
-    let stopped = failure(store.bulk_put(vec![rows_of("words", [word(1, "new"), word(2, "new")])], &options));
+    let (recorder, options) = Recorder::default()
+        .watch(BulkPutOptions { on_existing: OnExisting::Fail, ..Default::default() });
+    let stopped =
+        failure(store.bulk_put(vec![rows_of("words", [word(1, "new"), word(2, "new")])], &options));
 
     assert_eq!(stopped.report.total.read, 2);
     assert!(!stopped.report.streams[0].completed);
@@ -73,10 +87,13 @@ fn a_load_that_must_not_meet_existing_keys_stops_at_one(#[values(Memory, RocksDb
 }
 
 #[rstest]
-fn a_load_that_must_not_meet_existing_keys_stops_at_a_duplicate_of_its_own(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_that_must_not_meet_existing_keys_stops_at_a_duplicate_of_its_own(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(WORDS);
     let options = BulkPutOptions { on_existing: OnExisting::Fail, ..Default::default() };
-    let stopped = failure(store.bulk_put(vec![rows_of("words", [word(1, "a"), word(1, "b")])], &options));
+    let stopped =
+        failure(store.bulk_put(vec![rows_of("words", [word(1, "a"), word(1, "b")])], &options));
     assert_error(stopped, ErrorKind::Conflict, &[]);
 }
 
@@ -87,14 +104,19 @@ fn of_equal_keys_in_two_streams_one_is_stored_and_the_other_reported(
 ) {
     const KEYS: i64 = 5_000;
     let store = on.with_tables(WORDS);
-    let (recorder, options) =
-        Recorder::default().watch(BulkPutOptions { stream_parallelism: Some(2), durability, ..Default::default() });
+    let (recorder, options) = Recorder::default().watch(BulkPutOptions {
+        stream_parallelism: Some(2),
+        durability,
+        ..Default::default()
+    });
     let stream = |text: &'static str| rows_of("words", (0..KEYS).map(move |id| word(id, text)));
     let report = store.bulk_put(vec![stream("left"), stream("right")], &options).unwrap();
 
     let stored = all_rows(&store, "words");
     assert_eq!(stored.len(), KEYS as usize);
-    let stored_from = |text: &str| stored.iter().filter(|row| row.get("text") == Some(&Value::from(text))).count() as u64;
+    let stored_from = |text: &str| {
+        stored.iter().filter(|row| row.get("text") == Some(&Value::from(text))).count() as u64
+    };
     assert_eq!(report.streams[0].counts.inserted, stored_from("left"));
     assert_eq!(report.streams[1].counts.inserted, stored_from("right"));
     assert_eq!(report.total.inserted + report.total.existed, report.total.read);
@@ -119,12 +141,19 @@ fn a_second_load_of_the_same_rows_inserts_nothing(#[values(Memory, RocksDb)] on:
 }
 
 #[rstest]
-fn duplicates_far_apart_in_a_load_larger_than_its_memory_still_keep_the_first(#[values(Memory, RocksDb)] on: Ground) {
+fn duplicates_far_apart_in_a_load_larger_than_its_memory_still_keep_the_first(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     const KEYS: i64 = 20_000;
     let store = on.with_tables(WORDS);
-    let options = BulkPutOptions { memory_bytes_max: Some(1 << 20), request_bytes_max: 64 << 10, ..Default::default() };
+    let options = BulkPutOptions {
+        memory_bytes_max: Some(1 << 20),
+        request_bytes_max: 64 << 10,
+        ..Default::default()
+    };
     let text = |round: i64, id: i64| format!("{round} {id} {}", "x".repeat(100));
-    let rows = (0..2).flat_map(|round| (0..KEYS).map(move |id| word((id * 7_919) % KEYS, &text(round, id))));
+    let rows = (0..2)
+        .flat_map(|round| (0..KEYS).map(move |id| word((id * 7_919) % KEYS, &text(round, id))));
     let report = store.bulk_put(vec![rows_of("words", rows)], &options).unwrap();
     assert_eq!((report.total.inserted, report.total.existed), (KEYS as u64, KEYS as u64));
     for row in all_rows(&store, "words") {

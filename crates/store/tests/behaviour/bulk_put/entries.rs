@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rstest::rstest;
 use tonnage::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use tonnage::{
-    BulkPutOptions, EntryBatch, EntryStream, Key, Pairs, Payload, Result, Row, UnreadEntry, Value, record_batch_stream,
-    row_stream,
+    BulkPutOptions, EntryBatch, EntryStream, Key, Pairs, Payload, Result, Row, UnreadEntry, Value,
+    record_batch_stream, row_stream,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -39,10 +39,13 @@ fn failures(store: &TestStore, stream: Box<dyn EntryStream>) -> Vec<Failed> {
 }
 
 #[rstest]
-fn one_stream_holds_rows_of_several_tables_parents_with_children_and_pairs(#[values(Memory, RocksDb)] on: Ground) {
+fn one_stream_holds_rows_of_several_tables_parents_with_children_and_pairs(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::empty(on);
     store.execute("CREATE TABLE makers (name STRING, PRIMARY KEY (name))").unwrap();
-    let rows = |table: &str, rows: Vec<Row>| EntryBatch::from(Payload::Rows { table: table.into(), rows });
+    let rows =
+        |table: &str, rows: Vec<Row>| EntryBatch::from(Payload::Rows { table: table.into(), rows });
     let mut pairs = Pairs::new();
     pairs.push(&"/greeting/-/en".parse::<Key>().unwrap(), b"hello").unwrap();
     let stream = batches(vec![
@@ -56,9 +59,15 @@ fn one_stream_holds_rows_of_several_tables_parents_with_children_and_pairs(#[val
 
     assert_eq!((report.total.read, report.total.inserted), (6, 6));
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 100, 1), phone("Nokia", 100, 2)]);
-    assert_eq!(all_rows(&store, "phones.images"), [image("Nokia", 100, 1, 1), image("Nokia", 100, 1, 2)]);
+    assert_eq!(
+        all_rows(&store, "phones.images"),
+        [image("Nokia", 100, 1, 1), image("Nokia", 100, 1, 2)]
+    );
     assert_eq!(all_rows(&store, "makers").len(), 1);
-    assert_eq!(store.kv().get(&"/greeting/-/en".parse().unwrap()).unwrap().unwrap().value, b"hello");
+    assert_eq!(
+        store.kv().get(&"/greeting/-/en".parse().unwrap()).unwrap().unwrap().value,
+        b"hello"
+    );
 }
 
 #[rstest]
@@ -71,18 +80,23 @@ fn rows_of_parents_and_children_may_alternate(#[values(Memory, RocksDb)] on: Gro
             ("phones.images", image("Apple", 1, id, 2)),
         ]
     });
-    let rows: Vec<Result<(Arc<str>, Row)>> = rows.map(|(table, row)| Ok((table.into(), row))).collect();
-    let report = store.bulk_put(vec![row_stream("mixed", rows)], &BulkPutOptions::default()).unwrap();
+    let rows: Vec<Result<(Arc<str>, Row)>> =
+        rows.map(|(table, row)| Ok((table.into(), row))).collect();
+    let report =
+        store.bulk_put(vec![row_stream("mixed", rows)], &BulkPutOptions::default()).unwrap();
     assert_eq!(report.total.inserted, 300);
     assert_eq!(store.table("phones").unwrap().count().unwrap(), 100);
     assert_eq!(store.table("phones.images").unwrap().count().unwrap(), 200);
 }
 
 #[rstest]
-fn a_row_without_a_key_column_is_reported_and_the_load_goes_on(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_without_a_key_column_is_reported_and_the_load_goes_on(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::empty(on);
     let keyless = row! { "maker" => "Nokia", "id" => 2_i64 };
-    let failed = failures(&store, rows_of("phones", [phone("Nokia", 1, 1), keyless, phone("Nokia", 3, 3)]));
+    let failed =
+        failures(&store, rows_of("phones", [phone("Nokia", 1, 1), keyless, phone("Nokia", 3, 3)]));
     assert_eq!((failed.len(), failed[0].position), (1, 1));
     assert!(failed[0].reason.contains("price"), "{}", failed[0].reason);
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 1, 1), phone("Nokia", 3, 3)]);
@@ -101,7 +115,8 @@ fn a_row_that_does_not_fit_is_reported_and_the_load_goes_on(
     #[case] bad: Row,
     #[case] named: &[&str],
 ) {
-    let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
+    let store =
+        on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
     let good = |id: i32| row! { "id" => id, "size" => 1 };
     let failed = failures(&store, rows_of("items", [good(1), bad, good(2)]));
     assert_eq!((failed.len(), failed[0].position), (1, 1));
@@ -111,19 +126,42 @@ fn a_row_that_does_not_fit_is_reported_and_the_load_goes_on(
 }
 
 fn columns(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+    RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, array)| (name, array, true)),
+    )
+    .unwrap()
 }
 
 #[rstest]
-fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
+fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
+    let store =
+        on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
     let batch = columns(vec![
-        ("id", Arc::new(Int64Array::from(vec![Some(1), Some(3_000_000_000), None, Some(4), Some(5)]))),
-        ("size", Arc::new(StringArray::from(vec![Some("10"), Some("20"), Some("30"), Some("many"), Some("50")]))),
+        (
+            "id",
+            Arc::new(Int64Array::from(vec![Some(1), Some(3_000_000_000), None, Some(4), Some(5)])),
+        ),
+        (
+            "size",
+            Arc::new(StringArray::from(vec![
+                Some("10"),
+                Some("20"),
+                Some("30"),
+                Some("many"),
+                Some("50"),
+            ])),
+        ),
     ]);
-    let before = columns(vec![("ID", Arc::new(Int32Array::from(vec![7]))), ("Size", Arc::new(Int32Array::from(vec![70])))]);
-    let failed = failures(&store, record_batch_stream("items", "items", vec![Ok(before), Ok(batch)]));
-    let found: Vec<_> = failed.iter().map(|failed| (failed.position, failed.column.as_deref())).collect();
+    let before = columns(vec![
+        ("ID", Arc::new(Int32Array::from(vec![7]))),
+        ("Size", Arc::new(Int32Array::from(vec![70]))),
+    ]);
+    let failed =
+        failures(&store, record_batch_stream("items", "items", vec![Ok(before), Ok(batch)]));
+    let found: Vec<_> =
+        failed.iter().map(|failed| (failed.position, failed.column.as_deref())).collect();
     assert_eq!(found, [(2, Some("id")), (3, Some("id")), (4, Some("size"))]);
     let item = |id: i32, size: i32| row! { "id" => id, "size" => size };
     assert_eq!(all_rows(&store, "items"), [item(1, 10), item(5, 50), item(7, 70)]);
@@ -132,10 +170,13 @@ fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(#[values(Memory,
 #[rstest]
 fn a_batch_that_cannot_fit_at_all_is_reported_row_by_row(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER, PRIMARY KEY (id))");
-    let stranger =
-        columns(vec![("id", Arc::new(Int32Array::from(vec![1, 2]))), ("colour", Arc::new(Int32Array::from(vec![1, 2])))]);
+    let stranger = columns(vec![
+        ("id", Arc::new(Int32Array::from(vec![1, 2]))),
+        ("colour", Arc::new(Int32Array::from(vec![1, 2]))),
+    ]);
     let good = columns(vec![("id", Arc::new(Int32Array::from(vec![3])))]);
-    let failed = failures(&store, record_batch_stream("items", "items", vec![Ok(stranger), Ok(good)]));
+    let failed =
+        failures(&store, record_batch_stream("items", "items", vec![Ok(stranger), Ok(good)]));
     assert_eq!(failed.iter().map(|failed| failed.position).collect::<Vec<_>>(), [0, 1]);
     assert!(failed.iter().all(|failed| failed.reason.contains("colour")));
     assert_eq!(all_rows(&store, "items"), [row! { "id" => 3, "size" => Value::Null }]);
@@ -154,16 +195,23 @@ fn rows_of_a_table_that_does_not_exist_are_reported(#[values(Memory, RocksDb)] o
 }
 
 #[rstest]
-fn entries_that_the_source_could_not_read_are_reported_at_their_places(#[values(Memory, RocksDb)] on: Ground) {
+fn entries_that_the_source_could_not_read_are_reported_at_their_places(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, PRIMARY KEY (id))");
     let rows = vec![row! { "id" => 1 }, row! { "id" => Value::Null }, row! { "id" => 3 }];
-    let unread = |position, reason: &str| UnreadEntry { position, column: Some("id".into()), reason: reason.into() };
+    let unread = |position, reason: &str| UnreadEntry {
+        position,
+        column: Some("id".into()),
+        reason: reason.into(),
+    };
     let first = EntryBatch {
         positions: Some(vec![0, 2, 5]),
         unread: vec![unread(1, "torn"), unread(6, "torn too")],
         ..Payload::Rows { table: "items".into(), rows }.into()
     };
-    let second = Payload::Rows { table: "items".into(), rows: vec![row! { "id" => Value::Null }] }.into();
+    let second =
+        Payload::Rows { table: "items".into(), rows: vec![row! { "id" => Value::Null }] }.into();
     let failed = failures(&store, batches(vec![first, second]));
     assert_eq!(failed.iter().map(|failed| failed.position).collect::<Vec<_>>(), [1, 2, 6, 7]);
     assert_eq!(failed[0].reason, "torn");
@@ -171,7 +219,9 @@ fn entries_that_the_source_could_not_read_are_reported_at_their_places(#[values(
 }
 
 #[rstest]
-fn a_key_over_the_limit_is_reported_and_the_rows_around_it_are_stored(#[values(Memory, RocksDb)] on: Ground) {
+fn a_key_over_the_limit_is_reported_and_the_rows_around_it_are_stored(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables("CREATE TABLE names (name STRING, PRIMARY KEY (name))");
     let name = |name: &str| row! { "name" => name };
     let long = "x".repeat(100_000);
@@ -185,7 +235,9 @@ fn a_key_over_the_limit_is_reported_and_the_rows_around_it_are_stored(#[values(M
 }
 
 #[rstest]
-fn a_pair_over_the_limit_is_reported_and_the_pairs_around_it_are_stored(#[values(Memory, RocksDb)] on: Ground) {
+fn a_pair_over_the_limit_is_reported_and_the_pairs_around_it_are_stored(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.open();
     let mut pairs = Pairs::new();
     for major in ["a", &"x".repeat(100_000), "b"] {
@@ -198,7 +250,9 @@ fn a_pair_over_the_limit_is_reported_and_the_pairs_around_it_are_stored(#[values
 
 #[rstest]
 fn defaults_and_nulls_fill_what_a_row_leaves_out(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER DEFAULT 7, note STRING, PRIMARY KEY (id))");
+    let store = on.with_tables(
+        "CREATE TABLE items (id INTEGER, size INTEGER DEFAULT 7, note STRING, PRIMARY KEY (id))",
+    );
     let whole = |id: i32| row! { "id" => id, "size" => 7, "note" => Value::Null };
     let batch = columns(vec![("id", Arc::new(Int32Array::from(vec![2])))]);
     assert_eq!(failures(&store, rows_of("items", [row! { "id" => 1 }])), []);
@@ -217,14 +271,20 @@ fn a_failed_entry_comes_with_table_column_and_all_of_itself(#[values(Memory, Roc
         fn failed(&self, failed: &tonnage::FailedEntry<'_>) -> Result<()> {
             let entry = failed.entry.expect("its stream gave it");
             assert!(entry.pair().is_none() && entry.table() == failed.table);
-            let told = (failed.table.map(str::to_owned), failed.column.map(str::to_owned), entry.row()?);
+            let told =
+                (failed.table.map(str::to_owned), failed.column.map(str::to_owned), entry.row()?);
             self.0.lock().unwrap().push(told);
             Ok(())
         }
     }
-    let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
+    let store =
+        on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
     let keep = Arc::new(Keep::default());
-    let options = BulkPutOptions { callbacks: keep.clone(), stream_parallelism: Some(1), ..Default::default() };
+    let options = BulkPutOptions {
+        callbacks: keep.clone(),
+        stream_parallelism: Some(1),
+        ..Default::default()
+    };
     let bad = row! { "id" => 2, "size" => "many" };
     let batch = columns(vec![
         ("id", Arc::new(Int32Array::from(vec![3, 4]))),
@@ -242,7 +302,10 @@ fn a_failed_entry_comes_with_table_column_and_all_of_itself(#[values(Memory, Roc
 #[case::equal(vec![vec![1, 1]])]
 #[case::before_the_batch_before(vec![vec![5, 6], vec![6, 7]])]
 #[case::too_few(vec![vec![0]])]
-fn positions_that_do_not_ascend_are_refused(#[values(Memory, RocksDb)] on: Ground, #[case] positions: Vec<Vec<u64>>) {
+fn positions_that_do_not_ascend_are_refused(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[case] positions: Vec<Vec<u64>>,
+) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, PRIMARY KEY (id))");
     let rows = || vec![row! { "id" => 1 }, row! { "id" => 2 }];
     let batch = |positions: Vec<u64>| EntryBatch {
@@ -254,14 +317,23 @@ fn positions_that_do_not_ascend_are_refused(#[values(Memory, RocksDb)] on: Groun
     crate::common::assert_error(stopped, tonnage::ErrorKind::Invalid, &["stream 0", "positions"]);
 }
 
-/// Arrow takes any digits for a decimal number of the right type; the row could be stored and never be put back.
+/// Arrow takes any digits for a decimal number of the right type; the row could be stored and never
+/// be put back.
 #[rstest]
 fn a_number_with_more_digits_than_its_column_is_reported(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE items (id INTEGER, price NUMBER(5, 2), PRIMARY KEY (id))");
-    let prices =
-        tonnage::arrow::array::Decimal128Array::from(vec![12_345, 100_000, -99_999]).with_precision_and_scale(5, 2).unwrap();
-    let batch = columns(vec![("id", Arc::new(Int32Array::from(vec![1, 2, 3]))), ("price", Arc::new(prices))]);
+    let store =
+        on.with_tables("CREATE TABLE items (id INTEGER, price NUMBER(5, 2), PRIMARY KEY (id))");
+    let prices = tonnage::arrow::array::Decimal128Array::from(vec![12_345, 100_000, -99_999])
+        .with_precision_and_scale(5, 2)
+        .unwrap();
+    let batch = columns(vec![
+        ("id", Arc::new(Int32Array::from(vec![1, 2, 3]))),
+        ("price", Arc::new(prices)),
+    ]);
     let failed = failures(&store, record_batch_stream("items", "items", vec![Ok(batch)]));
-    assert_eq!(failed.iter().map(|failed| (failed.position, failed.column.as_deref())).collect::<Vec<_>>(), [(1, Some("price"))]);
+    assert_eq!(
+        failed.iter().map(|failed| (failed.position, failed.column.as_deref())).collect::<Vec<_>>(),
+        [(1, Some("price"))]
+    );
     assert_eq!(store.table("items").unwrap().count().unwrap(), 2);
 }

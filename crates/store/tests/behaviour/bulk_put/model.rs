@@ -25,8 +25,15 @@ struct Load {
 fn load() -> impl Strategy<Value = Load> {
     let key = prop_oneof![9 => any::<u8>().prop_map(Some), 1 => Just(None)];
     let stream = prop::collection::vec((key, any::<u32>()), 0..200);
-    let durability = prop_oneof![Just(Durability::None), Just(Durability::Write), Just(Durability::Fsync)];
-    (prop::collection::vec(stream, 1..4), any::<bool>(), prop_oneof![Just(1 << 20), Just(8 << 20)], 1_usize..4, durability)
+    let durability =
+        prop_oneof![Just(Durability::None), Just(Durability::Write), Just(Durability::Fsync)];
+    (
+        prop::collection::vec(stream, 1..4),
+        any::<bool>(),
+        prop_oneof![Just(1 << 20), Just(8 << 20)],
+        1_usize..4,
+        durability,
+    )
         .prop_map(|(streams, replace, memory_bytes, parallelism, durability)| Load {
             streams,
             replace,
@@ -60,7 +67,8 @@ fn candidates(load: &Load) -> BTreeMap<i32, Vec<u32>> {
 }
 
 fn check(on: Ground, loads: &[Load]) -> Result<(), TestCaseError> {
-    let store = on.with_tables("CREATE TABLE items (id INTEGER, mark LONG, text STRING, PRIMARY KEY (id))");
+    let store =
+        on.with_tables("CREATE TABLE items (id INTEGER, mark LONG, text STRING, PRIMARY KEY (id))");
     let mut stored: BTreeMap<i32, u32> = BTreeMap::new();
     for load in loads {
         let (recorder, options) = Recorder::default().watch(BulkPutOptions {
@@ -71,24 +79,34 @@ fn check(on: Ground, loads: &[Load]) -> Result<(), TestCaseError> {
             durability: load.durability,
             ..Default::default()
         });
-        let stream = |entries: &Vec<Entry>| -> Box<dyn EntryStream> { rows_of("items", entries.iter().copied().map(entry)) };
+        let stream = |entries: &Vec<Entry>| -> Box<dyn EntryStream> {
+            rows_of("items", entries.iter().copied().map(entry))
+        };
         let report = store.bulk_put(load.streams.iter().map(stream).collect(), &options).unwrap();
 
         for (counts, entries) in report.streams.iter().zip(&load.streams) {
             let counts = counts.counts;
             prop_assert_eq!(counts.read, entries.len() as u64);
             prop_assert_eq!(counts.inserted + counts.existed + counts.failed, counts.read);
-            prop_assert_eq!(counts.failed, entries.iter().filter(|(key, _)| key.is_none()).count() as u64);
+            prop_assert_eq!(
+                counts.failed,
+                entries.iter().filter(|(key, _)| key.is_none()).count() as u64
+            );
         }
         let candidates = candidates(load);
         let new = candidates.keys().filter(|key| !stored.contains_key(key)).count();
         prop_assert_eq!(report.total.inserted, new as u64);
-        prop_assert_eq!(recorder.existing().len() as u64, if load.replace { 0 } else { report.total.existed });
+        prop_assert_eq!(
+            recorder.existing().len() as u64,
+            if load.replace { 0 } else { report.total.existed }
+        );
         prop_assert_eq!(recorder.completed().len(), load.streams.len());
 
         let mut seen = BTreeMap::new();
         for row in all_rows(&store, "items") {
-            let (Some(Value::Integer(key)), Some(Value::Long(mark))) = (row.get("id"), row.get("mark")) else {
+            let (Some(Value::Integer(key)), Some(Value::Long(mark))) =
+                (row.get("id"), row.get("mark"))
+            else {
                 panic!("{row:?}")
             };
             let mark = *mark as u32;
@@ -96,11 +114,19 @@ fn check(on: Ground, loads: &[Load]) -> Result<(), TestCaseError> {
             let kept = stored.get(key).filter(|_| !load.replace || !candidates.contains_key(key));
             match kept {
                 Some(kept) => prop_assert_eq!(*kept, mark),
-                None => prop_assert!(candidates[key].contains(&mark), "{} is none of {:?}", mark, candidates[key]),
+                None => prop_assert!(
+                    candidates[key].contains(&mark),
+                    "{} is none of {:?}",
+                    mark,
+                    candidates[key]
+                ),
             }
             seen.insert(*key, mark);
         }
-        prop_assert!(candidates.keys().chain(stored.keys()).all(|key| seen.contains_key(key)), "a row is missing");
+        prop_assert!(
+            candidates.keys().chain(stored.keys()).all(|key| seen.contains_key(key)),
+            "a row is missing"
+        );
         stored = seen;
     }
     Ok(())

@@ -17,7 +17,8 @@ fn word(id: i64, text: &str) -> Row {
 
 /// The obvious thing to do with a duplicate: to put it into another table.
 ///
-/// The bug's story: the callback was called while the load kept all others out of the shard, and the load in it waited for ever.
+/// The bug's story: the callback was called while the load kept all others out of the shard, and
+/// the load in it waited for ever.
 #[rstest]
 fn a_duplicate_can_be_put_elsewhere_while_it_is_called_back(
     #[values(Memory, RocksDb)] on: Ground,
@@ -27,7 +28,8 @@ fn a_duplicate_can_be_put_elsewhere_while_it_is_called_back(
     let store = on.with_tables(TABLES);
     let text = "x".repeat(1_000);
     let rows = || rows_of("words", (0..ROWS).map(|id| word(id, &text)).collect::<Vec<_>>());
-    let options = BulkPutOptions { memory_bytes_max: Some(memory_bytes_max), ..BulkPutOptions::default() };
+    let options =
+        BulkPutOptions { memory_bytes_max: Some(memory_bytes_max), ..BulkPutOptions::default() };
     store.bulk_put(vec![rows()], &options).unwrap();
 
     let inner = (*store).clone();
@@ -42,5 +44,8 @@ fn a_duplicate_can_be_put_elsewhere_while_it_is_called_back(
     let (recorder, options) = recorder.watch(options);
     let report = store.bulk_put(vec![rows()], &options).unwrap();
     assert_eq!((report.total.existed, recorder.existing().len()), (ROWS as u64, ROWS as usize));
-    assert_eq!(all_rows(&store, "twice"), (0..ROWS).step_by(500).map(|id| word(id, "twice")).collect::<Vec<_>>());
+    assert_eq!(
+        all_rows(&store, "twice"),
+        (0..ROWS).step_by(500).map(|id| word(id, "twice")).collect::<Vec<_>>()
+    );
 }

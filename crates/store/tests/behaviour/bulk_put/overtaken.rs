@@ -33,8 +33,14 @@ impl EntryStream for Busy {
             match step {
                 Step::Puts(text) => drop(self.table.put(&word(text), &WriteOptions::default())?),
                 Step::Yields(text) => {
-                    let payload = Payload::Rows { table: Arc::from("words"), rows: vec![word(text)] };
-                    return Ok(Some(EntryBatch { payload, ttl: None, positions: None, unread: Vec::new() }));
+                    let payload =
+                        Payload::Rows { table: Arc::from("words"), rows: vec![word(text)] };
+                    return Ok(Some(EntryBatch {
+                        payload,
+                        ttl: None,
+                        positions: None,
+                        unread: Vec::new(),
+                    }));
                 }
             }
         }
@@ -47,16 +53,19 @@ fn load(on: Ground, on_existing: OnExisting, steps: Vec<Step>) -> (Vec<Row>, [u6
     let store = on.with_tables(WORDS);
     let stream = Busy { table: store.table("words").unwrap(), steps: steps.into_iter() };
     let options = BulkPutOptions { on_existing, ..BulkPutOptions::default() };
-    let total = store.bulk_put(vec![Box::new(stream) as Box<dyn EntryStream>], &options).unwrap().total;
+    let total =
+        store.bulk_put(vec![Box::new(stream) as Box<dyn EntryStream>], &options).unwrap().total;
     assert_eq!(total.read, total.inserted + total.existed + total.overtaken);
     (all_rows(&store, "words"), [total.inserted, total.existed, total.overtaken])
 }
 
-/// The bug's story: everything that was written since the load had begun won over all of its entries. The load ended well,
-/// reported its entry as stored, and the older row was there.
+/// The bug's story: everything that was written since the load had begun won over all of its
+/// entries. The load ended well, reported its entry as stored, and the older row was there.
 #[rstest]
 fn an_entry_replaces_a_row_that_was_put_before_it(#[values(Memory, RocksDb)] on: Ground) {
-    for (on_existing, counts) in [(OnExisting::Replace, [0, 1, 0]), (OnExisting::Overwrite, [1, 0, 0])] {
+    for (on_existing, counts) in
+        [(OnExisting::Replace, [0, 1, 0]), (OnExisting::Overwrite, [1, 0, 0])]
+    {
         let stored = load(on, on_existing, vec![Step::Puts("A"), Step::Yields("B")]);
         assert_eq!(stored, (vec![word("B")], counts), "{on_existing:?}");
     }

@@ -6,15 +6,16 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{
-    BulkPutCallbacks, BulkPutOptions, Cancel, EntryBatch, ErrorKind, ErrorsMax, Load, OnExisting, Payload, Result, Row, Store,
-    TryPush,
+    BulkPutCallbacks, BulkPutOptions, Cancel, EntryBatch, ErrorKind, ErrorsMax, Load, OnExisting,
+    Payload, Result, Row, Store, TryPush,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::{all_rows, assert_error, failure, row};
 
-const HEAT: &str = "CREATE TABLE heat (sensor LONG, at LONG, level DOUBLE, PRIMARY KEY (SHARD(sensor), at))";
+const HEAT: &str =
+    "CREATE TABLE heat (sensor LONG, at LONG, level DOUBLE, PRIMARY KEY (SHARD(sensor), at))";
 
 /// Long enough for a machine that is busy with other things.
 const SOON: Duration = Duration::from_secs(60);
@@ -41,19 +42,27 @@ fn a_thousand_slow_pushers_are_acknowledged_at_the_interval(#[values(Memory, Roc
     const PUSHERS: i64 = 1_000;
     const ROUNDS: i64 = 3;
     let store = on.with_tables(HEAT);
-    let options = BulkPutOptions { flush_interval: Some(Duration::from_millis(50)), ..Default::default() };
+    let options =
+        BulkPutOptions { flush_interval: Some(Duration::from_millis(50)), ..Default::default() };
     let load = store.load(&options).unwrap();
     // Each thread stands for many connections, each with a stream of its own.
     std::thread::scope(|scope| {
         for thread in 0..20 {
             let (load, store) = (&load, &store);
             scope.spawn(move || {
-                let streams: Vec<_> =
-                    (0..PUSHERS / 20).map(|n| (load.stream(format!("{n}")), thread * PUSHERS / 20 + n)).collect();
+                let streams: Vec<_> = (0..PUSHERS / 20)
+                    .map(|n| (load.stream(format!("{n}")), thread * PUSHERS / 20 + n))
+                    .collect();
                 for at in 0..ROUNDS {
                     let pushed: Vec<_> = streams
                         .iter()
-                        .map(|(stream, sensor)| (*stream, *sensor, load.push(*stream, rows([heat(*sensor, at)])).unwrap()))
+                        .map(|(stream, sensor)| {
+                            (
+                                *stream,
+                                *sensor,
+                                load.push(*stream, rows([heat(*sensor, at)])).unwrap(),
+                            )
+                        })
                         .collect();
                     for (stream, sensor, position) in pushed {
                         assert_eq!(position, at as u64 + 1);
@@ -66,7 +75,12 @@ fn a_thousand_slow_pushers_are_acknowledged_at_the_interval(#[values(Memory, Roc
     });
     let report = load.finish().unwrap();
     assert_eq!(report.total.inserted, (PUSHERS * ROUNDS) as u64);
-    assert!(report.streams.iter().all(|stream| stream.completed && stream.counts.inserted == ROUNDS as u64));
+    assert!(
+        report
+            .streams
+            .iter()
+            .all(|stream| stream.completed && stream.counts.inserted == ROUNDS as u64)
+    );
     assert_eq!(store.table("heat").unwrap().count().unwrap(), (PUSHERS * ROUNDS) as u64);
 }
 
@@ -77,7 +91,10 @@ fn what_is_acknowledged_is_there_after_reopening(#[values(Memory, RocksDb)] on: 
     let stream = load.stream("only");
     let position = load.push(stream, rows((0..500).map(|at| heat(1, at)))).unwrap();
     assert_eq!(position, 500);
-    assert!(load.wait_durable(stream, position, SOON).unwrap(), "who waits makes an idle load flush");
+    assert!(
+        load.wait_durable(stream, position, SOON).unwrap(),
+        "who waits makes an idle load flush"
+    );
     drop(load);
     store.reopen();
     assert_eq!(all_rows(&store, "heat"), (0..500).map(|at| heat(1, at)).collect::<Vec<_>>());
@@ -90,7 +107,8 @@ fn a_flush_makes_durable_what_was_pushed_before(#[values(Memory, RocksDb)] on: G
     let streams: Vec<_> = (0..8).map(|n| load.stream(format!("{n}"))).collect();
     for round in 0..5 {
         for stream in &streams {
-            load.push(*stream, rows((0..50).map(|at| heat(*stream as i64, round * 50 + at)))).unwrap();
+            load.push(*stream, rows((0..50).map(|at| heat(*stream as i64, round * 50 + at))))
+                .unwrap();
         }
         load.flush().unwrap();
         assert!(streams.iter().all(|stream| load.durable(*stream) == 50 * (round as u64 + 1)));
@@ -116,7 +134,11 @@ fn a_stream_completes_when_it_is_ended_while_others_go_on(#[values(Memory, Rocks
     assert!(is_stored(&store, 1, 1));
     assert_eq!(recorder.completed()[0].name, "first");
     assert_error(failure(load.push(first, rows([heat(1, 2)]))), ErrorKind::Invalid, &["ended"]);
-    assert_error(failure(load.push(99, rows([heat(1, 2)]))), ErrorKind::Invalid, &["99", "Load::stream"]);
+    assert_error(
+        failure(load.push(99, rows([heat(1, 2)]))),
+        ErrorKind::Invalid,
+        &["99", "Load::stream"],
+    );
     load.push(second, rows([heat(2, 2)])).unwrap();
     assert_eq!(load.finish().unwrap().total.inserted, 3);
     assert_eq!(recorder.completed().len(), 2);
@@ -136,8 +158,12 @@ impl BulkPutCallbacks for Gate {
 fn a_full_load_gives_a_batch_back_or_lets_its_pusher_wait() {
     let store = Memory.with_tables(HEAT);
     let gate = Arc::new(Gate(std::sync::Mutex::new(())));
-    let options =
-        BulkPutOptions { memory_bytes_max: Some(1 << 20), stream_parallelism: Some(1), callbacks: gate.clone(), ..at_leisure() };
+    let options = BulkPutOptions {
+        memory_bytes_max: Some(1 << 20),
+        stream_parallelism: Some(1),
+        callbacks: gate.clone(),
+        ..at_leisure()
+    };
     let load = store.load(&options).unwrap();
     let (held, other) = (load.stream("held"), load.stream("other"));
     let closed = gate.0.lock().unwrap();
@@ -164,9 +190,15 @@ fn a_full_load_gives_a_batch_back_or_lets_its_pusher_wait() {
 }
 
 #[rstest]
-fn the_batches_of_one_stream_keep_their_order_whoever_pushes_them(#[values(Memory, RocksDb)] on: Ground) {
+fn the_batches_of_one_stream_keep_their_order_whoever_pushes_them(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = on.with_tables(HEAT);
-    let options = BulkPutOptions { on_existing: OnExisting::Replace, stream_parallelism: Some(4), ..Default::default() };
+    let options = BulkPutOptions {
+        on_existing: OnExisting::Replace,
+        stream_parallelism: Some(4),
+        ..Default::default()
+    };
     let load = store.load(&options).unwrap();
     let streams: Vec<_> = (0..4).map(|n| load.stream(format!("{n}"))).collect();
     for round in 0..200_i64 {
@@ -228,7 +260,8 @@ fn a_load_that_stopped_says_why_to_all_who_push_or_wait(#[values(Memory, RocksDb
     assert!(stopped.error.message().contains("cancelled") && stopped.report.total.inserted >= 1);
     assert!(is_stored(&store, 1, 1));
 
-    let load = store.load(&BulkPutOptions { errors_max: ErrorsMax::Count(0), ..at_leisure() }).unwrap();
+    let load =
+        store.load(&BulkPutOptions { errors_max: ErrorsMax::Count(0), ..at_leisure() }).unwrap();
     let stream = load.stream("only");
     load.push(stream, rows([row! { "sensor" => 1_i64 }])).unwrap();
     assert!(failure(load.wait_durable(stream, 2, SOON)).message().contains("errors_max"));
@@ -236,7 +269,9 @@ fn a_load_that_stopped_says_why_to_all_who_push_or_wait(#[values(Memory, RocksDb
 }
 
 #[rstest]
-fn a_dropped_load_keeps_what_was_durable_and_lets_the_store_close(#[values(Memory, RocksDb)] on: Ground) {
+fn a_dropped_load_keeps_what_was_durable_and_lets_the_store_close(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let mut store = on.with_tables(HEAT);
     let load = store.load(&at_leisure()).unwrap();
     let stream = load.stream("only");
@@ -251,8 +286,11 @@ fn a_dropped_load_keeps_what_was_durable_and_lets_the_store_close(#[values(Memor
 #[rstest]
 fn pushers_side_by_side_lose_nothing(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(HEAT);
-    let options =
-        BulkPutOptions { memory_bytes_max: Some(2 << 20), flush_interval: Some(Duration::from_millis(20)), ..Default::default() };
+    let options = BulkPutOptions {
+        memory_bytes_max: Some(2 << 20),
+        flush_interval: Some(Duration::from_millis(20)),
+        ..Default::default()
+    };
     let load: Load = store.load(&options).unwrap();
     std::thread::scope(|scope| {
         for sensor in 0..8_i64 {
@@ -260,7 +298,8 @@ fn pushers_side_by_side_lose_nothing(#[values(Memory, RocksDb)] on: Ground) {
             scope.spawn(move || {
                 let stream = load.stream(format!("{sensor}"));
                 for first in (0..5_000).step_by(100) {
-                    load.push(stream, rows((first..first + 100).map(|at| heat(sensor, at)))).unwrap();
+                    load.push(stream, rows((first..first + 100).map(|at| heat(sensor, at))))
+                        .unwrap();
                 }
                 load.end(stream);
             });

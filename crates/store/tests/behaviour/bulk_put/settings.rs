@@ -27,7 +27,10 @@ fn refusal(options: BulkPutOptions) -> tonnage::Error {
 #[case::no_time(BulkPutOptions { timeout: Some(Duration::ZERO), ..Default::default() }, &["timeout", "0"])]
 #[case::over_all(BulkPutOptions { errors_max: ErrorsMax::Percent(100.5), ..Default::default() }, &["errors_max", "100"])]
 #[case::no_number(BulkPutOptions { errors_max: ErrorsMax::Percent(f64::NAN), ..Default::default() }, &["errors_max"])]
-fn a_setting_out_of_range_is_refused_by_name(#[case] options: BulkPutOptions, #[case] named: &[&str]) {
+fn a_setting_out_of_range_is_refused_by_name(
+    #[case] options: BulkPutOptions,
+    #[case] named: &[&str],
+) {
     assert_error(refusal(options), ErrorKind::Invalid, named);
 }
 
@@ -36,10 +39,15 @@ fn a_progress_watches_one_load_only() {
     let store = Store::open("memory:").unwrap();
     let options = BulkPutOptions { progress: Some(Progress::default()), ..Default::default() };
     store.bulk_put(vec![rows_of("t", [])], &options).unwrap();
-    assert_error(failure(store.bulk_put(vec![rows_of("t", [])], &options)), ErrorKind::Invalid, &["progress", "fresh"]);
+    assert_error(
+        failure(store.bulk_put(vec![rows_of("t", [])], &options)),
+        ErrorKind::Invalid,
+        &["progress", "fresh"],
+    );
 }
 
-/// Options without a progress of the caller's used to serve once only: the second put was refused because of one that nobody had given.
+/// Options without a progress of the caller's used to serve once only: the second put was refused
+/// because of one that nobody had given.
 #[test]
 fn the_same_options_serve_as_often_as_you_like() {
     let store = Store::open("memory:").unwrap();
@@ -57,6 +65,17 @@ fn the_same_options_serve_as_often_as_you_like() {
 fn a_time_out_may_be_as_long_as_can_be() {
     let store = Store::open("memory:").unwrap();
     store.execute("CREATE TABLE t (id LONG, PRIMARY KEY (id))").unwrap();
-    let options = BulkPutOptions { timeout: Some(Duration::MAX), flush_interval: Some(Duration::MAX), ..Default::default() };
-    assert_eq!(store.bulk_put(vec![rows_of("t", [row! { "id" => 1_i64 }])], &options).unwrap().total.inserted, 1);
+    let options = BulkPutOptions {
+        timeout: Some(Duration::MAX),
+        flush_interval: Some(Duration::MAX),
+        ..Default::default()
+    };
+    assert_eq!(
+        store
+            .bulk_put(vec![rows_of("t", [row! { "id" => 1_i64 }])], &options)
+            .unwrap()
+            .total
+            .inserted,
+        1
+    );
 }

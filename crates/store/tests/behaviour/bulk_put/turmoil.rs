@@ -1,10 +1,14 @@
-//! Loads, writes and statements of DDL all at once: what was acknowledged is there afterwards, and indexes hold.
+//! Loads, writes and statements of DDL all at once: what was acknowledged is there afterwards, and
+//! indexes hold.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Durability, EntryBatch, IndexRange, OnExisting, Payload, Row, Store, WriteOptions};
+use tonnage::{
+    BulkPutOptions, Durability, EntryBatch, IndexRange, OnExisting, Payload, Row, Store,
+    WriteOptions,
+};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::row;
@@ -22,7 +26,8 @@ fn batch(table: &str, rows: Vec<Row>) -> EntryBatch {
     Payload::Rows { table: table.into(), rows }.into()
 }
 
-/// Pushes rows into the table that is altered and into one that comes and goes. Gives how many of the former were acknowledged.
+/// Pushes rows into the table that is altered and into one that comes and goes. Gives how many of
+/// the former were acknowledged.
 fn load(store: &Store, is_over: &AtomicBool) -> i64 {
     let options = BulkPutOptions {
         on_existing: OnExisting::Replace,
@@ -39,7 +44,11 @@ fn load(store: &Store, is_over: &AtomicBool) -> i64 {
         let shared = (0..5).map(|n| car((pushed / 20 + n) % 200, 7));
         load.push(stream, batch("cars", own.chain(shared).collect())).unwrap();
         load.push(other, batch("brief", vec![row! { "id" => pushed }])).unwrap();
-        load.push(other, batch("cars.trips", vec![row! { "plate" => LOADED + pushed, "trip" => 1_i64 }])).unwrap();
+        load.push(
+            other,
+            batch("cars.trips", vec![row! { "plate" => LOADED + pushed, "trip" => 1_i64 }]),
+        )
+        .unwrap();
         pushed += 20;
     }
     let acknowledged = load.durable(stream) as i64 / 25 * 20;
@@ -92,7 +101,10 @@ fn nothing_acknowledged_is_lost_while_tables_come_and_go(#[values(Memory, RocksD
             scope.spawn(|| change(store, is_over)),
         ];
         let started = Instant::now();
-        while started.elapsed() < LASTS && !others.iter().any(|thread| thread.is_finished()) && !loading.is_finished() {
+        while started.elapsed() < LASTS
+            && !others.iter().any(|thread| thread.is_finished())
+            && !loading.is_finished()
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
         is_over.store(true, Ordering::Relaxed);
@@ -115,7 +127,7 @@ fn nothing_acknowledged_is_lost_while_tables_come_and_go(#[values(Memory, RocksD
     drop(table);
     store.reopen();
     assert_eq!(in_index(&store), store.table("cars").unwrap().count().unwrap());
-    assert!(
-        store.tables().iter().all(|table| table.path() == "cars" || table.path().starts_with("cars.") || table.path() == "brief")
-    );
+    assert!(store.tables().iter().all(|table| table.path() == "cars"
+        || table.path().starts_with("cars.")
+        || table.path() == "brief"));
 }

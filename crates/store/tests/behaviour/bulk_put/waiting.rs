@@ -1,15 +1,18 @@
 //! Streams that wait for what they bring, and loads that do not wait for them.
 //!
-//! A load used to look at its time-out, its cancel and the wishes of others only when a stream had given a batch: while one
-//! waited, nothing helped, and streams that had ended were complete only when the last one had. A load that was cancelled
-//! while its last stream waited even ended well.
+//! A load used to look at its time-out, its cancel and the wishes of others only when a stream had
+//! given a batch: while one waited, nothing helped, and streams that had ended were complete only
+//! when the last one had. A load that was cancelled while its last stream waited even ended well.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Cancel, EntryBatch, EntryStream, ErrorKind, IndexRange, OnExisting, Payload, Row};
+use tonnage::{
+    BulkPutOptions, Cancel, EntryBatch, EntryStream, ErrorKind, IndexRange, OnExisting, Payload,
+    Row,
+};
 
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
@@ -52,15 +55,22 @@ fn two_at_a_time() -> BulkPutOptions {
 #[rstest]
 fn time_runs_out_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(SHIPS);
-    let (recorder, options) =
-        Recorder::default().watch(BulkPutOptions { timeout: Some(Duration::from_millis(200)), ..two_at_a_time() });
+    let (recorder, options) = Recorder::default()
+        .watch(BulkPutOptions { timeout: Some(Duration::from_millis(200)), ..two_at_a_time() });
     let (stream, _end) = waiting(3);
     let started = Instant::now();
-    let stopped = failure(store.bulk_put(vec![rows_of("ships", [ship(1), ship(2)]), stream], &options));
+    let stopped =
+        failure(store.bulk_put(vec![rows_of("ships", [ship(1), ship(2)]), stream], &options));
     assert!(started.elapsed() < SOON);
-    assert_eq!(stopped.report.streams.iter().map(|stream| stream.completed).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(
+        stopped.report.streams.iter().map(|stream| stream.completed).collect::<Vec<_>>(),
+        [true, false]
+    );
     assert_eq!(recorder.completed().len(), 1);
-    assert_eq!((stopped.report.total.read, stopped.report.total.inserted, stopped.flushed), (3, 3, true));
+    assert_eq!(
+        (stopped.report.total.read, stopped.report.total.inserted, stopped.flushed),
+        (3, 3, true)
+    );
     assert_eq!(all_rows(&store, "ships"), [ship(1), ship(2), ship(3)]);
     assert_error(stopped, ErrorKind::TimedOut, &["timeout"]);
 }
@@ -146,8 +156,11 @@ fn an_index_is_made_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) 
     });
     store.bulk_put(vec![stream], &options).unwrap();
     let index = store.table("ships").unwrap().index("by_year").unwrap();
-    let rows: usize =
-        index.scan(&IndexRange::prefix([1990]), &Default::default()).unwrap().map(|batch| batch.unwrap().rows.num_rows()).sum();
+    let rows: usize = index
+        .scan(&IndexRange::prefix([1990]), &Default::default())
+        .unwrap()
+        .map(|batch| batch.unwrap().rows.num_rows())
+        .sum();
     assert_eq!(rows, 2);
 }
 
@@ -156,7 +169,8 @@ fn an_index_is_made_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) 
 fn a_stream_that_never_returns_does_not_keep_the_store_open(#[values(Memory, RocksDb)] on: Ground) {
     let mut store = on.with_tables(SHIPS);
     let (stream, end) = waiting(1);
-    let options = BulkPutOptions { timeout: Some(Duration::from_millis(100)), ..Default::default() };
+    let options =
+        BulkPutOptions { timeout: Some(Duration::from_millis(100)), ..Default::default() };
     let stopped = failure(store.bulk_put(vec![stream], &options));
     assert_eq!(stopped.report.total.inserted, 1);
     let engine = Arc::downgrade(store.engine());

@@ -4,14 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition, IndexRange, WriteOptions};
+use tonnage::{
+    BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition,
+    IndexRange, WriteOptions,
+};
 
 use super::{car, cars, plates, stale_entries};
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure};
 
 fn by_year() -> IndexDefinition {
-    IndexDefinition { name: "by_year".into(), table: "cars".into(), columns: vec![IndexColumn::new("year")] }
+    IndexDefinition {
+        name: "by_year".into(),
+        table: "cars".into(),
+        columns: vec![IndexColumn::new("year")],
+    }
 }
 
 fn stocked(on: Ground, count: i64) -> TestStore {
@@ -22,7 +29,10 @@ fn stocked(on: Ground, count: i64) -> TestStore {
 }
 
 #[rstest]
-fn all_rows_are_built_in_and_progress_is_told(#[values(Memory, RocksDb)] on: Ground, #[values(40_000, 300_000)] count: i64) {
+fn all_rows_are_built_in_and_progress_is_told(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[values(40_000, 300_000)] count: i64,
+) {
     let store = stocked(on, count);
     let told = Arc::new(AtomicU64::new(0));
     let noted = told.clone();
@@ -32,7 +42,10 @@ fn all_rows_are_built_in_and_progress_is_told(#[values(Memory, RocksDb)] on: Gro
     let options = CreateIndexOptions { progress: Some(progress), ..Default::default() };
     assert!(store.create_index(&by_year(), &options).unwrap());
     assert_eq!(told.load(Ordering::SeqCst), count as u64);
-    assert_eq!(plates(&store, "by_year", IndexRange::prefix([7])), (7..count).step_by(10).collect::<Vec<i64>>());
+    assert_eq!(
+        plates(&store, "by_year", IndexRange::prefix([7])),
+        (7..count).step_by(10).collect::<Vec<i64>>()
+    );
     assert_eq!(stale_entries(&store), 0);
 }
 
@@ -42,7 +55,9 @@ fn a_cancelled_index_is_taken_back(#[values(Memory, RocksDb)] on: Ground) {
     let spaces = store.engine().spaces().unwrap();
     let cancel = Cancel::new();
     cancel.cancel();
-    let error = failure(store.create_index(&by_year(), &CreateIndexOptions { cancel, ..Default::default() }));
+    let error = failure(
+        store.create_index(&by_year(), &CreateIndexOptions { cancel, ..Default::default() }),
+    );
     assert_error(error, ErrorKind::Cancelled, &["by_year", "cancelled"]);
     assert!(store.table("cars").unwrap().index("by_year").is_err());
     assert_eq!(store.engine().spaces().unwrap(), spaces);
@@ -53,7 +68,11 @@ fn a_row_that_cannot_be_indexed_stops_the_making(#[values(Memory, RocksDb)] on: 
     let store = stocked(on, 10);
     let long = car(11, "red", 1).with("note", "x".repeat(70_000));
     store.table("cars").unwrap().put(&long, &WriteOptions::default()).unwrap();
-    assert_error(failure(store.execute("CREATE INDEX by_note ON cars (note)")), ErrorKind::Invalid, &["by_note", "shorter"]);
+    assert_error(
+        failure(store.execute("CREATE INDEX by_note ON cars (note)")),
+        ErrorKind::Invalid,
+        &["by_note", "shorter"],
+    );
     assert_eq!(store.table("cars").unwrap().indexes().unwrap().len(), 1);
 }
 
@@ -62,12 +81,23 @@ fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on:
     let store = stocked(on, 20_000);
     std::thread::scope(|scope| {
         let store = &store;
-        let building = scope.spawn(move || store.create_index(&by_year(), &CreateIndexOptions::default()).unwrap());
+        let building = scope
+            .spawn(move || store.create_index(&by_year(), &CreateIndexOptions::default()).unwrap());
         let mut plate = 0;
         while !building.is_finished() || plate < 500 {
             let table = store.table("cars").unwrap();
-            table.put(&car(plate * 7 % 25_000, "blue", (plate % 90) as i32), &WriteOptions::default()).unwrap();
-            table.delete(&crate::common::row! { "plate" => plate * 3 % 20_000 }, &WriteOptions::default()).unwrap();
+            table
+                .put(
+                    &car(plate * 7 % 25_000, "blue", (plate % 90) as i32),
+                    &WriteOptions::default(),
+                )
+                .unwrap();
+            table
+                .delete(
+                    &crate::common::row! { "plate" => plate * 3 % 20_000 },
+                    &WriteOptions::default(),
+                )
+                .unwrap();
             plate += 1;
         }
     });
@@ -77,7 +107,9 @@ fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on:
 }
 
 #[rstest]
-fn an_index_whose_making_was_cut_short_is_told_and_made_again(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_whose_making_was_cut_short_is_told_and_made_again(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let mut store = stocked(on, 1_000);
     store.execute("CREATE INDEX by_year ON cars (year)").unwrap();
     unfinish(&store);
@@ -90,9 +122,15 @@ fn an_index_whose_making_was_cut_short_is_told_and_made_again(#[values(Memory, R
     assert_error(refused, ErrorKind::Unavailable, &["by_year", "make it again"]);
     let shown = store.execute("DESCRIBE cars").unwrap().remove(0);
     let tonnage::Outcome::Description(shown) = shown else { panic!("{shown:?}") };
-    assert!(shown.contains("-- not ready") && tonnage::ddl::parse(&shown).unwrap().len() == 3, "{shown}");
+    assert!(
+        shown.contains("-- not ready") && tonnage::ddl::parse(&shown).unwrap().len() == 3,
+        "{shown}"
+    );
     let report = store.check().unwrap();
-    assert!(report.is_sound() && report.unfinished_indexes == ["CREATE INDEX by_year ON cars (year)"], "{report:?}");
+    assert!(
+        report.is_sound() && report.unfinished_indexes == ["CREATE INDEX by_year ON cars (year)"],
+        "{report:?}"
+    );
 
     store.execute("CREATE INDEX IF NOT EXISTS by_year ON cars (year)").unwrap();
     let found = plates(&store, "by_year", IndexRange::prefix([3]));
@@ -107,7 +145,14 @@ fn unfinish(store: &TestStore) {
     let space = |name: &str| spaces.iter().find(|space| space.name == name).unwrap().id;
     let key = b"cars\0\x01cars\0\x01";
     let mut rows = Rows::new();
-    engine.read(space("catalog"), &[&key[..]].into_iter().collect(), Projection::KeysAndValues, &mut rows).unwrap();
+    engine
+        .read(
+            space("catalog"),
+            &[&key[..]].into_iter().collect(),
+            Projection::KeysAndValues,
+            &mut rows,
+        )
+        .unwrap();
     let stored = std::str::from_utf8(rows.values.get(0)).unwrap();
     let (before, last) = stored.rsplit_once("\"ready\"").unwrap();
     let mut batch = WriteBatch::new(space("catalog"));

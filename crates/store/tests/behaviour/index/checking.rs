@@ -2,7 +2,9 @@
 
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Store};
-use tonnage_engine::{Condition, Durability, Projection, Ranges, Rows, ScanOptions, SpaceId, WriteBatch};
+use tonnage_engine::{
+    Condition, Durability, Projection, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+};
 
 use super::{car, cars, stale_entries};
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -16,13 +18,21 @@ fn stocked(on: Ground, count: i64) -> TestStore {
 }
 
 fn space_of_index(store: &Store) -> SpaceId {
-    store.engine().spaces().unwrap().iter().find(|space| space.name == "index:cars.by_colour").unwrap().id
+    store
+        .engine()
+        .spaces()
+        .unwrap()
+        .iter()
+        .find(|space| space.name == "index:cars.by_colour")
+        .unwrap()
+        .id
 }
 
 /// The entry that stands in the middle of the index.
 fn an_entry(store: &Store) -> Vec<u8> {
     let options = ScanOptions { projection: Projection::KeysOnly, ..ScanOptions::default() };
-    let mut scanner = store.engine().scan(space_of_index(store), Ranges::whole_space(), options).unwrap();
+    let mut scanner =
+        store.engine().scan(space_of_index(store), Ranges::whole_space(), options).unwrap();
     let (mut rows, mut entries) = (Rows::new(), Vec::new());
     while scanner.next_batch(&mut rows).unwrap() {
         entries.extend(rows.keys.iter().map(<[u8]>::to_vec));
@@ -31,7 +41,10 @@ fn an_entry(store: &Store) -> Vec<u8> {
 }
 
 #[rstest]
-fn a_row_that_is_missing_in_an_index_is_damage(#[values(Memory, RocksDb)] on: Ground, #[values(100, 300_000)] count: i64) {
+fn a_row_that_is_missing_in_an_index_is_damage(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[values(100, 300_000)] count: i64,
+) {
     let store = stocked(on, count);
     assert_eq!(stale_entries(&store), 0);
     let mut batch = WriteBatch::new(space_of_index(&store));

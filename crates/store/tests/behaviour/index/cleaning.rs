@@ -23,10 +23,19 @@ fn cleaning_takes_out_what_is_stale_and_nothing_else(#[values(Memory, RocksDb)] 
     let mut store = cars(on);
     load(&store, 10_000, "red");
     load(&store, 6_000, "blue");
-    assert_eq!((stale_entries(&store), clean(&store).unwrap(), stale_entries(&store)), (6_000, 6_000, 0));
+    assert_eq!(
+        (stale_entries(&store), clean(&store).unwrap(), stale_entries(&store)),
+        (6_000, 6_000, 0)
+    );
     store.reopen();
-    assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["red"])), (6_000..10_000).collect::<Vec<_>>());
-    assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["blue"])), (0..6_000).collect::<Vec<_>>());
+    assert_eq!(
+        plates(&store, "by_colour", IndexRange::prefix(["red"])),
+        (6_000..10_000).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        plates(&store, "by_colour", IndexRange::prefix(["blue"])),
+        (0..6_000).collect::<Vec<_>>()
+    );
     assert_eq!(clean(&store).unwrap(), 0);
 }
 
@@ -58,17 +67,27 @@ fn rows_written_while_an_index_is_cleaned_stay_in_it(#[values(Memory, RocksDb)] 
     assert_eq!(plates(&store, "by_colour", IndexRange::prefix(["red"])), red);
 }
 
-/// A load into another table used to hold up the cleaning of all indexes, and to keep single writes from removing entries.
+/// A load into another table used to hold up the cleaning of all indexes, and to keep single writes
+/// from removing entries.
 #[rstest]
 fn a_load_into_another_table_is_in_nobodys_way(#[values(Memory, RocksDb)] on: Ground) {
     let store = cars(on);
     store.execute("CREATE TABLE ships (id LONG, year INTEGER, PRIMARY KEY (id)); CREATE INDEX by_year ON ships (year)").unwrap();
     let other = (*store).clone();
     let stream = scripted(move |step| match step {
-        0 => Some(Payload::Rows { table: "ships".into(), rows: vec![row! { "id" => 1_i64, "year" => 1990 }] }.into()),
+        0 => Some(
+            Payload::Rows {
+                table: "ships".into(),
+                rows: vec![row! { "id" => 1_i64, "year" => 1990 }],
+            }
+            .into(),
+        ),
         1 => {
             let table = other.table("cars").unwrap();
-            for (colour, year) in ["red", "blue"].into_iter().flat_map(|colour| (0..100).map(move |year| (colour, year))) {
+            for (colour, year) in ["red", "blue"]
+                .into_iter()
+                .flat_map(|colour| (0..100).map(move |year| (colour, year)))
+            {
                 table.put(&car(1, colour, year), &WriteOptions::default()).unwrap();
             }
             assert_eq!(stale_entries(&other), 0);

@@ -1,7 +1,9 @@
 //! Indexes are made, shown, dropped, and still there after reopening.
 
 use rstest::rstest;
-use tonnage::{CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition, IndexRange, Outcome, WriteOptions};
+use tonnage::{
+    CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition, IndexRange, Outcome, WriteOptions,
+};
 
 use super::{car, cars, plates};
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -26,7 +28,8 @@ fn statements_tell_what_they_did(#[values(Memory, RocksDb)] on: Ground) {
         .unwrap();
     let [index, table] = ["i", "t"].map(str::to_owned);
     let made = |new| Outcome::CreatedIndex { index: index.clone(), table: table.clone(), new };
-    let dropped = |existed| Outcome::DroppedIndex { index: index.clone(), table: table.clone(), existed };
+    let dropped =
+        |existed| Outcome::DroppedIndex { index: index.clone(), table: table.clone(), existed };
     assert_eq!(told, [made(true), made(false), dropped(true), dropped(false)]);
 }
 
@@ -43,7 +46,9 @@ fn describe_shows_the_statements_that_make_the_indexes(#[values(Memory, RocksDb)
 
 #[rstest]
 fn an_index_that_cannot_be_is_refused(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE t (k LONG, a STRING, d JSON, PRIMARY KEY (k)); CREATE INDEX i ON t (a)");
+    let store = on.with_tables(
+        "CREATE TABLE t (k LONG, a STRING, d JSON, PRIMARY KEY (k)); CREATE INDEX i ON t (a)",
+    );
     for (sql, kind, named) in [
         ("CREATE INDEX i ON t (a)", ErrorKind::Conflict, "i already"),
         ("CREATE INDEX j ON t (b)", ErrorKind::Invalid, "no column 'b'"),
@@ -57,7 +62,11 @@ fn an_index_that_cannot_be_is_refused(#[values(Memory, RocksDb)] on: Ground) {
     ] {
         assert_error(failure(store.execute(sql)), kind, &[named]);
     }
-    assert_error(failure(store.table("t").unwrap().index("j")), ErrorKind::NotFound, &["no index j"]);
+    assert_error(
+        failure(store.table("t").unwrap().index("j")),
+        ErrorKind::NotFound,
+        &["no index j"],
+    );
 }
 
 #[rstest]
@@ -83,7 +92,11 @@ fn dropping_a_child_table_drops_its_indexes(#[values(Memory, RocksDb)] on: Groun
 #[rstest]
 fn an_index_is_made_from_a_definition(#[values(Memory, RocksDb)] on: Ground) {
     let store = cars(on);
-    let definition = IndexDefinition { name: "by_year".into(), table: "cars".into(), columns: vec![IndexColumn::new("year")] };
+    let definition = IndexDefinition {
+        name: "by_year".into(),
+        table: "cars".into(),
+        columns: vec![IndexColumn::new("year")],
+    };
     assert!(store.create_index(&definition, &CreateIndexOptions::default()).unwrap());
     let again = CreateIndexOptions { if_not_exists: true, ..Default::default() };
     assert!(!store.create_index(&definition, &again).unwrap());

@@ -36,7 +36,10 @@ fn stocked(on: Ground) -> TestStore {
 fn rows_are_found_by_what_their_documents_hold(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
     assert_eq!(plates(&store, "by_owner", IndexRange::prefix(["Ann"])), [0, 2]);
-    assert_eq!(plates(&store, "by_owner", IndexRange::prefix([Value::from("Ann"), Value::from(31)])), [0]);
+    assert_eq!(
+        plates(&store, "by_owner", IndexRange::prefix([Value::from("Ann"), Value::from(31)])),
+        [0]
+    );
     assert_eq!(plates(&store, "by_owner", IndexRange::prefix([Value::Null])), [3, 4]);
     let grown = IndexRange::default().within(FieldRange::of("doc.owner.age").from(4.5));
     assert_eq!(plates(&store, "by_age", grown), [0, 1]);

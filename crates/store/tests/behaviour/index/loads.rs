@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rstest::rstest;
 use tonnage::arrow::array::{Int32Array, Int64Array, RecordBatch, StringArray};
-use tonnage::{BulkPutOptions, EntryBatch, EntryStream, IndexRange, OnExisting, Result, Store, WriteOptions};
+use tonnage::{
+    BulkPutOptions, EntryBatch, EntryStream, IndexRange, OnExisting, Result, Store, WriteOptions,
+};
 
 use super::{car, cars, plates, stale_entries};
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -13,7 +15,8 @@ const COLOURS: [Option<&str>; 3] = [Some("red"), Some("blue"), None];
 
 /// Cars as a record batch; the colour of each goes round from `first`.
 fn batch(plates: std::ops::Range<i64>, first: usize) -> RecordBatch {
-    let colours: StringArray = plates.clone().map(|plate| COLOURS[(plate as usize + first) % 3]).collect();
+    let colours: StringArray =
+        plates.clone().map(|plate| COLOURS[(plate as usize + first) % 3]).collect();
     let years: Int32Array = plates.clone().map(|plate| Some((plate % 50) as i32)).collect();
     RecordBatch::try_from_iter([
         ("plate", Arc::new(Int64Array::from_iter_values(plates)) as _),
@@ -37,12 +40,18 @@ fn with_remainder(plates: i64, remainder: i64) -> Vec<i64> {
 }
 
 #[rstest]
-fn loaded_rows_are_in_the_index(#[values(Memory, RocksDb)] on: Ground, #[values(1_000, 300_000)] count: i64) {
+fn loaded_rows_are_in_the_index(
+    #[values(Memory, RocksDb)] on: Ground,
+    #[values(1_000, 300_000)] count: i64,
+) {
     let mut store = cars(on);
     load(&store, batch(0..count, 0), OnExisting::Keep);
     assert_eq!(red(&store), with_remainder(count, 0));
     store.reopen();
-    assert_eq!((red(&store).len() as i64, stale_entries(&store)), (with_remainder(count, 0).len() as i64, 0));
+    assert_eq!(
+        (red(&store).len() as i64, stale_entries(&store)),
+        (with_remainder(count, 0).len() as i64, 0)
+    );
 }
 
 #[rstest]
@@ -70,7 +79,9 @@ impl EntryStream for Interrupted {
     fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
         if self.given == 10 {
             let store = self.store.clone();
-            self.made = Some(std::thread::spawn(move || store.execute("CREATE INDEX by_year ON cars (year)")));
+            self.made = Some(std::thread::spawn(move || {
+                store.execute("CREATE INDEX by_year ON cars (year)")
+            }));
         }
         let is_made = self.made.as_ref().is_some_and(|made| made.is_finished());
         if is_made || self.given > 100_000 {
@@ -105,7 +116,9 @@ fn writes_during_a_load_lose_no_entry(#[values(Memory, RocksDb)] on: Ground) {
                 for plate in 0..600 {
                     let colour = COLOURS[(plate as usize + round) % 3].unwrap_or("grey");
                     table.put(&car(plate, colour, 1), &WriteOptions::default()).unwrap();
-                    table.delete(&crate::common::row! { "plate" => plate }, &WriteOptions::default()).unwrap();
+                    table
+                        .delete(&crate::common::row! { "plate" => plate }, &WriteOptions::default())
+                        .unwrap();
                 }
             });
         });
@@ -120,9 +133,13 @@ fn an_index_dropped_during_a_load_does_not_stop_it(#[values(Memory, RocksDb)] on
     let store = cars(on);
     std::thread::scope(|scope| {
         let store = &store;
-        let loading = scope.spawn(move || (0..20).for_each(|n| load(store, batch(n * 500..n * 500 + 500, 0), OnExisting::Keep)));
+        let loading = scope.spawn(move || {
+            (0..20).for_each(|n| load(store, batch(n * 500..n * 500 + 500, 0), OnExisting::Keep))
+        });
         while !loading.is_finished() {
-            store.execute("CREATE INDEX brief ON cars (note, year); DROP INDEX brief ON cars").unwrap();
+            store
+                .execute("CREATE INDEX brief ON cars (note, year); DROP INDEX brief ON cars")
+                .unwrap();
         }
         loading.join().unwrap();
     });

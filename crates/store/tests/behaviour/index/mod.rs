@@ -34,7 +34,12 @@ pub(crate) fn plates(store: &Store, index: &str, range: IndexRange) -> Vec<i64> 
 }
 
 /// The plates in the order in which they come.
-pub(crate) fn plates_in_order(store: &Store, index: &str, range: IndexRange, direction: Direction) -> Vec<i64> {
+pub(crate) fn plates_in_order(
+    store: &Store,
+    index: &str,
+    range: IndexRange,
+    direction: Direction,
+) -> Vec<i64> {
     let options = IndexScanOptions { direction, ..Default::default() };
     rows(store, index, range, &options).iter().map(plate).collect()
 }
@@ -46,10 +51,19 @@ pub(crate) fn plate(row: &Row) -> i64 {
     }
 }
 
-pub(crate) fn rows(store: &Store, index: &str, range: IndexRange, options: &IndexScanOptions) -> Vec<Row> {
+pub(crate) fn rows(
+    store: &Store,
+    index: &str,
+    range: IndexRange,
+    options: &IndexScanOptions,
+) -> Vec<Row> {
     let index = store.table("cars").unwrap().index(index).unwrap();
     let batches = index.scan(&range, options).unwrap().map(|batch| batch.unwrap().rows);
-    batches.flat_map(|batch| (0..batch.num_rows()).map(move |row| Row::from_batch(&batch, row).unwrap())).collect()
+    batches
+        .flat_map(|batch| {
+            (0..batch.num_rows()).map(move |row| Row::from_batch(&batch, row).unwrap())
+        })
+        .collect()
 }
 
 /// Entries that lead to nothing, as `check` counts them; everything else must be sound.

@@ -1,8 +1,10 @@
-//! Random writes, loads and changes of indexes: an index gives exactly the rows that a scan with the same condition gives.
+//! Random writes, loads and changes of indexes: an index gives exactly the rows that a scan with
+//! the same condition gives.
 
 use proptest::prelude::*;
 use tonnage::{
-    BulkPutOptions, Direction, EntryStream, FieldRange, IndexRange, OnExisting, Row, Store, TableScanOptions, Value, WriteOptions,
+    BulkPutOptions, Direction, EntryStream, FieldRange, IndexRange, OnExisting, Row, Store,
+    TableScanOptions, Value, WriteOptions,
 };
 
 use super::{car, plate, rows};
@@ -45,7 +47,11 @@ fn step() -> impl Strategy<Value = Step> {
 fn row_of((plate, colour, year): Car) -> Row {
     // Colours hold bytes that must be escaped, and one is the beginning of another.
     let colour = colour.map(|colour| ["", "r", "r\0", "\u{ff}r"][colour as usize]);
-    car(plate.into(), colour.map_or(Value::Null, Value::from), year.map_or(Value::Null, |year| Value::from(i32::from(year))))
+    car(
+        plate.into(),
+        colour.map_or(Value::Null, Value::from),
+        year.map_or(Value::Null, |year| Value::from(i32::from(year))),
+    )
 }
 
 fn carry_out(store: &mut TestStore, step: &Step) {
@@ -54,7 +60,9 @@ fn carry_out(store: &mut TestStore, step: &Step) {
     match step {
         Step::Put(car) => drop(table.put(&row_of(*car), &options).unwrap()),
         Step::PutIfAbsent(car) => drop(table.put_if_absent(&row_of(*car), &options).unwrap()),
-        Step::Delete(plate) => drop(table.delete(&row! { "plate" => i64::from(*plate) }, &options).unwrap()),
+        Step::Delete(plate) => {
+            drop(table.delete(&row! { "plate" => i64::from(*plate) }, &options).unwrap())
+        }
         Step::Load { cars, replace, as_rows, memory_bytes } => {
             let options = BulkPutOptions {
                 on_existing: if *replace { OnExisting::Replace } else { OnExisting::Keep },
@@ -68,10 +76,17 @@ fn carry_out(store: &mut TestStore, step: &Step) {
                 false => drop(store.multi_put([("cars", loaded)], &options).unwrap()),
             }
         }
-        Step::MakeIndex(index) => {
-            drop(store.execute(&format!("CREATE INDEX IF NOT EXISTS i{index} ON cars {}", INDEXES[*index])).unwrap())
+        Step::MakeIndex(index) => drop(
+            store
+                .execute(&format!(
+                    "CREATE INDEX IF NOT EXISTS i{index} ON cars {}",
+                    INDEXES[*index]
+                ))
+                .unwrap(),
+        ),
+        Step::DropIndex(index) => {
+            drop(store.execute(&format!("DROP INDEX IF EXISTS i{index} ON cars")).unwrap())
         }
-        Step::DropIndex(index) => drop(store.execute(&format!("DROP INDEX IF EXISTS i{index} ON cars")).unwrap()),
         Step::Reopen => {
             drop(table);
             store.reopen();
@@ -101,8 +116,10 @@ fn requests(index: usize) -> Vec<Request> {
             }
             if index == 1 {
                 let range = IndexRange::prefix(["r"]).within(FieldRange::of("year").after(1).to(4));
-                let within =
-                    |row: &Row| row.get("colour") == Some(&"r".into()) && number(row).is_some_and(|year| (2..5).contains(&year));
+                let within = |row: &Row| {
+                    row.get("colour") == Some(&"r".into())
+                        && number(row).is_some_and(|year| (2..5).contains(&year))
+                };
                 requests.push((range, Box::new(within)));
             }
         }
@@ -117,7 +134,9 @@ fn requests(index: usize) -> Vec<Request> {
 
 fn check(store: &Store) -> Result<(), TestCaseError> {
     let table = store.table("cars").unwrap();
-    let all = table.scan(&TableScanOptions { direction: Direction::Forward, ..Default::default() }).unwrap();
+    let all = table
+        .scan(&TableScanOptions { direction: Direction::Forward, ..Default::default() })
+        .unwrap();
     let all: Vec<Row> = all.into_rows().map(|row| row.unwrap().row).collect();
     for index in table.indexes().unwrap() {
         let number: usize = index.name()[1..].parse().unwrap();
@@ -125,7 +144,11 @@ fn check(store: &Store) -> Result<(), TestCaseError> {
             let mut expected: Vec<Row> = all.iter().filter(|row| holds(row)).cloned().collect();
             expected.sort_by_key(plate);
             for direction in [Direction::Unordered, Direction::Forward, Direction::Reverse] {
-                let options = tonnage::IndexScanOptions { direction, batch_rows_max: 7, ..Default::default() };
+                let options = tonnage::IndexScanOptions {
+                    direction,
+                    batch_rows_max: 7,
+                    ..Default::default()
+                };
                 let mut found = rows(store, index.name(), range.clone(), &options);
                 found.sort_by_key(plate);
                 prop_assert_eq!(&found, &expected, "{} {:?} {:?}", index.name(), range, direction);
@@ -145,7 +168,8 @@ fn run(mut store: TestStore, steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-const TABLE: &str = "CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate))";
+const TABLE: &str =
+    "CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate))";
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]

@@ -1,19 +1,25 @@
 //! What an index gives.
 
 use rstest::rstest;
-use tonnage::{Direction, ErrorKind, FieldRange, IndexRange, IndexScanOptions, Value, WriteOptions};
+use tonnage::{
+    Direction, ErrorKind, FieldRange, IndexRange, IndexScanOptions, Value, WriteOptions,
+};
 
 use super::{car, cars, plate, plates, plates_in_order, rows};
 use crate::common::Ground::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure};
 
-/// Cars 0 to 99: every third is red, the others are blue or have no colour; years from 2000 to 2009.
+/// Cars 0 to 99: every third is red, the others are blue or have no colour; years from 2000 to
+/// 2009.
 fn stocked(on: Ground) -> TestStore {
     let store = cars(on);
     let table = store.table("cars").unwrap();
     for plate in 0..100 {
-        let colour = [Value::from("red"), Value::from("blue"), Value::Null][plate as usize % 3].clone();
-        table.put(&car(plate, colour, (2000 + plate * 7 % 10) as i32), &WriteOptions::default()).unwrap();
+        let colour =
+            [Value::from("red"), Value::from("blue"), Value::Null][plate as usize % 3].clone();
+        table
+            .put(&car(plate, colour, (2000 + plate * 7 % 10) as i32), &WriteOptions::default())
+            .unwrap();
     }
     store
 }
@@ -33,7 +39,9 @@ fn a_prefix_gives_the_rows_with_these_values(#[values(Memory, RocksDb)] on: Grou
 fn a_range_narrows_the_next_column_and_holds_no_null(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
     let of = |range| plates(&store, "by_colour", range);
-    let expected = |wanted: &dyn Fn(i64) -> bool| (0..100).filter(|plate| wanted(*plate)).collect::<Vec<i64>>();
+    let expected = |wanted: &dyn Fn(i64) -> bool| {
+        (0..100).filter(|plate| wanted(*plate)).collect::<Vec<i64>>()
+    };
     let year = |plate: i64| 2000 + plate * 7 % 10;
     let late = IndexRange::prefix(["blue"]).within(FieldRange::of("year").after(2003).to(2006));
     assert_eq!(of(late), expected(&|plate| plate % 3 == 1 && (2004..=2006).contains(&year(plate))));
@@ -47,11 +55,13 @@ fn a_range_narrows_the_next_column_and_holds_no_null(#[values(Memory, RocksDb)] 
 #[rstest]
 fn rows_come_in_the_order_of_the_index(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
-    let forward = plates_in_order(&store, "by_colour", IndexRange::prefix(["red"]), Direction::Forward);
+    let forward =
+        plates_in_order(&store, "by_colour", IndexRange::prefix(["red"]), Direction::Forward);
     let mut expected: Vec<i64> = (0..100).step_by(3).collect();
     expected.sort_by_key(|plate| (plate * 7 % 10, *plate));
     assert_eq!(forward, expected);
-    let reverse = plates_in_order(&store, "by_colour", IndexRange::prefix(["red"]), Direction::Reverse);
+    let reverse =
+        plates_in_order(&store, "by_colour", IndexRange::prefix(["red"]), Direction::Reverse);
     assert!(reverse.iter().eq(forward.iter().rev()));
 }
 
@@ -60,11 +70,20 @@ fn a_limit_holds_for_all_rows_together(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
     for direction in [Direction::Unordered, Direction::Forward, Direction::Reverse] {
         for limit in [1, 7, 500] {
-            let options = IndexScanOptions { direction, limit: Some(limit), batch_rows_max: 4, ..Default::default() };
-            assert_eq!(rows(&store, "by_colour", IndexRange::default(), &options).len(), limit.min(100) as usize);
+            let options = IndexScanOptions {
+                direction,
+                limit: Some(limit),
+                batch_rows_max: 4,
+                ..Default::default()
+            };
+            assert_eq!(
+                rows(&store, "by_colour", IndexRange::default(), &options).len(),
+                limit.min(100) as usize
+            );
         }
     }
-    let latest = IndexScanOptions { direction: Direction::Reverse, limit: Some(1), ..Default::default() };
+    let latest =
+        IndexScanOptions { direction: Direction::Reverse, limit: Some(1), ..Default::default() };
     assert_eq!(plate(&rows(&store, "by_colour", IndexRange::prefix(["red"]), &latest)[0]), 87);
 }
 
@@ -72,8 +91,16 @@ fn a_limit_holds_for_all_rows_together(#[values(Memory, RocksDb)] on: Ground) {
 fn only_the_columns_asked_for_come(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
     let options = IndexScanOptions { columns: Some(vec!["note".into()]), ..Default::default() };
-    let rows = rows(&store, "by_colour", IndexRange::prefix([Value::from("red"), Value::from(2003)]), &options);
-    assert!(rows.iter().all(|row| row.len() == 1) && rows[0].get("note") == Some(&"car 9".into()), "{rows:?}");
+    let rows = rows(
+        &store,
+        "by_colour",
+        IndexRange::prefix([Value::from("red"), Value::from(2003)]),
+        &options,
+    );
+    assert!(
+        rows.iter().all(|row| row.len() == 1) && rows[0].get("note") == Some(&"car 9".into()),
+        "{rows:?}"
+    );
 }
 
 #[rstest]
@@ -83,7 +110,11 @@ fn many_keys_are_asked_for_at_once(#[values(Memory, RocksDb)] on: Ground) {
     let keys = (0..5_000).map(|n| IndexRange::prefix([Value::from("red"), Value::from(2_000 + n)]));
     for direction in [Direction::Unordered, Direction::Forward] {
         let options = IndexScanOptions { direction, ..Default::default() };
-        let found: usize = index.bulk_get(keys.clone(), &options).unwrap().map(|batch| batch.unwrap().rows.num_rows()).sum();
+        let found: usize = index
+            .bulk_get(keys.clone(), &options)
+            .unwrap()
+            .map(|batch| batch.unwrap().rows.num_rows())
+            .sum();
         assert_eq!(found, 34);
     }
 }
@@ -93,20 +124,37 @@ fn entries_are_counted_up_to_a_bound(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
     let index = store.table("cars").unwrap().index("by_colour").unwrap();
     let red = IndexRange::prefix(["red"]);
-    assert_eq!((index.count_entries(&red, 10).unwrap(), index.count_entries(&red, 1_000).unwrap()), (10, 34));
+    assert_eq!(
+        (index.count_entries(&red, 10).unwrap(), index.count_entries(&red, 1_000).unwrap()),
+        (10, 34)
+    );
 }
 
 #[rstest]
 fn a_request_that_does_not_fit_is_refused(#[values(Memory, RocksDb)] on: Ground) {
     let store = stocked(on);
     let index = store.table("cars").unwrap().index("by_colour").unwrap();
-    let refused = |range: IndexRange, options: IndexScanOptions| failure(index.scan(&range, &options).map(drop));
+    let refused = |range: IndexRange, options: IndexScanOptions| {
+        failure(index.scan(&range, &options).map(drop))
+    };
     let three = IndexRange::prefix([Value::from("red"), Value::from(1), Value::from(2)]);
-    assert_error(refused(three, IndexScanOptions::default()), ErrorKind::Invalid, &["3 values", "colour, year"]);
+    assert_error(
+        refused(three, IndexScanOptions::default()),
+        ErrorKind::Invalid,
+        &["3 values", "colour, year"],
+    );
     let late = IndexRange::default().within(FieldRange::of("year"));
-    assert_error(refused(late, IndexScanOptions::default()), ErrorKind::Invalid, &["'year'", "0 values"]);
+    assert_error(
+        refused(late, IndexScanOptions::default()),
+        ErrorKind::Invalid,
+        &["'year'", "0 values"],
+    );
     let text = IndexRange::prefix([Value::from("red"), Value::from("soon")]);
-    assert_error(refused(text, IndexScanOptions::default()), ErrorKind::Invalid, &["by_colour", "'year'"]);
+    assert_error(
+        refused(text, IndexScanOptions::default()),
+        ErrorKind::Invalid,
+        &["by_colour", "'year'"],
+    );
     let columns = IndexScanOptions { columns: Some(vec!["wheels".into()]), ..Default::default() };
     assert_error(refused(IndexRange::default(), columns), ErrorKind::Invalid, &["wheels"]);
     let none = IndexScanOptions { limit: Some(0), ..Default::default() };
@@ -119,7 +167,8 @@ fn a_child_table_has_indexes_of_its_own(#[values(Memory, RocksDb)] on: Ground) {
         "CREATE TABLE t (k LONG, x LONG, PRIMARY KEY (k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n));
          CREATE INDEX i ON t.c (x); CREATE INDEX i ON t (x)",
     );
-    let put = |table: &str, row| store.table(table).unwrap().put(&row, &WriteOptions::default()).unwrap();
+    let put =
+        |table: &str, row| store.table(table).unwrap().put(&row, &WriteOptions::default()).unwrap();
     for k in 0..5_i64 {
         put("t", crate::common::row! { "k" => k, "x" => k });
         for n in 0..3_i64 {

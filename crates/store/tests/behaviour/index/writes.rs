@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{
-    Condition, Durability, ErrorKind, FieldRange, IndexRange, ManualClock, RowOperation, Store, WriteOptions, Written,
+    Condition, Durability, ErrorKind, FieldRange, IndexRange, ManualClock, RowOperation, Store,
+    WriteOptions, Written,
 };
 
 use super::{car, cars, plates, stale_entries};
@@ -36,13 +37,19 @@ fn conditions_hold_as_without_indexes(#[values(Memory, RocksDb)] on: Ground) {
     let store = cars(on);
     let table = store.table("cars").unwrap();
     let options = WriteOptions::default();
-    assert_eq!(table.put_if_present(&car(1, "red", 1), &options).unwrap(), Written::Refused { operation: 0, current: None });
+    assert_eq!(
+        table.put_if_present(&car(1, "red", 1), &options).unwrap(),
+        Written::Refused { operation: 0, current: None }
+    );
     let first = table.put_if_absent(&car(1, "red", 1), &options).unwrap().version().unwrap();
     let refused = Written::Refused { operation: 0, current: Some(first) };
     assert_eq!(table.put_if_absent(&car(1, "blue", 1), &options).unwrap(), refused);
     assert_eq!(table.put_if_version(&car(1, "blue", 1), first + 1, &options).unwrap(), refused);
     assert!(table.put_if_version(&car(1, "green", 1), first, &options).unwrap().is_stored());
-    assert_eq!((of(&store, "red"), of(&store, "blue"), of(&store, "green")), (vec![], vec![], vec![1]));
+    assert_eq!(
+        (of(&store, "red"), of(&store, "blue"), of(&store, "green")),
+        (vec![], vec![], vec![1])
+    );
     assert!(table.delete(&row! { "plate" => 1_i64 }, &options).unwrap());
     assert!(!table.delete(&row! { "plate" => 1_i64 }, &options).unwrap());
     assert!(of(&store, "green").is_empty());
@@ -73,12 +80,25 @@ fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Ground)
     );
     for k in 0..20_i64 {
         let options = WriteOptions::default();
-        store.table("t").unwrap().put(&row! { "s" => 1_i64, "k" => k, "x" => k }, &options).unwrap();
-        store.table("t.c").unwrap().put(&row! { "s" => 1_i64, "k" => k, "n" => 1_i64, "x" => k }, &options).unwrap();
+        store
+            .table("t")
+            .unwrap()
+            .put(&row! { "s" => 1_i64, "k" => k, "x" => k }, &options)
+            .unwrap();
+        store
+            .table("t.c")
+            .unwrap()
+            .put(&row! { "s" => 1_i64, "k" => k, "n" => 1_i64, "x" => k }, &options)
+            .unwrap();
     }
     let range = FieldRange::of("k").before(15_i64);
     let children = ["t.c".to_string()];
-    let deleted = store.table("t").unwrap().multi_delete(&row! { "s" => 1_i64 }, Some(&range), &children, Durability::Write);
+    let deleted = store.table("t").unwrap().multi_delete(
+        &row! { "s" => 1_i64 },
+        Some(&range),
+        &children,
+        Durability::Write,
+    );
     assert_eq!((deleted.unwrap(), stale_entries(&store)), (30, 0));
 }
 
@@ -103,11 +123,17 @@ fn a_row_that_expired_is_not_given(#[values(Memory, RocksDb)] on: Ground) {
 
 #[rstest]
 fn a_handle_from_before_the_index_keeps_it_up(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))");
+    let store =
+        on.with_tables("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))");
     let old = store.table("cars").unwrap();
     store.execute("ALTER TABLE cars ADD wheels INTEGER DEFAULT 4; CREATE INDEX by_wheels ON cars (wheels)").unwrap();
     old.put(&row! { "plate" => 1_i64, "colour" => "red" }, &WriteOptions::default()).unwrap();
-    store.multi_put([("cars", vec![row! { "plate" => 2_i64, "colour" => "red" }])], &Default::default()).unwrap();
+    store
+        .multi_put(
+            [("cars", vec![row! { "plate" => 2_i64, "colour" => "red" }])],
+            &Default::default(),
+        )
+        .unwrap();
     assert_eq!(plates(&store, "by_wheels", IndexRange::prefix([4])), [1, 2]);
     old.put(&row! { "plate" => 2_i64, "colour" => "blue" }, &WriteOptions::default()).unwrap();
     assert_eq!(stale_entries(&store), 0);
@@ -121,7 +147,10 @@ fn writers_side_by_side_leave_nothing_stale(#[values(Memory, RocksDb)] on: Groun
             let store = &store;
             scope.spawn(move || {
                 for round in 0..100 {
-                    put(store, car(round % 3, ["red", "blue", "green", "grey"][thread], round as i32));
+                    put(
+                        store,
+                        car(round % 3, ["red", "blue", "green", "grey"][thread], round as i32),
+                    );
                 }
             });
         }
@@ -144,15 +173,19 @@ fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Grou
     assert_eq!(of(&store, "red"), [1, 3]);
 }
 
-/// Each row of the batch is deleted on condition that it is the one that was read. One row that somebody wrote all the time used to make
-/// the whole batch begin anew, without end.
+/// Each row of the batch is deleted on condition that it is the one that was read. One row that
+/// somebody wrote all the time used to make the whole batch begin anew, without end.
 #[rstest]
-fn a_multi_delete_gets_through_beside_a_row_that_never_rests(#[values(Memory, RocksDb)] on: Ground) {
+fn a_multi_delete_gets_through_beside_a_row_that_never_rests(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let store = on.with_tables("CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE INDEX i ON t (x)");
     let table = store.table("t").unwrap();
     let make = |k: i64, x: i64| row! { "s" => 1_i64, "k" => k, "x" => x };
-    store.multi_put([("t", (0..3_000).map(|k| make(k, k)).collect::<Vec<_>>())], &Default::default()).unwrap();
+    store
+        .multi_put([("t", (0..3_000).map(|k| make(k, k)).collect::<Vec<_>>())], &Default::default())
+        .unwrap();
     let is_over = AtomicBool::new(false);
     let started = Instant::now();
     std::thread::scope(|scope| {
@@ -172,7 +205,8 @@ fn a_multi_delete_gets_through_beside_a_row_that_never_rests(#[values(Memory, Ro
     assert_eq!(stale_entries(&store), 0);
 }
 
-/// The rows are read in pieces of a few mebibytes. They used to be read all together, whatever their size.
+/// The rows are read in pieces of a few mebibytes. They used to be read all together, whatever
+/// their size.
 #[rstest]
 fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables(
@@ -184,7 +218,12 @@ fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, Rocks
         store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap();
     }
     let range = FieldRange::of("k").from(5_i64);
-    let deleted = store.table("t").unwrap().multi_delete(&row! { "s" => 1_i64 }, Some(&range), &[], Durability::Write);
+    let deleted = store.table("t").unwrap().multi_delete(
+        &row! { "s" => 1_i64 },
+        Some(&range),
+        &[],
+        Durability::Write,
+    );
     assert_eq!((deleted.unwrap(), stale_entries(&store)), (55, 0));
     assert_eq!(store.table("t").unwrap().count().unwrap(), 5);
 }

@@ -1,11 +1,12 @@
 //! Handles and reads that are older than an ALTER TABLE.
 //!
-//! They failed at the first row written since, even for columns that they knew: a long export broke at every ADD COLUMN, and
-//! a program that keeps its handles broke for good.
+//! They failed at the first row written since, even for columns that they knew: a long export broke
+//! at every ADD COLUMN, and a program that keeps its handles broke for good.
 
 use rstest::rstest;
 use tonnage::{
-    Direction, ErrorKind, IndexRange, IndexScanOptions, KeySource, Row, TableScanOptions, Value, ValueRef, WriteOptions,
+    Direction, ErrorKind, IndexRange, IndexScanOptions, KeySource, Row, TableScanOptions, Value,
+    ValueRef, WriteOptions,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -52,13 +53,24 @@ fn an_older_handle_reads_newer_rows_in_its_own_view(#[values(Memory, RocksDb)] o
     let index = old.index("by_name").unwrap();
     alter(&store);
     assert_eq!(old.get(&row! { "id" => 22_i64 }).unwrap().unwrap().row, user(22));
-    let scanned: Vec<Row> = old.scan(&forward()).unwrap().into_rows().map(|row| row.unwrap().row).collect();
+    let scanned: Vec<Row> =
+        old.scan(&forward()).unwrap().into_rows().map(|row| row.unwrap().row).collect();
     assert_eq!(scanned, all());
     let keys = KeySource::keys((0..25).map(|id| vec![Value::from(id as i64)]).collect::<Vec<_>>());
-    assert_eq!(old.bulk_get(keys, &Default::default()).unwrap().into_rows().inspect(|row| assert!(row.is_ok())).count(), 25);
+    assert_eq!(
+        old.bulk_get(keys, &Default::default())
+            .unwrap()
+            .into_rows()
+            .inspect(|row| assert!(row.is_ok()))
+            .count(),
+        25
+    );
     let mut session = old.session();
     let found = session.get(&[22_i64.into()]).unwrap().unwrap();
-    assert_eq!((found.get(1).unwrap(), found.get(2).unwrap()), (ValueRef::String("n"), ValueRef::Integer(22)));
+    assert_eq!(
+        (found.get(1).unwrap(), found.get(2).unwrap()),
+        (ValueRef::String("n"), ValueRef::Integer(22))
+    );
     let through = index.scan(&IndexRange::prefix(["n"]), &IndexScanOptions::default()).unwrap();
     assert_eq!(through.map(|batch| batch.unwrap().rows.num_rows()).sum::<usize>(), 25);
 }
@@ -82,7 +94,11 @@ fn handles_of_every_age_read_rows_of_every_age(#[values(Memory, RocksDb)] on: Gr
     for step in 0..5_i64 {
         store.execute(&format!("ALTER TABLE u ADD COLUMN c{step} LONG DEFAULT {step}")).unwrap();
         handles.push(store.table("u").unwrap());
-        handles.last().unwrap().put(&user(100 + step).with(&format!("c{step}"), 7_i64), &now()).unwrap();
+        handles
+            .last()
+            .unwrap()
+            .put(&user(100 + step).with(&format!("c{step}"), 7_i64), &now())
+            .unwrap();
     }
     for (age, handle) in handles.iter().enumerate() {
         for step in 0..5_i64 {
@@ -90,7 +106,11 @@ fn handles_of_every_age_read_rows_of_every_age(#[values(Memory, RocksDb)] on: Gr
             assert_eq!(found.len(), 3 + age);
             for column in 0..age as i64 {
                 let expected = if column == step { 7 } else { column };
-                assert_eq!(found.get(&format!("c{column}")), Some(&Value::Long(expected)), "handle {age}, row {step}");
+                assert_eq!(
+                    found.get(&format!("c{column}")),
+                    Some(&Value::Long(expected)),
+                    "handle {age}, row {step}"
+                );
             }
         }
     }
@@ -101,8 +121,12 @@ fn handles_of_every_age_read_rows_of_every_age(#[values(Memory, RocksDb)] on: Gr
 }
 
 #[rstest]
-fn a_column_dropped_since_is_null_or_a_conflict_that_names_it(#[values(Memory, RocksDb)] on: Ground) {
-    let store = on.with_tables("CREATE TABLE u (id LONG, name STRING, age INTEGER NOT NULL, PRIMARY KEY (id))");
+fn a_column_dropped_since_is_null_or_a_conflict_that_names_it(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
+    let store = on.with_tables(
+        "CREATE TABLE u (id LONG, name STRING, age INTEGER NOT NULL, PRIMARY KEY (id))",
+    );
     let old = store.table("u").unwrap();
     store.execute("ALTER TABLE u DROP COLUMN name").unwrap();
     store.table("u").unwrap().put(&row! { "id" => 1_i64, "age" => 5 }, &now()).unwrap();
@@ -110,9 +134,16 @@ fn a_column_dropped_since_is_null_or_a_conflict_that_names_it(#[values(Memory, R
     assert_eq!(found, row! { "id" => 1_i64, "name" => Value::Null, "age" => 5 });
     store.execute("ALTER TABLE u DROP COLUMN age").unwrap();
     store.table("u").unwrap().put(&row! { "id" => 2_i64 }, &now()).unwrap();
-    assert_error(failure(old.get(&row! { "id" => 2_i64 })), ErrorKind::Conflict, &["'age'", "open the table again"]);
+    assert_error(
+        failure(old.get(&row! { "id" => 2_i64 })),
+        ErrorKind::Conflict,
+        &["'age'", "open the table again"],
+    );
     let scan = old.scan(&forward()).unwrap().find_map(|batch| batch.err());
     assert_error(scan.unwrap(), ErrorKind::Conflict, &["'age'"]);
     let options = TableScanOptions { columns: Some(vec!["id".into(), "name".into()]), ..forward() };
-    assert_eq!(old.scan(&options).unwrap().into_rows().inspect(|row| assert!(row.is_ok())).count(), 2);
+    assert_eq!(
+        old.scan(&options).unwrap().into_rows().inspect(|row| assert!(row.is_ok())).count(),
+        2
+    );
 }

@@ -24,16 +24,27 @@ fn parent_and_child_rows_are_written_together(#[values(Memory, RocksDb)] on: Gro
     );
     let version = written.unwrap().version().unwrap();
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 1, 1)]);
-    assert_eq!(all_rows(&store, "phones.images"), [image("Nokia", 1, 1, 1), image("Nokia", 2, 7, 1)]);
-    assert_eq!(store.table("phones").unwrap().get(&phone_key("Nokia", 1, 1)).unwrap().unwrap().version, version);
+    assert_eq!(
+        all_rows(&store, "phones.images"),
+        [image("Nokia", 1, 1, 1), image("Nokia", 2, 7, 1)]
+    );
+    assert_eq!(
+        store.table("phones").unwrap().get(&phone_key("Nokia", 1, 1)).unwrap().unwrap().version,
+        version
+    );
 }
 
 #[rstest]
-fn puts_and_deletes_mix_and_the_later_of_two_on_one_key_decides(#[values(Memory, RocksDb)] on: Ground) {
+fn puts_and_deletes_mix_and_the_later_of_two_on_one_key_decides(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let store = shop::empty(on);
     write(
         &store,
-        &[RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones.images", image("Nokia", 1, 1, 1))],
+        &[
+            RowOperation::put("phones", phone("Nokia", 1, 1)),
+            RowOperation::put("phones.images", image("Nokia", 1, 1, 1)),
+        ],
     )
     .unwrap();
     let operations = [
@@ -51,18 +62,26 @@ fn puts_and_deletes_mix_and_the_later_of_two_on_one_key_decides(#[values(Memory,
 #[rstest]
 fn a_condition_that_does_not_hold_leaves_nothing_behind(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
-    let version = store.table("phones").unwrap().put(&phone("Nokia", 1, 1), &WriteOptions::default()).unwrap();
-    for (condition, current) in [(Condition::IfAbsent, Some(version)), (Condition::IfVersion(version + 1), Some(version))] {
+    let version = store
+        .table("phones")
+        .unwrap()
+        .put(&phone("Nokia", 1, 1), &WriteOptions::default())
+        .unwrap();
+    for (condition, current) in
+        [(Condition::IfAbsent, Some(version)), (Condition::IfVersion(version + 1), Some(version))]
+    {
         let operations = [
             RowOperation::put("phones", phone("Nokia", 2, 2)),
             RowOperation::put("phones.images", image("Nokia", 1, 1, 1)),
-            RowOperation::put("phones", phone_key("Nokia", 1, 1).with("name", "new")).when(condition),
+            RowOperation::put("phones", phone_key("Nokia", 1, 1).with("name", "new"))
+                .when(condition),
         ];
         assert_eq!(write(&store, &operations).unwrap(), Written::Refused { operation: 2, current });
     }
     let missing = [
         RowOperation::put("phones", phone("Nokia", 2, 2)),
-        RowOperation::delete("phones.images", image_key("Nokia", 1, 1, 1)).when(Condition::IfPresent),
+        RowOperation::delete("phones.images", image_key("Nokia", 1, 1, 1))
+            .when(Condition::IfPresent),
     ];
     assert_eq!(write(&store, &missing).unwrap(), Written::Refused { operation: 1, current: None });
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 1, 1)]);
@@ -72,7 +91,10 @@ fn a_condition_that_does_not_hold_leaves_nothing_behind(#[values(Memory, RocksDb
 #[rstest]
 fn rows_of_another_shard_key_are_refused(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
-    let operations = [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones", phone("Apple", 1, 1))];
+    let operations = [
+        RowOperation::put("phones", phone("Nokia", 1, 1)),
+        RowOperation::put("phones", phone("Apple", 1, 1)),
+    ];
     assert_error(failure(write(&store, &operations)), ErrorKind::Invalid, &["shard key"]);
     assert!(all_rows(&store, "phones").is_empty());
 }
@@ -81,8 +103,10 @@ fn rows_of_another_shard_key_are_refused(#[values(Memory, RocksDb)] on: Ground) 
 fn rows_of_another_family_are_refused_naming_both_tables(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
     store.execute("CREATE TABLE makers (maker STRING, PRIMARY KEY (maker))").unwrap();
-    let operations =
-        [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("makers", row! { "maker" => "Nokia" })];
+    let operations = [
+        RowOperation::put("phones", phone("Nokia", 1, 1)),
+        RowOperation::put("makers", row! { "maker" => "Nokia" }),
+    ];
     assert_error(failure(write(&store, &operations)), ErrorKind::Invalid, &["phones", "makers"]);
     assert!(all_rows(&store, "phones").is_empty());
 }
@@ -90,10 +114,19 @@ fn rows_of_another_family_are_refused_naming_both_tables(#[values(Memory, RocksD
 #[rstest]
 fn an_operation_that_does_not_fit_is_named_by_its_number(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
-    let operations =
-        [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("phones", row! { "maker" => "Nokia" })];
-    assert_error(failure(write(&store, &operations)), ErrorKind::Invalid, &["operation 1", "price"]);
-    let operations = [RowOperation::put("phones", phone("Nokia", 1, 1)), RowOperation::put("fones", phone("Nokia", 1, 1))];
+    let operations = [
+        RowOperation::put("phones", phone("Nokia", 1, 1)),
+        RowOperation::put("phones", row! { "maker" => "Nokia" }),
+    ];
+    assert_error(
+        failure(write(&store, &operations)),
+        ErrorKind::Invalid,
+        &["operation 1", "price"],
+    );
+    let operations = [
+        RowOperation::put("phones", phone("Nokia", 1, 1)),
+        RowOperation::put("fones", phone("Nokia", 1, 1)),
+    ];
     assert_error(failure(write(&store, &operations)), ErrorKind::NotFound, &["fones"]);
     assert_error(failure(write(&store, &[])), ErrorKind::Invalid, &["at least one operation"]);
     assert!(all_rows(&store, "phones").is_empty());

@@ -13,7 +13,10 @@ fn tables_and_rows_are_there_after_reopening(#[values(Memory, RocksDb)] on: Grou
     let before = (all_rows(&store, "phones"), all_rows(&store, "phones.images"));
     store.reopen();
     assert_eq!((all_rows(&store, "phones"), all_rows(&store, "phones.images")), before);
-    assert_eq!(store.tables().iter().map(|table| table.path().to_string()).collect::<Vec<_>>(), ["phones", "phones.images"]);
+    assert_eq!(
+        store.tables().iter().map(|table| table.path().to_string()).collect::<Vec<_>>(),
+        ["phones", "phones.images"]
+    );
 }
 
 #[rstest]
@@ -22,15 +25,23 @@ fn what_describe_shows_makes_the_same_table(#[values(Memory, RocksDb)] on: Groun
         f BOOLEAN DEFAULT true, g UUID, h BINARY, i FLOAT, j DOUBLE, k INTEGER, PRIMARY KEY (SHARD(a, b), g)) USING TTL 5 DAYS";
     let mut store = on.with_tables(ddl);
     store.reopen();
-    let Outcome::Description(shown) = store.execute("DESCRIBE TABLE all_of_it").unwrap().remove(0) else { panic!() };
+    let Outcome::Description(shown) = store.execute("DESCRIBE TABLE all_of_it").unwrap().remove(0)
+    else {
+        panic!()
+    };
     let again = on.with_tables(&shown);
-    assert_eq!(again.table("all_of_it").unwrap().schema(), store.table("all_of_it").unwrap().schema());
+    assert_eq!(
+        again.table("all_of_it").unwrap().schema(),
+        store.table("all_of_it").unwrap().schema()
+    );
 }
 
 #[rstest]
 fn an_added_column_shows_its_default_in_old_rows(#[values(Memory, RocksDb)] on: Ground) {
     let mut store = on.with_tables("CREATE TABLE t (k LONG, a STRING, PRIMARY KEY (k))");
-    let put = |store: &tonnage::Store, row| store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap();
+    let put = |store: &tonnage::Store, row| {
+        store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap()
+    };
     put(&store, row! { "k" => 1_i64, "a" => "old" });
     store.execute("ALTER TABLE t ADD b INTEGER DEFAULT 9; ALTER TABLE t ADD c STRING").unwrap();
     put(&store, row! { "k" => 2_i64, "a" => "new", "b" => 5, "c" => "x" });
@@ -46,9 +57,13 @@ fn an_added_column_shows_its_default_in_old_rows(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_dropped_column_is_gone_from_old_rows_and_its_name_is_free(#[values(Memory, RocksDb)] on: Ground) {
+fn a_dropped_column_is_gone_from_old_rows_and_its_name_is_free(
+    #[values(Memory, RocksDb)] on: Ground,
+) {
     let mut store = on.with_tables("CREATE TABLE t (k LONG, a STRING, b INTEGER, PRIMARY KEY (k))");
-    let put = |store: &tonnage::Store, row| store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap();
+    let put = |store: &tonnage::Store, row| {
+        store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap()
+    };
     put(&store, row! { "k" => 1_i64, "a" => "one", "b" => 11 });
     store.execute("ALTER TABLE t DROP COLUMN a").unwrap();
     put(&store, row! { "k" => 2_i64, "b" => 22 });
@@ -75,7 +90,11 @@ fn a_handle_from_before_a_change_still_writes_readable_rows(#[values(Memory, Roc
 #[rstest]
 fn a_dropped_table_is_gone_and_one_made_anew_is_empty(#[values(Memory, RocksDb)] on: Ground) {
     let mut store = shop::stocked(on, 20);
-    assert_error(failure(store.execute("DROP TABLE phones")), ErrorKind::Conflict, &["phones.images"]);
+    assert_error(
+        failure(store.execute("DROP TABLE phones")),
+        ErrorKind::Conflict,
+        &["phones.images"],
+    );
     let handle = store.table("phones").unwrap();
     store.execute("DROP TABLE phones.images; DROP TABLE phones").unwrap();
     assert_error(failure(store.table("phones")), ErrorKind::NotFound, &["phones"]);
@@ -113,10 +132,16 @@ fn statements_say_what_they_did(#[values(Memory, RocksDb)] on: Ground) {
 #[case::key_column_dropped("ALTER TABLE phones DROP COLUMN price", ErrorKind::Invalid, &["price"])]
 #[case::column_twice("ALTER TABLE phones ADD name STRING", ErrorKind::Invalid, &["name"])]
 #[case::unknown_column_dropped("ALTER TABLE phones DROP COLUMN colour", ErrorKind::Invalid, &["colour"])]
-fn a_statement_that_breaks_a_rule_is_refused(#[case] sql: &str, #[case] kind: ErrorKind, #[case] named: &[&str]) {
+fn a_statement_that_breaks_a_rule_is_refused(
+    #[case] sql: &str,
+    #[case] kind: ErrorKind,
+    #[case] named: &[&str],
+) {
     let store = shop::empty(Memory);
     let error = failure(store.execute(sql));
     let message = error.message().to_ascii_lowercase();
     assert_eq!(error.kind(), kind, "{error}");
-    named.iter().for_each(|name| assert!(message.contains(name), "'{name}' is not named in: {error}"));
+    named
+        .iter()
+        .for_each(|name| assert!(message.contains(name), "'{name}' is not named in: {error}"));
 }

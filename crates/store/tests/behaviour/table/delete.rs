@@ -8,10 +8,18 @@ use crate::common::shop::{self, phone_key, price_of};
 use crate::common::{assert_error, failure, row};
 
 fn counts(store: &Store) -> (u64, u64) {
-    (store.table("phones").unwrap().count().unwrap(), store.table("phones.images").unwrap().count().unwrap())
+    (
+        store.table("phones").unwrap().count().unwrap(),
+        store.table("phones.images").unwrap().count().unwrap(),
+    )
 }
 
-fn delete(store: &Store, key: Row, range: Option<FieldRange>, children: &[&str]) -> tonnage::Result<u64> {
+fn delete(
+    store: &Store,
+    key: Row,
+    range: Option<FieldRange>,
+    children: &[&str],
+) -> tonnage::Result<u64> {
     let children: Vec<String> = children.iter().map(|child| child.to_string()).collect();
     store.table("phones").unwrap().multi_delete(&key, range.as_ref(), &children, Durability::Write)
 }
@@ -36,14 +44,20 @@ fn a_range_takes_only_the_rows_within_it(#[values(Memory, RocksDb)] on: Ground) 
 fn child_rows_go_along_when_asked_for(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 10);
     let dear = FieldRange::of("price").from(111);
-    assert_eq!(delete(&store, row! { "maker" => "Nokia" }, Some(dear), &["phones.images"]).unwrap(), 21);
+    assert_eq!(
+        delete(&store, row! { "maker" => "Nokia" }, Some(dear), &["phones.images"]).unwrap(),
+        21
+    );
     assert_eq!(counts(&store), (33, 66));
 }
 
 #[rstest]
 fn a_whole_key_takes_one_row_and_its_children(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 10);
-    assert_eq!(delete(&store, phone_key("Nokia", price_of(3), 3), None, &["phones.images"]).unwrap(), 3);
+    assert_eq!(
+        delete(&store, phone_key("Nokia", price_of(3), 3), None, &["phones.images"]).unwrap(),
+        3
+    );
     assert_eq!(counts(&store), (39, 78));
 }
 
@@ -51,17 +65,28 @@ fn a_whole_key_takes_one_row_and_its_children(#[values(Memory, RocksDb)] on: Gro
 fn more_rows_than_one_batch_holds_all_go(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
     shop::stock(&store, &["Nokia"], 12_000);
-    assert_eq!(delete(&store, row! { "maker" => "Nokia" }, None, &["phones.images"]).unwrap(), 36_000);
+    assert_eq!(
+        delete(&store, row! { "maker" => "Nokia" }, None, &["phones.images"]).unwrap(),
+        36_000
+    );
     assert_eq!(counts(&store), (0, 0));
 }
 
 #[rstest]
 fn a_key_without_the_shard_key_is_refused(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::stocked(on, 2);
-    assert_error(failure(delete(&store, row! { "price" => 1 }, None, &[])), ErrorKind::Invalid, &["maker"]);
+    assert_error(
+        failure(delete(&store, row! { "price" => 1 }, None, &[])),
+        ErrorKind::Invalid,
+        &["maker"],
+    );
     assert_error(failure(delete(&store, Row::new(), None, &[])), ErrorKind::Invalid, &["maker"]);
     let late = Some(FieldRange::of("id").from(1_i64));
-    assert_error(failure(delete(&store, row! { "maker" => "Nokia" }, late, &[])), ErrorKind::Invalid, &["price"]);
+    assert_error(
+        failure(delete(&store, row! { "maker" => "Nokia" }, late, &[])),
+        ErrorKind::Invalid,
+        &["price"],
+    );
     assert_eq!(counts(&store), (8, 16));
 }
 
@@ -75,7 +100,12 @@ fn a_child_that_is_none_is_refused(#[values(Memory, RocksDb)] on: Ground) {
         &["ships", "phones"],
     );
     let images = store.table("phones.images").unwrap();
-    let upward = images.multi_delete(&row! { "maker" => "Nokia" }, None, &["phones".to_string()], Durability::Write);
+    let upward = images.multi_delete(
+        &row! { "maker" => "Nokia" },
+        None,
+        &["phones".to_string()],
+        Durability::Write,
+    );
     assert_error(failure(upward), ErrorKind::Invalid, &["phones", "child"]);
     assert_eq!(counts(&store), (8, 16));
 }

@@ -1,14 +1,16 @@
 //! A key column holds a value as it is given, or it is another value.
 //!
-//! Look-ups used to round what they were asked for: a moment with a fraction found the row of the whole second. Of two large
-//! whole numbers put under a DOUBLE key the second silently replaced the first.
+//! Look-ups used to round what they were asked for: a moment with a fraction found the row of the
+//! whole second. Of two large whole numbers put under a DOUBLE key the second silently replaced the
+//! first.
 
 use std::sync::Arc;
 
 use rstest::rstest;
 use tonnage::arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use tonnage::{
-    BulkPutOptions, ErrorKind, FieldRange, IndexRange, IndexScanOptions, KeySource, Row, Value, ValueRef, WriteOptions,
+    BulkPutOptions, ErrorKind, FieldRange, IndexRange, IndexScanOptions, KeySource, Row, Value,
+    ValueRef, WriteOptions,
 };
 
 use crate::common::Ground::{self, Memory, RocksDb};
@@ -26,7 +28,11 @@ fn with_key(on: Ground, column_type: &str, key: impl Into<Value>) -> TestStore {
         "CREATE TABLE t (k {column_type}, n LONG, v {column_type}, PRIMARY KEY (SHARD(k), n)); CREATE INDEX by_v ON t (v)"
     ));
     let key = key.into();
-    store.table("t").unwrap().put(&row! { "k" => key.clone(), "n" => 1_i64, "v" => key }, &now()).unwrap();
+    store
+        .table("t")
+        .unwrap()
+        .put(&row! { "k" => key.clone(), "n" => 1_i64, "v" => key }, &now())
+        .unwrap();
     store
 }
 
@@ -59,10 +65,16 @@ fn a_value_that_its_column_would_round_finds_nothing(
             let get = table.bulk_get(KeySource::from(vec![key]), &Default::default()).unwrap();
             assert_eq!(get.into_rows().inspect(|row| assert!(row.is_ok())).count(), rows);
         }
-        let scan = index.scan(&IndexRange::prefix([asked.clone()]), &IndexScanOptions::default()).unwrap();
+        let scan =
+            index.scan(&IndexRange::prefix([asked.clone()]), &IndexScanOptions::default()).unwrap();
         assert_eq!(scan.map(|batch| batch.unwrap().rows.num_rows()).sum::<usize>(), rows);
-        assert_eq!(index.count_entries(&IndexRange::prefix([asked.clone()]), 10).unwrap(), rows as u64);
-        let deleted = table.multi_delete(&row! { "k" => asked.clone() }, None, &[], Default::default()).unwrap();
+        assert_eq!(
+            index.count_entries(&IndexRange::prefix([asked.clone()]), 10).unwrap(),
+            rows as u64
+        );
+        let deleted = table
+            .multi_delete(&row! { "k" => asked.clone() }, None, &[], Default::default())
+            .unwrap();
         assert_eq!(deleted, rows as u64);
         assert!(!table.delete(&key, &now()).unwrap(), "it is gone, or was never there");
         if rows == 1 {
@@ -97,7 +109,11 @@ fn a_put_that_would_round_its_key_is_refused(#[values(Memory, RocksDb)] on: Grou
     let store = with_key(on, "DOUBLE", EXACT);
     let table = store.table("t").unwrap();
     let put = |key: i64| row! { "k" => key, "n" => 1_i64, "v" => key };
-    assert_error(failure(table.put(&put(EXACT + 1), &now())), ErrorKind::Invalid, &["'k'", "rounded", "9007199254740993"]);
+    assert_error(
+        failure(table.put(&put(EXACT + 1), &now())),
+        ErrorKind::Invalid,
+        &["'k'", "rounded", "9007199254740993"],
+    );
     table.put(&put(7).with("v", EXACT + 1), &now()).unwrap();
 
     let rows: Vec<Row> = vec![put(1), put(EXACT + 1), put(2)];
@@ -126,18 +142,23 @@ fn ends_of_ranges_lie_where_they_are_given(#[values(Memory, RocksDb)] on: Ground
     assert_eq!(count(FieldRange::of("f").before(0.500000001)), 1);
     assert_eq!(count(FieldRange::of("f").from(0.5).to(0.5)), 1);
     let index = table.index("by_d").unwrap();
-    let entries = |range: FieldRange| index.count_entries(&IndexRange::default().within(range), 10).unwrap();
+    let entries =
+        |range: FieldRange| index.count_entries(&IndexRange::default().within(range), 10).unwrap();
     assert_eq!(entries(FieldRange::of("d").from(EXACT + 1)), 0);
     assert_eq!(entries(FieldRange::of("d").before(EXACT + 1)), 1);
 }
 
-/// Arrow does not look at how many digits a decimal has, and a row with too many could not be put back.
+/// Arrow does not look at how many digits a decimal has, and a row with too many could not be put
+/// back.
 #[rstest]
 fn decimals_with_too_many_digits_are_refused(#[values(Memory, RocksDb)] on: Ground) {
     let store = on.with_tables("CREATE TABLE t (k LONG, v NUMBER(5, 2), PRIMARY KEY (k))");
-    let values = Decimal128Array::from(vec![12_345, 100_000, -99_999]).with_precision_and_scale(5, 2).unwrap();
+    let values = Decimal128Array::from(vec![12_345, 100_000, -99_999])
+        .with_precision_and_scale(5, 2)
+        .unwrap();
     let keys: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
-    let batch = RecordBatch::try_from_iter([("k", keys), ("v", Arc::new(values) as ArrayRef)]).unwrap();
+    let batch =
+        RecordBatch::try_from_iter([("k", keys), ("v", Arc::new(values) as ArrayRef)]).unwrap();
     let report = store.multi_put([("t", vec![batch])], &BulkPutOptions::default()).unwrap();
     assert_eq!((report.report.total.inserted, report.report.total.failed), (2, 1));
     assert_eq!(store.table("t").unwrap().get(&row! { "k" => 2_i64 }).unwrap(), None);
@@ -151,5 +172,8 @@ fn a_key_that_names_an_unknown_column_is_refused(#[values(Memory, RocksDb)] on: 
     let key = row! { "k" => 1_i64, "n" => 1_i64, "colour" => "red" };
     assert!(failure(table.get(&key)).message().contains("colour"));
     assert!(failure(table.delete(&key, &now())).message().contains("colour"));
-    assert!(table.get(&row! { "k" => 1_i64, "n" => 1_i64, "v" => 9_i64 }).unwrap().is_some(), "other columns are not looked at");
+    assert!(
+        table.get(&row! { "k" => 1_i64, "n" => 1_i64, "v" => 9_i64 }).unwrap().is_some(),
+        "other columns are not looked at"
+    );
 }

@@ -16,7 +16,9 @@ fn ships(on: Ground) -> (TestStore, RowSession) {
 }
 
 fn put(ships: &mut RowSession, name: &str, speed: f64) -> u64 {
-    ships.put(&[name.into(), speed.into(), 7.into(), ValueRef::Null], &WriteOptions::default()).unwrap()
+    ships
+        .put(&[name.into(), speed.into(), 7.into(), ValueRef::Null], &WriteOptions::default())
+        .unwrap()
 }
 
 fn names(session: &mut RowSession, start: &str, limit: usize) -> Vec<String> {
@@ -30,7 +32,10 @@ fn a_row_comes_back_as_a_view(#[values(Memory, RocksDb)] on: Ground) {
     let (store, mut session) = ships(on);
     let version = put(&mut session, "ARGO", 7.5);
     let argo = session.get(&["ARGO".into()]).unwrap().unwrap();
-    assert_eq!((argo.get(1).unwrap(), argo.get(2).unwrap()), (ValueRef::Double(7.5), ValueRef::Integer(7)));
+    assert_eq!(
+        (argo.get(1).unwrap(), argo.get(2).unwrap()),
+        (ValueRef::Double(7.5), ValueRef::Integer(7))
+    );
     assert_eq!((argo.get(3).unwrap(), argo.version()), (ValueRef::Null, version));
     let stored = store.table("ships").unwrap().get(&row! { "name" => "ARGO" }).unwrap().unwrap();
     assert_eq!(argo.to_row().unwrap(), stored.row);
@@ -40,9 +45,14 @@ fn a_row_comes_back_as_a_view(#[values(Memory, RocksDb)] on: Ground) {
 #[rstest]
 fn values_are_made_to_fit_their_columns(#[values(Memory, RocksDb)] on: Ground) {
     let (_store, mut session) = ships(on);
-    session.put(&["ARGO".into(), 7.into(), "12".into(), "text".into()], &WriteOptions::default()).unwrap();
+    session
+        .put(&["ARGO".into(), 7.into(), "12".into(), "text".into()], &WriteOptions::default())
+        .unwrap();
     let argo = session.get(&["ARGO".into()]).unwrap().unwrap();
-    assert_eq!((argo.get(1).unwrap(), argo.get(2).unwrap()), (ValueRef::Double(7.0), ValueRef::Integer(12)));
+    assert_eq!(
+        (argo.get(1).unwrap(), argo.get(2).unwrap()),
+        (ValueRef::Double(7.0), ValueRef::Integer(12))
+    );
     assert_eq!(argo.get(3).unwrap(), ValueRef::String("text"));
 }
 
@@ -98,11 +108,19 @@ fn rows_of_child_tables_do_not_come_along(#[values(Memory, RocksDb)] on: Ground)
 fn rows_and_keys_that_do_not_fit_are_refused() {
     let (_store, mut session) = ships(Memory);
     let options = WriteOptions::default();
-    assert_error(failure(session.put(&["ARGO".into()], &options)), ErrorKind::Invalid, &["1 values", "4 columns"]);
+    assert_error(
+        failure(session.put(&["ARGO".into()], &options)),
+        ErrorKind::Invalid,
+        &["1 values", "4 columns"],
+    );
     let wrong = [ValueRef::from("ARGO"), "fast".into(), 1.into(), ValueRef::Null];
     assert_error(failure(session.put(&wrong, &options)), ErrorKind::Invalid, &["'speed'"]);
     assert_error(failure(session.get(&[])), ErrorKind::Invalid, &["name"]);
-    assert_error(failure(session.get(&["A".into(), "B".into()])), ErrorKind::Invalid, &["2 values"]);
+    assert_error(
+        failure(session.get(&["A".into(), "B".into()])),
+        ErrorKind::Invalid,
+        &["2 values"],
+    );
     put(&mut session, "ARGO", 1.0);
     let argo = session.get(&["ARGO".into()]).unwrap().unwrap();
     assert_error(failure(argo.get(0)), ErrorKind::Invalid, &["name", "primary key"]);
@@ -113,7 +131,10 @@ fn rows_and_keys_that_do_not_fit_are_refused() {
 fn a_scan_across_several_data_directories_has_no_order() {
     let directory = tempfile::tempdir().unwrap();
     let places = ["one", "two"].map(|name| directory.path().join(name));
-    let store: Store = builder(directory.path().join("store").to_str().unwrap()).data_directories(places).open().unwrap();
+    let store: Store = builder(directory.path().join("store").to_str().unwrap())
+        .data_directories(places)
+        .open()
+        .unwrap();
     store.execute(SHIPS).unwrap();
     let mut session = store.table("ships").unwrap().session();
     assert_error(failure(session.scan(&["A".into()], 10)), ErrorKind::Unsupported, &["2 shards"]);

@@ -32,8 +32,13 @@ fn a_row_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Ground) {
     assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap(), None);
     let forward = TableScanOptions { direction: Direction::Forward, ..Default::default() };
     assert_eq!(table.scan(&forward).unwrap().into_rows().count(), 1);
-    assert!(!table.delete(&row! { "k" => 1_i64 }, &WriteOptions::default()).unwrap(), "an expired row is not there");
-    assert!(table.put_if_absent(&row! { "k" => 1_i64 }, &WriteOptions::default()).unwrap().is_stored());
+    assert!(
+        !table.delete(&row! { "k" => 1_i64 }, &WriteOptions::default()).unwrap(),
+        "an expired row is not there"
+    );
+    assert!(
+        table.put_if_absent(&row! { "k" => 1_i64 }, &WriteOptions::default()).unwrap().is_stored()
+    );
     drop(table);
     store.reopen();
     assert_eq!(store.table("t").unwrap().count().unwrap(), 2);
@@ -77,11 +82,20 @@ fn a_row_that_is_written_back_may_keep_the_life_it_had(#[values(Memory, RocksDb)
     let stored = table.get(&row! { "k" => 1_i64 }).unwrap().unwrap();
     let as_before = WriteOptions { expires_at_ms: Some(stored.expires_at_ms), ..living(9 * DAY) };
     assert!(table.put_if_version(&stored.row, stored.version, &as_before).unwrap().is_stored());
-    table.put(&row! { "k" => 2_i64 }, &WriteOptions { expires_at_ms: Some(0), ..WriteOptions::default() }).unwrap();
+    table
+        .put(
+            &row! { "k" => 2_i64 },
+            &WriteOptions { expires_at_ms: Some(0), ..WriteOptions::default() },
+        )
+        .unwrap();
     assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap().unwrap().expires_at_ms, 2 * DAY_MS);
     clock.set_ms(100 * DAY_MS);
     assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap(), None);
-    assert_eq!(table.get(&row! { "k" => 2_i64 }).unwrap().unwrap().expires_at_ms, 0, "0 is for ever, whatever the table says");
+    assert_eq!(
+        table.get(&row! { "k" => 2_i64 }).unwrap().unwrap().expires_at_ms,
+        0,
+        "0 is for ever, whatever the table says"
+    );
 }
 
 /// A time to live of nothing used to store a row that was gone at once.
@@ -94,7 +108,8 @@ fn no_time_to_live_at_all_is_for_ever(#[values(Memory, RocksDb)] on: Ground) {
     table.put(&row! { "k" => 1_i64 }, &living(Duration::ZERO)).unwrap();
     let payload = Payload::Rows { table: "t".into(), rows: vec![row! { "k" => 2_i64 }] };
     let load = store.load(&Default::default()).unwrap();
-    load.push(load.stream("rows"), EntryBatch { ttl: Some(Duration::ZERO), ..payload.into() }).unwrap();
+    load.push(load.stream("rows"), EntryBatch { ttl: Some(Duration::ZERO), ..payload.into() })
+        .unwrap();
     load.finish().unwrap();
     store.kv().put(&"/a".parse().unwrap(), b"value", &living(Duration::ZERO)).unwrap();
     clock.set_ms(100 * DAY_MS);

@@ -47,8 +47,10 @@ fn numbered(number: usize, sample: &Row) -> Row {
 
 #[rstest]
 fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Ground) {
-    let mut store = on.with_tables(&format!("CREATE TABLE t (id LONG, {COLUMNS}, PRIMARY KEY (id))"));
-    let rows: Vec<Row> = samples().iter().enumerate().map(|(number, sample)| numbered(number, sample)).collect();
+    let mut store =
+        on.with_tables(&format!("CREATE TABLE t (id LONG, {COLUMNS}, PRIMARY KEY (id))"));
+    let rows: Vec<Row> =
+        samples().iter().enumerate().map(|(number, sample)| numbered(number, sample)).collect();
     for row in &rows[..2] {
         store.table("t").unwrap().put(row, &WriteOptions::default()).unwrap();
     }
@@ -79,7 +81,9 @@ fn keys_of_every_type_are_found_and_come_in_order(
     #[case] key_type: &str,
     #[case] ascending: &[Value],
 ) {
-    let store = on.with_tables(&format!("CREATE TABLE t (g LONG, k {key_type}, v LONG, PRIMARY KEY (SHARD(g), k))"));
+    let store = on.with_tables(&format!(
+        "CREATE TABLE t (g LONG, k {key_type}, v LONG, PRIMARY KEY (SHARD(g), k))"
+    ));
     let table = store.table("t").unwrap();
     let row = |number: usize| row! { "g" => 1_i64, "k" => ascending[number].clone(), "v" => number as i64 };
     for number in (0..ascending.len()).rev() {
@@ -90,6 +94,7 @@ fn keys_of_every_type_are_found_and_come_in_order(
         assert_eq!(table.get(&key).unwrap().unwrap().row, row(number));
     }
     let options = TableScanOptions { direction: Direction::Forward, ..Default::default() };
-    let found: Vec<Row> = table.scan(&options).unwrap().into_rows().map(|row| row.unwrap().row).collect();
+    let found: Vec<Row> =
+        table.scan(&options).unwrap().into_rows().map(|row| row.unwrap().row).collect();
     assert_eq!(found, (0..ascending.len()).map(row).collect::<Vec<_>>());
 }

@@ -19,9 +19,13 @@ fn a_row_that_was_put_can_be_got(
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
     assert_eq!(phones.get(&phone_key("Nokia", 300, 1)).unwrap(), None);
-    let version = phones.put(&phone("Nokia", 300, 1), &WriteOptions { durability, ..now() }).unwrap();
+    let version =
+        phones.put(&phone("Nokia", 300, 1), &WriteOptions { durability, ..now() }).unwrap();
     let stored = phones.get(&phone_key("Nokia", 300, 1)).unwrap().unwrap();
-    assert_eq!((stored.row, stored.version, stored.expires_at_ms), (phone("Nokia", 300, 1), version, 0));
+    assert_eq!(
+        (stored.row, stored.version, stored.expires_at_ms),
+        (phone("Nokia", 300, 1), version, 0)
+    );
 }
 
 #[rstest]
@@ -48,7 +52,10 @@ fn put_if_absent_stores_only_where_nothing_is(#[values(Memory, RocksDb)] on: Gro
     let phones = store.table("phones").unwrap();
     let version = phones.put_if_absent(&phone("Nokia", 1, 1), &now()).unwrap().version().unwrap();
     let other = phone_key("Nokia", 1, 1).with("name", "other");
-    assert_eq!(phones.put_if_absent(&other, &now()).unwrap(), Written::Refused { operation: 0, current: Some(version) });
+    assert_eq!(
+        phones.put_if_absent(&other, &now()).unwrap(),
+        Written::Refused { operation: 0, current: Some(version) }
+    );
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 1, 1)]);
 }
 
@@ -56,7 +63,10 @@ fn put_if_absent_stores_only_where_nothing_is(#[values(Memory, RocksDb)] on: Gro
 fn put_if_present_stores_only_over_a_row(#[values(Memory, RocksDb)] on: Ground) {
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
-    assert_eq!(phones.put_if_present(&phone("Nokia", 1, 1), &now()).unwrap(), Written::Refused { operation: 0, current: None });
+    assert_eq!(
+        phones.put_if_present(&phone("Nokia", 1, 1), &now()).unwrap(),
+        Written::Refused { operation: 0, current: None }
+    );
     phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
     let other = phone_key("Nokia", 1, 1).with("name", "other");
     assert!(phones.put_if_present(&other, &now()).unwrap().is_stored());
@@ -68,7 +78,8 @@ fn put_if_version_stores_only_over_that_version(#[values(Memory, RocksDb)] on: G
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
     let first = phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
-    let second = phones.put_if_version(&phone("Nokia", 1, 1), first, &now()).unwrap().version().unwrap();
+    let second =
+        phones.put_if_version(&phone("Nokia", 1, 1), first, &now()).unwrap().version().unwrap();
     let refused = phones.put_if_version(&phone("Nokia", 1, 1), first, &now()).unwrap();
     assert_eq!(refused, Written::Refused { operation: 0, current: Some(second) });
 }
@@ -91,7 +102,10 @@ fn delete_if_version_deletes_only_that_version(#[values(Memory, RocksDb)] on: Gr
     let key = phone_key("Nokia", 1, 1);
     let first = phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
     let second = phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
-    assert_eq!(phones.delete_if_version(&key, first, &now()).unwrap(), Written::Refused { operation: 0, current: Some(second) });
+    assert_eq!(
+        phones.delete_if_version(&key, first, &now()).unwrap(),
+        Written::Refused { operation: 0, current: Some(second) }
+    );
     assert!(phones.delete_if_version(&key, second, &now()).unwrap().is_stored());
     assert_eq!(phones.count().unwrap(), 0);
 }
@@ -104,7 +118,11 @@ fn delete_if_version_deletes_only_that_version(#[values(Memory, RocksDb)] on: Gr
 #[case::out_of_range(phone("Nokia", 1, 1).with("price", 1_i64 << 40), &["price", "1099511627776"])]
 fn a_row_that_does_not_fit_is_refused_naming_the_column(#[case] row: Row, #[case] named: &[&str]) {
     let store = shop::empty(Memory);
-    assert_error(failure(store.table("phones").unwrap().put(&row, &now())), ErrorKind::Invalid, named);
+    assert_error(
+        failure(store.table("phones").unwrap().put(&row, &now())),
+        ErrorKind::Invalid,
+        named,
+    );
 }
 
 #[rstest]

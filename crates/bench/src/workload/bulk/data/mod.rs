@@ -1,4 +1,5 @@
-//! What is put and got. All of it follows from the numbers of records, so that nothing is kept for each.
+//! What is put and got. All of it follows from the numbers of records, so that nothing is kept for
+//! each.
 
 mod pairs;
 mod phones;
@@ -19,7 +20,8 @@ use crate::target::{BulkDone, BulkOptions, Client, Feature, RowSource, Target};
 /// Records or keys of one batch of a source.
 const BATCH_ROWS: usize = 8_192;
 
-/// A kind of data: records that are put, and keys that are got, each known by its place in the order in which that is done.
+/// A kind of data: records that are put, and keys that are got, each known by its place in the
+/// order in which that is done.
 pub(super) trait Data: Sync {
     /// What a target must offer for it.
     fn feature(&self) -> Option<Feature>;
@@ -56,7 +58,12 @@ pub(super) trait Data: Sync {
     fn get_one(&self, client: &mut dyn Client, key: u64) -> Result<u64>;
 
     /// Gets the rows of the first keys.
-    fn bulk_get(&self, target: &dyn Target, keys: u64, options: &BulkOptions<'_>) -> Result<BulkDone>;
+    fn bulk_get(
+        &self,
+        target: &dyn Target,
+        keys: u64,
+        options: &BulkOptions<'_>,
+    ) -> Result<BulkDone>;
 }
 
 /// Data of a kind.
@@ -71,7 +78,9 @@ pub(super) fn of(kind: DataKind, options: &BulkBenchOptions) -> Box<dyn Data> {
 /// Places cut into one range for each stream.
 fn parts(places: Range<u64>, streams: usize) -> impl Iterator<Item = Range<u64>> {
     let (start, count, streams) = (places.start, places.end - places.start, streams as u64);
-    let at = move |part: u64| start + (u128::from(count) * u128::from(part) / u128::from(streams)) as u64;
+    let at = move |part: u64| {
+        start + (u128::from(count) * u128::from(part) / u128::from(streams)) as u64
+    };
     (0..streams).map(move |part| at(part)..at(part + 1))
 }
 
@@ -113,7 +122,8 @@ where
 
 /// A batch of named columns.
 fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
-    RecordBatch::try_from_iter(columns).map_err(|error| Error::internal(format!("a batch of rows: {error}")))
+    RecordBatch::try_from_iter(columns)
+        .map_err(|error| Error::internal(format!("a batch of rows: {error}")))
 }
 
 /// A column of what `of` makes of each number.

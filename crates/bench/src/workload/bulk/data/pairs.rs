@@ -10,7 +10,8 @@ use crate::generate::{Values, ordered_key};
 use crate::target::{BulkDone, BulkOptions, Client, Feature, KeySource, PairSource, Target};
 use crate::workload::bulk::BulkBenchOptions;
 
-/// Pairs. The key of a record is its number in hexadecimal digits, so keys are in the order of numbers.
+/// Pairs. The key of a record is its number in hexadecimal digits, so keys are in the order of
+/// numbers.
 pub(super) struct PairData {
     picks: Picks,
     records: u64,
@@ -73,7 +74,9 @@ impl Data for PairData {
         streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        let source = |places| Box::new(Puts { places, share, picks: self.picks, values: self.values.clone() }) as _;
+        let source = |places| {
+            Box::new(Puts { places, share, picks: self.picks, values: self.values.clone() }) as _
+        };
         target.bulk_put_pairs(parts(places, streams).map(source).collect(), options)
     }
 
@@ -89,8 +92,16 @@ impl Data for PairData {
         Ok(client.get_pair(&self.key_of(key))?.is_some().into())
     }
 
-    fn bulk_get(&self, target: &dyn Target, keys: u64, options: &BulkOptions<'_>) -> Result<BulkDone> {
-        target.bulk_get_pairs(Box::new(Gets { places: 0..keys, picks: self.picks, records: self.records }), options)
+    fn bulk_get(
+        &self,
+        target: &dyn Target,
+        keys: u64,
+        options: &BulkOptions<'_>,
+    ) -> Result<BulkDone> {
+        target.bulk_get_pairs(
+            Box::new(Gets { places: 0..keys, picks: self.picks, records: self.records }),
+            options,
+        )
     }
 }
 
@@ -104,8 +115,13 @@ struct Puts {
 impl PairSource for Puts {
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
         let (share, picks, values) = (self.share, self.picks, &self.values);
-        let mut numbers =
-            self.places.by_ref().filter(|place| share.holds(*place)).map(|place| picks.put(place)).take(BATCH_ROWS).peekable();
+        let mut numbers = self
+            .places
+            .by_ref()
+            .filter(|place| share.holds(*place))
+            .map(|place| picks.put(place))
+            .take(BATCH_ROWS)
+            .peekable();
         let more = numbers.peek().is_some();
         numbers.try_for_each(|number| sink(&key(number), values.of(number)))?;
         Ok(more)
@@ -122,7 +138,10 @@ impl KeySource for Gets {
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
         let more = !self.places.is_empty();
         let (picks, records) = (self.picks, self.records);
-        self.places.by_ref().take(BATCH_ROWS).try_for_each(|place| sink(&wanted_key(&picks, records, place)))?;
+        self.places
+            .by_ref()
+            .take(BATCH_ROWS)
+            .try_for_each(|place| sink(&wanted_key(&picks, records, place)))?;
         Ok(more)
     }
 }

@@ -13,16 +13,17 @@ use crate::workload::bulk::{BulkBenchOptions, KeyPart};
 
 const PHONES: &str = "phones";
 const IMAGES: &str = "phones.images";
-const PHONES_DEFINITION: &str =
-    "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
-const IMAGES_DEFINITION: &str = "CREATE TABLE phones.images (picture INTEGER, data BINARY, PRIMARY KEY (picture))";
+const PHONES_DEFINITION: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
+const IMAGES_DEFINITION: &str =
+    "CREATE TABLE phones.images (picture INTEGER, data BINARY, PRIMARY KEY (picture))";
 
 /// Phones of one maker.
 const PER_MAKER: u64 = 100;
 /// Pictures of one phone.
 const PICTURES: u64 = 2;
 
-/// Phones. Numbers follow the order of keys: maker after maker, each from its cheapest phone to its dearest.
+/// Phones. Numbers follow the order of keys: maker after maker, each from its cheapest phone to its
+/// dearest.
 #[derive(Clone)]
 pub(super) struct Phones {
     picks: Picks,
@@ -69,11 +70,14 @@ impl Phones {
     }
 
     fn images_batch(&self, numbers: &[u64]) -> Result<RecordBatch> {
-        let images: Vec<u64> =
-            numbers.iter().flat_map(|number| (0..PICTURES).map(move |picture| number * PICTURES + picture)).collect();
+        let images: Vec<u64> = numbers
+            .iter()
+            .flat_map(|number| (0..PICTURES).map(move |picture| number * PICTURES + picture))
+            .collect();
         let [maker, price, id] = key_columns(&images, |image| image / PICTURES);
         let picture = column::<Int32Array, _>(&images, |image| (image % PICTURES) as i32);
-        let data = images.iter().map(|image| Some(self.pictures.of(*image))).collect::<BinaryArray>();
+        let data =
+            images.iter().map(|image| Some(self.pictures.of(*image))).collect::<BinaryArray>();
         batch([maker, price, id, ("picture", picture), ("data", Arc::new(data))])
     }
 }
@@ -91,7 +95,10 @@ fn name(number: u64) -> String {
 }
 
 /// The key columns of phones; `phone` is the phone of a number.
-fn key_columns(numbers: &[u64], phone: impl Fn(u64) -> u64) -> [(&'static str, tonnage::arrow::array::ArrayRef); 3] {
+fn key_columns(
+    numbers: &[u64],
+    phone: impl Fn(u64) -> u64,
+) -> [(&'static str, tonnage::arrow::array::ArrayRef); 3] {
     [
         ("maker", column::<StringArray, _>(numbers, |number| maker(phone(number)))),
         ("price", column::<Int32Array, _>(numbers, |number| price(phone(number)))),
@@ -127,13 +134,18 @@ impl Data for Phones {
         client.put_row(PHONES, &key(number).with("name", name(number)), durability)?;
         for picture in (0..PICTURES).filter(|_| self.children) {
             let data = self.pictures.of(number * PICTURES + picture);
-            client.put_row(IMAGES, &key(number).with("picture", picture as i32).with("data", data), durability)?;
+            client.put_row(
+                IMAGES,
+                &key(number).with("picture", picture as i32).with("data", data),
+                durability,
+            )?;
         }
         Ok(())
     }
 
     fn is_stored(&self, client: &mut dyn Client, place: u64) -> Result<bool> {
-        Ok(client.get_rows(PHONES, &key(self.picks.put(place)), self.child_tables())? == self.rows_per_record())
+        Ok(client.get_rows(PHONES, &key(self.picks.put(place)), self.child_tables())?
+            == self.rows_per_record())
     }
 
     /// Phones first, then their pictures: a call puts into one table.
@@ -146,8 +158,9 @@ impl Data for Phones {
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
         let picks = self.picks;
-        let numbers =
-            move |places: Range<u64>| places.filter(move |place| share.holds(*place)).map(move |place| picks.put(place));
+        let numbers = move |places: Range<u64>| {
+            places.filter(move |place| share.holds(*place)).map(move |place| picks.put(place))
+        };
         let phones = parts(places.clone(), streams).map(|part| rows(numbers(part), phones_batch));
         let mut done = target.bulk_put_rows(PHONES, phones.collect(), options)?;
         if self.children {
@@ -182,7 +195,12 @@ impl Data for Phones {
         client.get_rows(PHONES, &wanted, self.child_tables())
     }
 
-    fn bulk_get(&self, target: &dyn Target, keys: u64, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    fn bulk_get(
+        &self,
+        target: &dyn Target,
+        keys: u64,
+        options: &BulkOptions<'_>,
+    ) -> Result<BulkDone> {
         let data = self.clone();
         let keys = rows(0..keys, move |places| data.keys_batch(places));
         target.bulk_get_rows(PHONES, keys, self.child_tables(), options)

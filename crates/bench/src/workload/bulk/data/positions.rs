@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use tonnage::arrow::array::{Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray};
+use tonnage::arrow::array::{
+    Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray,
+};
 use tonnage::{Durability, Result, Row, Value};
 
 use super::{Data, Picks, Share, batch, column, parts, rows};
@@ -17,7 +19,8 @@ const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), la
 /// Positions of one ship.
 const PER_SHIP: u64 = 100;
 
-/// Positions. Numbers follow the order of keys: ship after ship, each from its first moment to its last.
+/// Positions. Numbers follow the order of keys: ship after ship, each from its first moment to its
+/// last.
 #[derive(Clone, Copy)]
 pub(super) struct Positions {
     picks: Picks,
@@ -34,13 +37,18 @@ impl Positions {
         Positions { picks: Picks::new(options, keys), records: options.records, keys: options.keys }
     }
 
-    /// The ship and the moment that are asked for at a place; one of the two was never put when the key is to be missing.
+    /// The ship and the moment that are asked for at a place; one of the two was never put when the
+    /// key is to be missing.
     fn wanted(&self, place: u64) -> (i64, Option<i64>) {
         let pick = self.picks.get(place);
         match self.keys {
-            KeyPart::Partial if pick.is_missing => (ship((pick.number + self.records) * PER_SHIP), None),
+            KeyPart::Partial if pick.is_missing => {
+                (ship((pick.number + self.records) * PER_SHIP), None)
+            }
             KeyPart::Partial => (ship(pick.number * PER_SHIP), None),
-            KeyPart::Whole => (ship(pick.number), Some(at(pick.number) + i64::from(pick.is_missing))),
+            KeyPart::Whole => {
+                (ship(pick.number), Some(at(pick.number) + i64::from(pick.is_missing)))
+            }
         }
     }
 
@@ -58,7 +66,9 @@ impl Positions {
         match self.keys {
             KeyPart::Partial => batch([("ship", ships)]),
             KeyPart::Whole => {
-                let moments = column::<TimestampSecondArray, _>(places, |place| self.wanted(place).1.unwrap_or_default());
+                let moments = column::<TimestampSecondArray, _>(places, |place| {
+                    self.wanted(place).1.unwrap_or_default()
+                });
                 batch([("ship", ships), ("at", moments)])
             }
         }
@@ -160,7 +170,10 @@ impl Data for Positions {
     ) -> Result<BulkDone> {
         let picks = self.picks;
         let source = |places: Range<u64>| {
-            rows(places.filter(move |place| share.holds(*place)).map(move |place| picks.put(place)), rows_batch)
+            rows(
+                places.filter(move |place| share.holds(*place)).map(move |place| picks.put(place)),
+                rows_batch,
+            )
         };
         target.bulk_put_rows(TABLE, parts(places, streams).map(source).collect(), options)
     }
@@ -181,8 +194,18 @@ impl Data for Positions {
         client.get_rows(TABLE, &self.key(key), &[])
     }
 
-    fn bulk_get(&self, target: &dyn Target, keys: u64, options: &BulkOptions<'_>) -> Result<BulkDone> {
+    fn bulk_get(
+        &self,
+        target: &dyn Target,
+        keys: u64,
+        options: &BulkOptions<'_>,
+    ) -> Result<BulkDone> {
         let data = *self;
-        target.bulk_get_rows(TABLE, rows(0..keys, move |places| data.keys_batch(places)), &[], options)
+        target.bulk_get_rows(
+            TABLE,
+            rows(0..keys, move |places| data.keys_batch(places)),
+            &[],
+            options,
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! Queries over large tables: a list of keys, aggregates over everything, and a condition with and without an index.
+//! Queries over large tables: a list of keys, aggregates over everything, and a condition with and
+//! without an index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,13 +37,23 @@ impl<'a> Queries<'a> {
         };
         self.load(WIDE, rows)?;
         if self.options.wants(Subject::Scan) {
-            self.target.define(&format!("CREATE TABLE {NARROW} (id LONG, count LONG, PRIMARY KEY (id))"))?;
+            self.target.define(&format!(
+                "CREATE TABLE {NARROW} (id LONG, count LONG, PRIMARY KEY (id))"
+            ))?;
             self.load(NARROW, numbers)?;
         }
         self.target.settle()?;
         self.hold(self.list(&shape)?, report)?;
-        self.hold(self.scan(NARROW, "sum(id), sum(count)", |place| place as f64 + count_of(place) as f64)?, report)?;
-        self.hold(self.scan(WIDE, "sum(count), count(status)", |place| 1.0 + count_of(place) as f64)?, report)?;
+        self.hold(
+            self.scan(NARROW, "sum(id), sum(count)", |place| {
+                place as f64 + count_of(place) as f64
+            })?,
+            report,
+        )?;
+        self.hold(
+            self.scan(WIDE, "sum(count), count(status)", |place| 1.0 + count_of(place) as f64)?,
+            report,
+        )?;
         if self.options.wants(Subject::Index) {
             self.index(&shape, report)?;
         }
@@ -50,35 +61,66 @@ impl<'a> Queries<'a> {
     }
 
     /// Puts all rows of a table in bulk, from two streams.
-    fn load(&self, table: &str, rows: impl Fn(Range<u64>) -> Result<RecordBatch> + Clone + Send + 'static) -> Result<()> {
+    fn load(
+        &self,
+        table: &str,
+        rows: impl Fn(Range<u64>) -> Result<RecordBatch> + Clone + Send + 'static,
+    ) -> Result<()> {
         let (all, half) = (self.options.table_rows, self.options.table_rows / 2);
-        let source = |places: Range<u64>| Box::new(Rows { places, make: rows.clone() }) as Box<dyn RowSource>;
-        let done = self.target.bulk_put_rows(table, vec![source(0..half), source(half..all)], &self.bulk_options())?;
-        if done.rows == all { Ok(()) } else { Err(Error::internal(format!("{} of {all} rows of {table} went in", done.rows))) }
+        let source = |places: Range<u64>| {
+            Box::new(Rows { places, make: rows.clone() }) as Box<dyn RowSource>
+        };
+        let done = self.target.bulk_put_rows(
+            table,
+            vec![source(0..half), source(half..all)],
+            &self.bulk_options(),
+        )?;
+        if done.rows == all {
+            Ok(())
+        } else {
+            Err(Error::internal(format!("{} of {all} rows of {table} went in", done.rows)))
+        }
     }
 
-    /// Keys in no order, by a bulk get, and in a list: of a plain query, and of one that has to be planned.
+    /// Keys in no order, by a bulk get, and in a list: of a plain query, and of one that has to be
+    /// planned.
     fn list(&self, shape: &Shape) -> Result<Contest<'a>> {
         let count = self.options.list_keys;
         let order = Permutation::new(self.options.table_rows, 1);
         let places = || (0..count).map(|number| order.at(number));
         let list = places().map(|place| shape.key_literal(place)).collect::<Vec<_>>().join(", ");
         let question = |selected: &str| Question {
-            statement: format!("SELECT {selected} FROM {WIDE} WHERE {} IN ({list})", shape.key_name()),
+            statement: format!(
+                "SELECT {selected} FROM {WIDE} WHERE {} IN ({list})",
+                shape.key_name()
+            ),
             expected: Sums::of(places().map(|place| shape.numbers_of(place))),
         };
-        let planned = Question { expected: Sums { numbers: 0.0, ..question("").expected }, ..question("upper(name)") };
+        let planned = Question {
+            expected: Sums { numbers: 0.0, ..question("").expected },
+            ..question("upper(name)")
+        };
         let keys = shape.keys(places())?;
         let (target, options) = (self.target, self.bulk_options());
         let get = move |questions: &[Question]| {
-            let BulkDone { rows, .. } = target.bulk_get_rows(WIDE, Box::new(std::iter::once(keys.clone())), &[], &options)?;
+            let BulkDone { rows, .. } = target.bulk_get_rows(
+                WIDE,
+                Box::new(std::iter::once(keys.clone())),
+                &[],
+                &options,
+            )?;
             Sums { rows, ..questions[0].expected }.check(&questions[0].expected, "a bulk get")
         };
         let mut in_plan = Way::one_by_one("list, planned", target)?;
-        let in_plan = Way::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
+        let in_plan =
+            Way::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
         Ok(Contest {
             subject: Subject::List,
-            name: format!("keys: {} of {} rows", whole(count as f64), whole(self.options.table_rows as f64)),
+            name: format!(
+                "keys: {} of {} rows",
+                whole(count as f64),
+                whole(self.options.table_rows as f64)
+            ),
             size: None,
             rounds: vec![vec![question("*")]],
             rows: count,
@@ -89,7 +131,8 @@ impl<'a> Queries<'a> {
     /// Two aggregates over everything, whose results add up to the numbers of all rows.
     fn scan(&self, table: &str, aggregates: &str, numbers: fn(u64) -> f64) -> Result<Contest<'a>> {
         let rows = self.options.table_rows;
-        let total = if self.options.wants(Subject::Scan) { (0..rows).map(numbers).sum() } else { 0.0 };
+        let total =
+            if self.options.wants(Subject::Scan) { (0..rows).map(numbers).sum() } else { 0.0 };
         let statement = format!("SELECT {aggregates} FROM {table}");
         Ok(Contest {
             subject: Subject::Scan,
@@ -101,7 +144,8 @@ impl<'a> Queries<'a> {
         })
     }
 
-    /// A condition that one row of a hundred meets, before there is an index on its column and after.
+    /// A condition that one row of a hundred meets, before there is an index on its column and
+    /// after.
     fn index(&self, shape: &Shape, report: &mut Report) -> Result<()> {
         let rows = self.options.table_rows;
         let places = (0..rows).filter(|place| ONE_PERCENT.contains(&count_of(*place)));
@@ -111,7 +155,11 @@ impl<'a> Queries<'a> {
         let contest = |way: &str| -> Result<Contest<'a>> {
             Ok(Contest {
                 subject: Subject::Index,
-                name: format!("index: {} of {} rows", whole(expected.rows as f64), whole(rows as f64)),
+                name: format!(
+                    "index: {} of {} rows",
+                    whole(expected.rows as f64),
+                    whole(rows as f64)
+                ),
                 size: None,
                 rounds: vec![vec![Question { statement: statement.clone(), expected }]],
                 rows: expected.rows,
@@ -133,8 +181,14 @@ impl<'a> Queries<'a> {
     fn explained(&self, statement: &str) -> Result<String> {
         let mut text = String::new();
         self.target.client()?.query(&format!("EXPLAIN {statement}"), &mut |batch| {
-            let plans = batch.columns().last().and_then(|column| column.as_any().downcast_ref::<StringArray>());
-            plans.into_iter().flat_map(|plans| plans.iter().flatten()).for_each(|plan| text += plan);
+            let plans = batch
+                .columns()
+                .last()
+                .and_then(|column| column.as_any().downcast_ref::<StringArray>());
+            plans
+                .into_iter()
+                .flat_map(|plans| plans.iter().flatten())
+                .for_each(|plan| text += plan);
             Ok(())
         })?;
         let asked = text.lines().rfind(|line| line.contains("Store"));
@@ -152,7 +206,11 @@ impl<M: Fn(Range<u64>) -> Result<RecordBatch> + Send> RowSource for Rows<M> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let first = self.places.start;
         self.places.start = self.places.end.min(first + BATCH_ROWS as u64);
-        if first == self.places.start { Ok(None) } else { (self.make)(first..self.places.start).map(Some) }
+        if first == self.places.start {
+            Ok(None)
+        } else {
+            (self.make)(first..self.places.start).map(Some)
+        }
     }
 }
 

@@ -36,7 +36,10 @@ pub(super) struct Contest<'a> {
 }
 
 impl<'a> Way<'a> {
-    pub(super) fn new(name: impl Into<String>, ask: impl FnMut(&[Question]) -> Result<()> + 'a) -> Self {
+    pub(super) fn new(
+        name: impl Into<String>,
+        ask: impl FnMut(&[Question]) -> Result<()> + 'a,
+    ) -> Self {
         Way { name: name.into(), ask: Box::new(ask) }
     }
 
@@ -56,7 +59,10 @@ impl<'a> Contest<'a> {
     /// Measures each way in each repeat. Before that each goes one round that is not measured.
     pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
         if self.ways.is_empty() {
-            self.ways = vec![Way::one_by_one(Method::Single.name(), queries.target)?, Way::at_once(queries.target)];
+            self.ways = vec![
+                Way::one_by_one(Method::Single.name(), queries.target)?,
+                Way::at_once(queries.target),
+            ];
         }
         for way in &mut self.ways {
             // What is wrong with an answer is told when it is measured.
@@ -68,26 +74,43 @@ impl<'a> Contest<'a> {
                 repeats.push(rounds(way, &self.name, &self.rounds, self.rows, queries)?);
             }
         }
-        let runs = self.ways.iter().zip(measured).map(|(way, repeats)| self.run_of(way, repeats, queries.target));
+        let runs = self
+            .ways
+            .iter()
+            .zip(measured)
+            .map(|(way, repeats)| self.run_of(way, repeats, queries.target));
         Ok(runs.collect())
     }
 
     fn run_of(&self, way: &Way<'_>, repeats: Vec<Measured>, target: &dyn Target) -> Run {
         let labels = summary::labels(self.subject, &self.name, &way.name, self.size);
-        let mut run = Run::from_repeats(&summary::run_name(&self.name, &way.name), labels, target, 1, repeats);
+        let mut run = Run::from_repeats(
+            &summary::run_name(&self.name, &way.name),
+            labels,
+            target,
+            1,
+            repeats,
+        );
         let figures = [
             ("queries_per_round", self.rounds[0].len() as f64),
             ("rows_per_round", self.rows as f64),
             (summary::ROUND_MS, self.rows as f64 / run.throughput() * 1_000.0),
         ];
-        let figures: BTreeMap<_, _> = figures.into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect();
+        let figures: BTreeMap<_, _> =
+            figures.into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect();
         run.figures.extend(figures.into_iter().filter(|(_, figure)| figure.is_finite()));
         run
     }
 }
 
 /// One repeat of one way: rounds until the time is over, one at least.
-fn rounds(way: &mut Way<'_>, name: &str, rounds: &[Vec<Question>], rows: u64, queries: &Queries<'_>) -> Result<Measured> {
+fn rounds(
+    way: &mut Way<'_>,
+    name: &str,
+    rounds: &[Vec<Question>],
+    rows: u64,
+    queries: &Queries<'_>,
+) -> Result<Measured> {
     let plan = MeasurePlan {
         phase: format!("{} {}", queries.target.name(), summary::run_name(name, &way.name)),
         operations: vec!["ROUND"],
@@ -120,8 +143,15 @@ mod tests {
     #[test]
     fn a_wrong_answer_is_a_failure_in_each_way() {
         let target = TargetSpec::new(TargetKind::TonnageMemory, "").open().unwrap();
-        let options = ContainersOptions { repeats: 2, window: Duration::ZERO, ..ContainersOptions::default() };
-        let question = Question { statement: "SELECT 1 AS one".to_owned(), expected: Sums { rows: 1, numbers: 2.0 } };
+        let options = ContainersOptions {
+            repeats: 2,
+            window: Duration::ZERO,
+            ..ContainersOptions::default()
+        };
+        let question = Question {
+            statement: "SELECT 1 AS one".to_owned(),
+            expected: Sums { rows: 1, numbers: 2.0 },
+        };
         let contest = Contest {
             subject: Subject::OneRow,
             name: "one".to_owned(),
@@ -130,10 +160,16 @@ mod tests {
             rows: 1,
             ways: Vec::new(),
         };
-        let runs = contest.run(&Queries { options: &options, target: &*target, watcher: &NoWatcher }).unwrap();
+        let runs = contest
+            .run(&Queries { options: &options, target: &*target, watcher: &NoWatcher })
+            .unwrap();
         for run in &runs {
             assert_eq!((run.failures, run.operations_count), (2, 0), "{}", run.name);
-            assert!(run.failure_messages[0].contains("SELECT 1 AS one"), "{:?}", run.failure_messages);
+            assert!(
+                run.failure_messages[0].contains("SELECT 1 AS one"),
+                "{:?}",
+                run.failure_messages
+            );
         }
         assert_eq!(runs.len(), 2);
     }

@@ -1,11 +1,14 @@
 //! Queries: many in one call against one by one, and what stands beside that.
 //!
-//! 1. Over containers: queries of one row each, of all rows, and the five aggregates of each container.
-//! 2. Over a large table of the same rows, or one of two numbers: a list of many keys against a bulk get, aggregates over everything, and
-//!    a condition with an index against the same without it.
+//! 1. Over containers: queries of one row each, of all rows, and the five aggregates of each
+//!    container.
+//! 2. Over a large table of the same rows, or one of two numbers: a list of many keys against a
+//!    bulk get, aggregates over everything, and a condition with an index against the same without
+//!    it.
 //!
-//! The ways to the same answers take turns, repeat by repeat; the time of the whole answer is measured, and the answers are
-//! held against the rows that were stored: how many, and what their numbers add up to.
+//! The ways to the same answers take turns, repeat by repeat; the time of the whole answer is
+//! measured, and the answers are held against the rows that were stored: how many, and what their
+//! numbers add up to.
 
 mod beside;
 mod contest;
@@ -32,10 +35,16 @@ pub(super) struct Queries<'a> {
 
 impl Queries<'_> {
     pub(super) fn run(&self, report: &mut Report) -> Result<()> {
-        if [Subject::OneRow, Subject::Select, Subject::Aggregates].into_iter().any(|subject| self.options.wants(subject)) {
+        if [Subject::OneRow, Subject::Select, Subject::Aggregates]
+            .into_iter()
+            .any(|subject| self.options.wants(subject))
+        {
             self.over_containers(report)?;
         }
-        if [Subject::List, Subject::Scan, Subject::Index].into_iter().any(|subject| self.options.wants(subject)) {
+        if [Subject::List, Subject::Scan, Subject::Index]
+            .into_iter()
+            .any(|subject| self.options.wants(subject))
+        {
             self.beside(report)?;
         }
         Ok(())
@@ -47,7 +56,8 @@ impl Queries<'_> {
             if self.watcher.is_cancelled() {
                 return Ok(());
             }
-            let containers = Containers::new(&shape, &format!("q{}_{}", size.containers, size.rows), size);
+            let containers =
+                Containers::new(&shape, &format!("q{}_{}", size.containers, size.rows), size);
             containers.define(self.target)?;
             self.target.multi_put(containers.batches()?, &self.bulk_options())?;
             self.target.settle()?;

@@ -8,11 +8,16 @@ use crate::report::format::whole;
 use crate::workload::containers::rows::{Containers, count_of};
 use crate::workload::containers::{ContainersOptions, Size, Subject};
 
-/// Rounds of queries of one row, each with other rows: a store that keeps the plans of texts does not meet the same ones again soon.
+/// Rounds of queries of one row, each with other rows: a store that keeps the plans of texts does
+/// not meet the same ones again soon.
 const ONE_ROW_ROUNDS: u64 = 32;
 
 /// What is asked over containers of one size. Large ones are selected only.
-pub(super) fn contests(options: &ContainersOptions, size: Size, containers: &Containers) -> Vec<Contest<'static>> {
+pub(super) fn contests(
+    options: &ContainersOptions,
+    size: Size,
+    containers: &Containers,
+) -> Vec<Contest<'static>> {
     let contest = |subject, name: String, rounds: Vec<Vec<Question>>, rows| Contest {
         subject,
         name,
@@ -22,17 +27,27 @@ pub(super) fn contests(options: &ContainersOptions, size: Size, containers: &Con
         ways: Vec::new(),
     };
     let (count, rows) = (whole(size.containers as f64), whole(size.rows as f64));
-    let all =
-        contest(Subject::Select, format!("select all: {count} × {rows} rows"), vec![select_all(containers)], containers.rows());
+    let all = contest(
+        Subject::Select,
+        format!("select all: {count} × {rows} rows"),
+        vec![select_all(containers)],
+        containers.rows(),
+    );
     if size.rows != options.rows {
         return vec![all];
     }
     let queries = options.queries;
-    let one_row = (0..ONE_ROW_ROUNDS).map(|round| one_row(containers, queries as u64, round)).collect();
+    let one_row =
+        (0..ONE_ROW_ROUNDS).map(|round| one_row(containers, queries as u64, round)).collect();
     let aggregates = aggregates(containers);
     let (asked, gone_through) = (aggregates.len(), containers.rows() * AGGREGATES as u64);
     vec![
-        contest(Subject::OneRow, format!("one row: {queries} queries, {count} containers"), one_row, queries as u64),
+        contest(
+            Subject::OneRow,
+            format!("one row: {queries} queries, {count} containers"),
+            one_row,
+            queries as u64,
+        ),
         all,
         contest(
             Subject::Aggregates,
@@ -49,7 +64,11 @@ fn one_row(containers: &Containers, queries: u64, round: u64) -> Vec<Question> {
         let place = mix(round * queries + number) % containers.rows_each();
         let (shape, table) = (&containers.shape, containers.name(number));
         Question {
-            statement: format!("SELECT * FROM {table} WHERE {} = {}", shape.key_name(), shape.key_literal(place)),
+            statement: format!(
+                "SELECT * FROM {table} WHERE {} = {}",
+                shape.key_name(),
+                shape.key_literal(place)
+            ),
             expected: Sums::of([shape.numbers_of(place)].into_iter()),
         }
     };
@@ -57,7 +76,8 @@ fn one_row(containers: &Containers, queries: u64, round: u64) -> Vec<Question> {
 }
 
 fn select_all(containers: &Containers) -> Vec<Question> {
-    let expected = Sums::of((0..containers.rows_each()).map(|place| containers.shape.numbers_of(place)));
+    let expected =
+        Sums::of((0..containers.rows_each()).map(|place| containers.shape.numbers_of(place)));
     let query = |table: &String| Question { statement: format!("SELECT * FROM {table}"), expected };
     containers.names().iter().map(query).collect()
 }
@@ -69,11 +89,20 @@ fn aggregates(containers: &Containers) -> Vec<Question> {
     let counts = || (0..containers.rows_each()).map(count_of);
     let (rows, sum) = (containers.rows_each() as f64, counts().sum::<i64>() as f64);
     let (least, most) = (counts().min().unwrap_or(0) as f64, counts().max().unwrap_or(0) as f64);
-    let aggregates: [(&str, f64); AGGREGATES] =
-        [("count(*)", rows), ("sum(count)", sum), ("avg(count)", sum / rows), ("min(count)", least), ("max(count)", most)];
+    let aggregates: [(&str, f64); AGGREGATES] = [
+        ("count(*)", rows),
+        ("sum(count)", sum),
+        ("avg(count)", sum / rows),
+        ("min(count)", least),
+        ("max(count)", most),
+    ];
     let question = |table: &String, (aggregate, value): (&str, f64)| Question {
         statement: format!("SELECT {aggregate} FROM {table}"),
         expected: Sums::of([value].into_iter()),
     };
-    containers.names().iter().flat_map(|table| aggregates.map(|aggregate| question(table, aggregate))).collect()
+    containers
+        .names()
+        .iter()
+        .flat_map(|table| aggregates.map(|aggregate| question(table, aggregate)))
+        .collect()
 }

@@ -27,12 +27,17 @@ pub(super) fn ask_one_by_one(client: &mut dyn Client, questions: &[Question]) ->
 
 /// Asks all in one call.
 pub(super) fn ask_at_once(target: &dyn Target, questions: &[Question]) -> Result<()> {
-    let statements: Vec<&str> = questions.iter().map(|question| question.statement.as_str()).collect();
+    let statements: Vec<&str> =
+        questions.iter().map(|question| question.statement.as_str()).collect();
     let mut sums = vec![Sums::default(); questions.len()];
     target.multi_query(&statements, &mut |number, batch| {
-        let sums: &mut Sums = sums.get_mut(number).ok_or_else(|| Error::internal("an answer to no question"))?;
+        let sums: &mut Sums =
+            sums.get_mut(number).ok_or_else(|| Error::internal("an answer to no question"))?;
         sums.add(batch);
         Ok(())
     })?;
-    questions.iter().zip(&sums).try_for_each(|(question, sums)| sums.check(&question.expected, &question.statement))
+    questions
+        .iter()
+        .zip(&sums)
+        .try_for_each(|(question, sums)| sums.check(&question.expected, &question.statement))
 }

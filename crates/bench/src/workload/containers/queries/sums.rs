@@ -4,8 +4,8 @@ use tonnage::arrow::array::{Array, Float64Array, Int64Array, RecordBatch, UInt64
 use tonnage::arrow::compute::sum;
 use tonnage::{Error, Result};
 
-/// The rows of an answer and the sum of all numbers in them: cheap beside any query, and wrong when a row is missing, comes twice, or is
-/// another one.
+/// The rows of an answer and the sum of all numbers in them: cheap beside any query, and wrong when
+/// a row is missing, comes twice, or is another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     pub(super) rows: u64,
@@ -15,23 +15,30 @@ pub(super) struct Sums {
 impl Sums {
     /// Those of some rows whose numbers are known.
     pub(super) fn of(numbers: impl Iterator<Item = f64>) -> Self {
-        numbers.fold(Sums::default(), |sums, numbers| Sums { rows: sums.rows + 1, numbers: sums.numbers + numbers })
+        numbers.fold(Sums::default(), |sums, numbers| Sums {
+            rows: sums.rows + 1,
+            numbers: sums.numbers + numbers,
+        })
     }
 
     pub(super) fn add(&mut self, batch: &RecordBatch) {
         self.rows += batch.num_rows() as u64;
-        self.numbers += batch.columns().iter().map(|column| numbers_in(column.as_ref())).sum::<f64>();
+        self.numbers +=
+            batch.columns().iter().map(|column| numbers_in(column.as_ref())).sum::<f64>();
     }
 
     /// Refuses an answer that is not the expected one.
     pub(super) fn check(&self, expected: &Sums, question: &str) -> Result<()> {
         // An average is a fraction, and sums of fractions depend on their order in the last digits.
-        let is_near = (self.numbers - expected.numbers).abs() <= 1e-9 * expected.numbers.abs().max(1.0);
+        let is_near =
+            (self.numbers - expected.numbers).abs() <= 1e-9 * expected.numbers.abs().max(1.0);
         if self.rows == expected.rows && is_near {
             return Ok(());
         }
         let question: String = question.chars().take(200).collect();
-        Err(Error::internal(format!("a wrong answer: {self:?} instead of {expected:?} to {question}")))
+        Err(Error::internal(format!(
+            "a wrong answer: {self:?} instead of {expected:?} to {question}"
+        )))
     }
 }
 
@@ -59,7 +66,12 @@ mod tests {
     #[test]
     fn an_answer_is_told_from_one_with_other_rows() {
         let expected = Sums::of([1.0, 2.0, 3.0].into_iter());
-        for (rows, is_right) in [(vec![3, 1, 2], true), (vec![1, 2], false), (vec![1, 2, 4], false), (vec![1, 5], false)] {
+        for (rows, is_right) in [
+            (vec![3, 1, 2], true),
+            (vec![1, 2], false),
+            (vec![1, 2, 4], false),
+            (vec![1, 5], false),
+        ] {
             let mut sums = Sums::default();
             rows.into_iter().for_each(|row| sums.add(&batch(vec![row])));
             assert_eq!(sums.check(&expected, "SELECT n").is_ok(), is_right);

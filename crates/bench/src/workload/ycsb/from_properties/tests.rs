@@ -37,8 +37,14 @@ fn a_letter_is_a_core_workload_whatever_files_there_are() {
 
 #[test]
 fn arguments_win_over_the_workload() {
-    let core = one(&["a"], &["recordcount=5000", "readproportion=0.9", "requestdistribution=uniform"]).unwrap().core;
-    assert_eq!((core.record_count, core.mix.read, core.mix.update, core.requests), (5000, 0.9, 0.5, Requests::Uniform));
+    let core =
+        one(&["a"], &["recordcount=5000", "readproportion=0.9", "requestdistribution=uniform"])
+            .unwrap()
+            .core;
+    assert_eq!(
+        (core.record_count, core.mix.read, core.mix.update, core.requests),
+        (5000, 0.9, 0.5, Requests::Uniform)
+    );
 }
 
 #[test]
@@ -74,15 +80,24 @@ scanlengthdistribution=uniform
     let (_directory, paths) = files(&[("workloade", text)]);
     let workload = Workload::from_arguments(&paths, &[]).unwrap().remove(0);
     assert_eq!(workload.name, "workloade");
-    assert_eq!(workload.core, CoreOptions { record_count: 1000, operation_count: 2000, ..Workload::builtin("e").unwrap().core });
+    assert_eq!(
+        workload.core,
+        CoreOptions {
+            record_count: 1000,
+            operation_count: 2000,
+            ..Workload::builtin("e").unwrap().core
+        }
+    );
     assert!(workload.ignored.is_empty(), "{:?}", workload.ignored);
 }
 
 #[test]
 fn a_file_of_sizes_adds_to_the_workload_before_it() {
     let (_directory, paths) = files(&[("large.dat", "recordcount=100000\n")]);
-    let all = Workload::from_arguments(&[strings(&["a"]), paths, strings(&["b"])].concat(), &[]).unwrap();
-    let sizes: Vec<_> = all.iter().map(|workload| (workload.name.as_str(), workload.core.record_count)).collect();
+    let all =
+        Workload::from_arguments(&[strings(&["a"]), paths, strings(&["b"])].concat(), &[]).unwrap();
+    let sizes: Vec<_> =
+        all.iter().map(|workload| (workload.name.as_str(), workload.core.record_count)).collect();
     assert_eq!(sizes, [("a", 100_000), ("b", 1_000_000)]);
 }
 
@@ -108,7 +123,13 @@ core_workload_insertion_retry_interval=1\nworkload=com.yahoo.ycsb.workloads.Core
         field_length: Lengths::Zipfian,
         read_all_fields: false,
         write_all_fields: true,
-        mix: crate::workload::ycsb::Mix { read: 0.1, update: 0.2, insert: 0.3, scan: 0.4, read_modify_write: 0.5 },
+        mix: crate::workload::ycsb::Mix {
+            read: 0.1,
+            update: 0.2,
+            insert: 0.3,
+            scan: 0.4,
+            read_modify_write: 0.5,
+        },
         requests: Requests::Hotspot { data_fraction: 0.3, operation_fraction: 0.7 },
         scan_length_min: 2,
         scan_length_max: 20,
@@ -144,7 +165,10 @@ fn a_wrong_value_is_named_with_its_place_and_the_remedy(#[case] line: &str, #[ca
     let error = Workload::from_arguments(&paths, &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let message = error.to_string();
-    assert!(message.contains("wrong, line 2") && message.contains(line) && message.contains(remedy), "{message}");
+    assert!(
+        message.contains("wrong, line 2") && message.contains(line) && message.contains(remedy),
+        "{message}"
+    );
 }
 
 #[rstest]

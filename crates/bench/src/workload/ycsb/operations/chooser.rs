@@ -5,7 +5,8 @@ use rand::rngs::SmallRng;
 use crate::generate::{Exponential, Hotspot, ScrambledZipfian, Sequential, SkewedLatest, Uniform};
 use crate::workload::ycsb::{CoreOptions, Requests};
 
-/// Chooses records by number. A thread has its own, made by cloning, because making one may take time.
+/// Chooses records by number. A thread has its own, made by cloning, because making one may take
+/// time.
 #[derive(Clone, Debug)]
 pub(super) struct RecordChooser<'a> {
     /// The number of the first record.
@@ -24,8 +25,8 @@ enum Distribution<'a> {
 }
 
 impl<'a> RecordChooser<'a> {
-    /// After so many draws of records that are not there any will do: an exponential distribution far wider than the records would
-    /// be drawn from for ever.
+    /// After so many draws of records that are not there any will do: an exponential distribution
+    /// far wider than the records would be drawn from for ever.
     const DRAWS_MAX: usize = 100;
 
     /// `count` records are there from `first` on; `turns` are those of all threads.
@@ -33,15 +34,17 @@ impl<'a> RecordChooser<'a> {
         let loaded = options.loaded_count();
         let distribution = match options.requests {
             Requests::Uniform => Distribution::Uniform(Uniform::new(loaded)),
-            Requests::Zipfian => Distribution::Zipfian(ScrambledZipfian::new(loaded + expected_inserts(options))),
+            Requests::Zipfian => {
+                Distribution::Zipfian(ScrambledZipfian::new(loaded + expected_inserts(options)))
+            }
             Requests::Latest => Distribution::Latest(SkewedLatest::new(count)),
             Requests::Hotspot { data_fraction, operation_fraction } => {
                 Distribution::Hotspot(Hotspot::new(loaded, data_fraction, operation_fraction))
             }
             Requests::Sequential => Distribution::Sequential(turns),
-            Requests::Exponential { percentile, fraction } => {
-                Distribution::Exponential(Exponential::new(percentile, options.record_count as f64 * fraction))
-            }
+            Requests::Exponential { percentile, fraction } => Distribution::Exponential(
+                Exponential::new(percentile, options.record_count as f64 * fraction),
+            ),
         };
         RecordChooser { first: options.insert_start, distribution }
     }
@@ -49,7 +52,8 @@ impl<'a> RecordChooser<'a> {
     /// The number of a record that is there: below `end`, up to which all are inserted by now.
     pub(super) fn next(&mut self, random: &mut SmallRng, end: u64) -> u64 {
         let count = end - self.first;
-        let drawn = (0..Self::DRAWS_MAX).map(|_| self.draw(random, count)).find(|&offset| offset < count);
+        let drawn =
+            (0..Self::DRAWS_MAX).map(|_| self.draw(random, count)).find(|&offset| offset < count);
         self.first + drawn.unwrap_or_else(|| Uniform::new(count).next(random))
     }
 
@@ -61,15 +65,17 @@ impl<'a> RecordChooser<'a> {
             Distribution::Latest(latest) => latest.next(random, count),
             Distribution::Hotspot(hotspot) => hotspot.next(random),
             Distribution::Sequential(turns) => turns.next(),
-            // An age, the newest being 0; one older than the oldest wraps around to a number past the newest.
+            // An age, the newest being 0; one older than the oldest wraps around to a number past
+            // the newest.
             Distribution::Exponential(ages) => (count - 1).wrapping_sub(ages.next(random)),
         }
     }
 }
 
-/// How many records a run may insert, as YCSB reckons: twice what the mix says. The zipfian numbers are spread over these too from the
-/// beginning, so that the hot records stay the same while records are added; numbers not inserted yet are drawn again. Never more than
-/// were loaded: then at least every other draw holds.
+/// How many records a run may insert, as YCSB reckons: twice what the mix says. The zipfian numbers
+/// are spread over these too from the beginning, so that the hot records stay the same while
+/// records are added; numbers not inserted yet are drawn again. Never more than were loaded: then
+/// at least every other draw holds.
 fn expected_inserts(options: &CoreOptions) -> u64 {
     let share = options.mix.insert / options.mix.total();
     let expected = options.operation_count as f64 * share * 2.0;
@@ -85,7 +91,8 @@ mod tests {
     use crate::workload::ycsb::Mix;
 
     const HOTSPOT: Requests = Requests::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 };
-    const EXPONENTIAL: Requests = Requests::Exponential { percentile: 95.0, fraction: 0.857_142_857_1 };
+    const EXPONENTIAL: Requests =
+        Requests::Exponential { percentile: 95.0, fraction: 0.857_142_857_1 };
 
     fn draws(options: &CoreOptions, end: u64) -> Vec<u64> {
         let turns = Sequential::new(options.loaded_count());
@@ -102,7 +109,8 @@ mod tests {
     #[case(Requests::Sequential)]
     #[case(EXPONENTIAL)]
     fn every_record_that_is_there_may_come_and_no_other(#[case] requests: Requests) {
-        let options = CoreOptions { requests, record_count: 150, insert_start: 50, ..CoreOptions::default() };
+        let options =
+            CoreOptions { requests, record_count: 150, insert_start: 50, ..CoreOptions::default() };
         let mut numbers = draws(&options, 150);
         numbers.sort_unstable();
         numbers.dedup();
@@ -113,7 +121,11 @@ mod tests {
     #[test]
     fn a_distribution_far_wider_than_the_records_still_gives_one() {
         let requests = Requests::Exponential { percentile: 0.0, fraction: 1e300 };
-        assert!(draws(&CoreOptions { requests, ..CoreOptions::default() }, 1000).iter().all(|&number| number < 1000));
+        assert!(
+            draws(&CoreOptions { requests, ..CoreOptions::default() }, 1000)
+                .iter()
+                .all(|&number| number < 1000)
+        );
     }
 
     #[test]

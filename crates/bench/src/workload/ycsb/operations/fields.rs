@@ -8,7 +8,8 @@ use crate::generate::{Uniform, Values, Zipfian, fnv1a_64, mix};
 use crate::target::Record;
 use crate::workload::ycsb::{CoreOptions, Lengths};
 
-/// Makes values of fields: random ones, or with `dataintegrity` ones that follow from the key and the field.
+/// Makes values of fields: random ones, or with `dataintegrity` ones that follow from the key and
+/// the field.
 #[derive(Clone, Debug)]
 pub(super) struct Fields {
     values: Values,
@@ -21,7 +22,11 @@ impl Fields {
     pub(super) fn new(options: &CoreOptions) -> Self {
         Fields {
             values: Values::new(options.field_bytes, 0.0),
-            lengths: Length::new(options.field_length, options.field_bytes_min, options.field_bytes),
+            lengths: Length::new(
+                options.field_length,
+                options.field_bytes_min,
+                options.field_bytes,
+            ),
             count: options.field_count,
             follow_from_key: options.data_integrity,
         }
@@ -34,7 +39,13 @@ impl Fields {
     }
 
     /// Makes one field of a record.
-    pub(super) fn fill_one(&self, key: &str, field: usize, into: &mut Record, random: &mut SmallRng) {
+    pub(super) fn fill_one(
+        &self,
+        key: &str,
+        field: usize,
+        into: &mut Record,
+        random: &mut SmallRng,
+    ) {
         into.clear();
         self.push(key, field, into, random);
     }
@@ -55,12 +66,17 @@ impl Fields {
         }
         let expected_count = fields.map_or(self.count, <[usize]>::len);
         if read.len() != expected_count {
-            return Err(Error::corruption(format!("{key} was read with {} fields instead of {expected_count}", read.len())));
+            return Err(Error::corruption(format!(
+                "{key} was read with {} fields instead of {expected_count}",
+                read.len()
+            )));
         }
         for (index, value) in read.fields().enumerate() {
             let field = fields.map_or(index, |fields| fields[index]);
             if value != self.values.cut(seed(key, field), self.lengths.max()) {
-                return Err(Error::corruption(format!("field{field} of {key} does not hold what was written to it")));
+                return Err(Error::corruption(format!(
+                    "field{field} of {key} does not hold what was written to it"
+                )));
             }
         }
         Ok(())
@@ -102,7 +118,9 @@ impl Length {
     /// The most it can be.
     fn max(&self) -> usize {
         match self {
-            Length::Constant(max) | Length::Uniform { max, .. } | Length::Zipfian { max, .. } => *max,
+            Length::Constant(max) | Length::Uniform { max, .. } | Length::Zipfian { max, .. } => {
+                *max
+            }
         }
     }
 }
@@ -133,7 +151,12 @@ mod tests {
     #[case(Lengths::Uniform, 0.5)]
     #[case(Lengths::Zipfian, 0.2)]
     fn lengths_differ_within_their_bounds(#[case] field_length: Lengths, #[case] middle: f64) {
-        let options = CoreOptions { field_length, field_bytes_min: 10, field_count: 10_000, ..CoreOptions::default() };
+        let options = CoreOptions {
+            field_length,
+            field_bytes_min: 10,
+            field_count: 10_000,
+            ..CoreOptions::default()
+        };
         let lens: Vec<usize> = record(&options, "user1", 1).fields().map(<[u8]>::len).collect();
         assert_eq!((lens.iter().min(), lens.iter().max()), (Some(&10), Some(&100)));
         let mean = lens.iter().sum::<usize>() as f64 / lens.len() as f64;
@@ -142,7 +165,10 @@ mod tests {
 
     #[test]
     fn values_differ_from_draw_to_draw() {
-        assert_ne!(record(&CoreOptions::default(), "user1", 1), record(&CoreOptions::default(), "user1", 2));
+        assert_ne!(
+            record(&CoreOptions::default(), "user1", 1),
+            record(&CoreOptions::default(), "user1", 2)
+        );
     }
 
     #[test]

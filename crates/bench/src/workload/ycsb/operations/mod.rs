@@ -3,7 +3,8 @@
 //! - `operation` names them.
 //! - `names` makes keys, `fields` makes values and compares them.
 //! - `chooser` says which record is asked for.
-//! - `inserter` is a thread of the load phase, `session` one of the run phase, `source` a source of a bulk put.
+//! - `inserter` is a thread of the load phase, `session` one of the run phase, `source` a source of
+//!   a bulk put.
 
 mod chooser;
 mod fields;

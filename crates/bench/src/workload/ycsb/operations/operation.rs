@@ -10,17 +10,23 @@ pub(in crate::workload::ycsb) enum Operation {
     Update,
     Insert,
     Scan,
-    /// Recorded as one operation from the read to the end of the update, unlike YCSB, which counts its two parts as well: in the sum of
-    /// all operations nothing is to count twice.
+    /// Recorded as one operation from the read to the end of the update, unlike YCSB, which counts
+    /// its two parts as well: in the sum of all operations nothing is to count twice.
     ReadModifyWrite,
 }
 
 impl Operation {
-    const ALL: [Operation; 5] =
-        [Operation::Read, Operation::Update, Operation::Insert, Operation::Scan, Operation::ReadModifyWrite];
+    const ALL: [Operation; 5] = [
+        Operation::Read,
+        Operation::Update,
+        Operation::Insert,
+        Operation::Scan,
+        Operation::ReadModifyWrite,
+    ];
 
     /// YCSB's names of all of them.
-    pub(in crate::workload::ycsb) const NAMES: [&'static str; 5] = ["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"];
+    pub(in crate::workload::ycsb) const NAMES: [&'static str; 5] =
+        ["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"];
 
     /// Draws from a mix give a number, which is one of these.
     pub(super) fn of_number(number: usize) -> Operation {

@@ -27,16 +27,25 @@ impl<'a> CoreWorkload<'a> {
     }
 
     /// A session for each client, that is for each thread; `seed` sets runs apart.
-    pub(in crate::workload::ycsb) fn sessions<'s>(&'s self, clients: Vec<Box<dyn Client + 's>>, seed: u64) -> Vec<Session<'s>> {
+    pub(in crate::workload::ycsb) fn sessions<'s>(
+        &'s self,
+        clients: Vec<Box<dyn Client + 's>>,
+        seed: u64,
+    ) -> Vec<Session<'s>> {
         let options = self.options;
-        let chooser = RecordChooser::new(options, self.records_end() - options.insert_start, &self.turns);
+        let chooser =
+            RecordChooser::new(options, self.records_end() - options.insert_start, &self.turns);
         let session = |(thread, client): (usize, Box<dyn Client + 's>)| Session {
             options,
             inserts: &self.inserts,
             random: SmallRng::seed_from_u64(mix(mix(seed).wrapping_add(thread as u64))),
             operations: options.mix.chooser(),
             records: chooser.clone(),
-            scan_lengths: Length::new(options.scan_length, options.scan_length_min, options.scan_length_max),
+            scan_lengths: Length::new(
+                options.scan_length,
+                options.scan_length_min,
+                options.scan_length_max,
+            ),
             field_numbers: Uniform::new(options.field_count as u64),
             all_fields: (0..options.field_count).collect(),
             names: Names::new(options),
@@ -131,8 +140,8 @@ impl Session<'_> {
     /// Does what was drawn.
     ///
     /// # Errors
-    /// Those of the target; `NotFound` for a record that should be there, as YCSB has it; `Corruption` for one that is not as it was
-    /// written, if that is checked.
+    /// Those of the target; `NotFound` for a record that should be there, as YCSB has it;
+    /// `Corruption` for one that is not as it was written, if that is checked.
     pub(in crate::workload::ycsb) fn perform(&mut self, operation: Operation) -> Result<()> {
         match operation {
             Operation::Read => self.read(),
@@ -160,7 +169,8 @@ impl Session<'_> {
 
     fn insert(&mut self) -> Result<()> {
         let outcome = self.client.insert(&self.next.key, &self.next.values);
-        // Failed or not, the number counts as inserted: the numbers after it would wait for it else.
+        // Failed or not, the number counts as inserted: the numbers after it would wait for it
+        // else.
         self.claim = None;
         outcome
     }
@@ -168,12 +178,17 @@ impl Session<'_> {
     fn scan(&mut self) -> Result<()> {
         let field = [self.next.field_read];
         let fields = (!self.options.read_all_fields).then_some(&field[..]);
-        let count = self.client.scan(&self.next.key, self.next.scan_length, fields, &mut self.found)?;
+        let count =
+            self.client.scan(&self.next.key, self.next.scan_length, fields, &mut self.found)?;
         // The record that the scan begins at is there, so at least it must come.
         self.demand(count > 0)
     }
 
     fn demand(&self, is_there: bool) -> Result<()> {
-        if is_there { Ok(()) } else { Err(Error::not_found(format!("{} was inserted but is not found", self.next.key))) }
+        if is_there {
+            Ok(())
+        } else {
+            Err(Error::not_found(format!("{} was inserted but is not found", self.next.key)))
+        }
     }
 }

@@ -20,7 +20,11 @@ impl CoreSource {
     const BATCH: u64 = 4096;
 
     /// It ends early once `is_over` is set.
-    pub(in crate::workload::ycsb) fn new(inserter: Inserter, numbers: Range<u64>, is_over: Arc<AtomicBool>) -> Self {
+    pub(in crate::workload::ycsb) fn new(
+        inserter: Inserter,
+        numbers: Range<u64>,
+        is_over: Arc<AtomicBool>,
+    ) -> Self {
         CoreSource { inserter, numbers, is_over }
     }
 }

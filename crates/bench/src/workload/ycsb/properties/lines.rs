@@ -1,11 +1,13 @@
 //! The format of Java's property files.
 //!
-//! 1. Lines end with a line feed, a carriage return, or both. Empty ones, and those that begin with `#` or `!`, are left out.
-//! 2. A line with an odd number of backslashes at its end goes on with the next one, whose leading white space is left out. A line that
-//!    goes on is never a comment.
-//! 3. The name ends at the first `=`, `:` or white space without a backslash before it; white space and one `=` or `:` after it are
-//!    left out, the rest is the value.
-//! 4. In both, `\t`, `\n`, `\r`, `\f` and `\uXXXX` stand for characters, and any other character after a backslash for itself.
+//! 1. Lines end with a line feed, a carriage return, or both. Empty ones, and those that begin with
+//!    `#` or `!`, are left out.
+//! 2. A line with an odd number of backslashes at its end goes on with the next one, whose leading
+//!    white space is left out. A line that goes on is never a comment.
+//! 3. The name ends at the first `=`, `:` or white space without a backslash before it; white space
+//!    and one `=` or `:` after it are left out, the rest is the value.
+//! 4. In both, `\t`, `\n`, `\r`, `\f` and `\uXXXX` stand for characters, and any other character
+//!    after a backslash for itself.
 
 /// A line with those that it goes on with.
 pub(super) struct LogicalLine {
@@ -82,13 +84,18 @@ fn unescape(text: &str) -> Result<String, String> {
     Ok(plain)
 }
 
-/// The character of `\uXXXX`. Characters of two such escapes mean nothing in a benchmark's properties and are refused.
+/// The character of `\uXXXX`. Characters of two such escapes mean nothing in a benchmark's
+/// properties and are refused.
 fn unicode(rest: &mut std::str::Chars<'_>) -> Result<char, String> {
     let digits: String = rest.take(4).collect();
-    let number = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4 && !digits.starts_with('+'));
-    number
-        .and_then(char::from_u32)
-        .ok_or_else(|| format!("\\u{digits} is no character: give four hexadecimal digits, or two backslashes for one"))
+    let number = u32::from_str_radix(&digits, 16)
+        .ok()
+        .filter(|_| digits.len() == 4 && !digits.starts_with('+'));
+    number.and_then(char::from_u32).ok_or_else(|| {
+        format!(
+            "\\u{digits} is no character: give four hexadecimal digits, or two backslashes for one"
+        )
+    })
 }
 
 fn is_separator(character: char) -> bool {

@@ -37,8 +37,9 @@ impl Properties {
     /// # Errors
     /// `Invalid` when it cannot be read, or holds a broken escape.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::invalid(format!("{} cannot be read: {error}", path.display())).with_source(error))?;
+        let bytes = std::fs::read(path).map_err(|error| {
+            Error::invalid(format!("{} cannot be read: {error}", path.display())).with_source(error)
+        })?;
         Self::parse(&bytes, path)
     }
 
@@ -51,9 +52,14 @@ impl Properties {
         let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
         let mut properties = Properties::default();
         for line in lines::logical_lines(&text) {
-            let (name, value) = lines::split(&line.text)
-                .map_err(|problem| Error::invalid(format!("{}, line {}: {problem}", path.display(), line.number)))?;
-            properties.all.push(Property { name, value, origin: Origin::File(path.to_owned(), line.number) });
+            let (name, value) = lines::split(&line.text).map_err(|problem| {
+                Error::invalid(format!("{}, line {}: {problem}", path.display(), line.number))
+            })?;
+            properties.all.push(Property {
+                name,
+                value,
+                origin: Origin::File(path.to_owned(), line.number),
+            });
         }
         Ok(properties)
     }
@@ -66,8 +72,16 @@ impl Properties {
         let (name, value) = argument
             .split_once('=')
             .filter(|(name, _)| !name.trim().is_empty())
-            .ok_or_else(|| Error::invalid(format!("-p {argument}: give NAME=VALUE, as in -p recordcount=1000000")))?;
-        self.all.push(Property { name: name.trim().to_owned(), value: value.to_owned(), origin: Origin::CommandLine });
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "-p {argument}: give NAME=VALUE, as in -p recordcount=1000000"
+                ))
+            })?;
+        self.all.push(Property {
+            name: name.trim().to_owned(),
+            value: value.to_owned(),
+            origin: Origin::CommandLine,
+        });
         Ok(())
     }
 

@@ -76,8 +76,12 @@ fn bytes_are_latin_1() {
 #[test]
 fn a_broken_escape_is_named_with_its_line() {
     for text in ["x=1\na=\\u00g1", "x=1\na=\\u12", "x=1\na=\\ud800", "x=1\na=\\u+123"] {
-        let error = Properties::parse(text.as_bytes(), Path::new("workload")).unwrap_err().to_string();
-        assert!(error.contains("workload, line 2") && error.contains("four hexadecimal digits"), "{error}");
+        let error =
+            Properties::parse(text.as_bytes(), Path::new("workload")).unwrap_err().to_string();
+        assert!(
+            error.contains("workload, line 2") && error.contains("four hexadecimal digits"),
+            "{error}"
+        );
     }
 }
 

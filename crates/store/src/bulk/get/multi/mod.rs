@@ -1,12 +1,16 @@
 //! Multi-get: keys of many tables in one call.
 //!
-//! 1. Each request, a table with its keys, becomes a source of tasks, as a bulk get has one. A request that cannot become that, because its
-//!    table is missing for instance, has its error for an answer; the others go on.
-//! 2. The reader's own thread reads the first tasks, as long as that takes no longer than starting threads would.
-//! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task, always of the first request that has some left and
-//!    whose keys nobody else is drawing at that moment. So no more requests are open at a time than there are workers, which share the
-//!    memory for keys, and the last large one is read by all of them.
-//! 4. Where rows come in the order of their keys a request has one worker from its first task to its last.
+//! 1. Each request, a table with its keys, becomes a source of tasks, as a bulk get has one. A
+//!    request that cannot become that, because its table is missing for instance, has its error for
+//!    an answer; the others go on.
+//! 2. The reader's own thread reads the first tasks, as long as that takes no longer than starting
+//!    threads would.
+//! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task, always of the
+//!    first request that has some left and whose keys nobody else is drawing at that moment. So no
+//!    more requests are open at a time than there are workers, which share the memory for keys, and
+//!    the last large one is read by all of them.
+//! 4. Where rows come in the order of their keys a request has one worker from its first task to
+//!    its last.
 
 mod requests;
 mod workers;
@@ -28,11 +32,12 @@ const HERE_LONGEST: Duration = Duration::from_micros(100);
 /// What came of a request, by its number.
 type Answered = (usize, Result<TableBatch>);
 
-/// The answers of a multi-get as they come, an iterator: the number of a request, in the order given and from 0, with rows of its table or
-/// with the error that ended it, after which nothing more comes of that request.
+/// The answers of a multi-get as they come, an iterator: the number of a request, in the order
+/// given and from 0, with rows of its table or with the error that ended it, after which nothing
+/// more comes of that request.
 ///
-/// Results are pulled: what the reader does not take is not read. Dropping it stops the workers and waits for them, and so for a source
-/// of keys that one of them is drawing from.
+/// Results are pulled: what the reader does not take is not read. Dropping it stops the workers and
+/// waits for them, and so for a source of keys that one of them is drawing from.
 pub struct MultiGet {
     requests: Arc<Requests>,
     /// What the reader's own thread has read.
@@ -45,20 +50,30 @@ pub struct MultiGet {
 }
 
 /// Starts to read the keys of many tables.
-pub(crate) fn multi_get(store: &Inner, requests: Vec<(String, KeySource)>, options: &BulkGetOptions) -> Result<MultiGet> {
+pub(crate) fn multi_get(
+    store: &Inner,
+    requests: Vec<(String, KeySource)>,
+    options: &BulkGetOptions,
+) -> Result<MultiGet> {
     options.check()?;
     let open_most = options.workers().min(requests.len()).max(1);
-    let each = BulkGetOptions { memory_bytes_max: options.memory_bytes_max / open_most, ..options.clone() };
+    let each = BulkGetOptions {
+        memory_bytes_max: options.memory_bytes_max / open_most,
+        ..options.clone()
+    };
     let failed = vec![false; requests.len()];
-    let requests = requests.into_iter().map(|(path, keys)| Request::new(store, &path, keys, &each)).collect();
+    let requests =
+        requests.into_iter().map(|(path, keys)| Request::new(store, &path, keys, &each)).collect();
     let requests = Arc::new(Requests::new(requests, options));
     Ok(MultiGet { requests, ready: VecDeque::new(), spent: Duration::ZERO, workers: None, failed })
 }
 
 impl MultiGet {
-    /// The answer to each request, in the order given: all of its rows, or its error. The rows are in memory together.
+    /// The answer to each request, in the order given: all of its rows, or its error. The rows are
+    /// in memory together.
     pub fn into_answers(self) -> Vec<Result<Vec<TableBatch>>> {
-        let mut answers: Vec<Result<Vec<TableBatch>>> = self.failed.iter().map(|_| Ok(Vec::new())).collect();
+        let mut answers: Vec<Result<Vec<TableBatch>>> =
+            self.failed.iter().map(|_| Ok(Vec::new())).collect();
         for (number, batch) in self {
             match (batch, &mut answers[number]) {
                 (Ok(batch), Ok(batches)) => batches.push(batch),

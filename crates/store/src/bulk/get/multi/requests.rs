@@ -19,7 +19,8 @@ use crate::store::Inner;
 
 /// A table with its keys.
 pub(super) struct Request {
-    /// Whether everything of it was taken. Beside the lock, so that it can be seen while somebody else has that.
+    /// Whether everything of it was taken. Beside the lock, so that it can be seen while somebody
+    /// else has that.
     is_over: AtomicBool,
     state: Mutex<Result<Open>>,
 }
@@ -33,8 +34,14 @@ struct Open {
 }
 
 impl Request {
-    pub(super) fn new(store: &Inner, path: &str, keys: KeySource, options: &BulkGetOptions) -> Self {
-        let open = store.catalog.table(path).and_then(|target| key_read(store, target, keys, options));
+    pub(super) fn new(
+        store: &Inner,
+        path: &str,
+        keys: KeySource,
+        options: &BulkGetOptions,
+    ) -> Self {
+        let open =
+            store.catalog.table(path).and_then(|target| key_read(store, target, keys, options));
         let open = open.map(|(plan, tasks)| Open { plan: Arc::new(plan), tasks, returned: None });
         Self { is_over: AtomicBool::new(false), state: Mutex::new(open) }
     }
@@ -82,8 +89,15 @@ pub(super) struct Requests {
 impl Requests {
     pub(super) fn new(requests: Vec<Request>, options: &BulkGetOptions) -> Self {
         let ordered = options.direction != Direction::Unordered;
-        let workers = if ordered { options.workers().min(requests.len()) } else { options.workers() };
-        Self { requests, first: AtomicUsize::new(0), ordered, is_stopped: AtomicBool::new(false), workers }
+        let workers =
+            if ordered { options.workers().min(requests.len()) } else { options.workers() };
+        Self {
+            requests,
+            first: AtomicUsize::new(0),
+            ordered,
+            is_stopped: AtomicBool::new(false),
+            workers,
+        }
     }
 
     /// Nobody wants more.
@@ -135,8 +149,9 @@ impl Requests {
         }
     }
 
-    /// The first request with something left whose keys nobody is drawing. Where there is no such the first one of which somebody is,
-    /// unless that one's rows must come in order: then it needs nobody else.
+    /// The first request with something left whose keys nobody is drawing. Where there is no such
+    /// the first one of which somebody is, unless that one's rows must come in order: then it needs
+    /// nobody else.
     fn pick(&self) -> Option<(usize, MutexGuard<'_, Result<Open>>)> {
         if self.is_stopped.load(Ordering::Relaxed) {
             return None;
@@ -147,7 +162,9 @@ impl Requests {
         for number in (first..self.requests.len()).filter(is_left) {
             match self.requests[number].state.try_lock() {
                 Ok(request) => return Some((number, request)),
-                Err(TryLockError::Poisoned(request)) => return Some((number, request.into_inner())),
+                Err(TryLockError::Poisoned(request)) => {
+                    return Some((number, request.into_inner()));
+                }
                 Err(TryLockError::WouldBlock) => {}
             }
         }
@@ -155,14 +172,21 @@ impl Requests {
     }
 
     /// The next task of a request; emits the error of one that ends with such.
-    fn next_task(&self, number: usize, request: &mut Result<Open>, emit: &mut Emit<'_>) -> Option<ReadTask> {
+    fn next_task(
+        &self,
+        number: usize,
+        request: &mut Result<Open>,
+        emit: &mut Emit<'_>,
+    ) -> Option<ReadTask> {
         if self.requests[number].is_over() || self.is_stopped.load(Ordering::Relaxed) {
             return None;
         }
         let next = match request {
             Ok(open) => caught(|| open.next_task()),
             // It is told once: then the request is over.
-            Err(refused) => Err(std::mem::replace(refused, Error::internal("this request was answered"))),
+            Err(refused) => {
+                Err(std::mem::replace(refused, Error::internal("this request was answered")))
+            }
         };
         match next {
             Ok(Some(task)) => return Some(task),
@@ -175,7 +199,13 @@ impl Requests {
     }
 
     /// Reads a task and emits what comes of it. False when nobody wants more.
-    fn read(&self, number: usize, plan: &ReadPlan<TableShaper>, task: &ReadTask, emit: &mut Emit<'_>) -> bool {
+    fn read(
+        &self,
+        number: usize,
+        plan: &ReadPlan<TableShaper>,
+        task: &ReadTask,
+        emit: &mut Emit<'_>,
+    ) -> bool {
         let (mut is_wanted, mut joiner) = (true, Joiner::default());
         let mut emit_chunk = |chunk: Chunk| {
             is_wanted = joiner.join(chunk).parts.into_iter().all(|part| emit((number, Ok(part))));
@@ -196,6 +226,7 @@ impl Requests {
 
 /// What work gives, an error if it panicked.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let panicked = |_| Err(Error::internal("a reading thread panicked: report it with the store's log"));
+    let panicked =
+        |_| Err(Error::internal("a reading thread panicked: report it with the store's log"));
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }

@@ -35,13 +35,21 @@ impl Intake {
         self.lock().lanes.get(stream).map_or(0, |lane| lane.durable)
     }
 
-    /// Waits until a stream is durable up to a position. False when the time is up or the load stopped.
-    pub(in crate::bulk::put) fn wait_durable(&self, stream: usize, position: u64, patience: Duration) -> bool {
-        let is_reached = |queue: &Queue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
+    /// Waits until a stream is durable up to a position. False when the time is up or the load
+    /// stopped.
+    pub(in crate::bulk::put) fn wait_durable(
+        &self,
+        stream: usize,
+        position: u64,
+        patience: Duration,
+    ) -> bool {
+        let is_reached =
+            |queue: &Queue| queue.lanes.get(stream).is_none_or(|lane| lane.durable >= position);
         self.wait_until(patience, is_reached)
     }
 
-    /// Waits until everything is durable that was brought by now. False when the load stopped before.
+    /// Waits until everything is durable that was brought by now. False when the load stopped
+    /// before.
     pub(in crate::bulk::put) fn flush(&self) -> bool {
         const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
         let lanes: Vec<_> = self.lock().lanes.iter().map(|lane| lane.next).enumerate().collect();
@@ -62,7 +70,9 @@ impl Intake {
     fn wait_until(&self, patience: Duration, is_so: impl Fn(&Queue) -> bool) -> bool {
         let mut queue = self.lock();
         queue.waiting += 1;
-        let waited = self.durable.wait_timeout_while(queue, patience, |queue| !queue.stopped && !is_so(queue));
+        let waited = self
+            .durable
+            .wait_timeout_while(queue, patience, |queue| !queue.stopped && !is_so(queue));
         let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
         queue.waiting -= 1;
         is_so(&queue)
