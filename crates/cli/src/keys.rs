@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
-use tonnage_files::{ReadOptions, RecordReader, Source, Unmentioned};
+use tonnage_files::{ExtraColumns, ReadOptions, RecordReader, Source};
 
 /// Reads keys given as arguments: the leading key columns of each, parted by commas, in double
 /// quotes where they hold commas.
@@ -88,7 +88,7 @@ pub(crate) fn from_file(
         Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
     let options = ReadOptions {
         schema: Some(Arc::new(wanted.clone())),
-        unmentioned: Unmentioned::Skip,
+        unmentioned: ExtraColumns::Skip,
         ..options.clone()
     };
     let reader = RecordReader::open(file, &options)?;

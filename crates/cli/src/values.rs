@@ -58,7 +58,8 @@ pub(crate) enum Existing {
     /// The new row takes its place
     Replace,
     /// The same, without looking whether there is one: fastest into a large store
-    Overwrite,
+    #[value(alias = "overwrite")]
+    Blind,
     /// The load stops
     Fail,
 }
@@ -68,7 +69,7 @@ impl From<Existing> for OnExisting {
         match existing {
             Existing::Keep => OnExisting::Keep,
             Existing::Replace => OnExisting::Replace,
-            Existing::Overwrite => OnExisting::Overwrite,
+            Existing::Blind => OnExisting::BlindReplace,
             Existing::Fail => OnExisting::Fail,
         }
     }

@@ -23,7 +23,7 @@ pub struct Capability {
     pub persistent: bool,
     /// Whether a consistent copy can be made.
     pub checkpoint: bool,
-    /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::placed`]), which
+    /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::shard_prefixed`]), which
     /// may be written together with rows of that shard.
     pub placed_spaces: bool,
     /// How many shards there are.

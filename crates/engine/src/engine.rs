@@ -97,7 +97,7 @@ pub trait Engine: Send + Sync {
     /// nothing. The version it answers is greater than that of any earlier write of these rows.
     ///
     /// # Errors
-    /// `Invalid` when the keys are of more than one shard key, or, in placed spaces, name another
+    /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name another
     /// shard. After an error the batch may or may not be stored when the kind is `Unavailable`, and
     /// is not stored otherwise.
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome>;

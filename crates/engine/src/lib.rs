@@ -51,7 +51,7 @@ pub use range::Ranges;
 pub use read::ReadOptions;
 pub use rows::Rows;
 pub use scan::{Direction, KeyFilter, Projection, ScanOptions, Scanner, Verdict};
-pub use shape::{KeyPart, KeyShape, SHARD_LEN, placed_shard};
+pub use shape::{KeyPart, KeyShape, SHARD_LEN, prefixed_shard};
 pub use slices::Slices;
 pub use space::{SpaceId, SpaceInfo};
 pub use statistics::{Damage, ShardStatistics, Statistics, VerifyReport};

@@ -17,7 +17,7 @@ pub enum OnExisting {
     /// Like `Replace`, without telling new rows from replaced ones: whoever need not know spares
     /// the engine the look at what is stored, which in a large store takes longer than all the
     /// rest.
-    Overwrite,
+    BlindReplace,
     /// The load stops with `Conflict`.
     Fail,
 }
@@ -43,7 +43,7 @@ pub struct LoadOptions {
 /// A count of entries of one stream that are now stored, or that a later write of the same key has
 /// displaced.
 ///
-/// With [`OnExisting::Replace`] and [`OnExisting::Overwrite`] every entry pushed is counted exactly
+/// With [`OnExisting::Replace`] and [`OnExisting::BlindReplace`] every entry pushed is counted exactly
 /// once, so that `inserted + replaced + overtaken` over all runs is the number of entries pushed.
 /// With the others `replaced` and `overtaken` are 0 and the entries that are not counted here are
 /// reported as existing.
@@ -53,13 +53,13 @@ pub struct StoredRun {
     pub stream: u32,
     /// How many made a row whose key was absent before the load. Where several entries bring one
     /// such key, exactly one of them counts here, of whichever stream. With
-    /// [`OnExisting::Overwrite`] all that are not overtaken.
+    /// [`OnExisting::BlindReplace`] all that are not overtaken.
     pub inserted: u64,
     /// Those that took the place of a stored row, or were displaced themselves by another entry of
     /// the load ([`OnExisting::Replace`] only).
     pub replaced: u64,
     /// Those that were not stored because someone else wrote the row after they were pushed: see
-    /// [`LoadSession`] ([`OnExisting::Replace`] and [`OnExisting::Overwrite`] only).
+    /// [`LoadSession`] ([`OnExisting::Replace`] and [`OnExisting::BlindReplace`] only).
     pub overtaken: u64,
     /// The bytes of keys and values that were stored. Whether displaced entries are among them is
     /// up to the engine.
@@ -73,10 +73,10 @@ impl StoredRun {
         Self { stream, inserted: 0, replaced: 0, overtaken: 0, bytes: 0 }
     }
 
-    /// The same, with new rows and replaced ones told as one number: what [`OnExisting::Overwrite`]
+    /// The same, with new rows and replaced ones told as one number: what [`OnExisting::BlindReplace`]
     /// reports.
     #[must_use]
-    pub fn untold(self) -> Self {
+    pub fn without_replaced(self) -> Self {
         Self { inserted: self.inserted + self.replaced, replaced: 0, ..self }
     }
 }
@@ -150,9 +150,9 @@ impl Default for LoadOptions {
 ///   as the engine has it.
 /// - A delete leaves nothing that an entry could give way to: the entry comes after it.
 ///
-/// # Placed spaces
+/// # Shard-prefixed spaces
 ///
-/// Entries of [placed spaces](crate::KeyShape::placed) follow from rows, and the session serves
+/// Entries of [shard-prefixed spaces](crate::KeyShape::shard_prefixed) follow from rows, and the session serves
 /// them so:
 ///
 /// - One of them is stored no later than any entry of another space that was pushed after it, also

@@ -11,11 +11,11 @@ pub enum KeyPart {
     Terminated,
     /// A path of terminated parts, ended by `00 00`.
     Path,
-    /// The number of a shard, two bytes big-endian. It stands alone: see [`KeyShape::placed`].
+    /// The number of a shard, two bytes big-endian. It stands alone: see [`KeyShape::shard_prefixed`].
     Shard,
 }
 
-/// Bytes of a shard number at the start of a key in a placed space.
+/// Bytes of a shard number at the start of a key in a shard-prefixed space.
 pub const SHARD_LEN: usize = 2;
 
 /// The parts of the shard key of every key in a space.
@@ -36,13 +36,13 @@ impl KeyShape {
     /// The shape of a *placed* space, whose keys say themselves which shard holds them: each begins
     /// with the number of its shard, two bytes big-endian. An index is such a space, since its
     /// entries must lie in the shards of their rows.
-    pub fn placed() -> Self {
+    pub fn shard_prefixed() -> Self {
         Self::new([KeyPart::Shard])
     }
 
     /// Whether keys of this shape name their shard.
     #[inline]
-    pub fn is_placed(&self) -> bool {
+    pub fn is_shard_prefixed(&self) -> bool {
         self.parts == [KeyPart::Shard]
     }
 
@@ -114,12 +114,12 @@ impl KeyShape {
     }
 }
 
-/// The shard that a key of a placed space names.
+/// The shard that a key of a shard-prefixed space names.
 ///
 /// # Errors
 /// `Invalid` when the key is too short, or the store has no such shard.
 #[inline]
-pub fn placed_shard(key: &[u8], shards: u32) -> Result<ShardId> {
+pub fn prefixed_shard(key: &[u8], shards: u32) -> Result<ShardId> {
     match key.first_chunk::<SHARD_LEN>().map(|number| u32::from(u16::from_be_bytes(*number))) {
         Some(number) if number < shards => Ok(ShardId(number)),
         number => Err(no_such_shard(number, shards)),
@@ -132,7 +132,9 @@ fn no_such_shard(number: Option<u32>, shards: u32) -> Error {
         Some(number) => Error::invalid(format!(
             "a key names shard {number}, but the store has only {shards}, counted from 0"
         )),
-        None => Error::invalid("a key of a placed space is too short for the number of its shard"),
+        None => Error::invalid(
+            "a key of a shard-prefixed space is too short for the number of its shard",
+        ),
     }
 }
 
@@ -187,13 +189,15 @@ mod tests {
 
     #[test]
     fn a_placed_key_names_its_shard() {
-        let shape = KeyShape::placed();
-        assert!(shape.is_placed() && !KeyShape::new([KeyPart::Fixed(2)]).is_placed());
+        let shape = KeyShape::shard_prefixed();
+        assert!(
+            shape.is_shard_prefixed() && !KeyShape::new([KeyPart::Fixed(2)]).is_shard_prefixed()
+        );
         assert_eq!(shape.shard_key_len(&[1, 2, 3]).unwrap(), SHARD_LEN);
         assert_eq!(KeyShape::from_bytes(&shape.to_bytes()).unwrap(), shape);
-        assert_eq!(placed_shard(&[0, 2, 9], 3).unwrap(), ShardId(2));
+        assert_eq!(prefixed_shard(&[0, 2, 9], 3).unwrap(), ShardId(2));
         for key in [&[0, 3, 9][..], &[0], &[]] {
-            assert_eq!(placed_shard(key, 3).unwrap_err().kind(), crate::ErrorKind::Invalid);
+            assert_eq!(prefixed_shard(key, 3).unwrap_err().kind(), crate::ErrorKind::Invalid);
         }
     }
 

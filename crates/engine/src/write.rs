@@ -56,7 +56,7 @@ pub enum Operation {
 
 /// Operations on rows of one shard key, carried out together or not at all.
 ///
-/// The rows may be of several spaces. Rows of [placed spaces](crate::KeyShape::placed) have no
+/// The rows may be of several spaces. Rows of [shard-prefixed spaces](crate::KeyShape::shard_prefixed) have no
 /// shard key: they go along when they lie in the shard of the others, and a batch of nothing else
 /// keeps to one shard.
 ///

@@ -15,7 +15,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::arrow_stream::ArrowBatches;
 use crate::batch::ReadBatch;
-use crate::fit::Fit;
+use crate::cast::Fit;
 use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;

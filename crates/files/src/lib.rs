@@ -46,10 +46,10 @@
 
 mod arrow_stream;
 mod batch;
+mod cast;
 mod column;
 mod columnar;
 mod encoding;
-mod fit;
 mod format;
 mod guess;
 mod gzip;
@@ -71,7 +71,7 @@ pub use batch::{Original, ReadBatch, RejectedRecord};
 pub use encoding::Encoding;
 pub use format::{Compression, Format};
 pub use infer::{Inferred, NullWords, Sample, infer_common_schema, infer_schema};
-pub use options::{CsvOptions, DocumentOptions, ReadOptions, Unmentioned};
+pub use options::{CsvOptions, DocumentOptions, ExtraColumns, ReadOptions};
 pub use progress::Progress;
 pub use reader::RecordReader;
 pub use source::Source;

@@ -16,7 +16,7 @@ pub struct ReadOptions {
     /// turned into the type rejects its record.
     pub schema: Option<SchemaRef>,
     /// What becomes of columns of the file that `schema` does not mention.
-    pub unmentioned: Unmentioned,
+    pub unmentioned: ExtraColumns,
     /// The most rows in one batch.
     pub batch_rows: usize,
     /// The most bytes that one record of text may have; a longer one is rejected.
@@ -56,7 +56,7 @@ pub struct DocumentOptions {
 
 /// What becomes of columns that the wanted schema does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Unmentioned {
+pub enum ExtraColumns {
     /// They are delivered too: text from CSV, inferred from JSON, as they are from Parquet and
     /// Arrow.
     #[default]
@@ -84,7 +84,7 @@ impl Default for ReadOptions {
         Self {
             format: None,
             schema: None,
-            unmentioned: Unmentioned::default(),
+            unmentioned: ExtraColumns::default(),
             batch_rows: 16_384,
             record_bytes_max: 16 << 20,
             start_record: 0,

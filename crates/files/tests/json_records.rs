@@ -8,7 +8,7 @@ use rstest::rstest;
 use support::{jsonl, lines, read, schema, small_schema, wanting};
 use tonnage_engine::ErrorKind;
 use tonnage_files::{
-    ReadOptions, RecordReader, Sample, TYPE_JSON, TYPE_KEY, Unmentioned, infer_common_schema,
+    ExtraColumns, ReadOptions, RecordReader, Sample, TYPE_JSON, TYPE_KEY, infer_common_schema,
     infer_schema,
 };
 
@@ -67,7 +67,7 @@ fn unmentioned_members_are_kept_or_passed_over() {
     let (kept, _) = read(&source, &wanting(schema(&[("id", DataType::Int64)])));
     assert_eq!(kept.num_columns(), 2);
     let options = ReadOptions {
-        unmentioned: Unmentioned::Skip,
+        unmentioned: ExtraColumns::Skip,
         ..wanting(schema(&[("id", DataType::Int64)]))
     };
     let (passed_over, rejected) = read(&source, &options);

@@ -12,7 +12,7 @@ use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use rstest::rstest;
 use support::{lines, read, schema, wanting, written};
 use tonnage_files::{
-    Compression, Format, ReadOptions, RecordReader, Source, Unmentioned, infer_schema,
+    Compression, ExtraColumns, Format, ReadOptions, RecordReader, Source, infer_schema,
 };
 
 fn sample() -> RecordBatch {
@@ -60,7 +60,7 @@ fn text_in_a_parquet_file_is_parsed_for_the_wanted_type() {
 fn columns_that_nobody_mentioned_can_be_left_out(#[case] format: Format) {
     let source = Source::memory("x", written(format, Compression::None, &sample()));
     let options = ReadOptions {
-        unmentioned: Unmentioned::Skip,
+        unmentioned: ExtraColumns::Skip,
         ..wanting(schema(&[("value", DataType::Float64)]))
     };
     assert_eq!(lines(&read(&source, &options).0), ["1.0", "2.5", "\"\""]);

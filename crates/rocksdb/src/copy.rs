@@ -23,9 +23,9 @@ use rocksdb::checkpoint::Checkpoint;
 use tonnage_engine::{Error, Result};
 
 use crate::RocksEngine;
+use crate::directory::manifest::{sync_directory, unavailable};
+use crate::directory::{COPIED_SHARD, begin_copy, make_directory, write_copy};
 use crate::error::translate;
-use crate::manifest::{sync_directory, unavailable};
-use crate::places::{COPIED_SHARD, begin_copy, make_directory, write_copy};
 use crate::shard::Shard;
 
 /// The directory of a copy in the making, in that for files of loads, which the next opening

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::{DB, Error, ErrorKind, WriteBatch, WriteOptions};
 
-use crate::synced::LogFollower;
+use crate::directory::synced::LogFollower;
 
 /// An open database. Everything that goes into its log passes here, and is counted: a sync during
 /// which nobody else wrote is known to cover all of the log.

@@ -7,12 +7,12 @@ use rocksdb::Cache;
 use tonnage_engine::{
     Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges,
     ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo,
-    Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome, placed_shard,
+    Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome, prefixed_shard,
 };
 
-use crate::chores::Chores;
+use crate::compaction::background::RangeCompactor;
+use crate::directory::StoreDirectories;
 use crate::hash::hash;
-use crate::places::Places;
 use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
@@ -35,13 +35,13 @@ use crate::spaces::Spaces;
 pub struct RocksEngine {
     // Dropped first: databases are closed before the lock in `places` is given up.
     shards: Arc<[Shard]>,
-    chores: Chores,
+    chores: RangeCompactor,
     spaces: Spaces,
     settings: Settings,
     clock: Arc<dyn Clock>,
     capability: Capability,
     cache: Cache,
-    _places: Places,
+    _places: StoreDirectories,
 }
 
 impl RocksEngine {
@@ -65,7 +65,7 @@ impl RocksEngine {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<RocksEngine> {
-        let mut places = Places::open(&path.into(), &settings)?;
+        let mut places = StoreDirectories::open(&path.into(), &settings)?;
         let cache = Cache::new_hyper_clock_cache(settings.cache_bytes, 0);
         let memtables = memtable_bound(&settings, places.directories().len());
         let with = Surroundings {
@@ -85,7 +85,7 @@ impl RocksEngine {
         let capability = capability(shards.len() as u32);
         let engine = Self {
             shards,
-            chores: Chores::default(),
+            chores: RangeCompactor::default(),
             spaces,
             settings,
             clock,
@@ -119,11 +119,11 @@ impl RocksEngine {
     }
 
     /// The index of the shard that holds the rows of a shard key of a space. `Invalid` when the key
-    /// of a placed space names a shard that there is not.
+    /// of a shard-prefixed space names a shard that there is not.
     #[inline]
     pub(crate) fn shard_index_in(&self, space: &SpaceInfo, shard_key: &[u8]) -> Result<usize> {
-        match space.shape.is_placed() {
-            true => placed_shard(shard_key, self.capability.shards).map(|shard| shard.0 as usize),
+        match space.shape.is_shard_prefixed() {
+            true => prefixed_shard(shard_key, self.capability.shards).map(|shard| shard.0 as usize),
             false => Ok(self.shard_index(shard_key)),
         }
     }
@@ -149,7 +149,7 @@ impl RocksEngine {
         &self.cache
     }
 
-    pub(crate) fn chores(&self) -> &Chores {
+    pub(crate) fn chores(&self) -> &RangeCompactor {
         &self.chores
     }
 
@@ -167,7 +167,7 @@ impl Drop for RocksEngine {
     }
 }
 
-/// Keys of placed spaces name their shard in two bytes.
+/// Keys of shard-prefixed spaces name their shard in two bytes.
 const PLACED_SHARDS_MAX: u32 = 1 << 16;
 
 fn capability(shards: u32) -> Capability {
@@ -191,7 +191,7 @@ impl Engine for RocksEngine {
     }
 
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
-        if shape.is_placed() && !self.capability.placed_spaces {
+        if shape.is_shard_prefixed() && !self.capability.placed_spaces {
             return Err(Error::unsupported(
                 "a store of more than 65,536 data directories has no indexes: use fewer directories",
             ));

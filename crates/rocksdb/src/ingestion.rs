@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use tonnage_engine::Result;
 
-use crate::manifest::{sync_directory, unavailable};
-use crate::version_edits::LiveState;
+use crate::directory::manifest::{sync_directory, unavailable};
+use crate::directory::version_edits::LiveState;
 
 /// How much of the end of a data file is searched for the id of its session: the properties stand
 /// just before the footer.

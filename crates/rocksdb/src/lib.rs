@@ -1,52 +1,44 @@
 //! The embedded engine of Tonnage: rows in RocksDB.
 //!
-//! - A store is a directory with a `TONNAGE` file ([`manifest`](self)) that names its data
+//! - A store is a directory with a `TONNAGE` file (`directory`) that names its data
 //!   directories. Each of them is a shard: one RocksDB with two column families, `default` for what
 //!   the engine notes (spaces, versions) and `rows`.
 //! - The shard of a row is a hash of its shard key modulo the number of shards, fixed when the
 //!   store is made.
 //! - A row stands under its space as four big-endian bytes, then its key; its value is the header
 //!   of [`tonnage_engine::header`] and the payload.
-//! - Small writes go through the write-ahead log in one batch ([`write`]); bulk loads are merged
-//!   into files that are ingested ([`load`]). A [gate](shard) and [windows](window) keep the two
+//! - Small writes go through the write-ahead log in one batch (`write`); bulk loads are merged
+//!   into files that are ingested (`load`). A gate (`shard`) and windows (`window`) keep the two
 //!   from overwriting each other.
 //! - Nothing damaged is ever returned as data: blocks are verified when read, and the write-ahead
-//!   log is audited before RocksDB recovers from it ([`wal_audit`]).
+//!   log is audited before RocksDB recovers from it (`wal`).
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod chores;
+mod compaction;
 mod copy;
-mod crc32c;
 mod database;
-mod dense;
+mod delete_range;
 mod descriptors;
-mod drops;
+mod directory;
 mod engine;
 mod error;
 mod estimate;
-mod filter;
 mod hash;
 mod ingestion;
 mod load;
-mod log_format;
-mod manifest;
+mod maintenance;
 mod pace;
-mod patience;
-mod places;
 mod range_locks;
 mod read;
-mod respite;
 mod scan;
 mod settings;
 mod shard;
 mod spaces;
 mod split;
-mod synced;
-mod upkeep;
+mod stall;
 mod verify;
 mod version;
-mod version_edits;
-mod wal_audit;
+mod wal;
 mod window;
 mod write;
 mod write_many;

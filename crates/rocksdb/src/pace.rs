@@ -1,7 +1,7 @@
 //! How fast small writes may come while compaction falls behind, and the door where they wait.
 //!
 //! RocksDB can slow writers down by itself, but only while they wait inside, which none may
-//! ([`patience`](crate::patience)). Those that it refuses instead are charged as if they had been
+//! ([`patience`](crate::stall)). Those that it refuses instead are charged as if they had been
 //! let in: a batch of a mebibyte never got through, and many small ones went at a thirteenth of the
 //! rate. So its own delays are off ([`Limits::options`]), and writers are slowed down here, before
 //! they take any lock:
@@ -24,8 +24,8 @@ use rocksdb::{DB, Options, WriteBatch};
 use tonnage_engine::{Error, Result};
 
 use crate::error::translate;
-use crate::patience::{self, Naps};
 use crate::shard::{ROWS, Shard};
+use crate::stall::{self, Naps};
 
 /// How often somebody looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -105,9 +105,9 @@ pub(crate) enum Attempt<T> {
 
 /// Writes a batch to a shard, unless writes are stopped.
 pub(crate) fn attempt(shard: &Shard, sync: bool, batch: WriteBatch) -> Result<Attempt<()>> {
-    match patience::attempt(shard.db(), sync, batch) {
+    match stall::attempt(shard.db(), sync, batch) {
         Ok(()) => Ok(Attempt::Done(())),
-        Err(error) if patience::is_stop(&error) => Ok(Attempt::Stopped(error)),
+        Err(error) if stall::is_stop(&error) => Ok(Attempt::Stopped(error)),
         Err(error) => Err(translate(shard.place(), error)),
     }
 }

@@ -18,7 +18,7 @@ use tonnage_engine::{
 };
 
 use crate::RocksEngine;
-use crate::drops::Span;
+use crate::delete_range::Span;
 use crate::error::translate;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};

@@ -86,9 +86,9 @@ pub(crate) fn row_options(settings: &Settings) -> Options {
     rows(settings, None, true)
 }
 
-/// The same for files of placed spaces. Those are scanned, or asked for what they hold: a filter
+/// The same for files of shard-prefixed spaces. Those are scanned, or asked for what they hold: a filter
 /// would save nothing.
-pub(crate) fn placed_options(settings: &Settings) -> Options {
+pub(crate) fn prefixed_options(settings: &Settings) -> Options {
     rows(settings, None, false)
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn row_options_cached(
     clock: Arc<dyn Clock>,
 ) -> Options {
     let mut options = rows(settings, Some(cache), true);
-    crate::filter::drop_expired(&mut options, clock);
+    crate::compaction::expiry::drop_expired(&mut options, clock);
     options
 }
 

@@ -11,19 +11,19 @@ use rocksdb::{
 };
 use tonnage_engine::{Clock, Result, ShardId, SpaceId};
 
+use crate::compaction::pause::CompactionPause;
 use crate::database::Database;
 use crate::descriptors;
+use crate::directory::manifest::{sync_directory, unavailable};
 use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
-use crate::manifest::{sync_directory, unavailable};
 use crate::pace::{self, Pace};
-use crate::patience;
 use crate::range_locks::RangeLocks;
-use crate::respite::Respite;
 use crate::settings::{Settings, Share, db_options, row_options_cached};
+use crate::stall;
 use crate::version::VersionCounter;
-use crate::wal_audit::{self, Cut};
+use crate::wal::audit::{self, Cut};
 use crate::window::LoadWindows;
 
 /// The column family that holds rows; metadata of the engine lives in `default`.
@@ -55,9 +55,9 @@ pub(crate) struct Shard {
     /// A load holds the range of a file from its first look at what is stored there until the file
     /// is ingested.
     pub(crate) loading: RangeLocks,
-    /// How often files of rows were ingested, those of placed spaces left aside. Counted before,
+    /// How often files of rows were ingested, those of shard-prefixed spaces left aside. Counted before,
     /// under the gate.
-    pub(crate) landings: AtomicU64,
+    pub(crate) ingestions: AtomicU64,
     /// Up to which sequence number the log is known to be on the disk.
     synced: AtomicU64,
     /// How often files were dropped: a view older than that may show rows that lay below them.
@@ -69,7 +69,7 @@ pub(crate) struct Shard {
     /// What was given up of the log when it was opened.
     pub(crate) cuts: Vec<Cut>,
     /// When compaction may work.
-    pub(crate) respite: Respite,
+    pub(crate) respite: CompactionPause,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
     /// order of versions is then the order of commits, and conditions hold when the batch lands.
     stripes: Box<[Mutex<()>]>,
@@ -93,7 +93,7 @@ impl Shard {
     pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
-        let cuts = wal_audit::audit(directory, &place, with.settings.recover_log_to_damage)?;
+        let cuts = audit::audit(directory, &place, with.settings.recover_log_to_damage)?;
         let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
@@ -119,12 +119,12 @@ impl Shard {
             gate: RwLock::new(()),
             windows: LoadWindows::default(),
             loading: RangeLocks::default(),
-            landings: AtomicU64::new(0),
+            ingestions: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),
             cuts,
-            respite: Respite::new(db.share(), Arc::clone(&pace)),
+            respite: CompactionPause::new(db.share(), Arc::clone(&pace)),
             pace,
             db,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
@@ -195,8 +195,8 @@ impl Shard {
         let last = self.db.latest_sequence_number();
         if last > before {
             let mut batch = WriteBatch::default();
-            batch.put_log_data(wal_audit::sequence_note(before + 1..last + 1));
-            if patience::write_batch(&self.db, false, &batch).is_err() {
+            batch.put_log_data(audit::sequence_note(before + 1..last + 1));
+            if stall::write_batch(&self.db, false, &batch).is_err() {
                 self.db.forget_synced();
             }
         }

@@ -13,7 +13,7 @@ use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::database::Database;
 use crate::error::translate;
-use crate::patience;
+use crate::stall;
 
 const PREFIX: &[u8] = b"space/";
 const NEXT: &[u8] = b"next space";
@@ -113,7 +113,7 @@ impl Spaces {
     pub(crate) fn forget(db: &Database, id: SpaceId) -> Result<()> {
         let mut batch = WriteBatch::default();
         batch.delete(key_of(id));
-        patience::write_batch(db, false, &batch).map_err(|error| translate(PLACE, error))
+        stall::write_batch(db, false, &batch).map_err(|error| translate(PLACE, error))
     }
 }
 
@@ -125,7 +125,7 @@ fn next_id(db: &Database) -> Result<SpaceId> {
 }
 
 fn write_synced(db: &Database, batch: WriteBatch) -> Result<()> {
-    patience::write_batch(db, true, &batch).map_err(|error| translate(PLACE, error))
+    stall::write_batch(db, true, &batch).map_err(|error| translate(PLACE, error))
 }
 
 fn key_of(id: SpaceId) -> Vec<u8> {

@@ -14,7 +14,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::database::Database;
 use crate::error::translate;
-use crate::patience;
+use crate::stall;
 
 /// How many numbers one synced write buys.
 const BLOCK: u64 = 1_000_000;
@@ -48,7 +48,7 @@ impl VersionCounter {
 
     /// A number greater than all handed out before.
     pub(crate) fn next(&self) -> Result<u64> {
-        self.next_until(patience::deadline())
+        self.next_until(stall::deadline())
     }
 
     /// The same; where numbers have to be paid for, writes may be stopped until `deadline` at the
@@ -71,7 +71,7 @@ impl VersionCounter {
         let mark = version + BLOCK;
         let mut batch = WriteBatch::default();
         batch.put(KEY, mark.to_le_bytes());
-        let written = patience::write_batch_until(&self.db, true, &batch, deadline);
+        let written = stall::write_batch_until(&self.db, true, &batch, deadline);
         written.map_err(|error| translate("the version mark", error))?;
         self.reserved_end.store(mark, Ordering::SeqCst);
         Ok(())

@@ -25,22 +25,22 @@ use rocksdb::ReadOptions;
 use tonnage_engine::header::Header;
 use tonnage_engine::{
     Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome,
-    placed_shard,
+    prefixed_shard,
 };
 
 use crate::RocksEngine;
 use crate::error::translate;
 use crate::pace::{self, Attempt};
-use crate::patience;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
+use crate::stall;
 use crate::write_many::Left;
 
 /// Where a batch goes.
 pub(crate) struct Destination<'b> {
     /// The index of the shard.
     pub(crate) shard: usize,
-    /// The shard key whose stripe is taken; for a batch of placed rows alone, the number of the
+    /// The shard key whose stripe is taken; for a batch of shard-prefixed rows alone, the number of the
     /// shard.
     pub(crate) shard_key: &'b [u8],
     /// About how many bytes it is in the log.
@@ -56,7 +56,7 @@ impl RocksEngine {
         batch: &WriteBatch,
         durability: Durability,
     ) -> Result<WriteOutcome> {
-        self.write_batch_until(batch, durability, patience::deadline())
+        self.write_batch_until(batch, durability, stall::deadline())
     }
 
     /// The same with a deadline for whatever it has to wait for.
@@ -136,7 +136,7 @@ impl RocksEngine {
                     .map_err(|error| error.at(format_args!("operation {index}")))?;
                 bytes += key.len() + value.len();
                 let own = &key[..len];
-                let first = if space.shape.is_placed() {
+                let first = if space.shape.is_shard_prefixed() {
                     &mut placed.get_or_insert((index, own)).1
                 } else {
                     shard_key.get_or_insert(own)
@@ -182,10 +182,11 @@ impl RocksEngine {
         if key.len() > self.limits().key_bytes_max {
             return Err(over_limit(space, "key", key.len(), self.limits().key_bytes_max));
         }
-        let len = space.shape.shard_key_len(key).and_then(|len| match space.shape.is_placed() {
-            true => placed_shard(key, self.limits().shards).map(|_| len),
-            false => Ok(len),
-        });
+        let len =
+            space.shape.shard_key_len(key).and_then(|len| match space.shape.is_shard_prefixed() {
+                true => prefixed_shard(key, self.limits().shards).map(|_| len),
+                false => Ok(len),
+            });
         len.map_err(|error| error.at(format_args!("space '{}'", space.name)))
     }
 

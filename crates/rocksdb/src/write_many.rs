@@ -21,8 +21,8 @@ use tonnage_engine::{
 
 use crate::RocksEngine;
 use crate::pace::{self, Attempt};
-use crate::patience;
 use crate::shard::Shard;
+use crate::stall;
 use crate::write::encode;
 
 /// How many bytes are written to the log at once, unless one batch alone is larger.
@@ -42,7 +42,7 @@ type Answers = Vec<Result<WriteOutcome>>;
 
 impl RocksEngine {
     pub(crate) fn write_batches(&self, batches: &[WriteBatch], durability: Durability) -> Answers {
-        let deadline = patience::deadline();
+        let deadline = stall::deadline();
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> =
             batches.iter().map(|_| None).collect();
         let mut shards: Vec<Vec<Member<'_>>> = self.shards().iter().map(|_| Vec::new()).collect();

@@ -77,7 +77,8 @@ const ROUNDS: u64 = 12;
 /// where that was pushed after it, whatever the load did meanwhile.
 #[rstest]
 fn no_acknowledged_write_is_lost(
-    #[values(OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
+    #[values(OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace)]
+    on_existing: OnExisting,
     #[values(10, 2_000)] padding: usize,
     #[values(0, 2)] directories: usize,
 ) {
@@ -304,7 +305,7 @@ fn small_and_large_loads_of_the_same_keys_insert_each_once() {
 /// entry is reported once.
 #[rstest]
 fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
-    #[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
+    #[values(OnExisting::Replace, OnExisting::BlindReplace)] on_existing: OnExisting,
 ) {
     let directory = tempfile::tempdir().unwrap();
     let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
@@ -324,7 +325,7 @@ fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
                     };
                     match key % 6 {
                         0 => load(OnExisting::Replace),
-                        1 => load(OnExisting::Overwrite),
+                        1 => load(OnExisting::BlindReplace),
                         2 => load(OnExisting::Keep),
                         3 => drop(put(&engine, space, key, key, Condition::Always)),
                         4 => drop(put(&engine, space, key, key, Condition::IfAbsent)),
@@ -358,7 +359,7 @@ fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
 /// every key.
 #[rstest]
 fn of_two_large_loads_the_later_wins(
-    #[values(OnExisting::Replace, OnExisting::Overwrite)] on_existing: OnExisting,
+    #[values(OnExisting::Replace, OnExisting::BlindReplace)] on_existing: OnExisting,
 ) {
     let directory = tempfile::tempdir().unwrap();
     let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();

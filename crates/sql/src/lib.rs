@@ -50,4 +50,4 @@ pub use answer::{Answer, Changes, Rows};
 pub use options::SqlOptions;
 pub use request::{Parameters, Request};
 pub use session::{Prepared, Script, Sql};
-pub use text::{Draft, Mark, MarkKind, Open};
+pub use text::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};

@@ -27,7 +27,7 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::KeySets;
 use crate::request::{Parameters, Request};
-use crate::text::{Kind, placed};
+use crate::text::{Kind, with_location};
 use crate::{show, write};
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
@@ -112,7 +112,8 @@ impl Sql {
     pub(crate) fn run(&self, statement: &Statement, request: &Request) -> Result<Answer> {
         let guard = self.guard(request);
         guard.check()?;
-        self.answer(statement, request, guard).map_err(|error| placed(error, &statement.piece))
+        self.answer(statement, request, guard)
+            .map_err(|error| with_location(error, &statement.piece))
     }
 
     fn answer(&self, statement: &Statement, request: &Request, guard: Guard) -> Result<Answer> {

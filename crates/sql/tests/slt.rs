@@ -12,7 +12,7 @@ use tonnage_sql::{Answer, Sql, SqlOptions};
 
 /// What a file is run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ground {
+enum Backend {
     Memory,
     RocksDb,
 }
@@ -23,8 +23,8 @@ struct Database {
 }
 
 impl Database {
-    fn new(ground: Ground, options: SqlOptions) -> Self {
-        let directory = (ground == Ground::RocksDb).then(|| tempfile::tempdir().unwrap());
+    fn new(backend: Backend, options: SqlOptions) -> Self {
+        let directory = (backend == Backend::RocksDb).then(|| tempfile::tempdir().unwrap());
         let url = directory.as_ref().map_or("memory:".to_owned(), |directory| {
             directory.path().join("store").display().to_string()
         });
@@ -122,7 +122,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// Runs all files; plans are only looked at where they are what they should be.
-fn run(ground: Ground, options: &SqlOptions) {
+fn run(backend: Backend, options: &SqlOptions) {
     let plain = !options.direct || !options.push_down;
     let mut failures = Vec::new();
     for file in files() {
@@ -131,8 +131,8 @@ fn run(ground: Ground, options: &SqlOptions) {
         if plain && is_plans {
             continue;
         }
-        let mut runner = Runner::new(|| async { Ok(Database::new(ground, options.clone())) });
-        if std::env::var_os("UPDATE_SLT").is_some() && !plain && ground == Ground::Memory {
+        let mut runner = Runner::new(|| async { Ok(Database::new(backend, options.clone())) });
+        if std::env::var_os("UPDATE_SLT").is_some() && !plain && backend == Backend::Memory {
             let updated = futures::executor::block_on(runner.update_test_file(
                 &file,
                 " ",
@@ -147,25 +147,25 @@ fn run(ground: Ground, options: &SqlOptions) {
             failures.push(format!("{}:\n{}", file.display(), error.display(false)));
         }
     }
-    assert!(failures.is_empty(), "on {ground:?}:\n{}", failures.join("\n"));
+    assert!(failures.is_empty(), "on {backend:?}:\n{}", failures.join("\n"));
 }
 
 #[test]
 fn files_hold_on_the_memory_engine() {
-    run(Ground::Memory, &SqlOptions::default());
+    run(Backend::Memory, &SqlOptions::default());
 }
 
 #[test]
 fn files_hold_on_rocksdb() {
-    run(Ground::RocksDb, &SqlOptions::default());
+    run(Backend::RocksDb, &SqlOptions::default());
 }
 
 #[test]
 fn files_hold_without_the_direct_way() {
-    run(Ground::Memory, &SqlOptions { direct: false, ..SqlOptions::default() });
+    run(Backend::Memory, &SqlOptions { direct: false, ..SqlOptions::default() });
 }
 
 #[test]
 fn files_hold_when_nothing_is_pushed_down() {
-    run(Ground::Memory, &SqlOptions { direct: false, push_down: false, ..SqlOptions::default() });
+    run(Backend::Memory, &SqlOptions { direct: false, push_down: false, ..SqlOptions::default() });
 }

@@ -12,8 +12,8 @@ use tonnage_engine::{Damage, Projection, Ranges, Result, Rows, ScanOptions, Veri
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
 use crate::index::check_index;
+use crate::inner::Inner;
 use crate::kv::Key;
-use crate::store::Inner;
 
 /// Damaged places that a report names; further ones are only counted.
 const DAMAGES_MAX: usize = 1_000;

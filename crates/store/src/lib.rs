@@ -34,13 +34,13 @@ mod check;
 pub mod codec;
 pub mod ddl;
 pub mod index;
+mod inner;
 pub mod kv;
-mod multi_put;
+mod read;
 pub mod row;
 pub mod schema;
 mod store;
 pub mod table;
-mod url;
 pub mod value;
 
 pub use arrow;
@@ -48,6 +48,7 @@ pub use bulk::get::{
     BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow,
     TableBatch,
 };
+pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use bulk::put::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Entry,
     EntryBatch, EntryStream, ErrorsMax, ExistingEntry, FailedEntry, Load, Payload, Progress,
@@ -64,12 +65,12 @@ pub use index::{
 pub use kv::{
     Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs,
 };
-pub use multi_put::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};
 pub use table::{
-    RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions, Written,
+    RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions,
+    WriteResult,
 };
 pub use tonnage_engine::{
     Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting,

@@ -1,7 +1,7 @@
 //! The files of a load, each looked at before anything is written.
 
 use arrow::datatypes::{Schema, SchemaRef};
-use tonnage_files::{Format, ReadOptions, RecordReader, Source, Unmentioned};
+use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
 use super::fingerprint::Fingerprint;
 use crate::exit::Outcome;
@@ -31,7 +31,7 @@ impl Input {
         check: impl Fn(&Source, &Schema) -> Outcome<()>,
     ) -> Outcome<Vec<Input>> {
         let prepare = |source: Source| {
-            let skip = ReadOptions { unmentioned: Unmentioned::Skip, ..options.clone() };
+            let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
             let fingerprint = source.path().and_then(|path| Fingerprint::of(path).ok());
             let reader = RecordReader::open(&source, first_look)?;

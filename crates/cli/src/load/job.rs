@@ -184,7 +184,7 @@ impl JobArgs {
         let error = failure.as_ref().map(|failure| with_causes(&failure.error));
         let summary = Summary::new(target.name(), &report, &earlier, exit, error)
             .with_resumed(resumed)
-            .of_overwriting(self.on_existing == Existing::Overwrite);
+            .of_overwriting(self.on_existing == Existing::Blind);
         globals.tell(&summary);
         summary.write(self.summary.as_deref())?;
         failure.map_or(Ok(exit), Err)

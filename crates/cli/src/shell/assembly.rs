@@ -1,6 +1,6 @@
 //! Lines put together to statements.
 
-use tonnage_sql::{Draft, Open};
+use tonnage_sql::{SqlTokens, Unclosed};
 
 use super::command;
 
@@ -32,7 +32,7 @@ impl Assembly {
         self.lines += 1;
         if !is_first
             && line.trim_start().starts_with('\\')
-            && Draft::read(&self.text).open().is_none()
+            && SqlTokens::read(&self.text).open().is_none()
         {
             // No SQL begins a line so: a command is meant, and the statement waits. In a text or a
             // comment it is part of that.
@@ -47,7 +47,7 @@ impl Assembly {
         }
         // Without a semicolon only what says nothing at all is complete.
         let may_end = is_first || line.contains(';') || line.contains("*/");
-        if may_end && Draft::read(&self.text).is_complete() { self.take() } else { None }
+        if may_end && SqlTokens::read(&self.text).is_complete() { self.take() } else { None }
     }
 
     /// What is left when nothing more comes.
@@ -71,12 +71,12 @@ impl Assembly {
         if self.text.trim().is_empty() {
             return "tonnage> ";
         }
-        match Draft::read(&self.text).open() {
+        match SqlTokens::read(&self.text).open() {
             None => "      -> ",
-            Some(Open::Text) => "      '> ",
-            Some(Open::Name) => "      \"> ",
-            Some(Open::Comment) => "     /*> ",
-            Some(Open::Dollar) => "     $$> ",
+            Some(Unclosed::Text) => "      '> ",
+            Some(Unclosed::Name) => "      \"> ",
+            Some(Unclosed::Comment) => "     /*> ",
+            Some(Unclosed::Dollar) => "     $$> ",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The place in a text that an error is about, shown under the text.
 
 use tonnage::Error;
-use tonnage_sql::Draft;
+use tonnage_sql::SqlTokens;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The widest part of a line that is shown.
@@ -10,7 +10,7 @@ const SHOWN_MAX: usize = 100;
 const BEFORE_MAX: usize = 60;
 const CUT: &str = "...";
 
-/// The message of an error; behind it the line that it names, with a mark under the place. Messages
+/// The message of an error; behind it the line that it names, with a token under the place. Messages
 /// that name no place stay as they are.
 pub(crate) fn pointed(text: &str, error: &Error) -> String {
     pointed_from(text, 0, error.message())
@@ -33,7 +33,7 @@ fn place(message: &str) -> Option<(usize, usize, &str)> {
     Some((line.parse().ok()?, column.parse().ok()?, what))
 }
 
-/// The line, and the mark under the token that begins at the column.
+/// The line, and the token under the token that begins at the column.
 fn shown(text: &str, line: usize, column: usize) -> Option<String> {
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.clone().nth(line.checked_sub(1)?)?;
@@ -49,8 +49,8 @@ fn shown(text: &str, line: usize, column: usize) -> Option<String> {
     let room = SHOWN_MAX.saturating_sub(before.width());
     let token = first_columns(token, room);
     let after = first_columns(after, room.saturating_sub(token.width()));
-    let mark = "^".repeat(token.width().max(1));
-    Some(format!("  {before}{token}{after}\n  {}{mark}", " ".repeat(before.width())))
+    let token = "^".repeat(token.width().max(1));
+    Some(format!("  {before}{token}{after}\n  {}{token}", " ".repeat(before.width())))
 }
 
 /// The bytes of the token at a place; one for what is none.
@@ -58,8 +58,12 @@ fn token_length(text: &str, at: usize) -> usize {
     let one = text[at..].chars().next().map_or(0, char::len_utf8);
     // What follows the line does not matter, and may be much.
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-    let marks = Draft::read(&text[..end]);
-    marks.marks().iter().find(|mark| mark.range.start == at).map_or(one, |mark| mark.range.len())
+    let tokens = SqlTokens::read(&text[..end]);
+    tokens
+        .tokens()
+        .iter()
+        .find(|token| token.range.start == at)
+        .map_or(one, |token| token.range.len())
 }
 
 /// As a terminal shows it: a tab moves to who knows where.

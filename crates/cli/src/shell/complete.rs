@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use tonnage::Store;
-use tonnage_sql::{Draft, Mark, MarkKind, Open};
+use tonnage_sql::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};
 
 use super::command::{COMMANDS, screen_formats};
 use super::words::{KEYWORDS, is_keyword, quoted, quoted_path};
@@ -42,15 +42,18 @@ impl Completer {
         if typed.trim_start().starts_with('\\') {
             return self.command(typed);
         }
-        let draft = Draft::read(typed);
-        if matches!(draft.open(), Some(Open::Text | Open::Comment | Open::Dollar))
-            || in_comment(&draft, typed)
+        let tokens = SqlTokens::read(typed);
+        if matches!(tokens.open(), Some(Unclosed::Text | Unclosed::Comment | Unclosed::Dollar))
+            || in_comment(&tokens, typed)
         {
             return Completions { start: cursor, words: Vec::new() };
         }
-        let path = path_at_end(typed, draft.marks());
-        let before =
-            draft.marks().iter().filter(|mark| mark.range.end <= path.start).collect::<Vec<_>>();
+        let path = path_at_end(typed, tokens.tokens());
+        let before = tokens
+            .tokens()
+            .iter()
+            .filter(|token| token.range.end <= path.start)
+            .collect::<Vec<_>>();
         let statement = Statement::around(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
             [.., drop, index] if drop == "DROP" && index == "INDEX" => {
@@ -165,12 +168,12 @@ impl Completer {
 }
 
 /// A comment up to the end of its line is still being written.
-fn in_comment(draft: &Draft, typed: &str) -> bool {
-    let last = draft.marks().last();
-    last.is_some_and(|mark| {
-        let text = &typed[mark.range.clone()];
-        mark.kind == MarkKind::Comment
-            && mark.range.end == typed.len()
+fn in_comment(tokens: &SqlTokens, typed: &str) -> bool {
+    let last = tokens.tokens().last();
+    last.is_some_and(|token| {
+        let text = &typed[token.range.clone()];
+        token.kind == SqlTokenKind::Comment
+            && token.range.end == typed.len()
             && text.starts_with("--")
             && !text.ends_with('\n')
     })
@@ -178,26 +181,28 @@ fn in_comment(draft: &Draft, typed: &str) -> bool {
 
 /// The names parted by points that end at the end of the text; nothing where a blank or a sign
 /// stands there.
-fn path_at_end(typed: &str, marks: &[Mark]) -> Range<usize> {
+fn path_at_end(typed: &str, tokens: &[SqlToken]) -> Range<usize> {
     let mut start = typed.len();
-    for mark in marks.iter().rev() {
-        let is_name = matches!(mark.kind, MarkKind::Word | MarkKind::QuotedName | MarkKind::Rest)
-            || &typed[mark.range.clone()] == ".";
-        if mark.range.end != start || !is_name {
+    for token in tokens.iter().rev() {
+        let is_name = matches!(
+            token.kind,
+            SqlTokenKind::Word | SqlTokenKind::QuotedName | SqlTokenKind::Rest
+        ) || &typed[token.range.clone()] == ".";
+        if token.range.end != start || !is_name {
             break;
         }
-        start = mark.range.start;
+        start = token.range.start;
     }
     start..typed.len()
 }
 
 /// The words of the statement before the one that is typed, in upper case: its first and the last
 /// two.
-fn previous_words(typed: &str, before: &[&Mark]) -> Vec<String> {
+fn previous_words(typed: &str, before: &[&SqlToken]) -> Vec<String> {
     let of_statement =
-        before.iter().rposition(|mark| mark.kind == MarkKind::End).map_or(0, |at| at + 1);
-    let marks = before[of_statement..].iter().filter(|mark| mark.kind != MarkKind::Comment);
-    marks.map(|mark| typed[mark.range.clone()].to_ascii_uppercase()).collect()
+        before.iter().rposition(|token| token.kind == SqlTokenKind::End).map_or(0, |at| at + 1);
+    let tokens = before[of_statement..].iter().filter(|token| token.kind != SqlTokenKind::Comment);
+    tokens.map(|token| typed[token.range.clone()].to_ascii_uppercase()).collect()
 }
 
 /// The tables that a statement names.
@@ -213,15 +218,15 @@ struct Named {
 impl Statement {
     /// The statement that the cursor stands in.
     fn around(completer: &Completer, text: &str, cursor: usize) -> Self {
-        let draft = Draft::read(text);
-        let marks = draft.marks();
-        let is_end = |mark: &Mark| mark.kind == MarkKind::End;
-        let first = marks
+        let tokens = SqlTokens::read(text);
+        let tokens = tokens.tokens();
+        let is_end = |token: &SqlToken| token.kind == SqlTokenKind::End;
+        let first = tokens
             .iter()
-            .rposition(|mark| is_end(mark) && mark.range.end <= cursor)
+            .rposition(|token| is_end(token) && token.range.end <= cursor)
             .map_or(0, |at| at + 1);
-        let last = marks[first..].iter().position(is_end).map_or(marks.len(), |at| first + at);
-        Self { tables: named(completer, text, &marks[first..last]) }
+        let last = tokens[first..].iter().position(is_end).map_or(tokens.len(), |at| first + at);
+        Self { tables: named(completer, text, &tokens[first..last]) }
     }
 
     fn columns_of(&self, completer: &Completer, qualifier: &str) -> Vec<String> {
@@ -243,26 +248,27 @@ impl Statement {
 }
 
 /// Every path that is a table's, with what follows it as its alias.
-fn named(completer: &Completer, text: &str, marks: &[Mark]) -> Vec<Named> {
-    let word = |mark: &Mark| &text[mark.range.clone()];
-    let is_name = |mark: &Mark| matches!(mark.kind, MarkKind::Word | MarkKind::QuotedName);
+fn named(completer: &Completer, text: &str, tokens: &[SqlToken]) -> Vec<Named> {
+    let word = |token: &SqlToken| &text[token.range.clone()];
+    let is_name =
+        |token: &SqlToken| matches!(token.kind, SqlTokenKind::Word | SqlTokenKind::QuotedName);
     let mut tables = Vec::new();
-    let mut rest = marks.iter().filter(|mark| mark.kind != MarkKind::Comment).peekable();
+    let mut rest = tokens.iter().filter(|token| token.kind != SqlTokenKind::Comment).peekable();
     while let Some(first) = rest.next() {
         if !is_name(first) {
             continue;
         }
         let mut path = bare(word(first));
-        while rest.next_if(|mark| word(mark) == ".").is_some() {
-            if let Some(next) = rest.next_if(|mark| is_name(mark)) {
+        while rest.next_if(|token| word(token) == ".").is_some() {
+            if let Some(next) = rest.next_if(|token| is_name(token)) {
                 path = format!("{path}.{}", bare(word(next)));
             }
         }
         if let Ok(table) = completer.store.table(&path) {
-            rest.next_if(|mark| word(mark).eq_ignore_ascii_case("AS"));
+            rest.next_if(|token| word(token).eq_ignore_ascii_case("AS"));
             let alias = rest
-                .next_if(|mark| is_name(mark) && !is_keyword(word(mark)))
-                .map(|mark| bare(word(mark)));
+                .next_if(|token| is_name(token) && !is_keyword(word(token)))
+                .map(|token| bare(word(token)));
             tables.push(Named { path: table.path().to_owned(), alias });
         }
     }

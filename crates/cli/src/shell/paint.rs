@@ -1,6 +1,6 @@
 //! Statements in colours.
 
-use tonnage_sql::{Draft, MarkKind, Open};
+use tonnage_sql::{SqlTokenKind, SqlTokens, Unclosed};
 
 use super::words::is_keyword;
 
@@ -15,35 +15,35 @@ pub(super) fn painted(before: &str, line: &str) -> Option<String> {
         return None;
     }
     let text = format!("{before}{line}");
-    let draft = Draft::read(&text);
+    let tokens = SqlTokens::read(&text);
     let mut out = String::with_capacity(2 * line.len());
     let mut at = before.len();
-    for mark in draft.marks().iter().filter(|mark| mark.range.end > before.len()) {
-        let start = mark.range.start.max(at);
+    for token in tokens.tokens().iter().filter(|token| token.range.end > before.len()) {
+        let start = token.range.start.max(at);
         out.push_str(&text[at..start]);
-        let part = &text[start..mark.range.end];
-        match colour(mark.kind, &text[mark.range.clone()], draft.open()) {
+        let part = &text[start..token.range.end];
+        match colour(token.kind, &text[token.range.clone()], tokens.open()) {
             Some(colour) => out.push_str(&format!("\x1b[{colour}m{part}\x1b[0m")),
             None => out.push_str(part),
         }
-        at = mark.range.end;
+        at = token.range.end;
     }
     out.push_str(&text[at..]);
     Some(out)
 }
 
-fn colour(kind: MarkKind, text: &str, open: Option<Open>) -> Option<&'static str> {
+fn colour(kind: SqlTokenKind, text: &str, open: Option<Unclosed>) -> Option<&'static str> {
     const KEYWORD: &str = "1;34";
     const TEXT: &str = "32";
     const NUMBER: &str = "36";
     const COMMENT: &str = "90";
     match kind {
-        MarkKind::Word if is_keyword(text) => Some(KEYWORD),
-        MarkKind::Text => Some(TEXT),
-        MarkKind::Number | MarkKind::Parameter => Some(NUMBER),
-        MarkKind::Comment => Some(COMMENT),
-        MarkKind::Rest if open == Some(Open::Comment) => Some(COMMENT),
-        MarkKind::Rest if matches!(open, Some(Open::Text | Open::Dollar)) => Some(TEXT),
+        SqlTokenKind::Word if is_keyword(text) => Some(KEYWORD),
+        SqlTokenKind::Text => Some(TEXT),
+        SqlTokenKind::Number | SqlTokenKind::Parameter => Some(NUMBER),
+        SqlTokenKind::Comment => Some(COMMENT),
+        SqlTokenKind::Rest if open == Some(Unclosed::Comment) => Some(COMMENT),
+        SqlTokenKind::Rest if matches!(open, Some(Unclosed::Text | Unclosed::Dollar)) => Some(TEXT),
         _ => None,
     }
 }

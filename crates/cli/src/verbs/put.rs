@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::Value as Json;
-use tonnage::{ColumnType, Error, Result, Row, Table, TableSchema, Value, WriteOptions, Written};
+use tonnage::{
+    ColumnType, Error, Result, Row, Table, TableSchema, Value, WriteOptions, WriteResult,
+};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
@@ -102,25 +104,27 @@ impl PutArgs {
         Ok(texts)
     }
 
-    fn put(&self, table: &Table, row: &Row) -> Result<Written> {
+    fn put(&self, table: &Table, row: &Row) -> Result<WriteResult> {
         let options = self.write.options();
         match (self.write.if_absent, self.write.if_present, self.write.if_version) {
             (true, _, _) => table.put_if_absent(row, &options),
             (_, true, _) => table.put_if_present(row, &options),
             (_, _, Some(version)) => table.put_if_version(row, version, &options),
-            _ => table.put(row, &options).map(|version| Written::Stored { version }),
+            _ => table.put(row, &options).map(|version| WriteResult::Stored { version }),
         }
     }
 }
 
 /// Says what became of a conditional write. Answers whether it was carried out.
-pub(crate) fn told(place: &str, written: Written) -> Outcome<bool> {
+pub(crate) fn told(place: &str, written: WriteResult) -> Outcome<bool> {
     match written {
-        Written::Stored { version } => say(format_args!("{place}: stored as version {version}"))?,
-        Written::Refused { current: Some(version), .. } => {
+        WriteResult::Stored { version } => {
+            say(format_args!("{place}: stored as version {version}"))?
+        }
+        WriteResult::ConditionFailed { current: Some(version), .. } => {
             eprintln!("tonnage: {place}: not stored: there is one, of version {version}");
         }
-        Written::Refused { current: None, .. } => {
+        WriteResult::ConditionFailed { current: None, .. } => {
             eprintln!("tonnage: {place}: not stored: there is none")
         }
     }

@@ -13,7 +13,7 @@ use arrow::array::RecordBatch;
 use clap::Args;
 use tonnage::ddl::Statement;
 use tonnage::{Error, ErrorKind, Outcome as Done, Store};
-use tonnage_sql::{Answer, Changes, Draft, MarkKind, Request, Rows, Sql, SqlOptions};
+use tonnage_sql::{Answer, Changes, Request, Rows, Sql, SqlOptions, SqlTokenKind, SqlTokens};
 
 use crate::args::Globals;
 use crate::exit::{Exit, Failure, Outcome};
@@ -274,12 +274,15 @@ fn pointed(text: &str, failure: Failure) -> Failure {
 /// Whether all statements begin like definitions: then what is wrong with them is told by who reads
 /// definitions.
 fn are_definitions(text: &str) -> bool {
-    let draft = Draft::read(text);
-    let said =
-        draft.marks().iter().filter(|mark| mark.kind != MarkKind::Comment).collect::<Vec<_>>();
-    said.split(|mark| mark.kind == MarkKind::End)
+    let tokens = SqlTokens::read(text);
+    let said = tokens
+        .tokens()
+        .iter()
+        .filter(|token| token.kind != SqlTokenKind::Comment)
+        .collect::<Vec<_>>();
+    said.split(|token| token.kind == SqlTokenKind::End)
         .filter_map(|statement| statement.first())
-        .all(|mark| is_definition(&text[mark.range.clone()]))
+        .all(|token| is_definition(&text[token.range.clone()]))
 }
 
 /// Whether a text begins like a definition.

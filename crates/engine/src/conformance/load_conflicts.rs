@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ground::{Ground, entries, group_range, key, kind, load_options};
+use super::fixture::{Fixture, entries, group_range, key, kind, load_options};
 use super::{Harness, Recorder};
 use crate::{
     Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting,
@@ -10,23 +10,23 @@ use crate::{
 };
 
 const ALL: [OnExisting; 4] =
-    [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite, OnExisting::Fail];
-const REPLACING: [OnExisting; 2] = [OnExisting::Replace, OnExisting::Overwrite];
+    [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace, OnExisting::Fail];
+const REPLACING: [OnExisting; 2] = [OnExisting::Replace, OnExisting::BlindReplace];
 
 fn open<'g>(
-    ground: &'g Ground,
+    fixture: &'g Fixture,
     on_existing: OnExisting,
     recorder: &Arc<Recorder>,
 ) -> Box<dyn LoadSession + 'g> {
-    ground.engine().load(load_options(on_existing, recorder)).unwrap()
+    fixture.engine().load(load_options(on_existing, recorder)).unwrap()
 }
 
-fn push(ground: &Ground, session: &dyn LoadSession, stream: u32, key: &[u8], value: &[u8]) {
-    push_at(ground, session, stream, 0, key, value);
+fn push(fixture: &Fixture, session: &dyn LoadSession, stream: u32, key: &[u8], value: &[u8]) {
+    push_at(fixture, session, stream, 0, key, value);
 }
 
 fn push_at(
-    ground: &Ground,
+    fixture: &Fixture,
     session: &dyn LoadSession,
     stream: u32,
     position: u64,
@@ -35,159 +35,159 @@ fn push_at(
 ) {
     let mut batch = Entries::new();
     batch.push(key, value, position, 0);
-    session.push(ground.space, stream, &batch).unwrap();
+    session.push(fixture.space, stream, &batch).unwrap();
 }
 
 /// Keep: the stored row stays, with its version; the entry is reported.
 pub fn keep_leaves_the_stored_row(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (old, new) = (key("a", "old"), key("a", "new"));
-    let version = ground.put(&old, b"stored");
+    let version = fixture.put(&old, b"stored");
     let recorder =
-        ground.load(OnExisting::Keep, &entries(&[(&new, b"loaded"), (&old, b"loaded")])).unwrap();
+        fixture.load(OnExisting::Keep, &entries(&[(&new, b"loaded"), (&old, b"loaded")])).unwrap();
     assert_eq!(recorder.counts(), (1, 0, 1));
     let existed = &recorder.existed()[0];
     assert_eq!(
         (existed.stream, existed.position, existed.space, &existed.key),
-        (0, 1, ground.space, &old)
+        (0, 1, fixture.space, &old)
     );
     assert_eq!(
-        (ground.value(&old).as_deref(), ground.version(&old)),
+        (fixture.value(&old).as_deref(), fixture.version(&old)),
         (Some(&b"stored"[..]), Some(version))
     );
-    assert_eq!(ground.value(&new).as_deref(), Some(&b"loaded"[..]));
+    assert_eq!(fixture.value(&new).as_deref(), Some(&b"loaded"[..]));
 }
 
 /// Replace: the entry takes the place of the stored row and is counted as replaced; new keys count
 /// as inserted.
 pub fn replace_stores_over_the_stored_row(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (old, new) = (key("a", "old"), key("b", "new"));
-    ground.put_until(&old, b"stored", u64::MAX);
-    let recorder = ground
+    fixture.put_until(&old, b"stored", u64::MAX);
+    let recorder = fixture
         .load(OnExisting::Replace, &entries(&[(&old, b"loaded"), (&new, b"loaded")]))
         .unwrap();
     assert_eq!(recorder.counts(), (1, 1, 0));
-    let rows = ground.read(&[&old, &new]);
+    let rows = fixture.read(&[&old, &new]);
     assert!(rows.values.iter().all(|value| value == b"loaded"));
     assert_eq!(rows.expiries_ms, [0, 0]);
 }
 
-/// Overwrite: every entry takes the place of what is there, and all count as inserted, those that a
+/// BlindReplace: every entry takes the place of what is there, and all count as inserted, those that a
 /// later one displaced too.
 pub fn overwrite_stores_over_the_stored_row_and_tells_nothing(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (old, new) = (key("a", "old"), key("b", "new"));
-    let version = ground.put_until(&old, b"stored", u64::MAX);
-    let recorder = ground
+    let version = fixture.put_until(&old, b"stored", u64::MAX);
+    let recorder = fixture
         .load(
-            OnExisting::Overwrite,
+            OnExisting::BlindReplace,
             &entries(&[(&old, b"1"), (&new, b"1"), (&old, b"2"), (&new, b"2")]),
         )
         .unwrap();
     assert_eq!(recorder.counts(), (4, 0, 0));
-    let rows = ground.read(&[&old, &new]);
+    let rows = fixture.read(&[&old, &new]);
     assert!(rows.values.iter().all(|value| value == b"2"));
     assert_eq!(rows.expiries_ms, [0, 0]);
-    assert!(ground.version(&old).unwrap() > version);
+    assert!(fixture.version(&old).unwrap() > version);
 }
 
 /// Fail: a stored row stops the load with `Conflict`; it stays as it is, and the load stays
 /// stopped.
 pub fn fail_stops_at_the_first_stored_row(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let old = key("a", "old");
-    ground.put(&old, b"stored");
+    fixture.put(&old, b"stored");
     let recorder = Arc::new(Recorder::default());
-    let session = open(&ground, OnExisting::Fail, &recorder);
+    let session = open(&fixture, OnExisting::Fail, &recorder);
     let stopped = session
-        .push(ground.space, 0, &entries(&[(&old, b"loaded")]))
+        .push(fixture.space, 0, &entries(&[(&old, b"loaded")]))
         .and_then(|()| session.flush());
     assert_eq!(kind(stopped), ErrorKind::Conflict);
     assert_eq!(
-        kind(session.push(ground.space, 0, &entries(&[(&key("a", "new"), b"")]))),
+        kind(session.push(fixture.space, 0, &entries(&[(&key("a", "new"), b"")]))),
         ErrorKind::Conflict
     );
     assert_eq!(kind(session.flush()), ErrorKind::Conflict);
     assert_eq!(kind(session.finish()), ErrorKind::Conflict);
     assert_eq!(recorder.existed().first().map(|existed| existed.key.clone()), Some(old.clone()));
-    assert_eq!(ground.value(&old).as_deref(), Some(&b"stored"[..]));
-    assert_eq!(ground.value(&key("a", "new")), None);
+    assert_eq!(fixture.value(&old).as_deref(), Some(&b"stored"[..]));
+    assert_eq!(fixture.value(&key("a", "new")), None);
 }
 
 /// Fail: a key that comes twice in the load stops it too.
 pub fn fail_stops_at_a_key_that_comes_twice(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let twice = key("a", "1");
-    let loaded = ground.load(
+    let loaded = fixture.load(
         OnExisting::Fail,
         &entries(&[(&twice, b"first"), (&key("a", "2"), b""), (&twice, b"second")]),
     );
     assert_eq!(kind(loaded), ErrorKind::Conflict);
-    assert_ne!(ground.value(&twice).as_deref(), Some(&b"second"[..]));
+    assert_ne!(fixture.value(&twice).as_deref(), Some(&b"second"[..]));
 }
 
 /// Fail: a load that meets nothing is a load like any other.
 pub fn fail_loads_new_rows(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.put(&key("a", "1"), b"");
-    let recorder = ground
+    let fixture = Fixture::new(harness);
+    fixture.put(&key("a", "1"), b"");
+    let recorder = fixture
         .load(OnExisting::Fail, &entries(&[(&key("a", "2"), b""), (&key("b", "1"), b"")]))
         .unwrap();
     assert_eq!(recorder.counts(), (2, 0, 0));
-    assert_eq!(ground.all_names(), ["a/1", "a/2", "b/1"]);
+    assert_eq!(fixture.all_names(), ["a/1", "a/2", "b/1"]);
 }
 
 /// Keep: of equal keys in one stream the first is stored, whether they come in one push or several,
 /// before a flush or after.
 pub fn keep_stores_the_first_of_a_stream(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (one, two) = (key("a", "1"), key("a", "2"));
     let recorder = Arc::new(Recorder::default());
-    let session = open(&ground, OnExisting::Keep, &recorder);
+    let session = open(&fixture, OnExisting::Keep, &recorder);
     session
-        .push(ground.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")]))
+        .push(fixture.space, 0, &entries(&[(&two, b"first"), (&one, b"first"), (&one, b"second")]))
         .unwrap();
-    push_at(&ground, &*session, 0, 3, &two, b"second");
-    push_at(&ground, &*session, 0, 4, &one, b"third");
+    push_at(&fixture, &*session, 0, 3, &two, b"second");
+    push_at(&fixture, &*session, 0, 4, &one, b"third");
     session.flush().unwrap();
-    push_at(&ground, &*session, 0, 5, &one, b"fourth");
+    push_at(&fixture, &*session, 0, 5, &one, b"fourth");
     session.finish().unwrap();
     assert_eq!(recorder.counts(), (2, 0, 4));
-    assert!(ground.read(&[&one, &two]).values.iter().all(|value| value == b"first"));
+    assert!(fixture.read(&[&one, &two]).values.iter().all(|value| value == b"first"));
 }
 
 /// Replace: of equal keys in one stream the last is stored. One of them counts as inserted, the
 /// others as replaced.
 pub fn replace_stores_the_last_of_a_stream(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (new, old) = (key("a", "new"), key("a", "old"));
-    ground.put(&old, b"stored");
+    fixture.put(&old, b"stored");
     let recorder = Arc::new(Recorder::default());
-    let session = open(&ground, OnExisting::Replace, &recorder);
-    session.push(ground.space, 0, &entries(&[(&new, b"1"), (&old, b"1"), (&new, b"2")])).unwrap();
-    push_at(&ground, &*session, 0, 3, &old, b"2");
+    let session = open(&fixture, OnExisting::Replace, &recorder);
+    session.push(fixture.space, 0, &entries(&[(&new, b"1"), (&old, b"1"), (&new, b"2")])).unwrap();
+    push_at(&fixture, &*session, 0, 3, &old, b"2");
     session.flush().unwrap();
     assert_eq!(recorder.counts(), (1, 3, 0));
-    push_at(&ground, &*session, 0, 4, &new, b"last");
-    push_at(&ground, &*session, 0, 5, &old, b"last");
+    push_at(&fixture, &*session, 0, 4, &new, b"last");
+    push_at(&fixture, &*session, 0, 5, &old, b"last");
     session.finish().unwrap();
     assert_eq!(recorder.counts(), (1, 5, 0));
-    assert!(ground.read(&[&new, &old]).values.iter().all(|value| value == b"last"));
+    assert!(fixture.read(&[&new, &old]).values.iter().all(|value| value == b"last"));
 }
 
 /// Order within a stream holds however often the session's memory fills up.
 pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for (on_existing, group, winner) in [
         (OnExisting::Keep, "keep", 0u64),
         (OnExisting::Replace, "replace", 19),
-        (OnExisting::Overwrite, "over", 19),
+        (OnExisting::BlindReplace, "over", 19),
     ] {
         let recorder = Arc::new(Recorder::default());
         let options =
             LoadOptions { memory_bytes_max: 64 << 10, ..load_options(on_existing, &recorder) };
-        let session = ground.engine().load(options).unwrap();
+        let session = fixture.engine().load(options).unwrap();
         for round in 0..20u64 {
             let mut batch = Entries::new();
             (0..500).for_each(|row| {
@@ -198,14 +198,14 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
                     0,
                 )
             });
-            session.push(ground.space, 0, &batch).unwrap();
+            session.push(fixture.space, 0, &batch).unwrap();
         }
         session.finish().unwrap();
-        let rows = ground.scan(group_range(group), ScanOptions::default());
+        let rows = fixture.scan(group_range(group), ScanOptions::default());
         assert_eq!(rows.len(), 500);
         assert!(rows.values.iter().all(|value| value == winner.to_le_bytes()), "{on_existing:?}");
         let (inserted, replaced, existed) = recorder.counts();
-        let told = if on_existing == OnExisting::Overwrite { (10_000, 0) } else { (500, 9_500) };
+        let told = if on_existing == OnExisting::BlindReplace { (10_000, 0) } else { (500, 9_500) };
         assert_eq!((inserted, replaced + existed), told, "{on_existing:?}");
         assert_eq!(replaced > 0, on_existing == OnExisting::Replace);
     }
@@ -213,14 +213,14 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
 
 /// Existing entries of one key and stream are told in the order of the stream.
 pub fn existing_entries_of_a_key_are_told_in_stream_order(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let keys = [key("a", "1"), key("b", "1")];
     let recorder = Arc::new(Recorder::default());
-    let session = open(&ground, OnExisting::Keep, &recorder);
+    let session = open(&fixture, OnExisting::Keep, &recorder);
     for position in 0..200 {
         let mut batch = Entries::new();
         batch.push(&keys[position % 2], b"", position as u64, 0);
-        session.push(ground.space, 3, &batch).unwrap();
+        session.push(fixture.space, 3, &batch).unwrap();
     }
     session.finish().unwrap();
     for (parity, key) in (0u64..).zip(&keys) {
@@ -236,17 +236,17 @@ pub fn existing_entries_of_a_key_are_told_in_stream_order(harness: &mut dyn Harn
 
 /// Of equal keys in two streams one is stored; the other is reported, each with its own stream.
 pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in [OnExisting::Keep, OnExisting::Replace] {
         let key = key(&format!("{on_existing:?}"), "1");
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
-        push(&ground, &*session, 1, &key, b"1");
-        push(&ground, &*session, 2, &key, b"2");
+        let session = open(&fixture, on_existing, &recorder);
+        push(&fixture, &*session, 1, &key, b"1");
+        push(&fixture, &*session, 2, &key, b"2");
         session.finish().unwrap();
         assert_eq!(recorder.inserted(), 1);
         assert_eq!(recorder.replaced() + recorder.existed().len() as u64, 1);
-        let value = ground.value(&key).unwrap();
+        let value = fixture.value(&key).unwrap();
         if on_existing == OnExisting::Keep {
             let winner = u32::from(value[0] - b'0');
             assert_eq!(recorder.of_stream(winner), (1, 0));
@@ -262,66 +262,66 @@ pub fn of_two_streams_with_one_key_one_wins(harness: &mut dyn Harness) {
 
 /// An observer that has seen enough stops the load with its own error.
 pub fn the_error_of_an_observer_stops_the_load(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 10);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 10);
     let recorder = Arc::new(Recorder::with_patience(3));
-    let session = open(&ground, OnExisting::Keep, &recorder);
+    let session = open(&fixture, OnExisting::Keep, &recorder);
     let mut batch = Entries::new();
     (0..10).for_each(|row| batch.push(&key("a", &format!("{row:02}")), b"", row, 0));
-    let stopped = session.push(ground.space, 0, &batch).and_then(|()| session.flush());
+    let stopped = session.push(fixture.space, 0, &batch).and_then(|()| session.flush());
     assert_eq!(stopped.unwrap_err().message(), "the observer has seen enough");
-    assert_eq!(kind(session.push(ground.space, 0, &batch)), ErrorKind::Unavailable);
+    assert_eq!(kind(session.push(fixture.space, 0, &batch)), ErrorKind::Unavailable);
     assert_eq!(kind(session.finish()), ErrorKind::Unavailable);
 }
 
 /// Among rows that were put, replaced and deleted by small writes, a load sees exactly those that
 /// exist.
 pub fn a_load_sees_the_rows_of_small_writes(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c"], 10);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c"], 10);
     for row in 0..5 {
-        ground.delete(&key("a", &format!("{row:02}")));
-        ground.put(&key("b", &format!("{row:02}")), b"replaced");
+        fixture.delete(&key("a", &format!("{row:02}")));
+        fixture.put(&key("b", &format!("{row:02}")), b"replaced");
     }
     let mut batch = Entries::new();
     let keys = ["a", "b", "c", "d"]
         .into_iter()
         .flat_map(|group| (0..10).map(move |row| key(group, &format!("{row:02}"))));
     (0..).zip(keys).for_each(|(position, key)| batch.push(&key, b"loaded", position, 0));
-    let recorder = ground.load(OnExisting::Keep, &batch).unwrap();
+    let recorder = fixture.load(OnExisting::Keep, &batch).unwrap();
     assert_eq!(recorder.counts(), (15, 0, 25));
-    assert_eq!(ground.value(&key("a", "00")).as_deref(), Some(&b"loaded"[..]));
-    assert_eq!(ground.value(&key("b", "00")).as_deref(), Some(&b"replaced"[..]));
-    let recorder = ground.load(OnExisting::Replace, &batch).unwrap();
+    assert_eq!(fixture.value(&key("a", "00")).as_deref(), Some(&b"loaded"[..]));
+    assert_eq!(fixture.value(&key("b", "00")).as_deref(), Some(&b"replaced"[..]));
+    let recorder = fixture.load(OnExisting::Replace, &batch).unwrap();
     assert_eq!(recorder.counts(), (0, 40, 0));
-    assert_eq!(ground.value(&key("b", "00")).as_deref(), Some(&b"loaded"[..]));
+    assert_eq!(fixture.value(&key("b", "00")).as_deref(), Some(&b"loaded"[..]));
 }
 
 /// A row that is written after its entry was pushed, and before the load ends, keeps what was
 /// written: the entry existed, or was overtaken.
 pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in ALL {
         let (new, old) =
             (key(&format!("{on_existing:?}"), "new"), key(&format!("{on_existing:?}"), "old"));
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
+        let session = open(&fixture, on_existing, &recorder);
         if REPLACING.contains(&on_existing) {
-            ground.put(&old, b"stored");
-            push(&ground, &*session, 0, &old, b"loaded");
+            fixture.put(&old, b"stored");
+            push(&fixture, &*session, 0, &old, b"loaded");
         }
-        push(&ground, &*session, 0, &new, b"loaded");
-        let version = ground.put(&new, b"written");
-        ground.put(&old, b"written");
+        push(&fixture, &*session, 0, &new, b"loaded");
+        let version = fixture.put(&new, b"written");
+        fixture.put(&old, b"written");
         let finished = session.finish();
-        assert_eq!(ground.value(&new).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
-        assert_eq!(ground.value(&old).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
-        assert!(ground.version(&new).unwrap() >= version);
+        assert_eq!(fixture.value(&new).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
+        assert_eq!(fixture.value(&old).as_deref(), Some(&b"written"[..]), "{on_existing:?}");
+        assert!(fixture.version(&new).unwrap() >= version);
         match on_existing {
             OnExisting::Keep => {
                 assert_eq!(recorder.inserted() + recorder.existed().len() as u64, 1)
             }
-            OnExisting::Replace | OnExisting::Overwrite => {
+            OnExisting::Replace | OnExisting::BlindReplace => {
                 assert_eq!(
                     (recorder.counts(), recorder.overtaken()),
                     ((0, 0, 0), 2),
@@ -343,24 +343,24 @@ pub fn a_write_after_the_push_is_not_lost(harness: &mut dyn Harness) {
 /// also over those pushed long after it. A stream that put a row by itself and then yielded a newer
 /// one ended with the older.
 pub fn an_entry_replaces_what_was_written_before_its_push(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for (on_existing, counts) in
-        [(OnExisting::Replace, (1, 2, 0)), (OnExisting::Overwrite, (3, 0, 0))]
+        [(OnExisting::Replace, (1, 2, 0)), (OnExisting::BlindReplace, (3, 0, 0))]
     {
         let (first, second) =
             (key(&format!("{on_existing:?}"), "1"), key(&format!("{on_existing:?}"), "2"));
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
-        ground.put(&first, b"A");
-        push(&ground, &*session, 0, &first, b"B");
-        push(&ground, &*session, 0, &second, b"loaded");
+        let session = open(&fixture, on_existing, &recorder);
+        fixture.put(&first, b"A");
+        push(&fixture, &*session, 0, &first, b"B");
+        push(&fixture, &*session, 0, &second, b"loaded");
         session.flush().unwrap();
-        assert_eq!(ground.value(&first).as_deref(), Some(&b"B"[..]), "{on_existing:?}");
-        let version = ground.put(&second, b"A");
-        push_at(&ground, &*session, 0, 1, &second, b"B");
+        assert_eq!(fixture.value(&first).as_deref(), Some(&b"B"[..]), "{on_existing:?}");
+        let version = fixture.put(&second, b"A");
+        push_at(&fixture, &*session, 0, 1, &second, b"B");
         session.finish().unwrap();
-        assert_eq!(ground.value(&second).as_deref(), Some(&b"B"[..]), "{on_existing:?}");
-        assert!(ground.version(&second).unwrap() > version);
+        assert_eq!(fixture.value(&second).as_deref(), Some(&b"B"[..]), "{on_existing:?}");
+        assert!(fixture.version(&second).unwrap() > version);
         assert_eq!((recorder.counts(), recorder.overtaken()), (counts, 0), "{on_existing:?}");
     }
 }
@@ -368,20 +368,20 @@ pub fn an_entry_replaces_what_was_written_before_its_push(harness: &mut dyn Harn
 /// Of the entries of one key in two streams those that were pushed before a write of others give
 /// way to it, and those after do not.
 pub fn a_write_between_two_pushes_parts_them(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for (on_existing, streams) in [
         (OnExisting::Replace, [1, 2]),
         (OnExisting::Replace, [2, 1]),
-        (OnExisting::Overwrite, [2, 1]),
+        (OnExisting::BlindReplace, [2, 1]),
     ] {
         let key = key(&format!("{on_existing:?}"), &format!("{streams:?}"));
-        let session = open(&ground, on_existing, &Arc::new(Recorder::default()));
-        push(&ground, &*session, streams[0], &key, b"before");
-        ground.put(&key, b"written");
-        push(&ground, &*session, streams[1], &key, b"after");
+        let session = open(&fixture, on_existing, &Arc::new(Recorder::default()));
+        push(&fixture, &*session, streams[0], &key, b"before");
+        fixture.put(&key, b"written");
+        push(&fixture, &*session, streams[1], &key, b"after");
         session.finish().unwrap();
         assert_eq!(
-            ground.value(&key).as_deref(),
+            fixture.value(&key).as_deref(),
             Some(&b"after"[..]),
             "{on_existing:?} {streams:?}"
         );
@@ -391,19 +391,19 @@ pub fn a_write_between_two_pushes_parts_them(harness: &mut dyn Harness) {
 /// What another load stored after the push is not lost; what it stored before is replaced. Before
 /// the first flush and after.
 pub fn a_load_during_the_load_is_not_lost(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
+        let session = open(&fixture, on_existing, &recorder);
         for round in 0..2 {
             let [lost, won] = ["lost", "won"]
                 .map(|name| key(&format!("{on_existing:?}"), &format!("{name}{round}")));
-            push_at(&ground, &*session, 0, 2 * round, &lost, b"loaded");
-            ground.load(on_existing, &entries(&[(&lost, b"other"), (&won, b"other")])).unwrap();
-            push_at(&ground, &*session, 0, 2 * round + 1, &won, b"loaded");
+            push_at(&fixture, &*session, 0, 2 * round, &lost, b"loaded");
+            fixture.load(on_existing, &entries(&[(&lost, b"other"), (&won, b"other")])).unwrap();
+            push_at(&fixture, &*session, 0, 2 * round + 1, &won, b"loaded");
             session.flush().unwrap();
-            assert_eq!(ground.value(&lost).as_deref(), Some(&b"other"[..]), "{on_existing:?}");
-            assert_eq!(ground.value(&won).as_deref(), Some(&b"loaded"[..]), "{on_existing:?}");
+            assert_eq!(fixture.value(&lost).as_deref(), Some(&b"other"[..]), "{on_existing:?}");
+            assert_eq!(fixture.value(&won).as_deref(), Some(&b"loaded"[..]), "{on_existing:?}");
         }
         session.finish().unwrap();
         assert_eq!(
@@ -421,27 +421,27 @@ pub fn a_load_during_the_load_is_not_lost(harness: &mut dyn Harness) {
 /// brought a new value. The condition held, and the load's value vanished, though it was reported
 /// as stored: no order of the two explains that.
 pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
         let [changed, made, deleted] =
             ["changed", "made", "deleted"].map(|name| key(&format!("{on_existing:?}"), name));
-        let version = ground.put(&changed, b"stored");
-        let deleted_version = ground.put(&deleted, b"stored");
+        let version = fixture.put(&changed, b"stored");
+        let deleted_version = fixture.put(&deleted, b"stored");
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
+        let session = open(&fixture, on_existing, &recorder);
         for (position, key) in (0..).zip([&changed, &made, &deleted]) {
-            push_at(&ground, &*session, 0, position, key, b"loaded");
+            push_at(&fixture, &*session, 0, position, key, b"loaded");
         }
         let versions = [
-            ground.put_if(&changed, b"written", Condition::IfVersion(version)).version().unwrap(),
-            ground.put_if(&made, b"written", Condition::IfAbsent).version().unwrap(),
+            fixture.put_if(&changed, b"written", Condition::IfVersion(version)).version().unwrap(),
+            fixture.put_if(&made, b"written", Condition::IfAbsent).version().unwrap(),
         ];
-        let mut batch = WriteBatch::new(ground.space);
+        let mut batch = WriteBatch::new(fixture.space);
         batch.delete(&deleted, Condition::IfVersion(deleted_version));
-        ground.write(&batch).version().unwrap();
+        fixture.write(&batch).version().unwrap();
         session.finish().unwrap();
         assert_eq!(recorder.overtaken(), 0, "{on_existing:?}");
-        let rows = ground.read(&[&changed, &made, &deleted]);
+        let rows = fixture.read(&[&changed, &made, &deleted]);
         assert_eq!(rows.len(), 3, "{on_existing:?}");
         assert!(rows.values.iter().all(|value| value == b"loaded"), "{on_existing:?}");
         assert!(
@@ -454,36 +454,36 @@ pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Har
 /// A load that keeps what is there stores on a condition, too: another load that replaces, and was
 /// pushed before, comes after it.
 pub fn a_load_comes_after_the_keeping_loads_beside_it(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
         let key = key(&format!("{on_existing:?}"), "1");
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
-        push(&ground, &*session, 0, &key, b"replaces");
+        let session = open(&fixture, on_existing, &recorder);
+        push(&fixture, &*session, 0, &key, b"replaces");
         assert_eq!(
-            ground.load(OnExisting::Keep, &entries(&[(&key, b"keeps")])).unwrap().counts(),
+            fixture.load(OnExisting::Keep, &entries(&[(&key, b"keeps")])).unwrap().counts(),
             (1, 0, 0)
         );
-        let kept = ground.version(&key).unwrap();
+        let kept = fixture.version(&key).unwrap();
         session.finish().unwrap();
-        assert_eq!(ground.value(&key).as_deref(), Some(&b"replaces"[..]), "{on_existing:?}");
-        assert!(ground.version(&key).unwrap() > kept);
+        assert_eq!(fixture.value(&key).as_deref(), Some(&b"replaces"[..]), "{on_existing:?}");
+        assert!(fixture.version(&key).unwrap() > kept);
         assert_eq!(recorder.overtaken(), 0);
     }
 }
 
 /// A write without a condition overtakes an entry though writes on conditions came before it.
 pub fn the_last_write_beside_a_load_decides(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
         let key = key(&format!("{on_existing:?}"), "1");
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
-        push(&ground, &*session, 0, &key, b"loaded");
-        ground.put_if(&key, b"first", Condition::IfAbsent).version().unwrap();
-        ground.put(&key, b"second");
+        let session = open(&fixture, on_existing, &recorder);
+        push(&fixture, &*session, 0, &key, b"loaded");
+        fixture.put_if(&key, b"first", Condition::IfAbsent).version().unwrap();
+        fixture.put(&key, b"second");
         session.finish().unwrap();
-        assert_eq!(ground.value(&key).as_deref(), Some(&b"second"[..]), "{on_existing:?}");
+        assert_eq!(fixture.value(&key).as_deref(), Some(&b"second"[..]), "{on_existing:?}");
         assert_eq!((recorder.counts(), recorder.overtaken()), ((0, 0, 0), 1), "{on_existing:?}");
     }
 }
@@ -491,17 +491,17 @@ pub fn the_last_write_beside_a_load_decides(harness: &mut dyn Harness) {
 /// A row that was written after the push is later though it has expired: an older entry does not
 /// take its place.
 pub fn a_later_row_that_expired_is_later(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite] {
+    let fixture = Fixture::new(harness);
+    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace] {
         let key = key(&format!("{on_existing:?}"), "1");
         let recorder = Arc::new(Recorder::default());
-        let session = open(&ground, on_existing, &recorder);
-        push(&ground, &*session, 0, &key, b"loaded");
-        let now_ms = ground.clock.now_ms();
-        ground.put_until(&key, b"written", now_ms + 100);
-        ground.clock.set_ms(now_ms + 100);
+        let session = open(&fixture, on_existing, &recorder);
+        push(&fixture, &*session, 0, &key, b"loaded");
+        let now_ms = fixture.clock.now_ms();
+        fixture.put_until(&key, b"written", now_ms + 100);
+        fixture.clock.set_ms(now_ms + 100);
         session.finish().unwrap();
-        assert_eq!(ground.value(&key), None, "{on_existing:?}");
+        assert_eq!(fixture.value(&key), None, "{on_existing:?}");
         assert_eq!((recorder.inserted(), recorder.replaced()), (0, 0), "{on_existing:?}");
         assert_eq!(recorder.overtaken() + recorder.existed().len() as u64, 1, "{on_existing:?}");
     }
@@ -510,21 +510,21 @@ pub fn a_later_row_that_expired_is_later(harness: &mut dyn Harness) {
 /// Small writes that race with the storing of a load of the same keys are never lost, and neither
 /// is an entry of the load: it wins over writes on conditions, whichever of the two comes first.
 pub fn writes_that_race_with_a_load_are_not_lost(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for on_existing in REPLACING {
-        (0..10).for_each(|round| race(&ground, on_existing, round));
+        (0..10).for_each(|round| race(&fixture, on_existing, round));
     }
 }
 
-fn race(ground: &Ground, on_existing: OnExisting, round: u32) {
+fn race(fixture: &Fixture, on_existing: OnExisting, round: u32) {
     const ROWS: usize = 300;
     let keys: Vec<Vec<u8>> = (0..ROWS)
         .map(|row| key(&format!("{on_existing:?}{round}"), &format!("{row:03}")))
         .collect();
     let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
     let recorder = Arc::new(Recorder::default());
-    let session = open(ground, on_existing, &recorder);
-    let (engine, space) = (ground.engine(), ground.space);
+    let session = open(fixture, on_existing, &recorder);
+    let (engine, space) = (fixture.engine(), fixture.space);
     let write = |key: &Vec<u8>, condition| {
         let mut batch = WriteBatch::new(space);
         batch.put(key, b"written", 0, condition);
@@ -543,7 +543,7 @@ fn race(ground: &Ground, on_existing: OnExisting, round: u32) {
     session.finish().unwrap();
     for (row, key) in keys.iter().enumerate() {
         let expected = if row % 3 == 0 { &b"written"[..] } else { b"loaded" };
-        assert_eq!(ground.value(key).as_deref(), Some(expected), "row {row}");
+        assert_eq!(fixture.value(key).as_deref(), Some(expected), "row {row}");
     }
     let (inserted, replaced, existed) = recorder.counts();
     assert_eq!((inserted + replaced + recorder.overtaken(), existed), (ROWS as u64, 0));

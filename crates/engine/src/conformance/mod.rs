@@ -9,7 +9,7 @@
 //! the engine and on the memory engine, which must agree. A behaviour that rests on a capability
 //! that the engine does not have checks that the engine says so.
 
-mod ground;
+mod fixture;
 mod model;
 mod recorder;
 mod suite;
@@ -20,10 +20,10 @@ pub mod expiry;
 pub mod limits;
 pub mod load_conflicts;
 pub mod loads;
-pub mod placed;
 pub mod ranges;
 pub mod reads;
 pub mod scans;
+pub mod shard_prefixed;
 pub mod spaces;
 pub mod upkeep;
 pub mod versions;

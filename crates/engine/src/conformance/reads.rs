@@ -1,21 +1,21 @@
 //! Reads of many keys at once.
 
 use super::Harness;
-use super::ground::{Ground, key};
+use super::fixture::{Fixture, key};
 use crate::{Projection, ReadOptions, Rows, Slices};
 
 /// A read of no keys succeeds and finds nothing.
 pub fn no_keys_find_no_rows(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 2);
-    assert!(ground.read(&[]).is_empty());
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 2);
+    assert!(fixture.read(&[]).is_empty());
 }
 
 /// Rows come in the order of their keys, missing ones are left out, and origins say which key each
 /// row answers.
 pub fn rows_come_in_the_order_of_the_keys(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c"], 2);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c"], 2);
     let keys = [
         key("c", "01"),
         key("a", "77"),
@@ -24,7 +24,7 @@ pub fn rows_come_in_the_order_of_the_keys(harness: &mut dyn Harness) {
         key("b", "00"),
         key("a", "00"),
     ];
-    let rows = ground.read(&keys.each_ref().map(Vec::as_slice));
+    let rows = fixture.read(&keys.each_ref().map(Vec::as_slice));
     let found: Vec<&[u8]> = [0, 2, 4, 5].map(|index: usize| keys[index].as_slice()).to_vec();
     assert_eq!(rows.keys.iter().collect::<Vec<_>>(), found);
     assert_eq!(rows.values.iter().collect::<Vec<_>>(), found);
@@ -33,10 +33,10 @@ pub fn rows_come_in_the_order_of_the_keys(harness: &mut dyn Harness) {
 
 /// Each of several equal keys is answered.
 pub fn a_key_asked_for_twice_is_answered_twice(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (once, twice) = (key("a", "1"), key("b", "1"));
-    let versions = [ground.put(&once, b"once"), ground.put(&twice, b"twice")];
-    let rows = ground.read(&[&twice, &once, &twice, &twice]);
+    let versions = [fixture.put(&once, b"once"), fixture.put(&twice, b"twice")];
+    let rows = fixture.read(&[&twice, &once, &twice, &twice]);
     assert_eq!(
         rows.values.iter().collect::<Vec<_>>(),
         [&b"twice"[..], b"once", b"twice", b"twice"]
@@ -47,12 +47,12 @@ pub fn a_key_asked_for_twice_is_answered_twice(harness: &mut dyn Harness) {
 
 /// Without values, a read still tells keys, versions and expiries.
 pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let key = key("a", "1");
-    let version = ground.put_until(&key, b"value", u64::MAX);
+    let version = fixture.put_until(&key, b"value", u64::MAX);
     let keys: Slices = [&key[..]].into_iter().collect();
     let mut rows = Rows::new();
-    ground.engine().read(ground.space, &keys, Projection::KeysOnly, &mut rows).unwrap();
+    fixture.engine().read(fixture.space, &keys, Projection::KeysOnly, &mut rows).unwrap();
     let mut expected = Rows::new();
     expected.push(&key, b"", version, u64::MAX, 0);
     assert_eq!(rows, expected);
@@ -60,43 +60,43 @@ pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
 
 /// What the caller's batch held before is gone.
 pub fn a_read_clears_the_batch_first(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let mut rows = Rows::new();
     rows.push(b"left", b"over", 1, 2, 3);
-    ground
+    fixture
         .engine()
-        .read(ground.space, &Slices::new(), Projection::KeysAndValues, &mut rows)
+        .read(fixture.space, &Slices::new(), Projection::KeysAndValues, &mut rows)
         .unwrap();
     assert!(rows.is_empty());
 }
 
 /// Values are any bytes, none included, and so are minor keys.
 pub fn bytes_of_every_kind_come_back(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let every_byte: Vec<u8> = (0..=255).collect();
     for minor in [&[][..], &[0], &[0, 0], &[0xFF], &[0xFF, 0xFF, 0xFF, 0xFF], &every_byte] {
         let mut key = key("a", "");
         key.extend_from_slice(minor);
         for value in [&[][..], &[0], &[0xFF], &every_byte] {
-            ground.put(&key, value);
-            assert_eq!(ground.value(&key).as_deref(), Some(value));
+            fixture.put(&key, value);
+            assert_eq!(fixture.value(&key).as_deref(), Some(value));
         }
     }
-    assert_eq!(ground.all_names().len(), 6);
+    assert_eq!(fixture.all_names().len(), 6);
 }
 
 /// Thousands of keys, sorted or not, are answered in one call.
 pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let groups: Vec<String> = (0..100).map(|group| format!("g{group}")).collect();
-    ground.fill(&groups.iter().map(String::as_str).collect::<Vec<_>>(), 50);
+    fixture.fill(&groups.iter().map(String::as_str).collect::<Vec<_>>(), 50);
     let mut keys: Vec<Vec<u8>> = groups
         .iter()
         .flat_map(|group| (0..100).map(|row| key(group, &format!("{row:02}"))))
         .collect();
     for descending in [false, true] {
         keys.sort_by(|left, right| if descending { right.cmp(left) } else { left.cmp(right) });
-        let rows = ground.read(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let rows = fixture.read(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>());
         assert_eq!(rows.len(), 5_000);
         assert!((0..rows.len()).all(|row| rows.keys.get(row) == keys[rows.origins[row] as usize]));
         assert!(rows.origins.is_sorted());
@@ -104,11 +104,16 @@ pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) 
 }
 
 /// Reads some keys, and tells how many were taken and which of them have rows.
-fn read_some(ground: &Ground<'_>, keys: &Slices, first: usize, bytes_max: usize) -> (usize, Rows) {
+fn read_some(
+    fixture: &Fixture<'_>,
+    keys: &Slices,
+    first: usize,
+    bytes_max: usize,
+) -> (usize, Rows) {
     let options =
         ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max };
     let mut rows = Rows::new();
-    let taken = ground.engine().read_some(ground.space, keys, &options, &mut rows).unwrap();
+    let taken = fixture.engine().read_some(fixture.space, keys, &options, &mut rows).unwrap();
     (taken, rows)
 }
 
@@ -116,17 +121,17 @@ fn read_some(ground: &Ground<'_>, keys: &Slices, first: usize, bytes_max: usize)
 /// than it asked for.
 pub fn a_read_of_some_keys_keeps_to_its_bytes(harness: &mut dyn Harness) {
     const BYTES_MAX: usize = 10_000;
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let all: Vec<Vec<u8>> =
         (0..600).map(|row| key(&format!("g{}", row % 7), &format!("{row:03}"))).collect();
     for (row, key) in all.iter().enumerate().filter(|(row, _)| row % 5 != 0) {
         // Small rows first, so that the large ones come as a surprise.
-        ground.put(key, &vec![row as u8; if row < 400 { row % 40 } else { 1_000 + row }]);
+        fixture.put(key, &vec![row as u8; if row < 400 { row % 40 } else { 1_000 + row }]);
     }
     let keys: Slices = all.iter().map(Vec::as_slice).collect();
     let (mut first, mut origins) = (0, Vec::new());
     while first < keys.len() {
-        let (taken, rows) = read_some(&ground, &keys, first, BYTES_MAX);
+        let (taken, rows) = read_some(&fixture, &keys, first, BYTES_MAX);
         assert!(taken > 0 && rows.bytes() <= BYTES_MAX, "{taken} keys, {} bytes", rows.bytes());
         assert!(
             rows.origins.iter().all(|origin| (first..first + taken).contains(&(*origin as usize)))
@@ -142,38 +147,38 @@ pub fn a_read_of_some_keys_keeps_to_its_bytes(harness: &mut dyn Harness) {
 
 /// A limit that no row keeps to gives rows one by one.
 pub fn a_row_larger_than_the_bytes_of_a_read_still_comes(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 3);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 3);
     let keys = [key("a", "00"), key("a", "01"), key("a", "02")];
     let keys: Slices = keys.iter().map(Vec::as_slice).collect();
     for first in 0..3 {
-        let (taken, rows) = read_some(&ground, &keys, first, 1);
+        let (taken, rows) = read_some(&fixture, &keys, first, 1);
         assert_eq!((taken, rows.origins), (1, vec![first as u32]));
     }
 }
 
 /// Keys without rows take no bytes: a read goes on over them.
 pub fn missing_keys_do_not_end_a_read_of_some(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 1);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 1);
     let keys: Vec<Vec<u8>> = (0..300).map(|row| key("a", &format!("{:02}", row % 100))).collect();
     let keys: Slices = keys.iter().map(Vec::as_slice).collect();
-    let (taken, rows) = read_some(&ground, &keys, 0, 1);
+    let (taken, rows) = read_some(&fixture, &keys, 0, 1);
     assert_eq!((taken, rows.origins), (100, vec![0]));
-    let (taken, rows) = read_some(&ground, &keys, 201, 1);
+    let (taken, rows) = read_some(&fixture, &keys, 201, 1);
     assert_eq!((taken, rows.len()), (99, 0));
 }
 
 /// Rows outlive the engine.
 pub fn rows_are_the_same_after_reopen(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
-    ground.fill(&["a", "b"], 3);
-    ground.put_until(&key("c", "00"), b"expires", u64::MAX);
-    ground.delete(&key("b", "01"));
+    let mut fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b"], 3);
+    fixture.put_until(&key("c", "00"), b"expires", u64::MAX);
+    fixture.delete(&key("b", "01"));
     let keys = [key("a", "00"), key("b", "00"), key("b", "01"), key("c", "00")];
-    let before = ground.read(&keys.each_ref().map(Vec::as_slice));
-    if ground.reopen() {
-        assert_eq!(ground.read(&keys.each_ref().map(Vec::as_slice)), before);
+    let before = fixture.read(&keys.each_ref().map(Vec::as_slice));
+    if fixture.reopen() {
+        assert_eq!(fixture.read(&keys.each_ref().map(Vec::as_slice)), before);
     }
     assert_eq!(before.origins, [0, 1, 3]);
 }

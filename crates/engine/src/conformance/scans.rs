@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Harness;
-use super::ground::{Ground, forward, group_range, key, kind, name, reverse};
+use super::fixture::{Fixture, forward, group_range, key, kind, name, reverse};
 use crate::{ErrorKind, KeyFilter, Projection, Ranges, Rows, ScanOptions, Verdict};
 
 /// Wants the keys whose last byte is an even digit.
@@ -23,50 +23,50 @@ fn range(start: &[u8], end: &[u8]) -> Ranges {
 
 /// A range holds its start and not its end; neither need be stored.
 pub fn a_range_holds_its_start_and_not_its_end(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b"], 6);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b"], 6);
     assert_eq!(
-        ground.names(range(&key("a", "01"), &key("a", "04")), forward()),
+        fixture.names(range(&key("a", "01"), &key("a", "04")), forward()),
         ["a/01", "a/02", "a/03"]
     );
     assert_eq!(
-        ground.names(range(&key("a", "010"), &key("a", "035")), forward()),
+        fixture.names(range(&key("a", "010"), &key("a", "035")), forward()),
         ["a/02", "a/03"]
     );
     assert_eq!(
-        ground.names(range(&key("a", "010"), &key("a", "035")), reverse()),
+        fixture.names(range(&key("a", "010"), &key("a", "035")), reverse()),
         ["a/03", "a/02"]
     );
 }
 
 /// A forward scan of a shard key gives ascending keys, a reverse scan descending ones.
 pub fn rows_of_a_shard_key_come_in_key_order(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c"], 3);
-    assert_eq!(ground.names(group_range("b"), forward()), ["b/00", "b/01", "b/02"]);
-    assert_eq!(ground.names(group_range("b"), reverse()), ["b/02", "b/01", "b/00"]);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c"], 3);
+    assert_eq!(fixture.names(group_range("b"), forward()), ["b/00", "b/01", "b/02"]);
+    assert_eq!(fixture.names(group_range("b"), reverse()), ["b/02", "b/01", "b/00"]);
 }
 
 /// Several ranges are scanned one after another as they are listed, in either direction; origins
 /// tell them apart.
 pub fn ranges_come_one_after_another(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c"], 2);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c"], 2);
     let mut ranges = group_range("c");
     ranges.push_prefix(&key("nothing", ""));
     ranges.push_prefix(&key("a", ""));
     ranges.push(&key("c", "01"), &key("c", "02"));
-    let rows = ground.scan(ranges.clone(), forward());
+    let rows = fixture.scan(ranges.clone(), forward());
     assert_eq!(rows.origins, [0, 0, 2, 2, 3]);
-    assert_eq!(ground.names(ranges.clone(), forward()), ["c/00", "c/01", "a/00", "a/01", "c/01"]);
-    assert_eq!(ground.names(ranges, reverse()), ["c/01", "c/00", "a/01", "a/00", "c/01"]);
+    assert_eq!(fixture.names(ranges.clone(), forward()), ["c/00", "c/01", "a/00", "a/01", "c/01"]);
+    assert_eq!(fixture.names(ranges, reverse()), ["c/01", "c/00", "a/01", "a/00", "c/01"]);
 }
 
 /// Without an order, a scan gives the same rows.
 pub fn an_unordered_scan_gives_every_row_once(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c", "d"], 5);
-    let mut names = ground.names(Ranges::whole_space(), ScanOptions::default());
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c", "d"], 5);
+    let mut names = fixture.names(Ranges::whole_space(), ScanOptions::default());
     names.sort();
     let expected: Vec<String> = ["a", "b", "c", "d"]
         .iter()
@@ -78,11 +78,11 @@ pub fn an_unordered_scan_gives_every_row_once(harness: &mut dyn Harness) {
 /// A whole space is scanned in order under each shard key, and with one shard and a total order in
 /// order throughout.
 pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let groups = ["e", "a", "d", "b", "c", "f"];
-    ground.fill(&groups, 4);
+    fixture.fill(&groups, 4);
     for (options, descending) in [(forward(), false), (reverse(), true)] {
-        let names = ground.names(Ranges::whole_space(), options);
+        let names = fixture.names(Ranges::whole_space(), options);
         assert_eq!(names.len(), groups.len() * 4);
         for group in groups {
             let places: Vec<usize> =
@@ -94,7 +94,7 @@ pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn 
                     .is_sorted_by(|left, right| (left < right) != descending)
             );
         }
-        let capability = ground.engine().capability();
+        let capability = fixture.engine().capability();
         if capability.total_order && capability.shards == 1 {
             assert!(
                 names.is_sorted_by(|left, right| (left < right) != descending),
@@ -106,16 +106,16 @@ pub fn a_whole_space_is_scanned_in_order_under_each_shard_key(harness: &mut dyn 
 
 /// A range across shard keys works where there is a total order, and is `Unsupported` elsewhere.
 pub fn a_range_across_shard_keys_needs_a_total_order(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c"], 2);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c"], 2);
     let across = range(&key("a", "01"), &key("c", "01"));
-    if ground.engine().capability().total_order {
-        let mut names = ground.names(across, forward());
+    if fixture.engine().capability().total_order {
+        let mut names = fixture.names(across, forward());
         names.sort();
         assert_eq!(names, ["a/01", "b/00", "b/01", "c/00"]);
     } else {
         assert_eq!(
-            kind(ground.engine().scan(ground.space, across, forward())),
+            kind(fixture.engine().scan(fixture.space, across, forward())),
             ErrorKind::Unsupported
         );
     }
@@ -124,11 +124,11 @@ pub fn a_range_across_shard_keys_needs_a_total_order(harness: &mut dyn Harness) 
 /// The ranges of a split together give every row once, ascending and without gaps, however many are
 /// asked for.
 pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let groups = ["a", "b", "c", "d", "e"];
-    ground.fill(&groups, 20);
+    fixture.fill(&groups, 20);
     for parts in [1, 2, 3, 7, 1_000] {
-        let ranges = ground.engine().split(ground.space, parts).unwrap();
+        let ranges = fixture.engine().split(fixture.space, parts).unwrap();
         assert!((1..=parts).contains(&ranges.len()), "{} parts of {parts}", ranges.len());
         assert!(
             ranges.start(0).is_empty() && ranges.end(ranges.len() - 1).is_empty(),
@@ -138,7 +138,7 @@ pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
             (1..ranges.len()).all(|part| ranges.start(part) == ranges.end(part - 1)),
             "parts meet"
         );
-        let names = ground.names(ranges, ScanOptions::default());
+        let names = fixture.names(ranges, ScanOptions::default());
         let distinct: std::collections::BTreeSet<_> = names.iter().collect();
         assert_eq!((names.len(), distinct.len()), (groups.len() * 20, groups.len() * 20));
     }
@@ -146,28 +146,29 @@ pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
 
 /// A space without rows is one part; one that does not exist is not found.
 pub fn an_empty_space_is_one_part(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    assert!(ground.engine().split(ground.space, 8).unwrap().is_whole_space(0));
-    assert_eq!(kind(ground.engine().split(crate::SpaceId(999), 8)), ErrorKind::NotFound);
+    let fixture = Fixture::new(harness);
+    assert!(fixture.engine().split(fixture.space, 8).unwrap().is_whole_space(0));
+    assert_eq!(kind(fixture.engine().split(crate::SpaceId(999), 8)), ErrorKind::NotFound);
 }
 
 /// Ranges that hold nothing, and no ranges at all, give nothing.
 pub fn an_empty_range_gives_nothing(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 6);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 6);
     for options in [ScanOptions::default(), forward(), reverse()] {
-        assert!(ground.names(Ranges::new(), options.clone()).is_empty());
-        assert!(ground.names(range(&key("a", "03"), &key("a", "03")), options.clone()).is_empty());
-        assert!(ground.names(range(&key("a", "04"), &key("a", "02")), options.clone()).is_empty());
-        assert!(ground.names(group_range("b"), options).is_empty());
+        assert!(fixture.names(Ranges::new(), options.clone()).is_empty());
+        assert!(fixture.names(range(&key("a", "03"), &key("a", "03")), options.clone()).is_empty());
+        assert!(fixture.names(range(&key("a", "04"), &key("a", "02")), options.clone()).is_empty());
+        assert!(fixture.names(group_range("b"), options).is_empty());
     }
 }
 
 /// The end of a scan stays the end.
 pub fn a_scan_that_is_over_stays_over(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 3);
-    let mut scanner = ground.engine().scan(ground.space, Ranges::whole_space(), forward()).unwrap();
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 3);
+    let mut scanner =
+        fixture.engine().scan(fixture.space, Ranges::whole_space(), forward()).unwrap();
     let mut rows = Rows::new();
     while scanner.next_batch(&mut rows).unwrap() {}
     for _ in 0..2 {
@@ -179,13 +180,13 @@ pub fn a_scan_that_is_over_stays_over(harness: &mut dyn Harness) {
 
 /// Batches hold about as many rows as asked for, and nothing is lost or doubled between them.
 pub fn batches_keep_to_their_rows(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b", "c"], 20);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b", "c"], 20);
     for options in [ScanOptions::default(), forward(), reverse()] {
         for batch_rows_max in [1, 7, 20, 1_000] {
             let options = ScanOptions { batch_rows_max, ..options.clone() };
             let mut scanner =
-                ground.engine().scan(ground.space, Ranges::whole_space(), options).unwrap();
+                fixture.engine().scan(fixture.space, Ranges::whole_space(), options).unwrap();
             let (mut rows, mut keys) = (Rows::new(), Vec::new());
             while scanner.next_batch(&mut rows).unwrap() {
                 assert!(
@@ -204,14 +205,14 @@ pub fn batches_keep_to_their_rows(harness: &mut dyn Harness) {
 
 /// Batches hold about as many bytes as asked for; a row that is larger comes all the same.
 pub fn batches_keep_to_their_bytes(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     for row in 0..40 {
-        ground.put(&key("a", &format!("{row:02}")), &[b'v'; 1_000]);
+        fixture.put(&key("a", &format!("{row:02}")), &[b'v'; 1_000]);
     }
-    ground.put(&key("a", "20x"), &[b'w'; 100_000]);
+    fixture.put(&key("a", "20x"), &[b'w'; 100_000]);
     for options in [ScanOptions::default(), forward(), reverse()] {
         let options = ScanOptions { batch_bytes_max: 5_000, ..options };
-        let mut scanner = ground.engine().scan(ground.space, group_range("a"), options).unwrap();
+        let mut scanner = fixture.engine().scan(fixture.space, group_range("a"), options).unwrap();
         let (mut rows, mut count) = (Rows::new(), 0);
         while scanner.next_batch(&mut rows).unwrap() {
             let giant: usize = rows.values.iter().map(<[u8]>::len).filter(|len| *len > 5_000).sum();
@@ -228,14 +229,14 @@ pub fn batches_keep_to_their_bytes(harness: &mut dyn Harness) {
 
 /// Without values, a scan still tells keys, versions and expiries.
 pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let key = key("a", "1");
-    let version = ground.put_until(&key, b"value", u64::MAX);
+    let version = fixture.put_until(&key, b"value", u64::MAX);
     let mut expected = Rows::new();
     expected.push(&key, b"", version, u64::MAX, 0);
     for options in [ScanOptions::default(), forward(), reverse()] {
         assert_eq!(
-            ground.scan(
+            fixture.scan(
                 group_range("a"),
                 ScanOptions { projection: Projection::KeysOnly, ..options }
             ),
@@ -246,30 +247,30 @@ pub fn keys_only_leaves_out_the_values(harness: &mut dyn Harness) {
 
 /// Rows that the filter passes over are not given.
 pub fn a_filter_passes_rows_over(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a", "b"], 5);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b"], 5);
     let filter: Option<Arc<dyn KeyFilter>> = Some(Arc::new(EvenOnly));
     let options = ScanOptions { filter: filter.clone(), batch_rows_max: 2, ..forward() };
-    assert_eq!(ground.names(group_range("a"), options), ["a/00", "a/02", "a/04"]);
+    assert_eq!(fixture.names(group_range("a"), options), ["a/00", "a/02", "a/04"]);
     let options = ScanOptions { filter, ..reverse() };
-    assert_eq!(ground.names(group_range("b"), options), ["b/04", "b/02", "b/00"]);
+    assert_eq!(fixture.names(group_range("b"), options), ["b/04", "b/02", "b/00"]);
 }
 
 /// A row written ahead of the scan while it runs never makes it fail, and rows that stay are given
 /// once.
 pub fn writes_during_a_scan_do_not_disturb_it(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 20);
-    let mut scanner = ground
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 20);
+    let mut scanner = fixture
         .engine()
-        .scan(ground.space, group_range("a"), ScanOptions { batch_rows_max: 5, ..forward() })
+        .scan(fixture.space, group_range("a"), ScanOptions { batch_rows_max: 5, ..forward() })
         .unwrap();
     let (mut rows, mut names) = (Rows::new(), Vec::new());
     let mut round = 0;
     while scanner.next_batch(&mut rows).unwrap() {
         names.extend(rows.keys.iter().map(name));
-        ground.put(&key("a", &format!("{round:02}")), b"rewritten");
-        ground.delete(&key("a", "99"));
+        fixture.put(&key("a", &format!("{round:02}")), b"rewritten");
+        fixture.delete(&key("a", "99"));
         round += 1;
     }
     assert_eq!(names, (0..20).map(|row| format!("a/{row:02}")).collect::<Vec<_>>());

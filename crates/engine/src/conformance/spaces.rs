@@ -1,7 +1,7 @@
 //! Spaces: made, listed and dropped as a whole.
 
-use super::ground::{Ground, entries, kind, scan, shape};
-use super::{Harness, ground};
+use super::fixture::{Fixture, entries, kind, scan, shape};
+use super::{Harness, fixture};
 use crate::{
     Condition, Durability, ErrorKind, KeyPart, KeyShape, LoadOptions, Projection, Ranges, Rows,
     ScanOptions, Slices, WriteBatch,
@@ -9,37 +9,37 @@ use crate::{
 
 /// A space is listed with its number, name and shape.
 pub fn a_space_is_listed_with_its_name_and_shape(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let shape = KeyShape::new([KeyPart::Path, KeyPart::Fixed(8), KeyPart::Terminated]);
-    let id = ground.engine().create_space("über 'all'", &shape).unwrap();
-    let spaces = ground.engine().spaces().unwrap();
+    let id = fixture.engine().create_space("über 'all'", &shape).unwrap();
+    let spaces = fixture.engine().spaces().unwrap();
     let listed = spaces.iter().find(|space| space.id == id).expect("a new space is listed");
     assert_eq!((listed.name.as_str(), &listed.shape), ("über 'all'", &shape));
 }
 
 /// Spaces are listed by ascending number, whatever their names.
 pub fn spaces_are_listed_by_ascending_number(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let mut made = vec![ground.space];
-    made.extend(["m", "z", "a"].map(|name| ground.engine().create_space(name, &shape()).unwrap()));
+    let fixture = Fixture::new(harness);
+    let mut made = vec![fixture.space];
+    made.extend(["m", "z", "a"].map(|name| fixture.engine().create_space(name, &shape()).unwrap()));
     made.sort();
-    let listed: Vec<_> = ground.engine().spaces().unwrap().iter().map(|space| space.id).collect();
+    let listed: Vec<_> = fixture.engine().spaces().unwrap().iter().map(|space| space.id).collect();
     assert_eq!(listed, made);
 }
 
 /// A second space of the same name is a conflict and changes nothing.
 pub fn a_name_can_be_used_only_once(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    assert_eq!(kind(ground.engine().create_space("ground", &shape())), ErrorKind::Conflict);
-    assert_eq!(ground.engine().spaces().unwrap().len(), 1);
+    let fixture = Fixture::new(harness);
+    assert_eq!(kind(fixture.engine().create_space("fixture", &shape())), ErrorKind::Conflict);
+    assert_eq!(fixture.engine().spaces().unwrap().len(), 1);
 }
 
 /// Whatever is asked of a dropped space is answered with `NotFound`.
 pub fn a_dropped_space_is_not_found(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let (engine, space) = (ground.engine(), ground.space);
-    let key = ground::key("a", "1");
-    ground.put(&key, b"v");
+    let fixture = Fixture::new(harness);
+    let (engine, space) = (fixture.engine(), fixture.space);
+    let key = fixture::key("a", "1");
+    fixture.put(&key, b"v");
     engine.drop_space(space).unwrap();
 
     let keys: Slices = [&key[..]].into_iter().collect();
@@ -67,58 +67,58 @@ pub fn a_dropped_space_is_not_found(harness: &mut dyn Harness) {
 /// The name of a dropped space is free, the new space of that name is empty, and has a number of
 /// its own.
 pub fn a_dropped_name_starts_anew_under_a_new_number(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
-    let dropped = ground.space;
-    ground.fill(&["a", "b"], 3);
-    ground.engine().drop_space(dropped).unwrap();
-    ground.space = ground.engine().create_space("ground", &shape()).unwrap();
-    assert_ne!(ground.space, dropped);
-    assert!(ground.all_names().is_empty());
-    assert_eq!(ground.value(&ground::key("a", "00")), None);
+    let mut fixture = Fixture::new(harness);
+    let dropped = fixture.space;
+    fixture.fill(&["a", "b"], 3);
+    fixture.engine().drop_space(dropped).unwrap();
+    fixture.space = fixture.engine().create_space("fixture", &shape()).unwrap();
+    assert_ne!(fixture.space, dropped);
+    assert!(fixture.all_names().is_empty());
+    assert_eq!(fixture.value(&fixture::key("a", "00")), None);
 }
 
 /// Dropping one space leaves the rows of its neighbours by number.
 pub fn dropping_a_space_leaves_the_others(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
-    let first = ground.space;
-    let second = ground.engine().create_space("second", &shape()).unwrap();
-    let third = ground.engine().create_space("third", &shape()).unwrap();
+    let mut fixture = Fixture::new(harness);
+    let first = fixture.space;
+    let second = fixture.engine().create_space("second", &shape()).unwrap();
+    let third = fixture.engine().create_space("third", &shape()).unwrap();
     for space in [first, second, third] {
-        ground.space = space;
-        ground.fill(&["a"], 2);
+        fixture.space = space;
+        fixture.fill(&["a"], 2);
     }
-    ground.engine().drop_space(second).unwrap();
+    fixture.engine().drop_space(second).unwrap();
     for space in [first, third] {
-        ground.space = space;
-        assert_eq!(ground.all_names(), ["a/00", "a/01"]);
+        fixture.space = space;
+        assert_eq!(fixture.all_names(), ["a/00", "a/01"]);
     }
 }
 
 /// The same key in two spaces is two rows.
 pub fn rows_of_one_space_are_unseen_in_another(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
-    let key = ground::key("a", "1");
-    ground.put(&key, b"here");
-    let here = ground.space;
-    ground.space = ground.engine().create_space("elsewhere", &shape()).unwrap();
-    assert_eq!(ground.value(&key), None);
-    assert!(ground.all_names().is_empty());
-    ground.put(&key, b"there");
-    ground.delete(&ground::key("a", "2"));
-    ground.space = here;
-    assert_eq!(ground.value(&key).as_deref(), Some(&b"here"[..]));
+    let mut fixture = Fixture::new(harness);
+    let key = fixture::key("a", "1");
+    fixture.put(&key, b"here");
+    let here = fixture.space;
+    fixture.space = fixture.engine().create_space("elsewhere", &shape()).unwrap();
+    assert_eq!(fixture.value(&key), None);
+    assert!(fixture.all_names().is_empty());
+    fixture.put(&key, b"there");
+    fixture.delete(&fixture::key("a", "2"));
+    fixture.space = here;
+    assert_eq!(fixture.value(&key).as_deref(), Some(&b"here"[..]));
 }
 
 /// Spaces, and their absence, outlive the engine.
 pub fn spaces_are_the_same_after_reopen(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
-    let dropped = ground.engine().create_space("dropped", &shape()).unwrap();
+    let mut fixture = Fixture::new(harness);
+    let dropped = fixture.engine().create_space("dropped", &shape()).unwrap();
     let shape = KeyShape::new([KeyPart::Path, KeyPart::Fixed(300)]);
-    ground.engine().create_space("kept", &shape).unwrap();
-    ground.engine().drop_space(dropped).unwrap();
-    let before = ground.engine().spaces().unwrap();
-    if ground.reopen() {
-        assert_eq!(ground.engine().spaces().unwrap(), before);
+    fixture.engine().create_space("kept", &shape).unwrap();
+    fixture.engine().drop_space(dropped).unwrap();
+    let before = fixture.engine().spaces().unwrap();
+    if fixture.reopen() {
+        assert_eq!(fixture.engine().spaces().unwrap(), before);
     }
     assert_eq!(before.len(), 2);
 }
@@ -126,13 +126,13 @@ pub fn spaces_are_the_same_after_reopen(harness: &mut dyn Harness) {
 /// The number of a dropped space is not given out again, not even if it was the last one and the
 /// store was opened anew.
 pub fn a_number_is_never_used_twice(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
-    let mut used = vec![ground.space];
+    let mut fixture = Fixture::new(harness);
+    let mut used = vec![fixture.space];
     for _ in 0..3 {
-        let id = ground.engine().create_space("brief", &shape()).unwrap();
+        let id = fixture.engine().create_space("brief", &shape()).unwrap();
         assert!(!used.contains(&id), "{id:?} was used before");
         used.push(id);
-        ground.engine().drop_space(id).unwrap();
-        ground.reopen();
+        fixture.engine().drop_space(id).unwrap();
+        fixture.reopen();
     }
 }

@@ -154,7 +154,7 @@ macro_rules! conformance_suite {
                 a_loaded_row_at_the_end_of_a_range_stays,
                 a_deletion_and_a_conditional_write_take_turns,
             }
-            placed {
+            shard_prefixed {
                 one_batch_writes_several_spaces,
                 a_refused_batch_leaves_nothing_in_any_space,
                 a_key_that_names_another_shard_is_invalid,
@@ -219,7 +219,7 @@ mod tests {
             include_str!("loads.rs"),
             include_str!("load_conflicts.rs"),
             include_str!("ranges.rs"),
-            include_str!("placed.rs"),
+            include_str!("shard_prefixed.rs"),
             include_str!("errors.rs"),
             include_str!("upkeep.rs"),
         ];

@@ -1,7 +1,7 @@
 //! Many independent batches in one call.
 
 use super::Harness;
-use super::ground::{Ground, START_MS, key};
+use super::fixture::{Fixture, START_MS, key};
 use crate::header::NEVER_MS;
 use crate::{
     Condition, Durability, Engine, ErrorKind, Projection, Rows, SpaceId, WriteBatch, WriteOutcome,
@@ -21,16 +21,16 @@ fn delete(space: SpaceId, key: &[u8], condition: Condition) -> WriteBatch {
 
 /// No batches, no outcomes.
 pub fn no_batches_have_no_outcomes(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    assert!(ground.engine().write_many(&[], Durability::Fsync).is_empty());
+    let fixture = Fixture::new(harness);
+    assert!(fixture.engine().write_many(&[], Durability::Fsync).is_empty());
 }
 
 /// Each batch has its outcome, in its place: one that is wrong, or whose condition does not hold,
 /// leaves the others alone.
 pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let space = ground.space;
-    let stored = ground.put(&key("b", "1"), b"stored before");
+    let fixture = Fixture::new(harness);
+    let space = fixture.space;
+    let stored = fixture.put(&key("b", "1"), b"stored before");
     let mut mixed = WriteBatch::new(space);
     mixed.put(&key("a", "2"), b"", NEVER_MS, Condition::Always);
     mixed.put(&key("c", "2"), b"", NEVER_MS, Condition::Always);
@@ -42,7 +42,7 @@ pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
         WriteBatch::new(space),
         put(space, &key("c", "1"), b"last", Condition::IfAbsent),
     ];
-    let mut outcomes = ground.engine().write_many(&batches, Durability::Write).into_iter();
+    let mut outcomes = fixture.engine().write_many(&batches, Durability::Write).into_iter();
     assert!(matches!(outcomes.next(), Some(Ok(WriteOutcome::Applied { .. }))));
     assert_eq!(outcomes.next().unwrap().unwrap_err().kind(), ErrorKind::Invalid);
     assert_eq!(
@@ -53,15 +53,15 @@ pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
     assert!(matches!(outcomes.next(), Some(Ok(WriteOutcome::Applied { .. }))));
     assert!(matches!(outcomes.next(), Some(Ok(WriteOutcome::Applied { .. }))));
     assert!(outcomes.next().is_none());
-    assert_eq!(ground.all_names(), ["a/1", "b/1", "c/1"]);
-    assert_eq!(ground.value(&key("b", "1")).as_deref(), Some(&b"stored before"[..]));
+    assert_eq!(fixture.all_names(), ["a/1", "b/1", "c/1"]);
+    assert_eq!(fixture.value(&key("b", "1")).as_deref(), Some(&b"stored before"[..]));
 }
 
 /// Batches are judged and carried out in their order: each sees what those before it left of its
 /// rows.
 pub fn a_batch_sees_what_those_before_it_left(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let (space, row) = (ground.space, key("a", "1"));
+    let fixture = Fixture::new(harness);
+    let (space, row) = (fixture.space, key("a", "1"));
     let batches = [
         put(space, &row, b"first", Condition::IfAbsent),
         put(space, &row, b"refused", Condition::IfAbsent),
@@ -69,7 +69,7 @@ pub fn a_batch_sees_what_those_before_it_left(harness: &mut dyn Harness) {
         put(space, &row, b"refused", Condition::IfPresent),
         put(space, &row, b"last", Condition::IfAbsent),
     ];
-    let outcomes = ground.engine().write_many(&batches, Durability::Write);
+    let outcomes = fixture.engine().write_many(&batches, Durability::Write);
     let outcomes: Vec<WriteOutcome> = outcomes.into_iter().map(Result::unwrap).collect();
     let versions: Vec<u64> = outcomes.iter().filter_map(|outcome| outcome.version()).collect();
     assert!(
@@ -78,43 +78,43 @@ pub fn a_batch_sees_what_those_before_it_left(harness: &mut dyn Harness) {
     );
     assert_eq!(outcomes[1], WriteOutcome::Refused { operation: 0, current: Some(versions[0]) });
     assert_eq!(outcomes[3], WriteOutcome::Refused { operation: 0, current: None });
-    assert_eq!(ground.value(&row).as_deref(), Some(&b"last"[..]));
-    assert_eq!(ground.version(&row), Some(versions[2]));
+    assert_eq!(fixture.value(&row).as_deref(), Some(&b"last"[..]));
+    assert_eq!(fixture.version(&row), Some(versions[2]));
 }
 
 /// A row that an earlier batch put, and that has expired already, counts as absent.
 pub fn a_row_put_by_an_earlier_batch_may_have_expired(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let (space, row) = (ground.space, key("a", "1"));
+    let fixture = Fixture::new(harness);
+    let (space, row) = (fixture.space, key("a", "1"));
     let mut expired = WriteBatch::new(space);
     expired.put(&row, b"expired", START_MS, Condition::Always);
     let batches = [expired, put(space, &row, b"lives", Condition::IfAbsent)];
-    let outcomes = ground.engine().write_many(&batches, Durability::Write);
+    let outcomes = fixture.engine().write_many(&batches, Durability::Write);
     assert!(
         outcomes.iter().all(|outcome| matches!(outcome, Ok(WriteOutcome::Applied { .. }))),
         "{outcomes:?}"
     );
-    assert_eq!(ground.value(&row).as_deref(), Some(&b"lives"[..]));
+    assert_eq!(fixture.value(&row).as_deref(), Some(&b"lives"[..]));
 }
 
 /// Whatever durability is asked for, batches of many shard keys are all there afterwards.
 pub fn many_batches_are_the_same_after_reopen(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
+    let mut fixture = Fixture::new(harness);
     for (round, durability) in
         [Durability::None, Durability::Write, Durability::Fsync].into_iter().enumerate()
     {
         let row = |number: usize| key(&format!("g{number:03}"), &round.to_string());
         let batches: Vec<WriteBatch> = (0..200)
-            .map(|number| put(ground.space, &row(number), &row(number), Condition::IfAbsent))
+            .map(|number| put(fixture.space, &row(number), &row(number), Condition::IfAbsent))
             .collect();
-        let outcomes = ground.engine().write_many(&batches, durability);
+        let outcomes = fixture.engine().write_many(&batches, durability);
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(WriteOutcome::Applied { .. }))));
     }
-    ground.engine().sync().unwrap();
+    fixture.engine().sync().unwrap();
     for _ in 0..2 {
-        assert_eq!(ground.all_names().len(), 600);
-        assert_eq!(ground.value(&key("g077", "1")), Some(key("g077", "1")));
-        ground.reopen();
+        assert_eq!(fixture.all_names().len(), 600);
+        assert_eq!(fixture.value(&key("g077", "1")), Some(key("g077", "1")));
+        fixture.reopen();
     }
 }
 
@@ -123,11 +123,11 @@ pub fn many_batches_are_the_same_after_reopen(harness: &mut dyn Harness) {
 pub fn calls_in_opposite_orders_lose_nothing(harness: &mut dyn Harness) {
     const ROWS: usize = 12;
     const STEPS: u64 = 40;
-    let ground = Ground::new(harness);
-    let (engine, space) = (ground.engine(), ground.space);
+    let fixture = Fixture::new(harness);
+    let (engine, space) = (fixture.engine(), fixture.space);
     let rows: Vec<Vec<u8>> = (0..ROWS).map(|row| key(&format!("g{row}"), "count")).collect();
     for row in &rows {
-        ground.put(row, &0u64.to_le_bytes());
+        fixture.put(row, &0u64.to_le_bytes());
     }
     let backwards: Vec<Vec<u8>> = rows.iter().rev().cloned().collect();
     std::thread::scope(|threads| {
@@ -136,7 +136,7 @@ pub fn calls_in_opposite_orders_lose_nothing(harness: &mut dyn Harness) {
         }
     });
     for row in &rows {
-        assert_eq!(ground.value(row), Some((3 * STEPS).to_le_bytes().to_vec()));
+        assert_eq!(fixture.value(row), Some((3 * STEPS).to_le_bytes().to_vec()));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Harness;
-use super::ground::{Ground, group_range, key, kind, scan};
+use super::fixture::{Fixture, group_range, key, kind, scan};
 use crate::{
     Condition, Durability, Engine, Error, ErrorKind, Projection, Rows, ScanOptions, Slices,
     SpaceId, WriteBatch, WriteOutcome,
@@ -11,39 +11,39 @@ use crate::{
 
 /// A second put of a key takes the place of the first.
 pub fn a_put_replaces_the_row(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.put(&key("a", "1"), b"first, and longer");
-    ground.put(&key("a", "1"), b"second");
-    assert_eq!(ground.value(&key("a", "1")).as_deref(), Some(&b"second"[..]));
-    assert_eq!(ground.all_names(), ["a/1"]);
+    let fixture = Fixture::new(harness);
+    fixture.put(&key("a", "1"), b"first, and longer");
+    fixture.put(&key("a", "1"), b"second");
+    assert_eq!(fixture.value(&key("a", "1")).as_deref(), Some(&b"second"[..]));
+    assert_eq!(fixture.all_names(), ["a/1"]);
 }
 
 /// A deleted row is gone from reads and scans; its neighbours stay.
 pub fn a_delete_removes_the_row(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 3);
-    ground.delete(&key("a", "01"));
-    assert_eq!(ground.value(&key("a", "01")), None);
-    assert_eq!(ground.all_names(), ["a/00", "a/02"]);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 3);
+    fixture.delete(&key("a", "01"));
+    assert_eq!(fixture.value(&key("a", "01")), None);
+    assert_eq!(fixture.all_names(), ["a/00", "a/02"]);
 }
 
 /// Deleting what is not there succeeds.
 pub fn deleting_a_missing_row_succeeds(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.delete(&key("a", "1"));
-    assert!(ground.all_names().is_empty());
+    let fixture = Fixture::new(harness);
+    fixture.delete(&key("a", "1"));
+    assert!(fixture.all_names().is_empty());
 }
 
 /// All operations of a batch are carried out, and all rows put get the version that is answered.
 pub fn a_batch_is_carried_out_as_a_whole(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    ground.fill(&["a"], 2);
-    let mut batch = WriteBatch::new(ground.space);
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 2);
+    let mut batch = WriteBatch::new(fixture.space);
     batch.delete(&key("a", "00"), Condition::Always);
     batch.put(&key("a", "01"), b"new", 0, Condition::Always);
     batch.put(&key("a", "02"), b"", u64::MAX, Condition::Always);
-    let version = ground.write(&batch).version().unwrap();
-    let rows = ground.read(&[&key("a", "00"), &key("a", "01"), &key("a", "02")]);
+    let version = fixture.write(&batch).version().unwrap();
+    let rows = fixture.read(&[&key("a", "00"), &key("a", "01"), &key("a", "02")]);
     assert_eq!(rows.origins, [1, 2]);
     assert_eq!(rows.versions, [version, version]);
     assert_eq!(rows.values.iter().collect::<Vec<_>>(), [&b"new"[..], b""]);
@@ -52,63 +52,63 @@ pub fn a_batch_is_carried_out_as_a_whole(harness: &mut dyn Harness) {
 
 /// Of two operations on one key the later one decides.
 pub fn the_later_operation_on_a_key_decides(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let mut batch = WriteBatch::new(ground.space);
+    let fixture = Fixture::new(harness);
+    let mut batch = WriteBatch::new(fixture.space);
     batch.put(&key("a", "1"), b"first", 0, Condition::Always);
     batch.put(&key("a", "1"), b"second", 0, Condition::Always);
     batch.put(&key("a", "2"), b"put", 0, Condition::Always);
     batch.delete(&key("a", "2"), Condition::Always);
     batch.delete(&key("a", "3"), Condition::Always);
     batch.put(&key("a", "3"), b"back", 0, Condition::Always);
-    ground.write(&batch);
-    assert_eq!(ground.all_names(), ["a/1", "a/3"]);
-    assert_eq!(ground.value(&key("a", "1")).as_deref(), Some(&b"second"[..]));
+    fixture.write(&batch);
+    assert_eq!(fixture.all_names(), ["a/1", "a/3"]);
+    assert_eq!(fixture.value(&key("a", "1")).as_deref(), Some(&b"second"[..]));
 }
 
 /// A batch over more than one shard key is refused before anything is changed.
 pub fn a_batch_over_several_shard_keys_is_invalid(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    let mut batch = WriteBatch::new(ground.space);
+    let fixture = Fixture::new(harness);
+    let mut batch = WriteBatch::new(fixture.space);
     batch.put(&key("a", "1"), b"", 0, Condition::Always);
     batch.delete(&key("b", "1"), Condition::Always);
-    assert_eq!(kind(ground.engine().write(&batch, Durability::Write)), ErrorKind::Invalid);
-    assert!(ground.all_names().is_empty());
+    assert_eq!(kind(fixture.engine().write(&batch, Durability::Write)), ErrorKind::Invalid);
+    assert!(fixture.all_names().is_empty());
 }
 
 /// A batch of nothing is applied.
 pub fn an_empty_batch_is_applied(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
-    assert!(matches!(ground.write(&WriteBatch::new(ground.space)), WriteOutcome::Applied { .. }));
+    let fixture = Fixture::new(harness);
+    assert!(matches!(fixture.write(&WriteBatch::new(fixture.space)), WriteOutcome::Applied { .. }));
 }
 
 /// Every durability can be asked for; `sync` then keeps them all.
 pub fn every_durability_can_be_asked_for(harness: &mut dyn Harness) {
-    let mut ground = Ground::new(harness);
+    let mut fixture = Fixture::new(harness);
     for (minor, durability) in
         [("1", Durability::None), ("2", Durability::Write), ("3", Durability::Fsync)]
     {
-        let mut batch = WriteBatch::new(ground.space);
+        let mut batch = WriteBatch::new(fixture.space);
         batch.put(&key("a", minor), b"", 0, Condition::Always);
-        ground.engine().write(&batch, durability).unwrap();
+        fixture.engine().write(&batch, durability).unwrap();
     }
-    ground.engine().sync().unwrap();
-    ground.reopen();
-    assert_eq!(ground.all_names(), ["a/1", "a/2", "a/3"]);
+    fixture.engine().sync().unwrap();
+    fixture.reopen();
+    assert_eq!(fixture.all_names(), ["a/1", "a/2", "a/3"]);
 }
 
 /// Threads that count up one row, each with the version it read, lose no step.
 pub fn concurrent_counters_lose_nothing(harness: &mut dyn Harness) {
     const THREADS: u64 = 4;
     const STEPS: u64 = 50;
-    let ground = Ground::new(harness);
-    let (engine, space, key) = (ground.engine(), ground.space, key("counter", ""));
-    ground.put(&key, &0u64.to_le_bytes());
+    let fixture = Fixture::new(harness);
+    let (engine, space, key) = (fixture.engine(), fixture.space, key("counter", ""));
+    fixture.put(&key, &0u64.to_le_bytes());
     std::thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| (0..STEPS).for_each(|_| while !count_up(engine, space, &key) {}));
         }
     });
-    assert_eq!(ground.value(&key), Some((THREADS * STEPS).to_le_bytes().to_vec()));
+    assert_eq!(fixture.value(&key), Some((THREADS * STEPS).to_le_bytes().to_vec()));
 }
 
 /// Adds one if nobody wrote the row since it was read.
@@ -124,9 +124,9 @@ fn count_up(engine: &dyn Engine, space: SpaceId, key: &[u8]) -> bool {
 
 /// Whoever reads while batches are written sees all of a batch or nothing of it.
 pub fn readers_see_a_batch_as_a_whole(harness: &mut dyn Harness) {
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let keys = [key("a", "1"), key("a", "2")];
-    let (engine, space) = (ground.engine(), ground.space);
+    let (engine, space) = (fixture.engine(), fixture.space);
     let write = |round: u64| {
         let mut batch = WriteBatch::new(space);
         keys.iter().for_each(|key| batch.put(key, &round.to_le_bytes(), 0, Condition::Always));
@@ -146,16 +146,16 @@ pub fn readers_see_a_batch_as_a_whole(harness: &mut dyn Harness) {
 /// batch in two of them, half of it.
 pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
     const READS: usize = 60;
-    let ground = Ground::new(harness);
+    let fixture = Fixture::new(harness);
     let (engine, space, pair) =
-        (ground.engine(), ground.space, [key("a", "first"), key("a", "last")]);
+        (fixture.engine(), fixture.space, [key("a", "first"), key("a", "last")]);
     let write = |round: u64| {
         let mut batch = WriteBatch::new(space);
         pair.iter().for_each(|key| batch.put(key, &round.to_le_bytes(), 0, Condition::Always));
         engine.write(&batch, Durability::Write).unwrap();
     };
     write(0);
-    ground.fill(&["b"], 100);
+    fixture.fill(&["b"], 100);
     // Out of order, so that no engine walks from one to the next.
     let others: Vec<Vec<u8>> = (0..3_000).rev().map(|row| key("b", &format!("{row:04}"))).collect();
     let keys: Slices =

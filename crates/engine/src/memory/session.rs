@@ -8,7 +8,7 @@
 //!    meanwhile: the entry counts as having come before it, and is not stored. Unless that write
 //!    was judged by a condition, and so without the entry: then the entry comes after it, and takes
 //!    a new version.
-//! 4. Entries of placed spaces are applied before all others, over whatever is there.
+//! 4. Entries of shard-prefixed spaces are applied before all others, over whatever is there.
 //! 5. What became of a chunk is told to the observer once the space is unlocked, so that an
 //!    observer may read.
 
@@ -53,7 +53,7 @@ struct Buffer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Origin {
     space: SpaceId,
-    is_placed: bool,
+    is_shard_prefixed: bool,
     stream: u32,
     /// Taken when the entry was pushed.
     version: u64,
@@ -67,7 +67,7 @@ enum Fate {
     /// A row that someone else wrote after the entry was pushed stays in its place.
     Overtaken,
     /// Its space is gone: counted as replaced.
-    Displaced,
+    Superseded,
     Existed,
 }
 
@@ -113,7 +113,7 @@ impl<'a> MemoryLoad<'a> {
         for placed in [true, false] {
             let mut start = 0;
             for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
-                if of_one_space[0].is_placed == placed {
+                if of_one_space[0].is_shard_prefixed == placed {
                     self.apply_run(buffer, start, of_one_space)?;
                 }
                 start += of_one_space.len();
@@ -124,9 +124,9 @@ impl<'a> MemoryLoad<'a> {
 
     /// Applies neighbouring entries of one space, from `start` on.
     fn apply_run(&self, buffer: &Buffer, mut start: usize, run: &[Origin]) -> Result<()> {
-        let Origin { space, is_placed, .. } = run[0];
+        let Origin { space, is_shard_prefixed, .. } = run[0];
         let space = match self.engine.space(space) {
-            Err(error) if is_placed && error.kind() == ErrorKind::NotFound => None,
+            Err(error) if is_shard_prefixed && error.kind() == ErrorKind::NotFound => None,
             found => Some(found?),
         };
         let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
@@ -134,7 +134,7 @@ impl<'a> MemoryLoad<'a> {
             fates.clear();
             match &space {
                 Some(space) => self.store(space, buffer, start, chunk.len(), &mut fates),
-                None => fates.resize(chunk.len(), Fate::Displaced),
+                None => fates.resize(chunk.len(), Fate::Superseded),
             }
             self.report(buffer, start, &fates)?;
             start += chunk.len();
@@ -155,15 +155,15 @@ impl<'a> MemoryLoad<'a> {
         let mut rows = space.rows_mut();
         let now_ms = self.engine.clock.now_ms();
         for index in start..start + len {
-            let (key, Origin { is_placed, version, .. }) =
+            let (key, Origin { is_shard_prefixed, version, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
-            let fate = match is_placed {
+            let fate = match is_shard_prefixed {
                 true => Fate::Inserted,
                 false => self.fate(&rows, key, version, now_ms),
             };
             if matches!(fate, Fate::Inserted | Fate::Replaced) {
-                let is_late =
-                    !is_placed && rows.get(key).is_some_and(|row| row.header.version > version);
+                let is_late = !is_shard_prefixed
+                    && rows.get(key).is_some_and(|row| row.header.version > version);
                 let version = if is_late { self.engine.versions.next() } else { version };
                 let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
                 let is_conditional = is_late || self.is_conditional();
@@ -190,7 +190,7 @@ impl<'a> MemoryLoad<'a> {
         let (is_later, is_live) = (row.header.version > version, row.is_live(now_ms));
         match self.options.on_existing {
             OnExisting::Keep | OnExisting::Fail if is_live || is_later => Fate::Existed,
-            OnExisting::Replace | OnExisting::Overwrite if is_later && !row.is_conditional => {
+            OnExisting::Replace | OnExisting::BlindReplace if is_later && !row.is_conditional => {
                 Fate::Overtaken
             }
             _ if is_live => Fate::Replaced,
@@ -201,9 +201,9 @@ impl<'a> MemoryLoad<'a> {
     /// Tells the observer what became of the entries from `start` on.
     fn report(&self, buffer: &Buffer, start: usize, fates: &[Fate]) -> Result<()> {
         let observer = &self.options.observer;
-        let tells_new = self.options.on_existing != OnExisting::Overwrite;
+        let tells_new = self.options.on_existing != OnExisting::BlindReplace;
         let runs = runs_stored(buffer, start, fates).into_iter();
-        runs.map(|run| if tells_new { run } else { run.untold() })
+        runs.map(|run| if tells_new { run } else { run.without_replaced() })
             .for_each(|run| observer.stored(run));
         for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
             let (key, Origin { space, stream, .. }) =
@@ -221,12 +221,12 @@ impl LoadSession for MemoryLoad<'_> {
     fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
         let info = self.engine.space(space)?;
         self.check(&info, entries)?;
-        let is_placed = info.info().shape.is_placed();
+        let is_shard_prefixed = info.info().shape.is_shard_prefixed();
         let mut state = self.state()?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
         for index in 0..entries.len() {
             let version = self.engine.versions.next();
-            state.buffer.push(Origin { space, is_placed, stream, version }, entries, index);
+            state.buffer.push(Origin { space, is_shard_prefixed, stream, version }, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.apply(&mut state)?;
             }

@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::header::Header;
 use crate::{
     Capability, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo,
-    placed_shard,
+    prefixed_shard,
 };
 
 /// The rows of a space by key.
@@ -67,8 +67,8 @@ impl Space {
         if key.len() > capability.key_bytes_max {
             return Err(self.over_limit("key", key.len(), capability.key_bytes_max));
         }
-        if self.info.shape.is_placed() {
-            placed_shard(key, capability.shards).map_err(|error| error.at(self.place()))?;
+        if self.info.shape.is_shard_prefixed() {
+            prefixed_shard(key, capability.shards).map_err(|error| error.at(self.place()))?;
         }
         self.info.shape.shard_key_len(key).map_err(|error| error.at(self.place()))
     }

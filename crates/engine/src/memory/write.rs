@@ -29,18 +29,18 @@ impl BatchSpaces {
     }
 
     /// Checks every key and value, and that all keys are of one shard key. There is one shard, so
-    /// what a placed key names is always right where it is sound.
+    /// what a shard-prefixed key names is always right where it is sound.
     pub(super) fn check(&self, batch: &WriteBatch, capability: &Capability) -> Result<()> {
         let mut shard_key: Option<&[u8]> = None;
         for (space, run) in batch.runs() {
             let space = &self.0[self.place(space)];
-            let is_placed = space.info().shape.is_placed();
+            let is_shard_prefixed = space.info().shape.is_shard_prefixed();
             for index in run {
                 let key = batch.key(index);
                 let named = |error: Error| error.at(format_args!("operation {index}"));
                 let len = space.shard_key_len(key, capability).map_err(named)?;
                 space.check_value(batch.value(index), capability).map_err(named)?;
-                if !is_placed && *shard_key.get_or_insert(&key[..len]) != &key[..len] {
+                if !is_shard_prefixed && *shard_key.get_or_insert(&key[..len]) != &key[..len] {
                     return Err(many_shard_keys(space, index));
                 }
             }

@@ -28,9 +28,9 @@ use tonnage_engine::{Error, Result};
 
 use super::block::{Block, Cell, CellKind, Span};
 use super::decimal::decimal;
+use super::generated_key;
 use super::json_scan::{is_json, unescape};
 use super::layout::Layout;
-use super::made;
 use super::scalar::{self, Reason};
 use super::timestamp;
 use crate::batch::{Origin, ReadBatch, RejectedRecord};
@@ -69,7 +69,7 @@ impl Converter {
             self.layout.schema.fields().iter().zip(&self.layout.places).enumerate()
         {
             if self.made == Some(column) {
-                columns.push(made::keys(field, &block)?);
+                columns.push(generated_key::keys(field, &block)?);
                 continue;
             }
             let empty_is_value = matches!(field.data_type(), DataType::Utf8 | DataType::Binary)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use tonnage_engine::{Error, Result};
 
-use crate::options::{ReadOptions, Unmentioned};
+use crate::options::{ExtraColumns, ReadOptions};
 
 /// The columns to deliver, and for each the column of the file that it comes from.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Layout {
             let column = match (wanted(options, field.name()), options.unmentioned, &options.schema)
             {
                 (Some(wanted), _, _) => nullable(wanted),
-                (None, Unmentioned::Skip, Some(_)) => continue,
+                (None, ExtraColumns::Skip, Some(_)) => continue,
                 (None, _, _) => nullable(field),
             };
             columns.push(column);

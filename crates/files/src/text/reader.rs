@@ -13,15 +13,15 @@ use super::blocks::{Blocks, Splitter};
 use super::convert::Converter;
 use super::csv::CsvSplitter;
 use super::document::DocumentLayout;
+use super::generated_key;
 use super::json::JsonSplitter;
 use super::json_sample::JsonColumns;
 use super::json_shape::JsonShape;
 use super::layout::{Layout, nullable, text_fields, wanted};
-use super::made;
 use crate::batch::ReadBatch;
 use crate::format::Format;
 use crate::input::Input;
-use crate::options::{ReadOptions, Unmentioned};
+use crate::options::{ExtraColumns, ReadOptions};
 use crate::source::Source;
 
 /// How much of a file of JSON lines is looked at for members that nobody named.
@@ -314,7 +314,7 @@ fn made_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> 
     else {
         return Err(Error::invalid(format!("there is no column {name} to make keys for")));
     };
-    made::check(&fields[column]).map(|()| Some(column))
+    generated_key::check(&fields[column]).map(|()| Some(column))
 }
 
 pub(crate) fn no_documents(source: &Source, format: Format) -> Error {
@@ -350,7 +350,7 @@ fn open_json(
     }
     let mut fields: Vec<_> =
         options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
-    let skip_unmentioned = options.schema.is_some() && options.unmentioned == Unmentioned::Skip;
+    let skip_unmentioned = options.schema.is_some() && options.unmentioned == ExtraColumns::Skip;
     if !skip_unmentioned {
         fields.extend(found().filter(|field| wanted(options, field.name()).is_none()));
     }

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
 
-use super::judge::{Judge, Rules};
+use super::concurrent_writes::ConcurrentWrites;
+use super::conflict::{ConflictResolver, Rules};
 use super::record::{Precedence, Record};
 use super::tally::Tally;
-use super::watch::Watch;
 use super::zone::Zone;
 use crate::RocksEngine;
 use crate::shard::Shard;
@@ -20,8 +20,8 @@ pub(super) struct Context<'a> {
     pub(super) engine: &'a RocksEngine,
     pub(super) options: &'a LoadOptions,
     /// For each shard, where the load takes the place of what is there.
-    pub(super) watches: &'a [Watch<'a>],
-    /// The placed spaces of the load, whether or not they still exist.
+    pub(super) watches: &'a [ConcurrentWrites<'a>],
+    /// The shard-prefixed spaces of the load, whether or not they still exist.
     pub(super) placed: BTreeSet<SpaceId>,
     /// Set by the first step that fails, so that the others end soon.
     pub(super) stopped: AtomicBool,
@@ -34,22 +34,22 @@ impl Context<'_> {
     }
 
     /// A judge who sees what is stored in a shard now.
-    pub(super) fn judge<'a>(&'a self, shard: &'a Shard, zone: Zone) -> Judge<'a> {
-        Judge::new(shard, self.rules(shard, zone), self.engine.clock().now_ms())
+    pub(super) fn judge<'a>(&'a self, shard: &'a Shard, zone: Zone) -> ConflictResolver<'a> {
+        ConflictResolver::new(shard, self.rules(shard, zone), self.engine.clock().now_ms())
     }
 
     /// By what entries of a shard are judged now.
     pub(super) fn rules(&self, shard: &Shard, zone: Zone) -> Rules<'_> {
         let on_existing = self.options.on_existing;
         let watch = self.watches.get(shard.id.0 as usize);
-        let trusts_watch =
-            on_existing == OnExisting::Overwrite && watch.is_some_and(Watch::tells_all);
+        let trusts_watch = on_existing == OnExisting::BlindReplace
+            && watch.is_some_and(ConcurrentWrites::tells_all);
         Rules { zone, on_existing, watch, trusts_watch }
     }
 
     /// Counts rows that are about to land in a file.
     pub(super) fn lands(&self, shard: &Shard) {
-        shard.landings.fetch_add(1, Ordering::SeqCst);
+        shard.ingestions.fetch_add(1, Ordering::SeqCst);
         if let Some(watch) = self.watches.get(shard.id.0 as usize) {
             watch.lands();
         }
@@ -88,9 +88,9 @@ impl Context<'_> {
 
     /// Tells the observer of entries that are stored.
     pub(super) fn report_stored(&self, tally: Tally) {
-        let tells_new = self.options.on_existing != OnExisting::Overwrite;
+        let tells_new = self.options.on_existing != OnExisting::BlindReplace;
         for run in tally.into_runs() {
-            self.options.observer.stored(if tells_new { run } else { run.untold() });
+            self.options.observer.stored(if tells_new { run } else { run.without_replaced() });
         }
     }
 
@@ -115,7 +115,7 @@ impl Context<'_> {
         self.options.observer.existed(stream, position, space, key)?;
         match self.options.on_existing {
             OnExisting::Fail => Err(exists(stream, position, space, key)),
-            OnExisting::Keep | OnExisting::Replace | OnExisting::Overwrite => Ok(()),
+            OnExisting::Keep | OnExisting::Replace | OnExisting::BlindReplace => Ok(()),
         }
     }
 }
@@ -124,7 +124,7 @@ impl Context<'_> {
 pub(super) fn precedence(on_existing: OnExisting) -> Precedence {
     match on_existing {
         OnExisting::Keep | OnExisting::Fail => Precedence::First,
-        OnExisting::Replace | OnExisting::Overwrite => Precedence::Last,
+        OnExisting::Replace | OnExisting::BlindReplace => Precedence::Last,
     }
 }
 

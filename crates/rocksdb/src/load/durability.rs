@@ -27,7 +27,7 @@ fn put_all(engine: &RocksEngine, space: SpaceId) {
 #[rstest]
 #[case::to_rows_from_before(OnExisting::Keep)]
 #[case::to_rows_written_meanwhile(OnExisting::Replace)]
-#[case::without_a_look(OnExisting::Overwrite)]
+#[case::without_a_look(OnExisting::BlindReplace)]
 fn a_load_with_fsync_syncs_what_it_yields_to(
     #[case] on_existing: OnExisting,
     #[values(10, 2_000)] value_bytes: usize,

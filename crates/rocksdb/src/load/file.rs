@@ -7,8 +7,8 @@ use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::Result;
 
 use super::spill::next_file_number;
+use crate::directory::manifest::{sync_directory, unavailable};
 use crate::error::translate;
-use crate::manifest::{sync_directory, unavailable};
 use crate::shard::Shard;
 
 /// How much is written before the disk starts on it: the sync at the end then has little left to

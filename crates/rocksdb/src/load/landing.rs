@@ -15,8 +15,8 @@ use rocksdb::Options;
 use tonnage_engine::Result;
 use tonnage_engine::header::Header;
 
+use super::conflict::{EntryOutcome, Rules};
 use super::file::{FileWriter, ingest};
-use super::judge::{Fate, Rules};
 use super::output::{Draft, Output};
 use super::record::{Record, RecordSpan};
 use super::tally::Tally;
@@ -91,7 +91,7 @@ impl Landing<'_> {
     }
 
     /// Walks over the entries that are in the file.
-    fn survey(&self, fates: &[Fate]) -> Result<Survey> {
+    fn survey(&self, fates: &[EntryOutcome]) -> Result<Survey> {
         let mut survey = Survey {
             mark: self.window.count(),
             ours: Vec::with_capacity(fates.len()),
@@ -110,7 +110,7 @@ impl Landing<'_> {
                 is_suspect = self.window.is_touched_at(hash);
                 survey.touched.extend(is_suspect.then_some(hash));
             } else {
-                is_suspect &= *fate == Fate::Displaced;
+                is_suspect &= *fate == EntryOutcome::Superseded;
             }
             if is_suspect {
                 survey.suspect(index, &record);
@@ -139,7 +139,7 @@ impl Landing<'_> {
             let Some(record) = merge.next()? else { break };
             let is_suspect = match fate.is_stored() {
                 true => self.window.is_touched_at(LoadWindows::key_hash(record.key)),
-                false => *fate == Fate::Displaced && patch.was_overtaken,
+                false => *fate == EntryOutcome::Superseded && patch.was_overtaken,
             };
             if is_suspect {
                 patch.settle(&record, fate, &mut draft.tally)?;
@@ -200,13 +200,18 @@ impl<'a> Patch<'a> {
     }
 
     /// Decides again about an entry, by what is stored now.
-    fn settle(&mut self, record: &Record<'_>, fate: &mut Fate, tally: &mut Tally) -> Result<()> {
+    fn settle(
+        &mut self,
+        record: &Record<'_>,
+        fate: &mut EntryOutcome,
+        tally: &mut Tally,
+    ) -> Result<()> {
         let now = match *fate {
-            Fate::Displaced if self.was_overtaken => Fate::Overtaken,
-            Fate::Displaced => Fate::Displaced,
+            EntryOutcome::Superseded if self.was_overtaken => EntryOutcome::Overtaken,
+            EntryOutcome::Superseded => EntryOutcome::Superseded,
             before => self.judge(record, before)?,
         };
-        self.was_overtaken = now == Fate::Overtaken;
+        self.was_overtaken = now == EntryOutcome::Overtaken;
         self.has_losers |= !now.is_stored();
         self.has_existing |= now.is_reported();
         tally.change(record, *fate, now);
@@ -214,7 +219,7 @@ impl<'a> Patch<'a> {
         Ok(())
     }
 
-    fn judge(&mut self, record: &Record<'_>, before: Fate) -> Result<Fate> {
+    fn judge(&mut self, record: &Record<'_>, before: EntryOutcome) -> Result<EntryOutcome> {
         let stored = self.shard.db().get_pinned_cf(self.shard.rows(), record.key);
         let stored = stored.map_err(|error| translate(self.shard.directory.display(), error))?;
         let header = stored
@@ -223,11 +228,17 @@ impl<'a> Patch<'a> {
             .transpose()?;
         let now = self.rules.fate(record, header, self.now_ms);
         match (now, &stored) {
-            (Fate::Existed | Fate::Overtaken, Some(stored)) => self.file.put(record.key, stored)?,
-            (Fate::Renewed, _) => {
+            (EntryOutcome::Existed | EntryOutcome::Overtaken, Some(stored)) => {
+                self.file.put(record.key, stored)?
+            }
+            (EntryOutcome::Renewed, _) => {
                 self.file.put(record.key, &self.output.context.renew(self.shard, record)?)?
             }
-            (Fate::Inserted | Fate::Replaced, _) if before == Fate::Renewed => return Ok(before),
+            (EntryOutcome::Inserted | EntryOutcome::Replaced, _)
+                if before == EntryOutcome::Renewed =>
+            {
+                return Ok(before);
+            }
             _ => {}
         }
         Ok(now)

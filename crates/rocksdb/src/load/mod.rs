@@ -10,10 +10,10 @@
 //! 3. **Spill** ([`spill`]): when the memory is full of sorted runs, they go to disk.
 //! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the
 //!    load take one range after another. Of each they merge all runs, decide what becomes of every
-//!    entry ([`judge`]), write the winners to a file and have RocksDB ingest it ([`output`],
+//!    entry ([`conflict`]), write the winners to a file and have RocksDB ingest it ([`output`],
 //!    [`landing`]). The files of a load never overlap, so there is nothing to compact. Entries of
-//!    placed spaces (indexes) lie in runs of their own ([`zone`]) and are stored first, without a
-//!    look at what is there ([`placed`]): nobody ever sees a row without them.
+//!    shard-prefixed spaces (indexes) lie in runs of their own ([`zone`]) and are stored first, without a
+//!    look at what is there ([`index_output`]): nobody ever sees a row without them.
 //! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
 //!
 //! A load of a few megabytes skips all that and goes through the write-ahead log after all
@@ -25,19 +25,21 @@
 //! Entries carry the version that they took when they were pushed. A stored row with a greater
 //! version was written later, and such an entry loses to it: it is overtaken. What is written while
 //! a file is being made is caught by a load window, see [`crate::window`]; a window over the whole
-//! session ([`watch`]) tells a load that overwrites without looking of later rows, and which of
+//! session ([`concurrent_writes`]) tells a load that overwrites without looking of later rows, and which of
 //! them were stored on a condition: over those an entry is stored all the same, with a new version.
 
+mod concurrent_writes;
+mod conflict;
 mod context;
 mod cursor;
 #[cfg(test)]
 mod durability;
 mod file;
-mod judge;
+mod flush;
+mod index_output;
 mod landing;
 mod merge;
 mod output;
-mod placed;
 mod pool;
 mod range;
 mod record;
@@ -49,11 +51,9 @@ mod small_tests;
 mod sort;
 mod sources;
 mod spill;
-mod store;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod watch;
 mod workers;
 mod zone;
 

@@ -12,9 +12,9 @@
 use rocksdb::Options;
 use tonnage_engine::{Durability, OnExisting, Result, SpaceId};
 
+use super::conflict::EntryOutcome;
 use super::context::Context;
 use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
-use super::judge::Fate;
 use super::landing::{Landing, Patch};
 use super::merge::Merge;
 use super::range::KeyRange;
@@ -41,7 +41,7 @@ pub(super) struct Output<'a> {
 pub(super) struct Draft {
     pub(super) file: Option<FinishedFile>,
     /// One for each entry of the merge.
-    pub(super) fates: Vec<Fate>,
+    pub(super) fates: Vec<EntryOutcome>,
     pub(super) tally: Tally,
     pub(super) spaces: Vec<SpaceId>,
     /// Whether entries were left out.
@@ -95,9 +95,16 @@ impl Output<'_> {
         while let Some(record) = merge.next()? {
             let fate = judge.judge(&record)?;
             match fate {
-                Fate::Inserted | Fate::Replaced => file.put(record.key, record.value)?,
-                Fate::Renewed => file.put(record.key, &self.context.renew(self.shard, &record)?)?,
-                Fate::Existed | Fate::Repeated | Fate::Displaced | Fate::Overtaken => {}
+                EntryOutcome::Inserted | EntryOutcome::Replaced => {
+                    file.put(record.key, record.value)?
+                }
+                EntryOutcome::Renewed => {
+                    file.put(record.key, &self.context.renew(self.shard, &record)?)?
+                }
+                EntryOutcome::Existed
+                | EntryOutcome::Duplicate
+                | EntryOutcome::Superseded
+                | EntryOutcome::Overtaken => {}
             }
             if fate.is_stored() {
                 draft.note_space(record.space());
@@ -106,7 +113,8 @@ impl Output<'_> {
             draft.has_existing |= fate.is_reported();
             draft.tally.add(&record, fate);
             draft.fates.push(fate);
-            if fate == Fate::Existed && self.context.options.on_existing == OnExisting::Fail {
+            if fate == EntryOutcome::Existed && self.context.options.on_existing == OnExisting::Fail
+            {
                 draft.is_refused = true;
                 return Ok(draft);
             }
@@ -125,7 +133,7 @@ impl Output<'_> {
     }
 
     /// Reports the entries that exist, those of one key in the order of their streams.
-    fn report_existing(&self, fates: &[Fate]) -> Result<()> {
+    fn report_existing(&self, fates: &[EntryOutcome]) -> Result<()> {
         let mut merge = self.merge()?;
         for fate in fates {
             let Some(record) = merge.next()? else { break };

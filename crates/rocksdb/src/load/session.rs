@@ -10,13 +10,13 @@ use tonnage_engine::{
     Engine, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, SpaceId, SpaceInfo,
 };
 
+use super::concurrent_writes::ConcurrentWrites;
 use super::context::{Context, catch, precedence};
+use super::flush;
 use super::pool::{CheckedOut, Pool, PoolSettings};
 use super::record::NewRecord;
 use super::sort::rough_order;
 use super::spill::SpillPlace;
-use super::store;
-use super::watch::Watch;
 use super::workers::Workers;
 use super::zone::{Lane, Zone};
 use crate::RocksEngine;
@@ -38,8 +38,8 @@ pub(super) struct Session<'a> {
     pool: Arc<Pool>,
     workers: Workers,
     /// For each shard, where the load takes the place of what is there.
-    watches: Vec<Watch<'a>>,
-    /// The placed spaces that entries were pushed to, whether or not they still exist.
+    watches: Vec<ConcurrentWrites<'a>>,
+    /// The shard-prefixed spaces that entries were pushed to, whether or not they still exist.
     placed: RwLock<BTreeSet<SpaceId>>,
     /// Held by a flush: one at a time.
     flushing: Mutex<()>,
@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
         let spill = SpillPlace { directory: spill_directory, frame_bytes };
         // Before versions are drawn for entries: what the watches do not see is older than these.
         let watched = if keeps(options.on_existing) { &[] } else { engine.shards() };
-        let watches = watched.iter().map(Watch::open).collect();
+        let watches = watched.iter().map(ConcurrentWrites::open).collect();
         let pool = Arc::new(Pool::new(pool_settings(&options, engine.shards().len(), spill)));
         let workers = Workers::new(options.parallelism);
         Ok(Self {
@@ -170,7 +170,7 @@ impl<'a> Session<'a> {
         let permits = gathered.permits();
         let stored = match gathered.is_empty() {
             true => Ok(()),
-            false => catch(|| store::store(&self.context(), gathered)),
+            false => catch(|| flush::flush(&self.context(), gathered)),
         };
         if let Err(error) = &stored {
             self.pool.stop(error);
@@ -211,7 +211,7 @@ impl LoadSession for Session<'_> {
         self.pool.check()?;
         let info = self.engine.space(space)?;
         self.check(&info, stream, entries)?;
-        let zone = if info.shape.is_placed() { Zone::Placed } else { Zone::Ordinary };
+        let zone = if info.shape.is_shard_prefixed() { Zone::Placed } else { Zone::Ordinary };
         if zone == Zone::Placed {
             self.note_placed(space);
         }

@@ -7,7 +7,7 @@
 //!    it is in memory in the next step. Wait at the [door](crate::pace) while writes are slowed
 //!    down or stopped.
 //! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does.
-//!    Judge the entries by what is stored, note the keys of those that win in the open windows, and
+//!    ConflictResolver the entries by what is stored, note the keys of those that win in the open windows, and
 //!    commit them in one batch.
 //! 3. At the end sync once if that was asked for, and only then report: nothing is held any more,
 //!    so an observer may do what it likes.
@@ -17,8 +17,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceId, SpaceInfo};
 
+use super::conflict::{ConflictResolver, EntryOutcome};
 use super::context::Context;
-use super::judge::{Fate, Judge};
 use super::merge::Merge;
 use super::range::KeyRange;
 use super::record::{Record, RecordSpan, space_of};
@@ -27,8 +27,8 @@ use super::tally::Tally;
 use super::zone::Zone;
 use crate::error::translate;
 use crate::pace::{self, Attempt};
-use crate::patience;
 use crate::shard::Shard;
+use crate::stall;
 
 /// How much is judged and committed together, unless one entry alone is more.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -75,11 +75,11 @@ struct Small<'a> {
     context: &'a Context<'a>,
     shard: &'a Shard,
     zone: Zone,
-    judge: Judge<'a>,
+    judge: ConflictResolver<'a>,
     /// The last key of the chunk before, and what became of its first entry.
-    before: Option<(Vec<u8>, Fate)>,
+    before: Option<(Vec<u8>, EntryOutcome)>,
     /// One for each entry of the chunk.
-    fates: Vec<Fate>,
+    fates: Vec<EntryOutcome>,
     tally: Tally,
     /// Entries whose key is stored, by whomever.
     existing: Existing,
@@ -92,7 +92,7 @@ impl<'a> Small<'a> {
             self.judge.read_ahead(chunk.records())?;
         }
         let shard = self.shard;
-        shard.pace.write(chunk.arena.len(), patience::deadline(), || self.attempt(chunk))?;
+        shard.pace.write(chunk.arena.len(), stall::deadline(), || self.attempt(chunk))?;
         for (record, fate) in chunk.records().zip(&self.fates) {
             self.tally.add(&record, *fate);
             if fate.is_reported() {
@@ -117,19 +117,24 @@ impl<'a> Small<'a> {
                 space = Some(record.space());
                 is_taken = self.context.takes_entries(record.space(), self.zone)?;
             }
-            let fate = if is_taken { self.judge.judge(&record)? } else { Fate::Displaced };
+            let fate = if is_taken { self.judge.judge(&record)? } else { EntryOutcome::Superseded };
             self.fates.push(fate);
             match fate {
-                Fate::Inserted | Fate::Replaced => self.put(&mut batch, &record, record.value),
-                Fate::Renewed => {
+                EntryOutcome::Inserted | EntryOutcome::Replaced => {
+                    self.put(&mut batch, &record, record.value)
+                }
+                EntryOutcome::Renewed => {
                     self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?)
                 }
-                Fate::Existed | Fate::Repeated
+                EntryOutcome::Existed | EntryOutcome::Duplicate
                     if self.context.options.on_existing == OnExisting::Fail =>
                 {
                     return Ok(Attempt::Done(()));
                 }
-                Fate::Existed | Fate::Repeated | Fate::Displaced | Fate::Overtaken => {}
+                EntryOutcome::Existed
+                | EntryOutcome::Duplicate
+                | EntryOutcome::Superseded
+                | EntryOutcome::Overtaken => {}
             }
         }
         if batch.is_empty() {
@@ -140,7 +145,7 @@ impl<'a> Small<'a> {
     }
 
     /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to
-    /// yield to entries of placed spaces.
+    /// yield to entries of shard-prefixed spaces.
     fn stripes(&self, chunk: &Chunk) -> Result<Vec<MutexGuard<'a, ()>>> {
         if self.zone == Zone::Placed {
             return Ok(Vec::new());

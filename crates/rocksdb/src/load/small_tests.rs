@@ -39,7 +39,7 @@ fn load(store: &Store, on_existing: OnExisting, keys: std::ops::Range<u64>) {
 fn a_small_load_does_not_wait_for_a_large_one() {
     let store = store();
     let _large = store.engine.shards()[0].loading.lock(None, None);
-    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite] {
+    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace] {
         load(&store, on_existing, 0..1);
         load(&store, on_existing, 0..5_000);
     }

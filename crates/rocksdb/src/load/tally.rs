@@ -2,7 +2,7 @@
 
 use tonnage_engine::StoredRun;
 
-use super::judge::Fate;
+use super::conflict::EntryOutcome;
 use super::record::Record;
 
 /// Counts entries by stream until they may be reported.
@@ -17,7 +17,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Counts an entry.
     #[inline]
-    pub(super) fn add(&mut self, record: &Record<'_>, fate: Fate) {
+    pub(super) fn add(&mut self, record: &Record<'_>, fate: EntryOutcome) {
         if let Some(count) = self.count(record, fate) {
             *count += 1;
         }
@@ -27,7 +27,7 @@ impl Tally {
     }
 
     /// Counts an entry that was counted already: another fate has come over it.
-    pub(super) fn change(&mut self, record: &Record<'_>, before: Fate, now: Fate) {
+    pub(super) fn change(&mut self, record: &Record<'_>, before: EntryOutcome, now: EntryOutcome) {
         if let Some(count) = self.count(record, before) {
             *count -= 1;
         }
@@ -39,14 +39,14 @@ impl Tally {
 
     /// What an entry is counted in; nothing where it is reported by itself.
     #[inline]
-    fn count(&mut self, record: &Record<'_>, fate: Fate) -> Option<&mut u64> {
+    fn count(&mut self, record: &Record<'_>, fate: EntryOutcome) -> Option<&mut u64> {
         if fate.is_reported() {
             return None;
         }
         let run = self.run(record.stream);
         Some(match fate {
-            Fate::Inserted => &mut run.inserted,
-            Fate::Overtaken => &mut run.overtaken,
+            EntryOutcome::Inserted => &mut run.inserted,
+            EntryOutcome::Overtaken => &mut run.overtaken,
             _ => &mut run.replaced,
         })
     }

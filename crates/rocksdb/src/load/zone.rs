@@ -1,4 +1,4 @@
-//! Which entries of a load lie together: those of placed spaces are stored first, so they are kept
+//! Which entries of a load lie together: those of shard-prefixed spaces are stored first, so they are kept
 //! apart from the start.
 
 use tonnage_engine::SpaceId;
@@ -8,7 +8,7 @@ use super::range::KeyRange;
 /// What kind of spaces entries are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Zone {
-    /// Entries of placed spaces: stored before all others, whatever is there.
+    /// Entries of shard-prefixed spaces: stored before all others, whatever is there.
     Placed,
     /// Entries of the other spaces.
     Ordinary,

@@ -15,8 +15,8 @@ use tonnage::{BulkGetOptions, Index, IndexRange, IndexRows, IndexScanOptions, Ke
 use super::SqlTable;
 use super::condition::Condition;
 use super::index_ranges::ranges_of;
+use super::json_path::JsonPathCondition;
 use super::path::{Path, Shown, broken, gather};
-use super::place::PlaceCondition;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 const ENTRIES_FEW: u64 = 256;
@@ -55,7 +55,7 @@ pub(crate) enum IndexChoice {
 pub(crate) fn choose_index(
     table: &SqlTable,
     conditions: &[Condition],
-    places: &[PlaceCondition],
+    places: &[JsonPathCondition],
     key_path: &Path,
 ) -> Result<IndexChoice> {
     let is_whole = |path: &Path| matches!(path, Path::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());

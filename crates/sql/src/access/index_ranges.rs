@@ -3,8 +3,8 @@
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result};
 
 use super::condition::Demands;
+use super::json_path::{Cells, JsonPathCondition, cells_of};
 use super::path::range;
-use super::place::{Cells, PlaceCondition, cells_of};
 use super::{SqlTable, value_of};
 
 /// The most ranges that lists may multiply to.
@@ -16,7 +16,7 @@ pub(super) fn ranges_of(
     table: &SqlTable,
     index: &Index,
     demands: &[Option<Demands>],
-    places: &[PlaceCondition],
+    places: &[JsonPathCondition],
 ) -> Result<Option<(Vec<IndexRange>, usize)>> {
     let mut ranges = vec![IndexRange::default()];
     let mut values = 0;
@@ -52,12 +52,12 @@ fn cells(
     index: &Index,
     place: usize,
     demands: &[Option<Demands>],
-    places: &[PlaceCondition],
+    places: &[JsonPathCondition],
 ) -> Result<Option<Vec<Cells>>> {
     let indexed = &index.columns()[place];
     let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
     if !indexed.path.is_empty() {
-        let is_here = |condition: &&PlaceCondition| {
+        let is_here = |condition: &&JsonPathCondition| {
             condition.column == column && condition.path == indexed.path
         };
         let here: Vec<_> = places.iter().filter(is_here).collect();

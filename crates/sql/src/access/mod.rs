@@ -12,20 +12,20 @@
 mod condition;
 mod index_path;
 mod index_ranges;
+mod json_path;
 mod literal;
 mod ordering;
 mod path;
-mod place;
 mod read;
 mod spec;
 mod table;
 
 pub(crate) use condition::{Bound, Condition, Test, comparable};
 pub(crate) use index_path::{IndexChoice, IndexPath, choose_index};
+pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant};
 pub(crate) use path::{Path, choose};
-pub(crate) use place::{PlaceCondition, PlaceTest, Reading};
 pub(crate) use read::Read;
 pub(crate) use spec::{Latest, ReadSpec};
 pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared};

@@ -5,7 +5,7 @@
 //! one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
-mod places;
+mod json_conditions;
 mod provider;
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use datafusion::common::{DataFusionError, Result};
 use tonnage::{ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
-pub(crate) use places::places_of;
+pub(crate) use json_conditions::json_conditions_of;
 pub(crate) use provider::StoreTable;
 
 use crate::access::SqlTable;

@@ -13,7 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use tonnage::Direction;
 
-use super::{condition_of, places_of};
+use super::{condition_of, json_conditions_of};
 use crate::access::{
     Condition, IndexChoice, Latest, Path, ReadSpec, SqlTable, choose, choose_index,
 };
@@ -71,8 +71,11 @@ impl StoreTable {
             return Ok((path, by_key, None));
         }
         let parts = self.conditions(filters);
-        let places: Vec<_> =
-            filters.iter().filter_map(|filter| places_of(&self.table, filter)).flatten().collect();
+        let places: Vec<_> = filters
+            .iter()
+            .filter_map(|filter| json_conditions_of(&self.table, filter))
+            .flatten()
+            .collect();
         Ok(
             match choose_index(&self.table, &flat(&parts), &places, &path)
                 .map_err(into_datafusion)?
@@ -97,7 +100,7 @@ impl StoreTable {
             return false;
         }
         let conditions = condition_of(&self.table, filter).unwrap_or_default();
-        let places = places_of(&self.table, filter).unwrap_or_default();
+        let places = json_conditions_of(&self.table, filter).unwrap_or_default();
         conditions.iter().any(|condition| self.table.is_indexed(condition.column, &[]))
             || places.iter().any(|place| self.table.is_indexed(place.column, &place.path))
     }

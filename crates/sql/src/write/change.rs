@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Word};
-use tonnage::{Durability, Error, Result, Row, Table, TableSchema, WriteOptions, Written};
+use tonnage::{Durability, Error, Result, Row, Table, TableSchema, WriteOptions, WriteResult};
 
 use crate::access::{EXPIRY, VERSION};
 use crate::answer::{Changes, Rows};
@@ -254,7 +254,7 @@ fn quoted(name: &str) -> TokenWithSpan {
     made(token)
 }
 
-type Write = dyn Fn(&RecordBatch, usize, Noted, &Table, Durability) -> Result<Written>;
+type Write = dyn Fn(&RecordBatch, usize, Noted, &Table, Durability) -> Result<WriteResult>;
 
 /// What the store notes of a row beside its columns.
 #[derive(Clone, Copy)]
@@ -297,8 +297,8 @@ impl Change<'_> {
                 }
                 let written = write(&batch, row, noted, self.table, self.durability())?;
                 *changed += match written {
-                    Written::Stored { .. } => 1,
-                    Written::Refused { .. } => self.again(&batch, row, write)?,
+                    WriteResult::Stored { .. } => 1,
+                    WriteResult::ConditionFailed { .. } => self.again(&batch, row, write)?,
                 };
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tonnage::{BulkPutOptions, Durability, Store};
 
 use super::cars::Cars;
-use super::{Ground, Plan, tell, timed};
+use super::{Fixture, Plan, tell, timed};
 
 /// How long a load took.
 struct Took {
@@ -24,12 +24,12 @@ pub(crate) fn load(store: &Store, cars: &Cars) {
 }
 
 fn load_and_settle(indexes: usize, cars: &Cars) -> Took {
-    let ground = Ground::new(indexes);
+    let fixture = Fixture::new(indexes);
     let before = processor_time();
     let ((durable, processor), settled) = timed(|| {
-        let ((), durable) = timed(|| load(&ground.store, cars));
+        let ((), durable) = timed(|| load(&fixture.store, cars));
         let processor = processor_time() - before;
-        ground.store.settle().expect("settles");
+        fixture.store.settle().expect("settles");
         (durable, processor)
     });
     Took { durable, settled, processor }

@@ -62,12 +62,12 @@ impl Plan {
 }
 
 /// A new store with the table and some indexes, which goes with its directory.
-struct Ground {
+struct Fixture {
     store: Store,
     _directory: tempfile::TempDir,
 }
 
-impl Ground {
+impl Fixture {
     fn new(indexes: usize) -> Self {
         let root =
             std::env::var_os("TONNAGE_BENCH_DIR").map_or_else(std::env::temp_dir, Into::into);
@@ -117,18 +117,18 @@ fn main() -> Result<(), String> {
         load::run(&plan, &cars);
     }
     if plan.wants("build") || plan.wants("read") {
-        let ground = Ground::new(0);
-        load::load(&ground.store, &cars);
-        read::build(&plan, &ground.store, cars.count);
+        let fixture = Fixture::new(0);
+        load::load(&fixture.store, &cars);
+        read::build(&plan, &fixture.store, cars.count);
         if plan.wants("read") {
-            read::look_up(&ground.store, cars.count);
+            read::look_up(&fixture.store, cars.count);
         }
     }
     if plan.wants("single") {
         for indexes in 0..=plan.indexes {
-            let ground = Ground::new(indexes);
-            load::load(&ground.store, &cars);
-            single_puts(&ground.store, &format!("single puts with {indexes} indexes"));
+            let fixture = Fixture::new(indexes);
+            load::load(&fixture.store, &cars);
+            single_puts(&fixture.store, &format!("single puts with {indexes} indexes"));
         }
     }
     Ok(())

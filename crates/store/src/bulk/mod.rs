@@ -2,4 +2,3 @@
 
 pub mod get;
 pub mod put;
-pub(crate) mod rate;

@@ -71,7 +71,7 @@ impl Catalog {
         definition: &IndexDefinition,
     ) -> Result<SpaceId> {
         let name = format!("{INDEX_PREFIX}{}.{}", table.schema.path, definition.name);
-        self.make_space(&name.to_ascii_lowercase(), &KeyShape::placed())
+        self.make_space(&name.to_ascii_lowercase(), &KeyShape::shard_prefixed())
     }
 
     /// Notes that an index has every row.

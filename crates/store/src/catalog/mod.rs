@@ -22,6 +22,7 @@
 
 mod drops;
 mod indexes;
+mod relatives;
 mod rows;
 mod state;
 
@@ -39,6 +40,7 @@ use crate::index::{IndexList, WriteGate};
 use crate::schema::Change;
 use crate::{KeyClassifier, TableCodec, TableDefinition, TableSchema};
 pub(crate) use indexes::{NewIndex, unknown_index};
+pub(crate) use relatives::Relatives;
 use rows::StoredTable;
 use state::State;
 

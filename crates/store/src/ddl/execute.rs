@@ -5,7 +5,7 @@ use tonnage_engine::Result;
 use super::{Statement, parse};
 use crate::catalog::TableEntry;
 use crate::index::{CreateIndexOptions, create_index, drop_index};
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// What a statement did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,11 +23,11 @@ use tonnage_engine::{
 };
 
 use super::IndexDefinition;
-use super::parts::{PartReader, read_parts};
-use crate::bulk::get::Relatives;
 use crate::bulk::put::Cancel;
+use crate::catalog::Relatives;
 use crate::catalog::{NewIndex, TableEntry};
-use crate::store::Inner;
+use crate::inner::Inner;
+use crate::read::parts::{PartReader, read_parts};
 
 /// Rows read and indexed at a time, by each thread.
 const BATCH_ROWS: usize = 16_384;

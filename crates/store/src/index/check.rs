@@ -13,10 +13,11 @@ use std::sync::{Mutex, PoisonError};
 use tonnage_engine::{Engine, Error, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::list::{IndexSet, OpenIndex};
-use super::parts::{PartReader, read_all, read_parts};
-use crate::bulk::get::{Relatives, sorted_order};
+use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
-use crate::store::Inner;
+use crate::inner::Inner;
+use crate::read::parts::{PartReader, read_all, read_parts};
+use crate::read::sorted_order;
 
 /// Rows read at a time, by each thread.
 const BATCH_ROWS: usize = 16_384;

@@ -23,11 +23,11 @@ use tonnage_engine::{
 
 use super::check::entries_of;
 use super::list::OpenIndex;
-use super::parts::{PartReader, read_all, read_parts};
-use crate::bulk::get::sorted_order;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
-use crate::store::Inner;
+use crate::inner::Inner;
+use crate::read::parts::{PartReader, read_all, read_parts};
+use crate::read::sorted_order;
 
 /// Entries looked at together.
 const BATCH_ENTRIES: usize = 4_096;

@@ -4,7 +4,7 @@
 use tonnage_engine::{Engine, Ranges, Result, SpaceId};
 
 use super::options::IndexRange;
-use super::walk::{Bounds, push_bounds};
+use super::scan::{Bounds, push_bounds};
 
 /// Ranges looked at.
 const RANGES_MAX: usize = 16;

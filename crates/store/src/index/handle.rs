@@ -7,12 +7,12 @@ use tonnage_engine::{Direction, Error, Result, Slices};
 use super::clean::clean_index;
 use super::definition::IndexColumn;
 use super::list::OpenIndex;
+use super::lookup::{IndexRows, read};
 use super::options::{IndexRange, IndexScanOptions};
-use super::reading::{IndexRows, read};
-use super::walk::Walk;
+use super::scan::Walk;
 use crate::bulk::get::{SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::catalog::TableEntry;
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// How many entries a count reads at a time.
 const COUNT_ENTRIES: u64 = 4_096;

@@ -3,14 +3,14 @@
 //! **An index never misses a row, and may name rows that no longer match: the reader checks.**
 //! Everything follows from that:
 //!
-//! - An index is a placed space: its entries (`codec`) lie in the shards of their rows, so a write
+//! - An index is a shard-prefixed space: its entries (`codec`) lie in the shards of their rows, so a write
 //!   stores both in one batch (`write`), and a load stores entries before rows. (For a scan that
 //!   goes on while its row changes, see the last point.)
 //! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires
 //!   leaves one too. They can be taken out (`clean`).
 //! - Building over existing rows needs no lock (`build`): writers keep the index up from the first
 //!   moment.
-//! - Who reads (`reading`) looks every row up and makes its entry anew: the row counts only if that
+//! - Who reads (`lookup`) looks every row up and makes its entry anew: the row counts only if that
 //!   is the entry that led to it.
 //! - A scan is read-committed, entry by entry, and no snapshot. A row whose indexed columns change
 //!   while the scan runs moves within the index: it may be missed or come twice, although it
@@ -23,15 +23,14 @@ mod clean;
 mod codec;
 mod definition;
 mod estimate;
-mod gate;
 mod handle;
 mod json;
 mod list;
+mod lookup;
 mod options;
-mod parts;
-mod reading;
-mod walk;
+mod scan;
 mod write;
+mod write_gate;
 
 pub use build::{CreateIndexOptions, IndexProgress};
 pub(crate) use build::{create_index, drop_index};
@@ -39,8 +38,8 @@ pub(crate) use check::check_index;
 pub(crate) use codec::IndexCodec;
 pub use definition::{INDEX_COLUMNS_MAX, INDEXES_MAX, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredIndex};
-pub(crate) use gate::{OpenLoad, Pushing, WriteGate};
 pub use handle::Index;
 pub(crate) use list::{IndexList, IndexSet, OpenIndex};
+pub use lookup::IndexRows;
 pub use options::{IndexRange, IndexScanOptions};
-pub use reading::IndexRows;
+pub(crate) use write_gate::{OpenLoad, Pushing, WriteGate};

@@ -9,7 +9,7 @@
 //!    else is let in, so that one row that changes all the time cannot hold up a batch of thousands
 //!    for ever.
 //!
-//! While a load holds rows of the table entries are not removed (see [`super::gate`]), so nothing
+//! While a load holds rows of the table entries are not removed (see [`super::write_gate`]), so nothing
 //! need be read, and the batch goes out under the caller's own conditions. Entries then live for
 //! ever, since the load may lay a row that does under them.
 //!
@@ -26,7 +26,7 @@ use tonnage_engine::{
 
 use super::list::IndexSet;
 use crate::catalog::TableEntry;
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// After so many attempts that others were faster than, nobody else is let in.
 const ATTEMPTS_MAX: usize = 4;

@@ -9,11 +9,9 @@ use tonnage_engine::{
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
-use crate::bulk::get::{
-    BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Points, ReadPlan, ReadTask, Reading, Shaper, Source,
-    TaskSource, count_space, keys_left,
-};
-use crate::store::Inner;
+use crate::bulk::get::{BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Source, count_space, keys_left};
+use crate::inner::Inner;
+use crate::read::{KeyBatcher, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// How to get pairs.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +47,7 @@ impl PairGetOptions {
 
 /// The pairs of a bulk get, an iterator of batches.
 pub struct BulkPairs {
-    reading: Reading<PairShaper>,
+    reading: ReadPipeline<PairShaper>,
 }
 
 impl Iterator for BulkPairs {
@@ -111,11 +109,11 @@ fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPa
         given: 0,
         depth: options.depth,
         range: options.range.clone(),
-        points: Points::new(plan.ordered, options.key_memory_bytes()),
+        points: KeyBatcher::new(plan.ordered, options.key_memory_bytes()),
         failure: None,
         exhausted: false,
     };
-    Ok(BulkPairs { reading: Reading::new(plan, tasks) })
+    Ok(BulkPairs { reading: ReadPipeline::new(plan, tasks) })
 }
 
 fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>> {
@@ -160,7 +158,7 @@ pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs>
     let mut plan = plan(store, options)?;
     plan.scan.fill_cache = false;
     plan.workers = 1;
-    Ok(BulkPairs { reading: Reading::new(plan, Everything { given: false }) })
+    Ok(BulkPairs { reading: ReadPipeline::new(plan, Everything { given: false }) })
 }
 
 pub(super) fn count(store: &Inner) -> Result<u64> {
@@ -242,7 +240,7 @@ struct PairTasks {
     given: u32,
     depth: Depth,
     range: Option<KeyRange>,
-    points: Points,
+    points: KeyBatcher,
     /// What came instead of a key, told after the pairs of the keys before it.
     failure: Option<Error>,
     exhausted: bool,

@@ -22,8 +22,8 @@ pub use scope::{Depth, KeyRange};
 
 use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
-use crate::store::Inner;
-use crate::table::{WriteOptions, Written};
+use crate::inner::Inner;
+use crate::table::{WriteOptions, WriteResult};
 
 /// A handle on the key/value pairs of a store.
 #[derive(Clone)]
@@ -75,7 +75,7 @@ impl KeyValue {
         key: &Key,
         value: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.put_if(key, value, Condition::IfAbsent, options)
     }
 
@@ -88,7 +88,7 @@ impl KeyValue {
         key: &Key,
         value: &[u8],
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.put_if(key, value, Condition::IfPresent, options)
     }
 
@@ -102,7 +102,7 @@ impl KeyValue {
         value: &[u8],
         version: u64,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.put_if(key, value, Condition::IfVersion(version), options)
     }
 
@@ -112,7 +112,7 @@ impl KeyValue {
         value: &[u8],
         condition: Condition,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         let mut batch = WriteBatch::new(self.store.pairs);
         self.add_put(&mut batch, key, value, condition, options)?;
         Ok(self.store.engine.write(&batch, options.durability)?.into())
@@ -154,7 +154,7 @@ impl KeyValue {
         key: &Key,
         version: u64,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
@@ -163,7 +163,7 @@ impl KeyValue {
         key: &Key,
         condition: Condition,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.write(&[PairOperation::Delete { key: key.clone(), condition }], options)
     }
 
@@ -173,7 +173,11 @@ impl KeyValue {
     ///
     /// # Errors
     /// `Invalid` when the keys are not all of one major path.
-    pub fn write(&self, operations: &[PairOperation], options: &WriteOptions) -> Result<Written> {
+    pub fn write(
+        &self,
+        operations: &[PairOperation],
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
         Ok(self.store.engine.write(&self.batch(operations, options)?, options.durability)?.into())
     }
 
@@ -186,7 +190,7 @@ impl KeyValue {
         &self,
         groups: &[Vec<PairOperation>],
         options: &WriteOptions,
-    ) -> Vec<Result<Written>> {
+    ) -> Vec<Result<WriteResult>> {
         let mut batches = Vec::with_capacity(groups.len());
         let checked: Vec<Result<()>> = groups
             .iter()
@@ -194,7 +198,7 @@ impl KeyValue {
             .collect();
         let mut outcomes = self.store.engine.write_many(&batches, options.durability).into_iter();
         let lost = || Err(Error::internal("a group of operations has no outcome"));
-        let mut outcome = |()| outcomes.next().unwrap_or_else(lost).map(Written::from);
+        let mut outcome = |()| outcomes.next().unwrap_or_else(lost).map(WriteResult::from);
         checked.into_iter().map(|checked| checked.and_then(&mut outcome)).collect()
     }
 

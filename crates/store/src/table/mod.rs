@@ -10,18 +10,19 @@ use tonnage_engine::{
     Condition, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
 };
 
-pub use options::{StoredRow, TableScanOptions, WriteOptions, Written};
+pub use options::{StoredRow, TableScanOptions, WriteOptions, WriteResult};
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
 
-use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, Relatives};
+use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource};
+use crate::catalog::Relatives;
 use crate::catalog::{TableEntry, unknown_index};
 use crate::codec::FieldRange;
 use crate::index::Index;
+use crate::inner::Inner;
 use crate::row::Row;
 use crate::schema::TableSchema;
-use crate::store::Inner;
 
 /// Rows deleted by one atomic batch of a [`Table::multi_delete`].
 const DELETE_ROWS_MAX: usize = 10_000;
@@ -69,7 +70,7 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::put`].
-    pub fn put_if_absent(&self, row: &Row, options: &WriteOptions) -> Result<Written> {
+    pub fn put_if_absent(&self, row: &Row, options: &WriteOptions) -> Result<WriteResult> {
         self.put_if(row, Condition::IfAbsent, options)
     }
 
@@ -77,7 +78,7 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::put`].
-    pub fn put_if_present(&self, row: &Row, options: &WriteOptions) -> Result<Written> {
+    pub fn put_if_present(&self, row: &Row, options: &WriteOptions) -> Result<WriteResult> {
         self.put_if(row, Condition::IfPresent, options)
     }
 
@@ -90,11 +91,16 @@ impl Table {
         row: &Row,
         version: u64,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.put_if(row, Condition::IfVersion(version), options)
     }
 
-    fn put_if(&self, row: &Row, condition: Condition, options: &WriteOptions) -> Result<Written> {
+    fn put_if(
+        &self,
+        row: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
         let (mut key, mut value) = (Vec::new(), Vec::new());
         self.entry.codec.encode_row(row, &mut key, &mut value)?;
         let mut batch = WriteBatch::new(self.entry.space);
@@ -122,7 +128,7 @@ impl Table {
         key: &Row,
         version: u64,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
@@ -131,10 +137,10 @@ impl Table {
         key: &Row,
         condition: Condition,
         options: &WriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<WriteResult> {
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
-            return Ok(Written::Refused { operation: 0, current: None });
+            return Ok(WriteResult::ConditionFailed { operation: 0, current: None });
         }
         let mut batch = WriteBatch::new(self.entry.space);
         batch.delete(&bytes, condition);

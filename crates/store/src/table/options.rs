@@ -21,14 +21,14 @@ pub struct WriteOptions {
 
 /// What became of a conditional write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteResult {
     /// It was carried out; rows put have this version.
     Stored {
         /// The version.
         version: u64,
     },
     /// Its condition did not hold, and nothing was carried out.
-    Refused {
+    ConditionFailed {
         /// The number of the operation whose condition did not hold, 0 for a single one.
         operation: usize,
         /// The version of the stored row, if there is one.
@@ -36,12 +36,12 @@ pub enum Written {
     },
 }
 
-impl Written {
+impl WriteResult {
     /// The version of what was written, if it was.
     pub fn version(self) -> Option<u64> {
         match self {
-            Written::Stored { version } => Some(version),
-            Written::Refused { .. } => None,
+            WriteResult::Stored { version } => Some(version),
+            WriteResult::ConditionFailed { .. } => None,
         }
     }
 
@@ -51,11 +51,13 @@ impl Written {
     }
 }
 
-impl From<WriteOutcome> for Written {
+impl From<WriteOutcome> for WriteResult {
     fn from(outcome: WriteOutcome) -> Self {
         match outcome {
-            WriteOutcome::Applied { version } => Written::Stored { version },
-            WriteOutcome::Refused { operation, current } => Written::Refused { operation, current },
+            WriteOutcome::Applied { version } => WriteResult::Stored { version },
+            WriteOutcome::Refused { operation, current } => {
+                WriteResult::ConditionFailed { operation, current }
+            }
         }
     }
 }

@@ -7,10 +7,10 @@ use tonnage_engine::{
 };
 
 use super::WriteOptions;
-use crate::bulk::get::Relatives;
+use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::codec::{RowView, TableCodec};
-use crate::store::Inner;
+use crate::inner::Inner;
 use crate::value::ValueRef;
 
 /// Reads and writes single rows of a table, one after another, in memory that is used again. Made

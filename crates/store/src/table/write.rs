@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tonnage_engine::{Condition, Error, Result, WriteBatch};
 
-use super::{WriteOptions, Written};
+use super::{WriteOptions, WriteResult};
 use crate::catalog::TableEntry;
+use crate::inner::Inner;
 use crate::row::Row;
-use crate::store::Inner;
 
 /// One operation of an atomic write.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub(crate) fn atomic_write(
     store: &Inner,
     operations: &[RowOperation],
     options: &WriteOptions,
-) -> Result<Written> {
+) -> Result<WriteResult> {
     let Some(first) = operations.first() else {
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };

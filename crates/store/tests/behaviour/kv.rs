@@ -6,10 +6,10 @@ use std::time::Duration;
 use rstest::rstest;
 use tonnage::{
     BulkPutOptions, Condition, Depth, Direction, Durability, ErrorKind, Key, KeyRange, ManualClock,
-    Pair, PairGetOptions, PairOperation, Pairs, Store, WriteOptions, Written,
+    Pair, PairGetOptions, PairOperation, Pairs, Store, WriteOptions, WriteResult,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::{assert_error, failure, row};
 
@@ -32,7 +32,7 @@ fn texts(pairs: &[Pair]) -> Vec<String> {
 }
 
 #[rstest]
-fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Ground) {
+fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = on.open();
     let version = store
         .kv()
@@ -52,7 +52,7 @@ fn a_value_that_was_put_can_be_got(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)] on: Ground) {
+fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = on.open();
     let put = |text: &str, condition| PairOperation::Put {
         key: key(text),
@@ -81,7 +81,7 @@ fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)]
     );
     assert_eq!(
         outcomes.next().unwrap().unwrap(),
-        Written::Refused { operation: 1, current: Some(first) }
+        WriteResult::ConditionFailed { operation: 1, current: Some(first) }
     );
     assert!(outcomes.next().unwrap().unwrap().is_stored());
     assert!(outcomes.next().is_none());
@@ -92,17 +92,17 @@ fn many_groups_are_written_in_one_call_each_by_itself(#[values(Memory, RocksDb)]
 }
 
 #[rstest]
-fn conditions_are_kept(#[values(Memory, RocksDb)] on: Ground) {
+fn conditions_are_kept(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     let (kv, key) = (store.kv(), key("/a/-/b"));
     assert_eq!(
         kv.put_if_present(&key, b"0", &now()).unwrap(),
-        Written::Refused { operation: 0, current: None }
+        WriteResult::ConditionFailed { operation: 0, current: None }
     );
     let first = kv.put_if_absent(&key, b"1", &now()).unwrap().version().unwrap();
     assert_eq!(
         kv.put_if_absent(&key, b"2", &now()).unwrap(),
-        Written::Refused { operation: 0, current: Some(first) }
+        WriteResult::ConditionFailed { operation: 0, current: Some(first) }
     );
     let second = kv.put_if_version(&key, b"3", first, &now()).unwrap().version().unwrap();
     assert!(second > first);
@@ -124,7 +124,7 @@ fn conditions_are_kept(#[values(Memory, RocksDb)] on: Ground) {
 #[case(Depth::ParentAndChildren, &["/s/-/a", "/s/-/a/1", "/s/-/a/2"])]
 #[case(Depth::ParentAndDescendants, &["/s/-/a", "/s/-/a/1", "/s/-/a/1/x", "/s/-/a/2", "/s/-/a/3/y"])]
 fn a_multi_get_looks_as_deep_as_asked_for(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] depth: Depth,
     #[case] expected: &[&str],
 ) {
@@ -141,7 +141,7 @@ fn a_multi_get_looks_as_deep_as_asked_for(
 }
 
 #[rstest]
-fn a_major_path_holds_all_its_pairs_and_no_others(#[values(Memory, RocksDb)] on: Ground) {
+fn a_major_path_holds_all_its_pairs_and_no_others(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/1", "/s/t", "/s/t/-/a", "/sa"]);
     let all = PairGetOptions { depth: Depth::ParentAndDescendants, ..Default::default() };
@@ -166,7 +166,7 @@ fn range(start: Option<(&str, bool)>, end: Option<(&str, bool)>, prefix: &str) -
 #[case::nothing(range(Some(("d", true)), Some(("b", true)), ""), &[])]
 #[case::prefix_outside(range(Some(("d", true)), None, "b"), &[])]
 fn a_key_range_narrows_the_component_below_the_parent(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] range: KeyRange,
     #[case] expected: &[&str],
 ) {
@@ -188,7 +188,7 @@ fn a_key_range_narrows_the_component_below_the_parent(
 }
 
 #[rstest]
-fn a_range_with_two_major_keys_gives_the_range_under_each(#[values(Memory, RocksDb)] on: Ground) {
+fn a_range_with_two_major_keys_gives_the_range_under_each(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/s/-/a", "/s/-/b", "/s/-/c", "/t/-/b", "/t/-/c", "/t/-/d"]);
     let options = PairGetOptions {
@@ -211,7 +211,7 @@ fn bulk_get(store: &Store, keys: &[&str], options: &PairGetOptions) -> Vec<Strin
 }
 
 #[rstest]
-fn missing_keys_are_skipped_and_duplicates_merged(#[values(Memory, RocksDb)] on: Ground) {
+fn missing_keys_are_skipped_and_duplicates_merged(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/a", "/b", "/c"]);
     let mut found = bulk_get(&store, &["/c", "/x", "/a", "/a", "/c"], &PairGetOptions::default());
@@ -220,7 +220,7 @@ fn missing_keys_are_skipped_and_duplicates_merged(#[values(Memory, RocksDb)] on:
 }
 
 #[rstest]
-fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: Ground) {
+fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/a", "/b", "/c"]);
     let forward = PairGetOptions { direction: Direction::Forward, ..Default::default() };
@@ -229,7 +229,7 @@ fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: G
 
 #[rstest]
 fn a_limit_holds_below_each_key_and_the_parent_does_not_count(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/b", "/s/-/c", "/t/-/a", "/t/-/b"]);
@@ -243,7 +243,7 @@ fn a_limit_holds_below_each_key_and_the_parent_does_not_count(
 }
 
 #[rstest]
-fn keys_only_leaves_the_values_out(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_only_leaves_the_values_out(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/s/-/a", "/s/-/b"]);
     let options =
@@ -254,7 +254,7 @@ fn keys_only_leaves_the_values_out(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Ground) {
+fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     let kv = store.kv();
     let put = |text: &str, condition| PairOperation::Put {
@@ -276,7 +276,7 @@ fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Gro
             &now(),
         )
         .unwrap();
-    assert_eq!(refused, Written::Refused { operation: 1, current: Some(version) });
+    assert_eq!(refused, WriteResult::ConditionFailed { operation: 1, current: Some(version) });
     assert_eq!(kv.count().unwrap(), 2);
     assert!(
         kv.write(&[delete("/u/-/a", Condition::IfPresent), put("/u", Condition::IfAbsent)], &now())
@@ -294,7 +294,7 @@ fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Gro
 }
 
 #[rstest]
-fn many_pairs_are_put_and_got_in_bulk(#[values(Memory, RocksDb)] on: Ground) {
+fn many_pairs_are_put_and_got_in_bulk(#[values(Memory, RocksDb)] on: Backend) {
     const PAIRS: u64 = 50_000;
     let store = on.open();
     let batch = |numbers: std::ops::Range<u64>| {
@@ -334,7 +334,7 @@ fn many_pairs_are_put_and_got_in_bulk(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn existing_pairs_are_called_back_with_their_key(#[values(Memory, RocksDb)] on: Ground) {
+fn existing_pairs_are_called_back_with_their_key(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/a/-/b"]);
     let mut pairs = Pairs::new();
@@ -350,7 +350,7 @@ fn existing_pairs_are_called_back_with_their_key(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn an_endless_source_of_keys_may_be_dropped(#[values(Memory, RocksDb)] on: Ground) {
+fn an_endless_source_of_keys_may_be_dropped(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = on.open();
     put_all(&store, &["/a", "/a/-/b"]);
     for depth in [Depth::ParentOnly, Depth::ChildrenOnly, Depth::ParentAndDescendants] {
@@ -365,7 +365,9 @@ fn an_endless_source_of_keys_may_be_dropped(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn a_bad_key_is_named_after_the_pairs_of_the_keys_before_it(#[values(Memory, RocksDb)] on: Ground) {
+fn a_bad_key_is_named_after_the_pairs_of_the_keys_before_it(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     let store = on.open();
     put_all(&store, &["/a", "/b"]);
     let nothing = Key::of_major(Vec::<Vec<u8>>::new());
@@ -380,7 +382,7 @@ fn a_bad_key_is_named_after_the_pairs_of_the_keys_before_it(#[values(Memory, Roc
 }
 
 #[rstest]
-fn a_multi_delete_takes_what_a_multi_get_would_give(#[values(Memory, RocksDb)] on: Ground) {
+fn a_multi_delete_takes_what_a_multi_get_would_give(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/x", "/s/-/b", "/s/-/c", "/t/-/a"]);
     let kv = store.kv();
@@ -407,7 +409,7 @@ fn a_multi_delete_takes_what_a_multi_get_would_give(#[values(Memory, RocksDb)] o
 
 #[rstest]
 fn keys_and_values_over_the_limits_are_refused_with_the_limits(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.open();
     let long = Key::of_major(["x".repeat(100_000)]);
@@ -422,7 +424,7 @@ fn keys_and_values_over_the_limits_are_refused_with_the_limits(
 }
 
 #[rstest]
-fn a_pair_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Ground) {
+fn a_pair_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(1_000));
     let store = on.open_with_clock(clock.clone());
     store
@@ -436,7 +438,7 @@ fn a_pair_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_scan_gives_all_pairs_in_order(#[values(Memory, RocksDb)] on: Ground) {
+fn a_scan_gives_all_pairs_in_order(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/b", "/a/-/2", "/a", "/a/-/1"]);
     let scan = |direction| {
@@ -482,7 +484,7 @@ fn components_may_hold_any_text() {
 /// Keys that are no text came back with replacement characters: two of them became one, and neither
 /// was found again.
 #[rstest]
-fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     let components: [&[u8]; 6] = [b"\xff", b"\xfe", b"\xff\x00", b"a\xc3", b"\xe9", "é".as_bytes()];
     let mut pairs = Pairs::new();
@@ -522,7 +524,7 @@ fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on
 /// The first batch of keys used to decide how deep children lie, so an empty one let all
 /// descendants through.
 #[rstest]
-fn children_stay_children_after_an_empty_batch_of_keys(#[values(Memory, RocksDb)] on: Ground) {
+fn children_stay_children_after_an_empty_batch_of_keys(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/x", "/s/-/b"]);
     let mut keys = Pairs::new();
@@ -539,7 +541,7 @@ fn children_stay_children_after_an_empty_batch_of_keys(#[values(Memory, RocksDb)
 /// They used to be refused.
 #[rstest]
 fn children_of_keys_of_every_depth_come_together(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Direction::Unordered, Direction::Forward)] direction: Direction,
 ) {
     let store = on.open();
@@ -571,7 +573,7 @@ fn what_a_read_cannot_heed_is_refused() {
 
 /// A read by depth found nothing, where a get said what is wrong.
 #[rstest]
-fn a_key_over_the_limit_is_refused_by_every_read(#[values(Memory, RocksDb)] on: Ground) {
+fn a_key_over_the_limit_is_refused_by_every_read(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/a", "/a/-/b"]);
     let long = Key::of_major(["x".repeat(100_000)]);
@@ -593,7 +595,7 @@ fn a_key_over_the_limit_is_refused_by_every_read(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_source_of_keys_may_fail(#[values(Memory, RocksDb)] on: Ground) {
+fn a_source_of_keys_may_fail(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     put_all(&store, &["/a", "/b"]);
     let keys =
@@ -610,7 +612,7 @@ fn a_source_of_keys_may_fail(#[values(Memory, RocksDb)] on: Ground) {
 
 #[rstest]
 fn batches_hold_as_many_pairs_as_asked_for_and_tell_when_they_expire(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.open();
     let lives = WriteOptions { expires_at_ms: Some(u64::MAX - 1), ..now() };

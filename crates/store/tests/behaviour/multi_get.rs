@@ -7,7 +7,7 @@ use tonnage::{
     MultiGet, Result, Row, Store, TableBatch, Value,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure, row};
 
 fn reading(device: i64, at: i64) -> Row {
@@ -15,7 +15,7 @@ fn reading(device: i64, at: i64) -> Row {
 }
 
 /// Tables `t0`, `t1`, ... of the readings of some devices.
-fn with_readings(on: Ground, tables: usize, devices: i64, each: i64) -> TestStore {
+fn with_readings(on: Backend, tables: usize, devices: i64, each: i64) -> TestStore {
     let store = on.open();
     let rows = (0..devices)
         .flat_map(|device| (0..each).map(move |at| reading(device, at)))
@@ -78,7 +78,7 @@ fn get<K: Into<KeySource>>(
 }
 
 #[rstest]
-fn each_request_has_its_own_rows(#[values(Memory, RocksDb)] on: Ground) {
+fn each_request_has_its_own_rows(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 2, 3, 4);
     let answers = get(
         &store,
@@ -95,7 +95,7 @@ fn each_request_has_its_own_rows(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn keys_come_as_batches_lists_or_streams(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_come_as_batches_lists_or_streams(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 1, 3, 4);
     let expected = [reading(0, 1), reading(2, 3)];
     let sources = [
@@ -113,7 +113,7 @@ fn keys_come_as_batches_lists_or_streams(#[values(Memory, RocksDb)] on: Ground) 
 
 #[rstest]
 fn a_request_that_cannot_be_answered_has_its_error_and_the_others_have_their_rows(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = with_readings(on, 2, 3, 4);
     let other: BulkKey = BulkKey::OfTable("t1".into(), whole(1, 1));
@@ -140,7 +140,7 @@ fn a_request_that_cannot_be_answered_has_its_error_and_the_others_have_their_row
 }
 
 #[rstest]
-fn after_its_error_nothing_comes_of_a_request(#[values(Memory, RocksDb)] on: Ground) {
+fn after_its_error_nothing_comes_of_a_request(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 2, 50, 100);
     let bad = || {
         (0..5_000).map(
@@ -160,7 +160,7 @@ fn after_its_error_nothing_comes_of_a_request(#[values(Memory, RocksDb)] on: Gro
 }
 
 #[rstest]
-fn options_hold_for_each_table(#[values(Memory, RocksDb)] on: Ground) {
+fn options_hold_for_each_table(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 2, 3, 10);
     let options = BulkGetOptions {
         columns: Some(vec!["at".to_owned()]),
@@ -187,7 +187,7 @@ fn options_hold_for_each_table(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn ordered_answers_come_in_the_order_of_their_keys(#[values(Memory, RocksDb)] on: Ground) {
+fn ordered_answers_come_in_the_order_of_their_keys(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 4, 30, 200);
     let devices = || (0..30).rev().map(device).collect::<Vec<_>>();
     let expected: Vec<Row> =
@@ -205,7 +205,7 @@ fn ordered_answers_come_in_the_order_of_their_keys(#[values(Memory, RocksDb)] on
 
 #[rstest]
 fn many_keys_of_many_tables_give_what_bulk_gets_give(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(1, 2, 7)] workers: usize,
 ) {
     let store = with_readings(on, 3, 40, 100);
@@ -235,7 +235,7 @@ fn many_keys_of_many_tables_give_what_bulk_gets_give(
 }
 
 #[rstest]
-fn no_requests_and_no_keys_are_fine(#[values(Memory, RocksDb)] on: Ground) {
+fn no_requests_and_no_keys_are_fine(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 1, 1, 1);
     assert!(get(&store, Vec::<(&'static str, KeySource)>::new()).is_empty());
     let answers = get(&store, [("t0", Vec::<Row>::new())]);
@@ -265,7 +265,7 @@ fn a_source_of_keys_that_panics_is_an_error_of_its_request() {
 }
 
 #[rstest]
-fn a_reader_that_leaves_ends_requests_that_find_nothing(#[values(Memory, RocksDb)] on: Ground) {
+fn a_reader_that_leaves_ends_requests_that_find_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 2, 2, 1_000);
     let nothing = KeySource::keys((0_i64..).map(|number| whole(-1, number)));
     let mut answers = store
@@ -278,7 +278,7 @@ fn a_reader_that_leaves_ends_requests_that_find_nothing(#[values(Memory, RocksDb
 /// The first rows are there long before the last key is drawn, and a reader that goes away ends the
 /// reading.
 #[rstest]
-fn answers_are_drawn_as_they_come_and_may_be_left(#[values(Memory, RocksDb)] on: Ground) {
+fn answers_are_drawn_as_they_come_and_may_be_left(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 2, 2, 100);
     let endless = || KeySource::keys((0_i64..).map(|number| whole(number % 2, number % 100)));
     let mut answers: MultiGet =
@@ -292,7 +292,7 @@ fn answers_are_drawn_as_they_come_and_may_be_left(#[values(Memory, RocksDb)] on:
 /// Hundreds of requests shared so little memory that none was left for a single key: empty tasks
 /// were made without end.
 #[rstest]
-fn many_requests_share_little_memory(#[values(Memory, RocksDb)] on: Ground) {
+fn many_requests_share_little_memory(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 1, 4, 1);
     let options = BulkGetOptions {
         memory_bytes_max: 64 << 10,

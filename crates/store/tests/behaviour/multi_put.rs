@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{BulkPutOptions, ErrorKind, ErrorsMax, OnExisting, Row, TableRows};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::{all_rows, assert_error, failure, row};
 
@@ -18,7 +18,7 @@ fn light(at: i64) -> Row {
 }
 
 #[rstest]
-fn rows_go_to_their_tables_and_are_counted_table_by_table(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_go_to_their_tables_and_are_counted_table_by_table(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let rows =
         [("heat", (0..3).map(heat).collect::<Vec<_>>()), ("LIGHT", (0..5).map(light).collect())];
@@ -36,7 +36,7 @@ fn rows_go_to_their_tables_and_are_counted_table_by_table(#[values(Memory, Rocks
 }
 
 #[rstest]
-fn a_missing_table_is_named_and_nothing_is_written(#[values(Memory, RocksDb)] on: Ground) {
+fn a_missing_table_is_named_and_nothing_is_written(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let put = store
         .multi_put([("heat", vec![heat(1)]), ("wind", vec![heat(1)])], &BulkPutOptions::default());
@@ -46,7 +46,7 @@ fn a_missing_table_is_named_and_nothing_is_written(#[values(Memory, RocksDb)] on
 
 #[rstest]
 fn a_row_of_another_schema_is_reported_with_table_row_and_column_and_the_others_are_stored(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SENSORS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
@@ -76,7 +76,7 @@ fn a_row_of_another_schema_is_reported_with_table_row_and_column_and_the_others_
 }
 
 #[rstest]
-fn no_tables_and_no_rows_are_fine(#[values(Memory, RocksDb)] on: Ground) {
+fn no_tables_and_no_rows_are_fine(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let nothing =
         store.multi_put(Vec::<(String, TableRows)>::new(), &BulkPutOptions::default()).unwrap();
@@ -86,7 +86,7 @@ fn no_tables_and_no_rows_are_fine(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_table_named_twice_gets_the_rows_of_both(#[values(Memory, RocksDb)] on: Ground) {
+fn a_table_named_twice_gets_the_rows_of_both(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let put = store
         .multi_put(
@@ -98,7 +98,7 @@ fn a_table_named_twice_gets_the_rows_of_both(#[values(Memory, RocksDb)] on: Grou
 }
 
 #[rstest]
-fn replacing_upserts(#[values(Memory, RocksDb)] on: Ground) {
+fn replacing_upserts(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let options = || BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() };
     store.multi_put([("light", vec![light(1)])], &options()).unwrap();
@@ -109,7 +109,7 @@ fn replacing_upserts(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn record_batches_are_taken_too(#[values(Memory, RocksDb)] on: Ground) {
+fn record_batches_are_taken_too(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     store
         .multi_put([("heat", (0..100).map(heat).collect::<Vec<_>>())], &BulkPutOptions::default())
@@ -123,7 +123,7 @@ fn record_batches_are_taken_too(#[values(Memory, RocksDb)] on: Ground) {
 
 /// A multi-put that stopped used to give its error alone: nobody learned which rows were stored.
 #[rstest]
-fn a_multi_put_that_stopped_tells_what_it_had_done(#[values(Memory, RocksDb)] on: Ground) {
+fn a_multi_put_that_stopped_tells_what_it_had_done(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let options = BulkPutOptions {
         errors_max: ErrorsMax::Count(0),
@@ -142,7 +142,7 @@ fn a_multi_put_that_stopped_tells_what_it_had_done(#[values(Memory, RocksDb)] on
 }
 
 #[rstest]
-fn failures_name_the_request_and_the_column(#[values(Memory, RocksDb)] on: Ground) {
+fn failures_name_the_request_and_the_column(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);
     let rows = [
         ("heat", vec![heat(1), row! { "at" => 2_i64, "level" => "warm" }]),
@@ -161,7 +161,7 @@ fn failures_name_the_request_and_the_column(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn thousands_of_tables_get_their_rows_in_one_call(#[values(Memory, RocksDb)] on: Ground) {
+fn thousands_of_tables_get_their_rows_in_one_call(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     let tables: Vec<_> = (0..3_000).map(|number| format!("t{number}")).collect();
     let count = if on == Memory { 3_000 } else { 300 };

@@ -8,9 +8,9 @@ use std::thread;
 use rstest::rstest;
 use tonnage::{BulkPutOptions, ErrorKind, RocksDbSettings, Row, Store, WriteOptions};
 
-use crate::common::Ground::{Memory, RocksDb};
+use crate::common::Backend::{Memory, RocksDb};
 use crate::common::shop::{self, rows_of};
-use crate::common::{Ground, Random, TestStore, all_rows, assert_error, builder, failure, row};
+use crate::common::{Backend, Random, TestStore, all_rows, assert_error, builder, failure, row};
 
 fn url(path: &Path) -> String {
     path.display().to_string()
@@ -118,7 +118,7 @@ fn a_store_of_a_newer_format_is_not_opened() {
 }
 
 #[rstest]
-fn a_sound_store_passes_its_check(#[values(Memory, RocksDb)] on: Ground) {
+fn a_sound_store_passes_its_check(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = shop::stocked(on, 100);
     store.kv().put(&"/a".parse().unwrap(), b"x", &WriteOptions::default()).unwrap();
     store.reopen();
@@ -273,7 +273,7 @@ fn checkpoints_over_three_directories_are_sound_beside_changes() {
 }
 
 #[rstest]
-fn settling_and_statistics_tell_of_what_is_stored(#[values(Memory, RocksDb)] on: Ground) {
+fn settling_and_statistics_tell_of_what_is_stored(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 100);
     store.settle().unwrap();
     let statistics = store.statistics().unwrap();

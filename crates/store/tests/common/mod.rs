@@ -22,12 +22,12 @@ pub(crate) use row;
 
 /// What a store stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub(crate) enum Backend {
     Memory,
     RocksDb,
 }
 
-impl Ground {
+impl Backend {
     /// A fresh store.
     pub(crate) fn open(self) -> TestStore {
         self.open_with_clock(Arc::new(SystemClock))
@@ -35,7 +35,7 @@ impl Ground {
 
     /// A fresh store that goes by this clock.
     pub(crate) fn open_with_clock(self, clock: Arc<dyn Clock>) -> TestStore {
-        let directory = (self == Ground::RocksDb).then(|| tempfile::tempdir().unwrap());
+        let directory = (self == Backend::RocksDb).then(|| tempfile::tempdir().unwrap());
         let url = directory.as_ref().map_or("memory:".to_string(), store_path);
         let store = builder(&url).clock(clock.clone()).open().unwrap();
         TestStore { store: Some(store), directory, clock }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tonnage::{BulkPutOptions, EntryStream, Result, Row, Store, Value, row_stream};
 
-use super::{Ground, TestStore, row};
+use super::{Backend, TestStore, row};
 
 pub(crate) const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
 pub(crate) const IMAGES: &str =
@@ -47,12 +47,12 @@ pub(crate) fn rows_of(table: &str, rows: impl IntoIterator<Item = Row>) -> Box<d
 }
 
 /// An empty shop.
-pub(crate) fn empty(on: Ground) -> TestStore {
+pub(crate) fn empty(on: Backend) -> TestStore {
     on.with_tables(&format!("{PHONES}; {IMAGES}"))
 }
 
 /// Phones `0..phones` of each maker, and two pictures of each phone.
-pub(crate) fn stocked(on: Ground, phones: i64) -> TestStore {
+pub(crate) fn stocked(on: Backend, phones: i64) -> TestStore {
     let store = empty(on);
     stock(&store, &MAKERS, phones);
     store

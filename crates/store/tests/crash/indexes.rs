@@ -71,7 +71,7 @@ fn load_for_ever(store: &Store, run: i64, durability: Durability) {
         let rows =
             (0..count).map(move |at| Ok(("cars".into(), car((first + at) % LOADED, generation))));
         let options = BulkPutOptions {
-            on_existing: [OnExisting::Keep, OnExisting::Replace, OnExisting::Overwrite]
+            on_existing: [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace]
                 [random.below(3) as usize],
             durability,
             memory_bytes_max: Some(1 << 20),

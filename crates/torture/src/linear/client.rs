@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tonnage::{
     BulkGetOptions, Condition, Index, IndexRange, IndexScanOptions, KeySource, Result, Row,
-    RowOperation, Table, Value, WriteOptions, Written,
+    RowOperation, Table, Value, WriteOptions, WriteResult,
 };
 
 use super::drive::{OBJECTS, Round, write_of};
@@ -184,9 +184,9 @@ fn options() -> WriteOptions {
     WriteOptions::default()
 }
 
-fn answer(done: Written) -> Answer {
+fn answer(done: WriteResult) -> Answer {
     match done {
-        Written::Stored { .. } => Answer::Stored,
-        Written::Refused { current, .. } => Answer::Refused(current),
+        WriteResult::Stored { .. } => Answer::Stored,
+        WriteResult::ConditionFailed { current, .. } => Answer::Refused(current),
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Round<'a> {
                 on_existing: match mode {
                     Mode::Keep => OnExisting::Keep,
                     Mode::Replace => OnExisting::Replace,
-                    Mode::Overwrite => OnExisting::Overwrite,
+                    Mode::Overwrite => OnExisting::BlindReplace,
                 },
                 memory_bytes_max: Some(1 << 20),
                 ..BulkPutOptions::default()

@@ -49,7 +49,7 @@ fn put(scene: &Scene<'_>, load: i64, random: &mut Random) {
         on_existing: match mode {
             "keep" => OnExisting::Keep,
             "replace" => OnExisting::Replace,
-            _ => OnExisting::Overwrite,
+            _ => OnExisting::BlindReplace,
         },
         memory_bytes_max: Some(1 << 20),
         flush_bytes_max: if random.chance(50) { 1 << 20 } else { 16 << 30 },

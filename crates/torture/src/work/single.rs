@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tonnage::{Durability, Result, RowOperation, Table, WriteOptions, Written};
+use tonnage::{Durability, Result, RowOperation, Table, WriteOptions, WriteResult};
 
 use super::Scene;
 use crate::content::{child_key_row, child_row, is_delete, key_row, row};
@@ -52,13 +52,18 @@ fn write(scene: &Scene<'_>, table: &Table, key: i64, known: &mut Known, random: 
     } else if let Some(version) = known.version.filter(|_| is_conditional) {
         table.put_if_version(&row(key, generation), version, &options)
     } else {
-        table.put(&row(key, generation), &options).map(|version| Written::Stored { version })
+        table.put(&row(key, generation), &options).map(|version| WriteResult::Stored { version })
     };
     learn(scene, key, known, done, options.durability);
 }
 
 /// A row and its child, written or deleted together.
-fn group(scene: &Scene<'_>, key: i64, generation: i64, options: &WriteOptions) -> Result<Written> {
+fn group(
+    scene: &Scene<'_>,
+    key: i64,
+    generation: i64,
+    options: &WriteOptions,
+) -> Result<WriteResult> {
     let operations = if is_delete(generation) {
         [
             RowOperation::delete("single", key_row(key)),
@@ -77,19 +82,19 @@ fn learn(
     scene: &Scene<'_>,
     key: i64,
     known: &mut Known,
-    done: Result<Written>,
+    done: Result<WriteResult>,
     durability: Durability,
 ) {
     let generation = known.generation;
     match done {
-        Ok(Written::Stored { version }) => {
+        Ok(WriteResult::Stored { version }) => {
             known.is_absent = is_delete(generation);
             known.version = Some(version).filter(|_| !known.is_absent);
             let durability = durability_name(durability);
             scene.ledger.say(format_args!("ok row {key} {generation} {durability}"));
         }
         // Nobody else writes this key, so the condition held.
-        Ok(Written::Refused { current, .. }) => {
+        Ok(WriteResult::ConditionFailed { current, .. }) => {
             scene.wrong(format_args!("row {key} {generation} was refused over {current:?}"));
         }
         Err(error) => {

@@ -67,7 +67,7 @@ const READS: Gauge = Gauge {
     is_bytes: true,
 };
 const WRITES: Gauge = Gauge {
-    title: "Written to disk",
+    title: "WriteResult to disk",
     unit: "per second",
     read: |at| Some(at.disk_write_bytes_per_second),
     y_text: format::count,

@@ -113,7 +113,7 @@ fn put_options(options: &BulkOptions<'_>) -> BulkPutOptions {
         per_shard_parallelism: options.parallelism,
         memory_bytes_max: options.memory_bytes_max,
         durability: options.durability,
-        on_existing: if options.overwrite { OnExisting::Overwrite } else { OnExisting::Keep },
+        on_existing: if options.overwrite { OnExisting::BlindReplace } else { OnExisting::Keep },
         ..BulkPutOptions::default()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::Args;
-use tonnage::{Error, Key, Result, Written};
+use tonnage::{Error, Key, Result, WriteResult};
 use tonnage_files::{ReadOptions, Source};
 
 use super::read::{RangeArgs, Scope};
@@ -41,7 +41,7 @@ impl PutArgs {
             (true, _, _) => pairs.put_if_absent(&self.key, &value, &options)?,
             (_, true, _) => pairs.put_if_present(&self.key, &value, &options)?,
             (_, _, Some(version)) => pairs.put_if_version(&self.key, &value, version, &options)?,
-            _ => Written::Stored { version: pairs.put(&self.key, &value, &options)? },
+            _ => WriteResult::Stored { version: pairs.put(&self.key, &value, &options)? },
         };
         Ok(if told(&self.key.to_string(), written)? { Exit::Well } else { Exit::Rejected })
     }

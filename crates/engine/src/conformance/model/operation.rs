@@ -10,7 +10,7 @@ use crate::{Direction, OnExisting};
 /// How many names of spaces there are.
 pub(super) const SPACES: usize = 3;
 
-/// The place of the placed space after the others.
+/// The place of the shard-prefixed space after the others.
 pub(super) const PLACED: usize = SPACES;
 
 /// Groups (shard keys) and minor keys: few, so that operations meet. Some groups begin with others,
@@ -85,7 +85,7 @@ pub(super) struct Scan {
 pub(super) enum Operation {
     CreateSpace(usize),
     DropSpace(usize),
-    /// Changes of rows, and of entries of the placed space that go along: whether each is put or
+    /// Changes of rows, and of entries of the shard-prefixed space that go along: whether each is put or
     /// deleted.
     Write {
         space: usize,
@@ -193,7 +193,7 @@ fn load() -> impl Strategy<Value = Operation> {
         OnExisting::Keep,
         OnExisting::Keep,
         OnExisting::Replace,
-        OnExisting::Overwrite,
+        OnExisting::BlindReplace,
         OnExisting::Fail,
     ]);
     let memory_bytes_max = select(vec![64 << 10, 1 << 20, 16 << 20]);

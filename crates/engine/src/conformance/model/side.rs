@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::conformance::ground::{group, scan, shape};
+use crate::conformance::fixture::{group, scan, shape};
 use crate::conformance::recorder::Recorder;
 use crate::header::NEVER_MS;
 use crate::{
@@ -45,7 +45,7 @@ impl Side {
     }
 
     pub(super) fn create_space(&mut self, engine: &dyn Engine, space: usize) -> Result<()> {
-        let shape = if space == PLACED { KeyShape::placed() } else { shape() };
+        let shape = if space == PLACED { KeyShape::shard_prefixed() } else { shape() };
         let id = engine.create_space(&format!("space {space}"), &shape)?;
         assert!(!self.used.contains(&id), "the number of a space is used twice");
         self.used.push(id);
@@ -68,7 +68,7 @@ impl Side {
         if let Some(placed) = self.ids[PLACED] {
             batch.switch_to(placed);
             for (minor, is_put) in along {
-                let key = placed_key(engine, Key { group, minor: *minor });
+                let key = prefixed_key(engine, Key { group, minor: *minor });
                 match is_put {
                     true => batch.put(&key, &[], NEVER_MS, Condition::Always),
                     false => batch.delete(&key, Condition::Always),
@@ -161,10 +161,10 @@ impl Side {
         for push in pushes {
             let mut entries = Entries::new();
             for (key, value, lives_ms) in &push.entries {
-                // Which of two placed entries with one key wins is open, so they are all alike.
+                // Which of two shard-prefixed entries with one key wins is open, so they are all alike.
                 match push.space {
                     PLACED => entries.push(
-                        &placed_key(engine, *key),
+                        &prefixed_key(engine, *key),
                         &[],
                         positions[push.stream],
                         NEVER_MS,
@@ -319,11 +319,11 @@ impl Side {
     }
 }
 
-/// Entries of the placed space come in streams of their own, by so many after those of rows.
+/// Entries of the shard-prefixed space come in streams of their own, by so many after those of rows.
 const PLACED_STREAMS: usize = 2;
 
-/// The key of an entry of the placed space that lies in the shard of a group.
-fn placed_key(engine: &dyn Engine, key: Key) -> Vec<u8> {
+/// The key of an entry of the shard-prefixed space that lies in the shard of a group.
+fn prefixed_key(engine: &dyn Engine, key: Key) -> Vec<u8> {
     let shard = engine.shard_of(&group_bytes(key.group)).0 as u16;
     [&shard.to_be_bytes()[..], &key.bytes()].concat()
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::conformance::Harness;
-use crate::conformance::ground::{START_MS, shape};
+use crate::conformance::fixture::{START_MS, shape};
 use crate::{
     Clock, Direction, Durability, Engine, ErrorKind, LoadOptions, ManualClock, MemoryEngine,
     OnExisting, Ranges, Result,

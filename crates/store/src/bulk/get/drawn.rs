@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::Result;
 
-use super::dispatch::next_of;
+use crate::read::dispatch::next_of;
 
 /// For how long nothing comes before what was gathered is handed over.
 const PAUSE: Duration = Duration::from_micros(500);

@@ -6,10 +6,10 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Error, Ranges, Result, Slices};
 
 use super::drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
-use super::points::Points;
-use super::reading::{ReadTask, TaskSource};
 use crate::catalog::TableEntry;
 use crate::codec::{FieldRange, NO_SUCH_KEY};
+use crate::read::key_batches::KeyBatcher;
+use crate::read::pipeline::{ReadTask, TaskSource};
 use crate::row::Row;
 use crate::value::Value;
 
@@ -142,7 +142,7 @@ pub(super) struct KeyTasks {
     /// Whole keys are read as ranges too, because child rows come along.
     always_ranges: bool,
     source: Encoded,
-    points: Points,
+    points: KeyBatcher,
     ranges: TaskSize,
     /// The number of columns of the first key, when a range wants all keys alike.
     columns: Option<usize>,
@@ -155,7 +155,7 @@ impl KeyTasks {
         entry: Arc<TableEntry>,
         range: Option<FieldRange>,
         always_ranges: bool,
-        points: Points,
+        points: KeyBatcher,
         keys: KeySource,
     ) -> Self {
         Self {

@@ -17,19 +17,14 @@
 //! [`Store::multi_get`](crate::Store::multi_get) does the same for many tables in one call.
 
 mod ancestors;
-mod dispatch;
 mod drawn;
 mod keys;
 mod multi;
 mod options;
-mod parts;
-mod points;
-mod reading;
-mod relatives;
 mod result;
+mod scan;
 mod shaper;
 mod table;
-mod worker;
 
 pub(crate) use drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 pub(crate) use keys::keys_left;
@@ -38,9 +33,6 @@ pub use multi::MultiGet;
 pub(crate) use multi::multi_get;
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
-pub(crate) use parts::{count, count_space};
-pub(crate) use points::{Points, sorted_order};
-pub(crate) use reading::{ReadPlan, ReadTask, Reading, Shaper, TaskSource};
-pub(crate) use relatives::Relatives;
 pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};
+pub(crate) use scan::{count, count_space};
 pub(crate) use table::{bulk_get, scan, scan_parts};

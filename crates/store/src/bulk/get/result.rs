@@ -6,8 +6,8 @@ use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 
 use super::ancestors::{AncestorEnds, Joiner};
-use super::reading::Reading;
 use super::shaper::TableShaper;
+use crate::read::pipeline::ReadPipeline;
 use crate::row::Row;
 
 /// Rows of one table.
@@ -58,13 +58,13 @@ impl Chunk {
 /// they hold whole stretches of rows in key order, and [`BulkGet::into_rows`] gives these rows
 /// interleaved, each parent followed by its children.
 pub struct BulkGet {
-    reading: Reading<TableShaper>,
+    reading: ReadPipeline<TableShaper>,
     joiner: Joiner,
     waiting: std::vec::IntoIter<TableBatch>,
 }
 
 impl BulkGet {
-    pub(super) fn new(reading: Reading<TableShaper>) -> Self {
+    pub(super) fn new(reading: ReadPipeline<TableShaper>) -> Self {
         Self { reading, joiner: Joiner::default(), waiting: Vec::new().into_iter() }
     }
 
@@ -114,7 +114,7 @@ pub struct RelatedRow {
 
 /// The rows of a bulk get one by one.
 pub struct BulkGetRows {
-    reading: Reading<TableShaper>,
+    reading: ReadPipeline<TableShaper>,
     joiner: Joiner,
     chunk: Chunk,
     next: usize,

@@ -15,9 +15,11 @@ use tonnage_engine::{Direction, Engine, Error, Projection, Result, Rows, SpaceId
 use super::ancestors::{Found, Wanted};
 use super::result::Chunk;
 use super::table::projection;
-use super::{BulkGetOptions, Relatives, Shaper, TableBatch};
+use super::{BulkGetOptions, TableBatch};
+use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::codec::{KeyClassifier, KeyOwner};
+use crate::read::Shaper;
 
 /// One table of a result: what of it is wanted.
 pub(super) struct Part {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use tonnage_engine::{Direction, Projection, Ranges, Result, ScanOptions};
 
 use super::keys::KeyTasks;
-use super::parts::{PARTS_PER_WORKER, SpaceParts};
+use super::scan::{PARTS_PER_WORKER, SpaceParts};
 use super::shaper::TableShaper;
-use super::{BulkGet, BulkGetOptions, KeySource, Points, ReadPlan, Reading, Relatives};
+use super::{BulkGet, BulkGetOptions, KeySource};
+use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
-use crate::store::Inner;
+use crate::inner::Inner;
+use crate::read::{KeyBatcher, ReadPipeline, ReadPlan};
 use crate::table::TableScanOptions;
 
 /// Reads the rows of many keys of a table.
@@ -21,7 +23,7 @@ pub(crate) fn bulk_get(
 ) -> Result<BulkGet> {
     options.check()?;
     let (plan, tasks) = key_read(store, target, keys, options)?;
-    Ok(BulkGet::new(Reading::new(plan, tasks)))
+    Ok(BulkGet::new(ReadPipeline::new(plan, tasks)))
 }
 
 /// How to read the rows of many keys, and the tasks that the keys make.
@@ -35,7 +37,8 @@ pub(super) fn key_read(
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
     }
-    let points = Points::new(options.direction != Direction::Unordered, options.memory_bytes_max);
+    let points =
+        KeyBatcher::new(options.direction != Direction::Unordered, options.memory_bytes_max);
     let tasks = KeyTasks::new(
         target,
         options.range.clone(),
@@ -59,7 +62,7 @@ pub(crate) fn scan(
         1
     };
     let ranges = SpaceParts::cut(store, &target, options, parts)?;
-    Ok(BulkGet::new(Reading::new(plan, SpaceParts::new(ranges, options.direction))))
+    Ok(BulkGet::new(ReadPipeline::new(plan, SpaceParts::new(ranges, options.direction))))
 }
 
 /// Reads all rows of a table by at most `parts` results, each with a worker of its own, in
@@ -76,7 +79,7 @@ pub(crate) fn scan_parts(
         plan.workers = 1;
         let mut range = Ranges::new();
         range.push(ranges.start(index), ranges.end(index));
-        Ok(BulkGet::new(Reading::new(plan, SpaceParts::new(range, options.direction))))
+        Ok(BulkGet::new(ReadPipeline::new(plan, SpaceParts::new(range, options.direction))))
     };
     (0..ranges.len()).map(part).collect()
 }

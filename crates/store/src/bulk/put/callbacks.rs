@@ -3,8 +3,8 @@
 use tonnage_engine::{Result, SpaceId};
 
 use super::{Payload, StreamReport};
+use crate::inner::Inner;
 use crate::row::Row;
-use crate::store::Inner;
 
 /// Is told of entries that were not stored, and of streams that are complete. Called from the
 /// threads of the load, several at a time. A callback that panics stops the load. One that waits

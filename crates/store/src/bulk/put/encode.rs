@@ -10,9 +10,9 @@ use tonnage_engine::{Entries, Error, Slices, SpaceId};
 
 use crate::catalog::TableEntry;
 use crate::codec::Aligned;
+use crate::inner::Inner;
 use crate::kv::Pairs;
 use crate::row::Row;
-use crate::store::Inner;
 
 /// An entry that could not be encoded.
 pub(super) struct Refused {

@@ -15,9 +15,9 @@ use super::encode::{Encoder, Refused};
 use super::intake::{Flush, Intake, Job, Next};
 use super::outcomes::{Outcomes, guarded, lock, panic_message};
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, Payload};
-use crate::bulk::rate::RateLimit;
+use crate::bulk::put::rate::RateLimit;
 use crate::index::{OpenLoad, Pushing};
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// How often the load looks around.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

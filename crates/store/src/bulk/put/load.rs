@@ -10,7 +10,7 @@ use super::host::Host;
 use super::intake::Intake;
 use super::outcomes::Outcomes;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch};
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// This part of the memory is for batches that wait.
 const QUEUE_SHARE: usize = 8;

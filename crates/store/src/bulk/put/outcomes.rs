@@ -11,7 +11,7 @@ use super::{
     BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry,
     FailedEntry, Progress, StreamReport, UnreadEntry,
 };
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// What becomes of the entries: counts them, calls back, and knows what stopped the load.
 pub(super) struct Outcomes {
@@ -228,7 +228,7 @@ impl LoadObserver for Outcomes {
         }
         match self.on_existing {
             OnExisting::Fail => Err(self.exists(stream, position, space, key)),
-            OnExisting::Keep | OnExisting::Replace | OnExisting::Overwrite => Ok(()),
+            OnExisting::Keep | OnExisting::Replace | OnExisting::BlindReplace => Ok(()),
         }
     }
 }

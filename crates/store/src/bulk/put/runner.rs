@@ -10,7 +10,7 @@ use super::intake::Intake;
 use super::outcomes::Outcomes;
 use super::readers::Readers;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, EntryStream};
-use crate::store::Inner;
+use crate::inner::Inner;
 
 type Put = std::result::Result<BulkPutReport, BulkPutError>;
 

@@ -8,12 +8,12 @@ use rstest::rstest;
 use tonnage::{BulkGetOptions, Direction, KeySource, Value};
 
 use super::forward;
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS};
 
 #[rstest]
 fn an_endless_key_source_may_be_dropped_at_any_time_and_the_store_reopened(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Direction::Unordered, Direction::Forward, Direction::Reverse)] direction: Direction,
     #[values(0, 1, 50)] batches: usize,
 ) {
@@ -32,7 +32,7 @@ fn an_endless_key_source_may_be_dropped_at_any_time_and_the_store_reopened(
 }
 
 #[rstest]
-fn the_pace_of_the_reader_limits_the_pace_of_the_keys(#[values(Memory, RocksDb)] on: Ground) {
+fn the_pace_of_the_reader_limits_the_pace_of_the_keys(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 20);
     let drawn = Arc::new(AtomicU64::new(0));
     let counted = drawn.clone();
@@ -59,7 +59,7 @@ impl Drop for Dropped {
 }
 
 #[rstest]
-fn a_read_that_is_over_lets_go_of_its_key_source(#[values(Memory, RocksDb)] on: Ground) {
+fn a_read_that_is_over_lets_go_of_its_key_source(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 20);
     let drops = Arc::new(AtomicU64::new(0));
     let guard = Dropped(drops.clone());
@@ -79,7 +79,7 @@ fn a_read_that_is_over_lets_go_of_its_key_source(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_slow_key_source_does_not_hold_up_the_closing(#[values(Memory, RocksDb)] on: Ground) {
+fn a_slow_key_source_does_not_hold_up_the_closing(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = shop::stocked(on, 20);
     let (release, wait) = std::sync::mpsc::channel::<()>();
     let keys = KeySource::keys((0_usize..).map(move |number| {

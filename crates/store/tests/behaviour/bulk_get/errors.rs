@@ -8,7 +8,7 @@ use tonnage::arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use tonnage::{BulkGetOptions, BulkKey, ErrorKind, KeySource, Row, Value};
 
 use super::{forward, key, until_error};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, image_key, phone_key};
 use crate::common::{assert_error, failure, row};
 
@@ -27,7 +27,7 @@ use crate::common::{assert_error, failure, row};
 #[case::wrong_type(BulkKey::Values(vec!["Nokia".into(), true.into()]), &["key 2", "price", "BOOLEAN"])]
 #[case::out_of_range(BulkKey::Values(vec!["Nokia".into(), 5_000_000_000_i64.into()]), &["key 2", "price", "5000000000"])]
 fn a_bad_key_is_named_after_the_rows_of_the_keys_before_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] bad: BulkKey,
     #[case] named: &[&str],
 ) {
@@ -102,7 +102,9 @@ fn a_relative_that_is_none_is_refused_naming_both_tables() {
 
 /// The rows of the good keys in its batch were lost with a bad one.
 #[rstest]
-fn the_keys_before_a_bad_one_in_a_record_batch_are_answered(#[values(Memory, RocksDb)] on: Ground) {
+fn the_keys_before_a_bad_one_in_a_record_batch_are_answered(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     let store = shop::stocked(on, 10);
     let makers: ArrayRef =
         Arc::new(StringArray::from(vec![Some("Apple"), Some("Nokia"), None, Some("Samsung")]));

@@ -4,7 +4,7 @@ use rstest::rstest;
 use tonnage::{BulkGetOptions, Direction, KeySource, RelatedRow, TableScanOptions, Value};
 
 use super::{forward, get_from, reverse};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, image, phone};
 use crate::common::{TestStore, row};
 
@@ -28,7 +28,7 @@ fn assert_together(found: &[RelatedRow], parent: &str, child: &str, key: &[&str]
     }
 }
 
-fn store_of_families(on: Ground, phones: i64, images: i32) -> TestStore {
+fn store_of_families(on: Backend, phones: i64, images: i32) -> TestStore {
     let store = shop::empty(on);
     let all = || MAKERS.iter().flat_map(move |maker| (0..phones).map(move |id| (*maker, id)));
     let pictures =
@@ -47,7 +47,7 @@ fn store_of_families(on: Ground, phones: i64, images: i32) -> TestStore {
 #[case::families_that_fit_a_batch(60, 2, 7)]
 #[case::families_larger_than_a_batch(15, 30, 20)]
 fn children_stay_behind_their_parent_without_an_order(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] phones: i64,
     #[case] images: i32,
     #[case] batch_rows_max: usize,
@@ -68,7 +68,7 @@ fn children_stay_behind_their_parent_without_an_order(
 }
 
 #[rstest]
-fn families_stay_together_in_an_unordered_scan(#[values(Memory, RocksDb)] on: Ground) {
+fn families_stay_together_in_an_unordered_scan(#[values(Memory, RocksDb)] on: Backend) {
     let store = store_of_families(on, 50, 5);
     let options = TableScanOptions {
         batch_rows_max: 4,
@@ -84,7 +84,7 @@ fn families_stay_together_in_an_unordered_scan(#[values(Memory, RocksDb)] on: Gr
 
 /// Likewise of rows behind another row's ancestor.
 #[rstest]
-fn rows_stay_behind_their_ancestor_without_an_order(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_stay_behind_their_ancestor_without_an_order(#[values(Memory, RocksDb)] on: Backend) {
     let store = store_of_families(on, 15, 30);
     let options = BulkGetOptions {
         batch_rows_max: 20,
@@ -99,7 +99,7 @@ fn rows_stay_behind_their_ancestor_without_an_order(#[values(Memory, RocksDb)] o
     assert_together(&found, "phones", "phones.images", &["maker", "id"]);
 }
 
-fn tree(on: Ground) -> TestStore {
+fn tree(on: Backend) -> TestStore {
     let store = on.with_tables(
         "CREATE TABLE a (k LONG, PRIMARY KEY (k));
          CREATE TABLE a.b (l LONG, PRIMARY KEY (l));
@@ -137,7 +137,7 @@ fn with(options: BulkGetOptions, relatives: &[&str]) -> BulkGetOptions {
 /// What came last was remembered for each task only, and small tasks hold a key each.
 #[rstest]
 fn an_ancestor_comes_once_for_all_keys_in_a_row_that_share_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = tree(on);
     let key = |k: i64, l: i64| vec![Value::from(k), Value::from(l)];
@@ -150,7 +150,7 @@ fn an_ancestor_comes_once_for_all_keys_in_a_row_that_share_it(
 
 /// It stood before the row, but behind the children of that row, which come first in reverse.
 #[rstest]
-fn in_reverse_an_ancestor_comes_before_all_rows_below_it(#[values(Memory, RocksDb)] on: Ground) {
+fn in_reverse_an_ancestor_comes_before_all_rows_below_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = tree(on);
     let keys = KeySource::keys([vec![Value::from(1_i64)]]);
     let found = get_from(&store, "a.b", keys, &with(reverse(), &["a", "a.b.c"]));

@@ -8,7 +8,7 @@ use tonnage::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, Strin
 use tonnage::{BulkGetOptions, Error, KeySource, Row, Value};
 
 use super::{forward, get, key, keys_of, makers, reverse, rows, until_error};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone, phone_key, price_of};
 use crate::common::{assert_error, row};
 
@@ -20,7 +20,7 @@ fn phones_of(maker: &str, count: i64) -> Vec<Row> {
 }
 
 #[rstest]
-fn a_partial_key_gives_all_rows_below_it(#[values(Memory, RocksDb)] on: Ground) {
+fn a_partial_key_gives_all_rows_below_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 300);
     let found = rows(get(&store, makers(&["Nokia"]), &forward()));
     assert_eq!(found, phones_of("Nokia", 300));
@@ -31,7 +31,7 @@ fn a_partial_key_gives_all_rows_below_it(#[values(Memory, RocksDb)] on: Ground) 
 /// nobody took.
 #[rstest]
 fn whole_and_partial_keys_in_turn_come_in_order_with_one_worker(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::stocked(on, 300);
     let options =
@@ -48,7 +48,9 @@ fn whole_and_partial_keys_in_turn_come_in_order_with_one_worker(
 }
 
 #[rstest]
-fn without_an_order_the_rows_of_a_maker_still_come_by_price(#[values(Memory, RocksDb)] on: Ground) {
+fn without_an_order_the_rows_of_a_maker_still_come_by_price(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     let store = shop::stocked(on, 300);
     let found = rows(get(&store, makers(&["Apple", "Nokia"]), &BulkGetOptions::default()));
     for maker in ["Apple", "Nokia"] {
@@ -60,7 +62,7 @@ fn without_an_order_the_rows_of_a_maker_still_come_by_price(#[values(Memory, Roc
 }
 
 #[rstest]
-fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: Ground) {
+fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 50);
     let order = ["Samsung", "Apple", "Nokia", "Motorola"];
     let expected: Vec<Row> = order.iter().flat_map(|maker| phones_of(maker, 50)).collect();
@@ -71,7 +73,7 @@ fn ordered_reads_answer_keys_in_the_order_given(#[values(Memory, RocksDb)] on: G
 }
 
 #[rstest]
-fn whole_keys_give_their_rows_in_the_order_given(#[values(Memory, RocksDb)] on: Ground) {
+fn whole_keys_give_their_rows_in_the_order_given(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 1_000);
     let ids: Vec<i64> = (0..1_000).rev().collect();
     let keys: Vec<Row> = ids.iter().map(|id| phone_key("Nokia", price_of(*id), *id)).collect();
@@ -80,7 +82,7 @@ fn whole_keys_give_their_rows_in_the_order_given(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_key_without_a_row_gives_nothing(#[values(Memory, RocksDb)] on: Ground) {
+fn a_key_without_a_row_gives_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     assert_eq!(get(&store, makers(&["Siemens"]), &BulkGetOptions::default()), []);
     let found = rows(get(&store, makers(&["Apple", "Siemens", "Nokia"]), &forward()));
@@ -93,13 +95,13 @@ fn a_key_without_a_row_gives_nothing(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn no_keys_give_no_rows(#[values(Memory, RocksDb)] on: Ground) {
+fn no_keys_give_no_rows(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     assert_eq!(get(&store, makers(&[]), &BulkGetOptions::default()), []);
 }
 
 #[rstest]
-fn the_same_key_three_times_gives_its_rows_at_least_once(#[values(Memory, RocksDb)] on: Ground) {
+fn the_same_key_three_times_gives_its_rows_at_least_once(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 100);
     let found = rows(get(&store, makers(&["Nokia", "Nokia", "Nokia"]), &BulkGetOptions::default()));
     assert!(found.len() >= 100 && found.len() <= 300 && found.len().is_multiple_of(100));
@@ -119,7 +121,7 @@ fn the_same_key_three_times_gives_its_rows_at_least_once(#[values(Memory, RocksD
 }
 
 #[rstest]
-fn whole_and_partial_keys_may_mix(#[values(Memory, RocksDb)] on: Ground) {
+fn whole_and_partial_keys_may_mix(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 60);
     let keys = keys_of([
         vec!["Nokia".into(), price_of(7).into(), 7_i64.into()],
@@ -135,7 +137,7 @@ fn whole_and_partial_keys_may_mix(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn keys_may_name_their_columns_in_any_order_and_case(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_may_name_their_columns_in_any_order_and_case(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 20);
     let named = key(row! { "ID" => 4, "Maker" => "Apple", "price" => price_of(4) });
     assert_eq!(
@@ -146,7 +148,7 @@ fn keys_may_name_their_columns_in_any_order_and_case(#[values(Memory, RocksDb)] 
 
 #[rstest]
 fn a_failing_key_source_delivers_the_rows_of_the_keys_before_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::stocked(on, 50);
     for options in [BulkGetOptions::default(), forward()] {
@@ -163,7 +165,7 @@ fn a_failing_key_source_delivers_the_rows_of_the_keys_before_it(
 }
 
 #[rstest]
-fn after_an_error_a_read_is_over(#[values(Memory, RocksDb)] on: Ground) {
+fn after_an_error_a_read_is_over(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 5);
     let keys = KeySource::try_keys(vec![
         Err(Error::unavailable("closed")),
@@ -176,7 +178,7 @@ fn after_an_error_a_read_is_over(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn record_batches_bring_a_hundred_thousand_whole_keys(#[values(Memory, RocksDb)] on: Ground) {
+fn record_batches_bring_a_hundred_thousand_whole_keys(#[values(Memory, RocksDb)] on: Backend) {
     const COUNT: i64 = 100_000;
     let store = shop::empty(on);
     shop::stock(&store, &["Nokia"], COUNT / 2);
@@ -211,7 +213,7 @@ fn record_batches_bring_a_hundred_thousand_whole_keys(#[values(Memory, RocksDb)]
 }
 
 #[rstest]
-fn a_null_in_a_record_batch_leaves_its_column_open(#[values(Memory, RocksDb)] on: Ground) {
+fn a_null_in_a_record_batch_leaves_its_column_open(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 50);
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("maker", Arc::new(StringArray::from(vec!["Apple", "Nokia"]))),
@@ -228,7 +230,7 @@ fn a_null_in_a_record_batch_leaves_its_column_open(#[values(Memory, RocksDb)] on
 
 #[rstest]
 fn a_key_source_that_panics_is_an_error_after_the_rows_before_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::stocked(on, 30);
     for broken in [0, 2] {

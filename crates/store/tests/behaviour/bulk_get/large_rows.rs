@@ -11,7 +11,7 @@ use tonnage::{
     TableScanOptions, Value,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, row};
 
 const BATCH_BYTES: usize = 1 << 20;
@@ -26,7 +26,7 @@ fn document(id: i64) -> Row {
     row! { "id" => id, "kind" => 7, "body" => vec![id as u8; BODY] }
 }
 
-fn documents(on: Ground) -> TestStore {
+fn documents(on: Backend) -> TestStore {
     let store = on.with_tables(
         "CREATE TABLE documents (id LONG, kind INTEGER, body BINARY, PRIMARY KEY (id));
          CREATE TABLE documents.words (word LONG, PRIMARY KEY (word));
@@ -68,7 +68,7 @@ fn assert_bounded(bytes_max: usize, batches: impl Iterator<Item = RecordBatch>) 
 
 #[rstest]
 fn batches_of_whole_keys_keep_to_their_bytes(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Direction::Unordered, Direction::Forward)] direction: Direction,
 ) {
     let store = documents(on);
@@ -78,7 +78,7 @@ fn batches_of_whole_keys_keep_to_their_bytes(
 }
 
 #[rstest]
-fn batches_of_a_multi_get_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Ground) {
+fn batches_of_a_multi_get_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Backend) {
     let store = documents(on);
     let get =
         store.multi_get([("documents", keys())], &small_batches(Direction::Unordered)).unwrap();
@@ -86,7 +86,7 @@ fn batches_of_a_multi_get_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Gro
 }
 
 #[rstest]
-fn batches_of_an_index_scan_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Ground) {
+fn batches_of_an_index_scan_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Backend) {
     let store = documents(on);
     let options = IndexScanOptions { batch_bytes_max: BATCH_BYTES, ..Default::default() };
     let index = store.table("documents").unwrap().index("by_kind").unwrap();
@@ -98,7 +98,7 @@ fn batches_of_an_index_scan_keep_to_their_bytes(#[values(Memory, RocksDb)] on: G
 
 #[rstest]
 fn large_parents_of_small_rows_come_in_batches_that_keep_to_their_bytes(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Direction::Unordered, Direction::Forward)] direction: Direction,
 ) {
     let store = documents(on);
@@ -119,7 +119,7 @@ fn large_parents_of_small_rows_come_in_batches_that_keep_to_their_bytes(
 }
 
 #[rstest]
-fn batches_of_large_pairs_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Ground) {
+fn batches_of_large_pairs_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Backend) {
     const PAIRS: i64 = 40;
     let store = on.open();
     let key = |id: i64| tonnage::Key::of_major([format!("{id}")]);
@@ -138,7 +138,7 @@ fn batches_of_large_pairs_keep_to_their_bytes(#[values(Memory, RocksDb)] on: Gro
 
 /// A batch of small rows from before the column came was decoded with the default for each of them.
 #[rstest]
-fn batches_keep_to_their_bytes_with_long_defaults_too(#[values(Memory, RocksDb)] on: Ground) {
+fn batches_keep_to_their_bytes_with_long_defaults_too(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE old (id LONG, PRIMARY KEY (id))");
     for id in 0..50_i64 {
         store.table("old").unwrap().put(&row! { "id" => id }, &Default::default()).unwrap();

@@ -4,11 +4,11 @@ use rstest::rstest;
 use tonnage::{BulkGetOptions, Direction, FieldRange, Row};
 
 use super::{get, makers, rows};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, phone};
 
 /// Phones whose price is their number, so that order is plain.
-fn store(on: Ground) -> crate::common::TestStore {
+fn store(on: Backend) -> crate::common::TestStore {
     let store = shop::empty(on);
     let phones = MAKERS.iter().flat_map(|maker| (0..50).map(|id| phone(maker, id as i32, id)));
     let images = MAKERS.iter().flat_map(|maker| {
@@ -28,7 +28,7 @@ fn limited(limit: u64, direction: Direction) -> BulkGetOptions {
 }
 
 #[rstest]
-fn descending_and_one_is_the_latest_of_each_key(#[values(Memory, RocksDb)] on: Ground) {
+fn descending_and_one_is_the_latest_of_each_key(#[values(Memory, RocksDb)] on: Backend) {
     let expected: Vec<Row> = MAKERS.iter().map(|maker| phone(maker, 49, 49)).collect();
     assert_eq!(rows(get(&store(on), makers(&MAKERS), &limited(1, Direction::Reverse))), expected);
 }
@@ -37,7 +37,7 @@ fn descending_and_one_is_the_latest_of_each_key(#[values(Memory, RocksDb)] on: G
 #[case(Direction::Forward, [0, 1, 2])]
 #[case(Direction::Reverse, [49, 48, 47])]
 fn the_limit_counts_from_the_end_where_the_read_begins(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] direction: Direction,
     #[case] ids: [i64; 3],
 ) {
@@ -52,7 +52,7 @@ fn the_limit_counts_from_the_end_where_the_read_begins(
 }
 
 #[rstest]
-fn the_limit_holds_within_a_range(#[values(Memory, RocksDb)] on: Ground) {
+fn the_limit_holds_within_a_range(#[values(Memory, RocksDb)] on: Backend) {
     let range = Some(FieldRange::of("price").before(20));
     let options = BulkGetOptions { range, ..limited(2, Direction::Reverse) };
     assert_eq!(
@@ -66,7 +66,7 @@ fn the_limit_holds_within_a_range(#[values(Memory, RocksDb)] on: Ground) {
 #[case(Direction::Reverse, 1, &["phones.images 49/2", "phones.images 49/1", "phones 49"])]
 #[case(Direction::Reverse, 2, &["phones.images 49/2", "phones.images 49/1", "phones 49", "phones.images 48/2", "phones.images 48/1", "phones 48"])]
 fn children_come_along_without_counting(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] direction: Direction,
     #[case] limit: u64,
     #[case] expected: &[&str],

@@ -7,7 +7,7 @@ use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, 
 
 use super::{get_from, rows};
 use crate::common::shop::rows_of;
-use crate::common::{Ground, row};
+use crate::common::{Backend, row};
 
 type Id = (i64, String, i32);
 
@@ -86,7 +86,7 @@ fn answer(model: &BTreeMap<Id, i64>, (key, columns): &(Id, usize), read: &Read) 
     found
 }
 
-fn check(on: Ground, stored: &BTreeMap<Id, i64>, reads: &[Read]) -> Result<(), TestCaseError> {
+fn check(on: Backend, stored: &BTreeMap<Id, i64>, reads: &[Read]) -> Result<(), TestCaseError> {
     let store = on.with_tables(
         "CREATE TABLE t (a LONG, b STRING, c INTEGER, mark LONG, PRIMARY KEY (SHARD(a), b, c))",
     );
@@ -139,11 +139,11 @@ proptest! {
 
     #[test]
     fn random_reads_from_memory_agree_with_the_model(stored in stored(), reads in prop::collection::vec(read(), 1..8)) {
-        check(Ground::Memory, &stored, &reads)?;
+        check(Backend::Memory, &stored, &reads)?;
     }
 
     #[test]
     fn random_reads_from_rocksdb_agree_with_the_model(stored in stored(), reads in prop::collection::vec(read(), 1..8)) {
-        check(Ground::RocksDb, &stored, &reads)?;
+        check(Backend::RocksDb, &stored, &reads)?;
     }
 }

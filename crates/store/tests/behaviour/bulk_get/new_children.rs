@@ -12,7 +12,7 @@ use tonnage::{
     IndexScanOptions, KeySource, Row, Store, TableScanOptions, Value,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, row};
 
 const ROWS: i64 = 200;
@@ -21,7 +21,7 @@ fn parent(k: i64) -> Row {
     row! { "k" => k, "v" => format!("v{k}") }
 }
 
-fn parents(on: Ground, rows: i64) -> TestStore {
+fn parents(on: Backend, rows: i64) -> TestStore {
     let store = on.with_tables("CREATE TABLE p (k LONG, v STRING, PRIMARY KEY (k))");
     store
         .multi_put([("p", (0..rows).map(parent).collect::<Vec<_>>())], &Default::default())
@@ -39,7 +39,7 @@ fn make_children(store: &Store, rows: i64) {
 
 #[rstest]
 fn a_scan_that_began_before_gives_the_rows_of_the_table_alone(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = parents(on, ROWS);
     let options = TableScanOptions { direction: Direction::Forward, ..Default::default() };
@@ -50,7 +50,7 @@ fn a_scan_that_began_before_gives_the_rows_of_the_table_alone(
 }
 
 #[rstest]
-fn a_bulk_get_by_partial_keys_that_began_before_does_too(#[values(Memory, RocksDb)] on: Ground) {
+fn a_bulk_get_by_partial_keys_that_began_before_does_too(#[values(Memory, RocksDb)] on: Backend) {
     let store =
         on.with_tables("CREATE TABLE p (k LONG, n LONG, v STRING, PRIMARY KEY (SHARD(k), n))");
     for n in 0..20_i64 {
@@ -70,7 +70,7 @@ fn a_bulk_get_by_partial_keys_that_began_before_does_too(#[values(Memory, RocksD
 
 #[rstest]
 fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     const MANY: i64 = 40_000;
     let store = parents(on, MANY);
@@ -100,7 +100,7 @@ fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(
 /// Entries of child rows that an earlier version put into an index are passed over, told of, and
 /// taken out.
 #[rstest]
-fn entries_that_name_rows_of_a_child_table_are_stale(#[values(Memory, RocksDb)] on: Ground) {
+fn entries_that_name_rows_of_a_child_table_are_stale(#[values(Memory, RocksDb)] on: Backend) {
     let store = parents(on, 10);
     store.execute("CREATE INDEX by_v ON p (v)").unwrap();
     make_children(&store, 10);

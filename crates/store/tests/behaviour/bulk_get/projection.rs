@@ -4,12 +4,12 @@ use rstest::rstest;
 use tonnage::{BulkGetOptions, Direction};
 
 use super::{get, makers, rows};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
 use crate::common::shop::{self, image_key, phone_key, price_of};
 
 #[rstest]
-fn only_the_columns_asked_for_come_in_the_order_asked_for(#[values(Memory, RocksDb)] on: Ground) {
+fn only_the_columns_asked_for_come_in_the_order_asked_for(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 3);
     let options = BulkGetOptions {
         columns: Some(vec!["NAME".into(), "id".into()]),
@@ -21,7 +21,7 @@ fn only_the_columns_asked_for_come_in_the_order_asked_for(#[values(Memory, Rocks
 }
 
 #[rstest]
-fn no_columns_at_all_still_count_rows(#[values(Memory, RocksDb)] on: Ground) {
+fn no_columns_at_all_still_count_rows(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 30);
     let options = BulkGetOptions { columns: Some(Vec::new()), ..Default::default() };
     let batches = store.table("phones").unwrap().bulk_get(makers(&["Nokia"]), &options).unwrap();
@@ -29,7 +29,7 @@ fn no_columns_at_all_still_count_rows(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn keys_only_gives_the_key_columns_of_rows_and_relatives(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_only_gives_the_key_columns_of_rows_and_relatives(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 3);
     let options = BulkGetOptions {
         keys_only: true,
@@ -59,7 +59,7 @@ fn keys_only_gives_the_key_columns_of_rows_and_relatives(#[values(Memory, RocksD
 
 #[rstest]
 fn each_batch_names_its_table_and_gives_versions_and_expiries(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::stocked(on, 3);
     let options = BulkGetOptions { relatives: vec!["phones.images".into()], ..Default::default() };
@@ -79,7 +79,7 @@ fn each_batch_names_its_table_and_gives_versions_and_expiries(
 }
 
 #[rstest]
-fn batches_hold_about_as_many_rows_as_asked_for(#[values(Memory, RocksDb)] on: Ground) {
+fn batches_hold_about_as_many_rows_as_asked_for(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 1_000);
     let options = BulkGetOptions { batch_rows_max: 10, ..Default::default() };
     let batches = store.table("phones").unwrap().bulk_get(makers(&["Nokia"]), &options).unwrap();

@@ -4,7 +4,7 @@ use rstest::rstest;
 use tonnage::{BulkGetOptions, ErrorKind, FieldRange, KeySource, Row, Value};
 
 use super::{forward, get, keys_of, makers, reverse, rows, until_error};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::assert_error;
 use crate::common::shop::{self, MAKERS, phone, price_of};
 
@@ -20,7 +20,7 @@ fn between(range: FieldRange) -> BulkGetOptions {
 }
 
 #[rstest]
-fn four_makers_with_a_price_range_and_their_pictures(#[values(Memory, RocksDb)] on: Ground) {
+fn four_makers_with_a_price_range_and_their_pictures(#[values(Memory, RocksDb)] on: Backend) {
     const PHONES: i64 = 3_000;
     let store = shop::stocked(on, PHONES);
     let options = BulkGetOptions {
@@ -70,7 +70,7 @@ fn four_makers_with_a_price_range_and_their_pictures(#[values(Memory, RocksDb)] 
 #[case::everything(FieldRange::of("price"), &[0, 37, 74, 111, 148, 185, 222, 259, 296, 333])]
 #[case::past_the_last(FieldRange::of("price").after(i32::MAX), &[])]
 fn a_range_has_ends_that_belong_to_it_or_not(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] range: FieldRange,
     #[case] expected: &[i32],
 ) {
@@ -84,7 +84,7 @@ fn a_range_has_ends_that_belong_to_it_or_not(
 
 #[rstest]
 fn a_range_on_the_last_key_column_follows_all_columns_before_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::empty(on);
     shop::stock(&store, &["Nokia"], 3_000);
@@ -103,7 +103,7 @@ fn a_range_on_the_last_key_column_follows_all_columns_before_it(
 #[case::unknown(vec![vec!["Nokia".into()]], "colour", &["colour", "phones"])]
 #[case::different_lengths(vec![vec!["Nokia".into()], vec!["Apple".into(), 5.into()]], "price", &["key 1", "2 columns"])]
 fn a_range_that_does_not_fit_the_keys_is_an_error(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] keys: Vec<Vec<Value>>,
     #[case] column: &str,
     #[case] named: &[&str],

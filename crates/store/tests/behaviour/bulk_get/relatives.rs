@@ -4,7 +4,7 @@ use rstest::rstest;
 use tonnage::{BulkGetOptions, Direction, KeySource, RelatedRow, Row, Value};
 
 use super::{forward, get, get_from, makers, rows};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
 use crate::common::shop::{self, image, image_key, phone, phone_key, price_of};
 
@@ -30,7 +30,7 @@ fn names(found: &[RelatedRow]) -> Vec<String> {
 }
 
 #[rstest]
-fn each_parent_is_followed_by_its_children(#[values(Memory, RocksDb)] on: Ground) {
+fn each_parent_is_followed_by_its_children(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 3);
     let found = get(&store, makers(&["Nokia"]), &with_images(forward()));
     let expected: Vec<String> = (0..3)
@@ -47,7 +47,7 @@ fn each_parent_is_followed_by_its_children(#[values(Memory, RocksDb)] on: Ground
 }
 
 #[rstest]
-fn in_reverse_each_parent_comes_after_its_children(#[values(Memory, RocksDb)] on: Ground) {
+fn in_reverse_each_parent_comes_after_its_children(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 3);
     let reverse = BulkGetOptions { direction: Direction::Reverse, ..Default::default() };
     let mut found = names(&get(&store, makers(&["Nokia"]), &with_images(reverse)));
@@ -56,7 +56,7 @@ fn in_reverse_each_parent_comes_after_its_children(#[values(Memory, RocksDb)] on
 }
 
 #[rstest]
-fn families_stay_together_across_small_batches(#[values(Memory, RocksDb)] on: Ground) {
+fn families_stay_together_across_small_batches(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 500);
     let expected = names(&get(&store, makers(&["Nokia", "Apple"]), &with_images(forward())));
     assert_eq!(expected.len(), 3_000);
@@ -65,7 +65,7 @@ fn families_stay_together_across_small_batches(#[values(Memory, RocksDb)] on: Gr
 }
 
 #[rstest]
-fn a_whole_key_gives_the_parent_and_its_children(#[values(Memory, RocksDb)] on: Ground) {
+fn a_whole_key_gives_the_parent_and_its_children(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     let keys = [
         phone_key("Nokia", price_of(3), 3),
@@ -84,7 +84,7 @@ fn a_whole_key_gives_the_parent_and_its_children(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn children_that_were_not_asked_for_stay_out(#[values(Memory, RocksDb)] on: Ground) {
+fn children_that_were_not_asked_for_stay_out(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 20);
     assert!(get(&store, makers(&["Nokia"]), &forward()).iter().all(|row| &*row.table == "phones"));
     let images = get_from(&store, "phones.images", makers(&["Nokia"]), &forward());
@@ -93,7 +93,7 @@ fn children_that_were_not_asked_for_stay_out(#[values(Memory, RocksDb)] on: Grou
 }
 
 #[rstest]
-fn orphans_come_without_their_parent(#[values(Memory, RocksDb)] on: Ground) {
+fn orphans_come_without_their_parent(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     store
         .table("phones.images")
@@ -110,7 +110,7 @@ fn orphans_come_without_their_parent(#[values(Memory, RocksDb)] on: Ground) {
 
 #[rstest]
 fn an_ancestor_comes_once_before_each_run_of_rows_that_share_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::stocked(on, 10);
     let keys = || {
@@ -132,7 +132,7 @@ fn an_ancestor_comes_once_before_each_run_of_rows_that_share_it(
 
 #[rstest]
 fn an_ancestor_comes_once_even_when_its_rows_fill_several_batches(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::empty(on);
     let images = (0..100).map(|number| image("Nokia", 1, 1, number));
@@ -157,7 +157,7 @@ const TREE: &str = "CREATE TABLE a (k LONG, v LONG, PRIMARY KEY (k));
     CREATE TABLE a.b.c (m STRING, PRIMARY KEY (m));
     CREATE TABLE a.d (n LONG, PRIMARY KEY (n))";
 
-fn tree(on: Ground) -> crate::common::TestStore {
+fn tree(on: Backend) -> crate::common::TestStore {
     let store = on.with_tables(TREE);
     let rows = |table: &str, rows: Vec<Row>| shop::rows_of(table, rows);
     let k = |k: i64| row! { "k" => k };
@@ -187,7 +187,7 @@ fn tables_of(store: &crate::common::TestStore, table: &str, relatives: &[&str]) 
 }
 
 #[rstest]
-fn ancestors_and_descendants_of_any_depth_come_along(#[values(Memory, RocksDb)] on: Ground) {
+fn ancestors_and_descendants_of_any_depth_come_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = tree(on);
     assert_eq!(tables_of(&store, "a", &["a.b.c"]), ["a", "a.b.c", "a.b.c"]);
     assert_eq!(
@@ -201,7 +201,7 @@ fn ancestors_and_descendants_of_any_depth_come_along(#[values(Memory, RocksDb)] 
 }
 
 #[rstest]
-fn rows_of_a_dropped_child_table_never_come_back(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_of_a_dropped_child_table_never_come_back(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = shop::stocked(on, 5);
     store.execute("DROP TABLE phones.images").unwrap();
     let read = |store: &crate::common::TestStore| {

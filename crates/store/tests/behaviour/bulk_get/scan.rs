@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{Direction, Row, TableScanOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, image, phone, price_of};
 use crate::common::{TestStore, assert_error, failure, row};
 
@@ -31,7 +31,7 @@ fn all_phones(count: i64) -> Vec<Row> {
 }
 
 #[rstest]
-fn a_scan_gives_all_rows_in_key_order(#[values(Memory, RocksDb)] on: Ground) {
+fn a_scan_gives_all_rows_in_key_order(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 200);
     let forward = TableScanOptions { direction: Direction::Forward, ..Default::default() };
     assert_eq!(scan(&store, "phones", &forward), all_phones(200));
@@ -46,7 +46,7 @@ fn a_scan_gives_all_rows_in_key_order(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_limit_per_shard_key_gives_the_latest_of_each(#[values(Memory, RocksDb)] on: Ground) {
+fn a_limit_per_shard_key_gives_the_latest_of_each(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 20);
     let options = TableScanOptions {
         direction: Direction::Reverse,
@@ -67,7 +67,7 @@ fn a_limit_per_shard_key_gives_the_latest_of_each(#[values(Memory, RocksDb)] on:
 }
 
 #[rstest]
-fn a_limit_stops_the_scan(#[values(Memory, RocksDb)] on: Ground) {
+fn a_limit_stops_the_scan(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 20);
     let options =
         TableScanOptions { direction: Direction::Forward, limit: Some(5), ..Default::default() };
@@ -77,7 +77,7 @@ fn a_limit_stops_the_scan(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_scan_takes_relatives_along_and_projects(#[values(Memory, RocksDb)] on: Ground) {
+fn a_scan_takes_relatives_along_and_projects(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 2);
     let options = TableScanOptions {
         direction: Direction::Forward,
@@ -97,7 +97,7 @@ fn a_scan_takes_relatives_along_and_projects(#[values(Memory, RocksDb)] on: Grou
 /// Whatever the number of workers, and wherever the engine cuts.
 #[rstest]
 fn several_workers_give_the_same_rows(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(1, 2, 5)] workers: usize,
 ) {
     let store = shop::stocked(on, 200);
@@ -127,7 +127,7 @@ fn several_workers_give_the_same_rows(
 
 #[rstest]
 fn parts_of_a_scan_follow_one_another(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(1, 3, 2_000)] parts: usize,
 ) {
     let store = shop::stocked(on, 100);
@@ -142,7 +142,7 @@ fn parts_of_a_scan_follow_one_another(
 }
 
 #[rstest]
-fn an_empty_table_gives_nothing(#[values(Memory, RocksDb)] on: Ground) {
+fn an_empty_table_gives_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     assert_eq!(scan(&store, "phones", &TableScanOptions::default()), []);
     assert_eq!(store.table("phones.images").unwrap().count().unwrap(), 0);

@@ -13,7 +13,7 @@ use tonnage::{
     RelatedRow, Value,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, price_of};
 use crate::common::{assert_error, row};
 
@@ -29,7 +29,7 @@ fn in_a_thread<T: Send + 'static>(read: impl FnOnce(Sender<T>) + Send + 'static)
 
 #[rstest]
 fn each_key_is_answered_before_the_next_one_is_given(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Direction::Unordered, Direction::Forward)] direction: Direction,
     #[values(true, false)] is_whole: bool,
 ) {
@@ -55,7 +55,7 @@ fn each_key_is_answered_before_the_next_one_is_given(
 
 #[rstest]
 fn each_pair_is_answered_before_the_next_key_is_given(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Depth::ParentOnly, Depth::ParentAndChildren)] depth: Depth,
 ) {
     let store = on.open();
@@ -83,7 +83,7 @@ fn each_pair_is_answered_before_the_next_key_is_given(
 
 #[rstest]
 fn each_range_of_an_index_is_answered_before_the_next_one_is_given(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(
         "CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k)); CREATE INDEX by_v ON t (v)",
@@ -104,7 +104,7 @@ fn each_range_of_an_index_is_answered_before_the_next_one_is_given(
 }
 
 #[rstest]
-fn a_source_that_panics_says_why_after_the_rows_before(#[values(Memory, RocksDb)] on: Ground) {
+fn a_source_that_panics_says_why_after_the_rows_before(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     let keys = KeySource::keys((0..).map(|number| match number {
         0..3 => vec![Value::from(MAKERS[number])],

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Durability, EntryBatch, Payload, Row, Value, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::scripted::scripted;
 use crate::common::{all_rows, row};
 
@@ -15,7 +15,7 @@ fn rows(rows: impl IntoIterator<Item = Row>) -> Option<EntryBatch> {
 /// were refused to its end.
 #[rstest]
 fn a_load_takes_rows_with_a_column_that_was_added_since_it_began(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables("CREATE TABLE t (id LONG, PRIMARY KEY (id))");
     let altering = (*store).clone();
@@ -39,7 +39,7 @@ fn a_load_takes_rows_with_a_column_that_was_added_since_it_began(
 /// layout that came in between, and the write failed with a conflict that no trying again would
 /// have mended.
 #[rstest]
-fn writes_of_an_indexed_table_pass_while_it_is_altered(#[values(Memory, RocksDb)] on: Ground) {
+fn writes_of_an_indexed_table_pass_while_it_is_altered(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE INDEX by_x ON t (x)");
     let old = store.table("t").unwrap();
     let make = |k: i64| row! { "s" => 1_i64, "k" => k, "x" => k };

@@ -8,7 +8,7 @@ use tonnage::{
     record_batch_stream,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::shop::rows_of;
 use crate::common::{all_rows, assert_error, failure, row};
@@ -20,7 +20,7 @@ fn ship(id: i64) -> Row {
 }
 
 #[rstest]
-fn a_load_without_streams_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_without_streams_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     assert_error(
         failure(store.bulk_put(Vec::new(), &BulkPutOptions::default())),
@@ -30,7 +30,7 @@ fn a_load_without_streams_is_refused(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn an_empty_stream_completes_with_nothing(#[values(Memory, RocksDb)] on: Ground) {
+fn an_empty_stream_completes_with_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
     let report =
@@ -53,7 +53,7 @@ impl EntryStream for Resumes {
 }
 
 #[rstest]
-fn what_follows_the_end_of_a_stream_is_not_read(#[values(Memory, RocksDb)] on: Ground) {
+fn what_follows_the_end_of_a_stream_is_not_read(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     store.bulk_put(vec![Box::new(Resumes(0))], &BulkPutOptions::default()).unwrap();
     assert_eq!(all_rows(&store, "ships"), [ship(1)]);
@@ -61,7 +61,7 @@ fn what_follows_the_end_of_a_stream_is_not_read(#[values(Memory, RocksDb)] on: G
 
 #[rstest]
 fn streams_read_one_after_another_complete_when_their_entries_are_stored_and_readable(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Durability::Write, Durability::Fsync)] durability: Durability,
 ) {
     let store = on.with_tables(SHIPS);
@@ -118,7 +118,7 @@ impl EntryStream for Watching {
 
 #[rstest]
 fn a_small_flush_limit_completes_ended_streams_while_others_still_run(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SHIPS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions {
@@ -133,7 +133,7 @@ fn a_small_flush_limit_completes_ended_streams_while_others_still_run(
 }
 
 #[rstest]
-fn a_row_of_two_mebibytes_passes_among_small_ones(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_of_two_mebibytes_passes_among_small_ones(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let large = row! { "id" => 1_i64, "cargo" => "x".repeat(2 << 20) };
     let options = BulkPutOptions {
@@ -147,7 +147,7 @@ fn a_row_of_two_mebibytes_passes_among_small_ones(#[values(Memory, RocksDb)] on:
 
 #[rstest]
 fn what_completed_is_there_after_reopening(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Durability::None, Durability::Write, Durability::Fsync)] durability: Durability,
     #[values(10, 30_000)] ships: i64,
 ) {
@@ -161,7 +161,7 @@ fn what_completed_is_there_after_reopening(
 }
 
 #[rstest]
-fn a_stream_of_record_batches_is_read_to_its_end(#[values(Memory, RocksDb)] on: Ground) {
+fn a_stream_of_record_batches_is_read_to_its_end(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     store.bulk_put(vec![rows_of("ships", (0..100).map(ship))], &BulkPutOptions::default()).unwrap();
     let batches = store.table("ships").unwrap().scan(&Default::default()).unwrap();

@@ -10,7 +10,7 @@ use tonnage::{
 };
 use tonnage::{EntryBatch, EntryStream, Result};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::rows_of;
 use crate::common::{all_rows, assert_error, failure, row};
 
@@ -37,7 +37,7 @@ impl<F: FnMut() + Send> EntryStream for Endless<F> {
 }
 
 #[rstest]
-fn a_cancelled_load_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)] on: Ground) {
+fn a_cancelled_load_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(GAUGES);
     let cancel = Cancel::new();
     let canceller = cancel.clone();
@@ -59,7 +59,7 @@ fn a_cancelled_load_stops_and_what_was_read_is_stored(#[values(Memory, RocksDb)]
 
 #[rstest]
 fn a_load_that_runs_out_of_time_stops_and_what_was_read_is_stored(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(GAUGES);
     let options = BulkPutOptions { timeout: Some(Duration::from_millis(50)), ..Default::default() };
@@ -73,7 +73,7 @@ fn a_load_that_runs_out_of_time_stops_and_what_was_read_is_stored(
 }
 
 #[rstest]
-fn progress_can_be_watched_while_the_load_runs(#[values(Memory, RocksDb)] on: Ground) {
+fn progress_can_be_watched_while_the_load_runs(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(GAUGES);
     let progress = Progress::default();
     let watched = progress.clone();
@@ -98,7 +98,7 @@ fn progress_can_be_watched_while_the_load_runs(#[values(Memory, RocksDb)] on: Gr
 }
 
 #[rstest]
-fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Ground) {
+fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(GAUGES);
     let options = BulkPutOptions { rows_per_second_max: Some(2_000), ..Default::default() };
     let batches =
@@ -113,7 +113,7 @@ fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Ground) {
+fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(GAUGES);
     let bytes = store
         .bulk_put(vec![rows_of("gauges", (-1_000..0).map(gauge))], &Default::default())
@@ -135,7 +135,7 @@ fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Ground) {
 
 #[rstest]
 fn a_slow_rate_does_not_outlast_the_timeout_and_stores_what_it_had_time_for(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(GAUGES);
     let options = BulkPutOptions {
@@ -177,7 +177,7 @@ fn a_load_of_many_times_its_memory_stays_within_it() {
 
 #[rstest]
 fn rows_live_as_long_as_their_batch_says_or_else_as_their_table_says(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     const DAY_MS: u64 = 86_400_000;
     let clock = Arc::new(ManualClock::new(1_000));

@@ -7,7 +7,7 @@
 use rstest::rstest;
 use tonnage::{BulkPutOptions, EntryBatch, ErrorKind, Payload, Row, Store, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::scripted::scripted;
 use crate::common::{all_rows, assert_error, failure, row};
@@ -34,7 +34,7 @@ fn spaces(store: &Store) -> Vec<String> {
 
 #[rstest]
 fn a_dropped_table_costs_a_load_only_the_entries_that_come_after(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(TABLES);
     let dropping = (*store).clone();
@@ -60,7 +60,7 @@ fn a_dropped_table_costs_a_load_only_the_entries_that_come_after(
 }
 
 #[rstest]
-fn a_dropped_child_table_takes_no_more_entries(#[values(Memory, RocksDb)] on: Ground) {
+fn a_dropped_child_table_takes_no_more_entries(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(TABLES);
     let dropping = (*store).clone();
     let stream = scripted(move |step| match step {
@@ -85,7 +85,7 @@ fn a_dropped_child_table_takes_no_more_entries(#[values(Memory, RocksDb)] on: Gr
 
 #[rstest]
 fn a_table_made_again_during_a_load_gets_what_comes_after_and_nothing_else(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(("gone", "id LONG, word STRING, PRIMARY KEY (id)"), ("kept.child", "n LONG, word STRING, PRIMARY KEY (n)"))]
     of: (&'static str, &'static str),
 ) {
@@ -113,7 +113,7 @@ fn a_table_made_again_during_a_load_gets_what_comes_after_and_nothing_else(
 
 #[rstest]
 fn a_handle_on_a_dropped_table_writes_nothing(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(("gone", "id"), ("kept.child", "n"))] of: (&str, &str),
 ) {
     let (table, key) = of;

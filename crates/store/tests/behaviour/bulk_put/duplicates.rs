@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Durability, ErrorKind, OnExisting, Row, Value};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::shop::rows_of;
 use crate::common::{all_rows, assert_error, failure, row};
@@ -16,7 +16,7 @@ fn word(id: i64, text: &str) -> Row {
 
 #[rstest]
 fn of_equal_keys_in_a_stream_the_first_is_stored_and_each_later_one_called_back(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(WORDS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
@@ -33,7 +33,7 @@ fn of_equal_keys_in_a_stream_the_first_is_stored_and_each_later_one_called_back(
 }
 
 #[rstest]
-fn keys_that_exist_keep_their_rows_and_are_called_back(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_that_exist_keep_their_rows_and_are_called_back(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(WORDS);
     store
         .bulk_put(
@@ -55,7 +55,7 @@ fn keys_that_exist_keep_their_rows_and_are_called_back(#[values(Memory, RocksDb)
 
 #[rstest]
 fn replacing_stores_the_last_of_equal_keys_without_calling_back(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(WORDS);
     store.bulk_put(vec![rows_of("words", [word(1, "old")])], &BulkPutOptions::default()).unwrap();
@@ -70,7 +70,7 @@ fn replacing_stores_the_last_of_equal_keys_without_calling_back(
 }
 
 #[rstest]
-fn a_load_that_must_not_meet_existing_keys_stops_at_one(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_that_must_not_meet_existing_keys_stops_at_one(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(WORDS);
     store.bulk_put(vec![rows_of("words", [word(2, "old")])], &BulkPutOptions::default()).unwrap();
     let (recorder, options) = Recorder::default()
@@ -88,7 +88,7 @@ fn a_load_that_must_not_meet_existing_keys_stops_at_one(#[values(Memory, RocksDb
 
 #[rstest]
 fn a_load_that_must_not_meet_existing_keys_stops_at_a_duplicate_of_its_own(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(WORDS);
     let options = BulkPutOptions { on_existing: OnExisting::Fail, ..Default::default() };
@@ -99,7 +99,7 @@ fn a_load_that_must_not_meet_existing_keys_stops_at_a_duplicate_of_its_own(
 
 #[rstest]
 fn of_equal_keys_in_two_streams_one_is_stored_and_the_other_reported(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Durability::None, Durability::Write, Durability::Fsync)] durability: Durability,
 ) {
     const KEYS: i64 = 5_000;
@@ -130,7 +130,7 @@ fn of_equal_keys_in_two_streams_one_is_stored_and_the_other_reported(
 }
 
 #[rstest]
-fn a_second_load_of_the_same_rows_inserts_nothing(#[values(Memory, RocksDb)] on: Ground) {
+fn a_second_load_of_the_same_rows_inserts_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(WORDS);
     let load = || {
         let streams = vec![rows_of("words", (0..3_000).map(|id| word(id, "x")))];
@@ -142,7 +142,7 @@ fn a_second_load_of_the_same_rows_inserts_nothing(#[values(Memory, RocksDb)] on:
 
 #[rstest]
 fn duplicates_far_apart_in_a_load_larger_than_its_memory_still_keep_the_first(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     const KEYS: i64 = 20_000;
     let store = on.with_tables(WORDS);

@@ -9,7 +9,7 @@ use tonnage::{
     record_batch_stream, row_stream,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::{Failed, Recorder};
 use crate::common::shop::{self, image, phone, rows_of};
 use crate::common::{TestStore, all_rows, row};
@@ -40,7 +40,7 @@ fn failures(store: &TestStore, stream: Box<dyn EntryStream>) -> Vec<Failed> {
 
 #[rstest]
 fn one_stream_holds_rows_of_several_tables_parents_with_children_and_pairs(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::empty(on);
     store.execute("CREATE TABLE makers (name STRING, PRIMARY KEY (name))").unwrap();
@@ -71,7 +71,7 @@ fn one_stream_holds_rows_of_several_tables_parents_with_children_and_pairs(
 }
 
 #[rstest]
-fn rows_of_parents_and_children_may_alternate(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_of_parents_and_children_may_alternate(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let rows = (0..100).flat_map(|id| {
         [
@@ -91,7 +91,7 @@ fn rows_of_parents_and_children_may_alternate(#[values(Memory, RocksDb)] on: Gro
 
 #[rstest]
 fn a_row_without_a_key_column_is_reported_and_the_load_goes_on(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::empty(on);
     let keyless = row! { "maker" => "Nokia", "id" => 2_i64 };
@@ -111,7 +111,7 @@ fn a_row_without_a_key_column_is_reported_and_the_load_goes_on(
 #[case::out_of_range(row! { "id" => 5, "size" => 3_000_000_000_i64 }, &["size", "3000000000", "2147483647"])]
 #[case::key_out_of_range(row! { "id" => 3_000_000_000_i64, "size" => 1 }, &["id", "3000000000"])]
 fn a_row_that_does_not_fit_is_reported_and_the_load_goes_on(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] bad: Row,
     #[case] named: &[&str],
 ) {
@@ -134,7 +134,7 @@ fn columns(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 
 #[rstest]
 fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store =
         on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER NOT NULL, PRIMARY KEY (id))");
@@ -168,7 +168,7 @@ fn bad_cells_of_a_record_batch_are_reported_with_row_and_column(
 }
 
 #[rstest]
-fn a_batch_that_cannot_fit_at_all_is_reported_row_by_row(#[values(Memory, RocksDb)] on: Ground) {
+fn a_batch_that_cannot_fit_at_all_is_reported_row_by_row(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, size INTEGER, PRIMARY KEY (id))");
     let stranger = columns(vec![
         ("id", Arc::new(Int32Array::from(vec![1, 2]))),
@@ -183,7 +183,7 @@ fn a_batch_that_cannot_fit_at_all_is_reported_row_by_row(#[values(Memory, RocksD
 }
 
 #[rstest]
-fn rows_of_a_table_that_does_not_exist_are_reported(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_of_a_table_that_does_not_exist_are_reported(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, PRIMARY KEY (id))");
     let rows = ["items", "itms", "items"].into_iter().enumerate();
     let rows: Vec<Result<(Arc<str>, Row)>> =
@@ -196,7 +196,7 @@ fn rows_of_a_table_that_does_not_exist_are_reported(#[values(Memory, RocksDb)] o
 
 #[rstest]
 fn entries_that_the_source_could_not_read_are_reported_at_their_places(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, PRIMARY KEY (id))");
     let rows = vec![row! { "id" => 1 }, row! { "id" => Value::Null }, row! { "id" => 3 }];
@@ -220,7 +220,7 @@ fn entries_that_the_source_could_not_read_are_reported_at_their_places(
 
 #[rstest]
 fn a_key_over_the_limit_is_reported_and_the_rows_around_it_are_stored(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables("CREATE TABLE names (name STRING, PRIMARY KEY (name))");
     let name = |name: &str| row! { "name" => name };
@@ -236,7 +236,7 @@ fn a_key_over_the_limit_is_reported_and_the_rows_around_it_are_stored(
 
 #[rstest]
 fn a_pair_over_the_limit_is_reported_and_the_pairs_around_it_are_stored(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.open();
     let mut pairs = Pairs::new();
@@ -249,7 +249,7 @@ fn a_pair_over_the_limit_is_reported_and_the_pairs_around_it_are_stored(
 }
 
 #[rstest]
-fn defaults_and_nulls_fill_what_a_row_leaves_out(#[values(Memory, RocksDb)] on: Ground) {
+fn defaults_and_nulls_fill_what_a_row_leaves_out(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE items (id INTEGER, size INTEGER DEFAULT 7, note STRING, PRIMARY KEY (id))",
     );
@@ -262,7 +262,9 @@ fn defaults_and_nulls_fill_what_a_row_leaves_out(#[values(Memory, RocksDb)] on: 
 
 /// Rows given one by one used to fail without the column, and without a way to the entry itself.
 #[rstest]
-fn a_failed_entry_comes_with_table_column_and_all_of_itself(#[values(Memory, RocksDb)] on: Ground) {
+fn a_failed_entry_comes_with_table_column_and_all_of_itself(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     /// Table, column and row of a failed entry.
     type Failed = (Option<String>, Option<String>, Option<Row>);
     #[derive(Default)]
@@ -303,7 +305,7 @@ fn a_failed_entry_comes_with_table_column_and_all_of_itself(#[values(Memory, Roc
 #[case::before_the_batch_before(vec![vec![5, 6], vec![6, 7]])]
 #[case::too_few(vec![vec![0]])]
 fn positions_that_do_not_ascend_are_refused(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] positions: Vec<Vec<u64>>,
 ) {
     let store = on.with_tables("CREATE TABLE items (id INTEGER, PRIMARY KEY (id))");
@@ -320,7 +322,7 @@ fn positions_that_do_not_ascend_are_refused(
 /// Arrow takes any digits for a decimal number of the right type; the row could be stored and never
 /// be put back.
 #[rstest]
-fn a_number_with_more_digits_than_its_column_is_reported(#[values(Memory, RocksDb)] on: Ground) {
+fn a_number_with_more_digits_than_its_column_is_reported(#[values(Memory, RocksDb)] on: Backend) {
     let store =
         on.with_tables("CREATE TABLE items (id INTEGER, price NUMBER(5, 2), PRIMARY KEY (id))");
     let prices = tonnage::arrow::array::Decimal128Array::from(vec![12_345, 100_000, -99_999])

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Error, ErrorKind, ErrorsMax, Result, Row, row_stream};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::shop::rows_of;
 use crate::common::{all_rows, assert_error, failure, row};
@@ -28,7 +28,7 @@ fn ships(rows: impl IntoIterator<Item = Result<Row>>) -> Vec<Result<(Arc<str>, R
 
 #[rstest]
 fn when_a_source_fails_the_entries_before_are_stored_and_the_error_names_stream_and_position(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SHIPS);
     let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
@@ -49,7 +49,7 @@ fn when_a_source_fails_the_entries_before_are_stored_and_the_error_names_stream_
 }
 
 #[rstest]
-fn a_stream_that_panics_stops_the_load_with_an_error(#[values(Memory, RocksDb)] on: Ground) {
+fn a_stream_that_panics_stops_the_load_with_an_error(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let rows = (0..20).map(|id| {
         if id == 15 { panic!("the gauge broke") } else { Ok(("ships".into(), ship(id))) }
@@ -64,7 +64,7 @@ fn a_stream_that_panics_stops_the_load_with_an_error(#[values(Memory, RocksDb)] 
 
 #[rstest]
 fn when_the_existing_callback_fails_the_entry_counts_as_failed_and_the_load_goes_on(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SHIPS);
     store.bulk_put(vec![rows_of("ships", [ship(1)])], &BulkPutOptions::default()).unwrap();
@@ -86,7 +86,7 @@ fn when_the_existing_callback_fails_the_entry_counts_as_failed_and_the_load_goes
 
 #[rstest]
 fn when_the_error_callback_fails_the_load_stops_with_that_error(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SHIPS);
     let recorder = Recorder {
@@ -104,7 +104,7 @@ fn when_the_error_callback_fails_the_load_stops_with_that_error(
 
 #[rstest]
 fn when_the_error_callback_fails_for_an_existing_entry_the_load_stops_too(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SHIPS);
     store.bulk_put(vec![rows_of("ships", [ship(1)])], &BulkPutOptions::default()).unwrap();
@@ -119,7 +119,7 @@ fn when_the_error_callback_fails_for_an_existing_entry_the_load_stops_too(
 }
 
 #[rstest]
-fn more_failures_than_allowed_stop_the_load(#[values(Memory, RocksDb)] on: Ground) {
+fn more_failures_than_allowed_stop_the_load(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let mixed = || rows_of("ships", [ship(1), bad_ship(), ship(2), bad_ship(), ship(3)]);
     let allow = |errors_max| BulkPutOptions { errors_max, ..Default::default() };
@@ -133,7 +133,7 @@ fn more_failures_than_allowed_stop_the_load(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn a_larger_share_of_failures_than_allowed_stops_the_load(#[values(Memory, RocksDb)] on: Ground) {
+fn a_larger_share_of_failures_than_allowed_stops_the_load(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let tenth_is_bad =
         || rows_of("ships", (0..5_000).map(|id| if id % 10 == 0 { bad_ship() } else { ship(id) }));
@@ -151,7 +151,7 @@ fn a_larger_share_of_failures_than_allowed_stops_the_load(#[values(Memory, Rocks
 
 #[rstest]
 fn when_one_stream_fails_the_others_stop_and_keep_what_they_brought(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(SHIPS);
     let fails =
@@ -179,7 +179,7 @@ fn when_one_stream_fails_the_others_stop_and_keep_what_they_brought(
 #[case::when_told_of_an_existing_key(Recorder { on_existing: Some(Box::new(|_| panic!("the callback broke"))), ..Default::default() })]
 #[case::when_told_of_a_complete_stream(Recorder { on_completed: Some(Box::new(|_| panic!("the callback broke"))), ..Default::default() })]
 fn a_callback_that_panics_stops_the_load_with_an_error(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] recorder: Recorder,
 ) {
     let store = on.with_tables(SHIPS);

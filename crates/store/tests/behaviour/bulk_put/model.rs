@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tonnage::{BulkPutOptions, Durability, EntryStream, OnExisting, Row, Value};
 
-use crate::common::Ground;
+use crate::common::Backend;
 use crate::common::recorder::Recorder;
 use crate::common::shop::rows_of;
 use crate::common::{all_rows, row};
@@ -66,7 +66,7 @@ fn candidates(load: &Load) -> BTreeMap<i32, Vec<u32>> {
     candidates
 }
 
-fn check(on: Ground, loads: &[Load]) -> Result<(), TestCaseError> {
+fn check(on: Backend, loads: &[Load]) -> Result<(), TestCaseError> {
     let store =
         on.with_tables("CREATE TABLE items (id INTEGER, mark LONG, text STRING, PRIMARY KEY (id))");
     let mut stored: BTreeMap<i32, u32> = BTreeMap::new();
@@ -137,11 +137,11 @@ proptest! {
 
     #[test]
     fn random_loads_into_memory_agree_with_the_model(loads in prop::collection::vec(load(), 1..4)) {
-        check(Ground::Memory, &loads)?;
+        check(Backend::Memory, &loads)?;
     }
 
     #[test]
     fn random_loads_into_rocksdb_agree_with_the_model(loads in prop::collection::vec(load(), 1..4)) {
-        check(Ground::RocksDb, &loads)?;
+        check(Backend::RocksDb, &loads)?;
     }
 }

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Row};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::shop::rows_of;
 use crate::common::{all_rows, row};
@@ -21,7 +21,7 @@ fn word(id: i64, text: &str) -> Row {
 /// the load in it waited for ever.
 #[rstest]
 fn a_duplicate_can_be_put_elsewhere_while_it_is_called_back(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(1 << 20, 64 << 20)] memory_bytes_max: usize,
 ) {
     const ROWS: i64 = 3_000;

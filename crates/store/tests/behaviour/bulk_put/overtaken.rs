@@ -6,7 +6,7 @@ use rstest::rstest;
 use tonnage::bulk::put::{EntryBatch, EntryStream, Payload};
 use tonnage::{BulkPutOptions, OnExisting, Result, Row, Table, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{all_rows, row};
 
 const WORDS: &str = "CREATE TABLE words (id LONG, text STRING, PRIMARY KEY (id))";
@@ -49,7 +49,7 @@ impl EntryStream for Busy {
 }
 
 /// What is stored in the end, and how many entries were inserted, existed and were overtaken.
-fn load(on: Ground, on_existing: OnExisting, steps: Vec<Step>) -> (Vec<Row>, [u64; 3]) {
+fn load(on: Backend, on_existing: OnExisting, steps: Vec<Step>) -> (Vec<Row>, [u64; 3]) {
     let store = on.with_tables(WORDS);
     let stream = Busy { table: store.table("words").unwrap(), steps: steps.into_iter() };
     let options = BulkPutOptions { on_existing, ..BulkPutOptions::default() };
@@ -62,9 +62,9 @@ fn load(on: Ground, on_existing: OnExisting, steps: Vec<Step>) -> (Vec<Row>, [u6
 /// The bug's story: everything that was written since the load had begun won over all of its
 /// entries. The load ended well, reported its entry as stored, and the older row was there.
 #[rstest]
-fn an_entry_replaces_a_row_that_was_put_before_it(#[values(Memory, RocksDb)] on: Ground) {
+fn an_entry_replaces_a_row_that_was_put_before_it(#[values(Memory, RocksDb)] on: Backend) {
     for (on_existing, counts) in
-        [(OnExisting::Replace, [0, 1, 0]), (OnExisting::Overwrite, [1, 0, 0])]
+        [(OnExisting::Replace, [0, 1, 0]), (OnExisting::BlindReplace, [1, 0, 0])]
     {
         let stored = load(on, on_existing, vec![Step::Puts("A"), Step::Yields("B")]);
         assert_eq!(stored, (vec![word("B")], counts), "{on_existing:?}");
@@ -73,8 +73,8 @@ fn an_entry_replaces_a_row_that_was_put_before_it(#[values(Memory, RocksDb)] on:
 
 /// The report does not say inserted of what is not there.
 #[rstest]
-fn an_entry_that_a_later_put_overtakes_is_counted_apart(#[values(Memory, RocksDb)] on: Ground) {
-    for on_existing in [OnExisting::Replace, OnExisting::Overwrite] {
+fn an_entry_that_a_later_put_overtakes_is_counted_apart(#[values(Memory, RocksDb)] on: Backend) {
+    for on_existing in [OnExisting::Replace, OnExisting::BlindReplace] {
         let stored = load(on, on_existing, vec![Step::Yields("A"), Step::Puts("B")]);
         assert_eq!(stored, (vec![word("B")], [0, 0, 1]), "{on_existing:?}");
     }

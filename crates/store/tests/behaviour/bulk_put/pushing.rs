@@ -10,7 +10,7 @@ use tonnage::{
     Payload, Result, Row, Store, TryPush,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::{all_rows, assert_error, failure, row};
 
@@ -38,7 +38,9 @@ fn at_leisure() -> BulkPutOptions {
 }
 
 #[rstest]
-fn a_thousand_slow_pushers_are_acknowledged_at_the_interval(#[values(Memory, RocksDb)] on: Ground) {
+fn a_thousand_slow_pushers_are_acknowledged_at_the_interval(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     const PUSHERS: i64 = 1_000;
     const ROUNDS: i64 = 3;
     let store = on.with_tables(HEAT);
@@ -85,7 +87,7 @@ fn a_thousand_slow_pushers_are_acknowledged_at_the_interval(#[values(Memory, Roc
 }
 
 #[rstest]
-fn what_is_acknowledged_is_there_after_reopening(#[values(Memory, RocksDb)] on: Ground) {
+fn what_is_acknowledged_is_there_after_reopening(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = on.with_tables(HEAT);
     let load = store.load(&at_leisure()).unwrap();
     let stream = load.stream("only");
@@ -101,7 +103,7 @@ fn what_is_acknowledged_is_there_after_reopening(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_flush_makes_durable_what_was_pushed_before(#[values(Memory, RocksDb)] on: Ground) {
+fn a_flush_makes_durable_what_was_pushed_before(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(HEAT);
     let load = store.load(&at_leisure()).unwrap();
     let streams: Vec<_> = (0..8).map(|n| load.stream(format!("{n}"))).collect();
@@ -118,7 +120,7 @@ fn a_flush_makes_durable_what_was_pushed_before(#[values(Memory, RocksDb)] on: G
 }
 
 #[rstest]
-fn a_stream_completes_when_it_is_ended_while_others_go_on(#[values(Memory, RocksDb)] on: Ground) {
+fn a_stream_completes_when_it_is_ended_while_others_go_on(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(HEAT);
     let (recorder, options) = Recorder::default().watch(at_leisure());
     let load = store.load(&options).unwrap();
@@ -191,7 +193,7 @@ fn a_full_load_gives_a_batch_back_or_lets_its_pusher_wait() {
 
 #[rstest]
 fn the_batches_of_one_stream_keep_their_order_whoever_pushes_them(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(HEAT);
     let options = BulkPutOptions {
@@ -225,7 +227,7 @@ impl BulkPutCallbacks for Durable {
 }
 
 #[rstest]
-fn entries_that_fail_or_exist_are_dealt_with_too(#[values(Memory, RocksDb)] on: Ground) {
+fn entries_that_fail_or_exist_are_dealt_with_too(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(HEAT);
     let told = Arc::new(Durable::default());
     let load = store.load(&BulkPutOptions { callbacks: told.clone(), ..at_leisure() }).unwrap();
@@ -240,7 +242,7 @@ fn entries_that_fail_or_exist_are_dealt_with_too(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_load_that_stopped_says_why_to_all_who_push_or_wait(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_that_stopped_says_why_to_all_who_push_or_wait(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(HEAT);
     let cancel = Cancel::new();
     let load = store.load(&BulkPutOptions { cancel: cancel.clone(), ..at_leisure() }).unwrap();
@@ -270,7 +272,7 @@ fn a_load_that_stopped_says_why_to_all_who_push_or_wait(#[values(Memory, RocksDb
 
 #[rstest]
 fn a_dropped_load_keeps_what_was_durable_and_lets_the_store_close(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let mut store = on.with_tables(HEAT);
     let load = store.load(&at_leisure()).unwrap();
@@ -284,7 +286,7 @@ fn a_dropped_load_keeps_what_was_durable_and_lets_the_store_close(
 }
 
 #[rstest]
-fn pushers_side_by_side_lose_nothing(#[values(Memory, RocksDb)] on: Ground) {
+fn pushers_side_by_side_lose_nothing(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(HEAT);
     let options = BulkPutOptions {
         memory_bytes_max: Some(2 << 20),

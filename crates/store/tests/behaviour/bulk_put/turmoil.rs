@@ -10,7 +10,7 @@ use tonnage::{
     WriteOptions,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
 
 /// How long the turmoil goes on.
@@ -88,7 +88,7 @@ fn change(store: &Store, is_over: &AtomicBool) {
 }
 
 #[rstest]
-fn nothing_acknowledged_is_lost_while_tables_come_and_go(#[values(Memory, RocksDb)] on: Ground) {
+fn nothing_acknowledged_is_lost_while_tables_come_and_go(#[values(Memory, RocksDb)] on: Backend) {
     let mut store =
         on.with_tables("CREATE TABLE cars (plate LONG, year INTEGER, PRIMARY KEY (plate)); CREATE INDEX by_year ON cars (year)");
     let is_over = AtomicBool::new(false);

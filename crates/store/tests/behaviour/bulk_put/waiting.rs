@@ -14,7 +14,7 @@ use tonnage::{
     Row,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
 use crate::common::scripted::scripted;
 use crate::common::shop::rows_of;
@@ -53,7 +53,7 @@ fn two_at_a_time() -> BulkPutOptions {
 }
 
 #[rstest]
-fn time_runs_out_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) {
+fn time_runs_out_while_a_stream_waits(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let (recorder, options) = Recorder::default()
         .watch(BulkPutOptions { timeout: Some(Duration::from_millis(200)), ..two_at_a_time() });
@@ -76,7 +76,7 @@ fn time_runs_out_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_load_is_cancelled_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_is_cancelled_while_a_stream_waits(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let cancel = Cancel::new();
     let options = BulkPutOptions { cancel: cancel.clone(), ..Default::default() };
@@ -94,7 +94,7 @@ fn a_load_is_cancelled_while_a_stream_waits(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn a_load_that_was_cancelled_never_ends_well(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_that_was_cancelled_never_ends_well(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let cancel = Cancel::new();
     let options = BulkPutOptions { cancel: cancel.clone(), ..Default::default() };
@@ -111,7 +111,7 @@ fn a_load_that_was_cancelled_never_ends_well(#[values(Memory, RocksDb)] on: Grou
 }
 
 #[rstest]
-fn a_stream_that_has_ended_completes_while_another_waits(#[values(Memory, RocksDb)] on: Ground) {
+fn a_stream_that_has_ended_completes_while_another_waits(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
     let (end, ended) = channel::<()>();
     let recorder = Recorder {
@@ -136,7 +136,7 @@ fn a_stream_that_has_ended_completes_while_another_waits(#[values(Memory, RocksD
 }
 
 #[rstest]
-fn an_index_is_made_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_is_made_while_a_stream_waits(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE ships (id LONG, year INTEGER, PRIMARY KEY (id))");
     let indexing = (*store).clone();
     let options = BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() };
@@ -166,7 +166,9 @@ fn an_index_is_made_while_a_stream_waits(#[values(Memory, RocksDb)] on: Ground) 
 
 /// What the thread of a stream that never comes back holds: its stream, and nothing of the store.
 #[rstest]
-fn a_stream_that_never_returns_does_not_keep_the_store_open(#[values(Memory, RocksDb)] on: Ground) {
+fn a_stream_that_never_returns_does_not_keep_the_store_open(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     let mut store = on.with_tables(SHIPS);
     let (stream, end) = waiting(1);
     let options =

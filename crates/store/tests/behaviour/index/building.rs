@@ -10,7 +10,7 @@ use tonnage::{
 };
 
 use super::{car, cars, plates, stale_entries};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure};
 
 fn by_year() -> IndexDefinition {
@@ -21,7 +21,7 @@ fn by_year() -> IndexDefinition {
     }
 }
 
-fn stocked(on: Ground, count: i64) -> TestStore {
+fn stocked(on: Backend, count: i64) -> TestStore {
     let store = cars(on);
     let rows: Vec<_> = (0..count).map(|plate| car(plate, "red", (plate % 10) as i32)).collect();
     store.multi_put([("cars", rows)], &BulkPutOptions::default()).unwrap();
@@ -30,7 +30,7 @@ fn stocked(on: Ground, count: i64) -> TestStore {
 
 #[rstest]
 fn all_rows_are_built_in_and_progress_is_told(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(40_000, 300_000)] count: i64,
 ) {
     let store = stocked(on, count);
@@ -50,7 +50,7 @@ fn all_rows_are_built_in_and_progress_is_told(
 }
 
 #[rstest]
-fn a_cancelled_index_is_taken_back(#[values(Memory, RocksDb)] on: Ground) {
+fn a_cancelled_index_is_taken_back(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on, 100);
     let spaces = store.engine().spaces().unwrap();
     let cancel = Cancel::new();
@@ -64,7 +64,7 @@ fn a_cancelled_index_is_taken_back(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_row_that_cannot_be_indexed_stops_the_making(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_that_cannot_be_indexed_stops_the_making(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on, 10);
     let long = car(11, "red", 1).with("note", "x".repeat(70_000));
     store.table("cars").unwrap().put(&long, &WriteOptions::default()).unwrap();
@@ -77,7 +77,7 @@ fn a_row_that_cannot_be_indexed_stops_the_making(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on, 20_000);
     std::thread::scope(|scope| {
         let store = &store;
@@ -108,7 +108,7 @@ fn rows_written_while_an_index_is_built_are_in_it(#[values(Memory, RocksDb)] on:
 
 #[rstest]
 fn an_index_whose_making_was_cut_short_is_told_and_made_again(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let mut store = stocked(on, 1_000);
     store.execute("CREATE INDEX by_year ON cars (year)").unwrap();

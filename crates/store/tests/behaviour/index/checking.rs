@@ -7,10 +7,10 @@ use tonnage_engine::{
 };
 
 use super::{car, cars, stale_entries};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::TestStore;
 
-fn stocked(on: Ground, count: i64) -> TestStore {
+fn stocked(on: Backend, count: i64) -> TestStore {
     let store = cars(on);
     let rows: Vec<_> = (0..count).map(|plate| car(plate, "red", (plate % 10) as i32)).collect();
     store.multi_put([("cars", rows)], &BulkPutOptions::default()).unwrap();
@@ -42,7 +42,7 @@ fn an_entry(store: &Store) -> Vec<u8> {
 
 #[rstest]
 fn a_row_that_is_missing_in_an_index_is_damage(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(100, 300_000)] count: i64,
 ) {
     let store = stocked(on, count);
@@ -57,7 +57,7 @@ fn a_row_that_is_missing_in_an_index_is_damage(
 }
 
 #[rstest]
-fn an_entry_without_a_row_is_counted_and_no_damage(#[values(Memory, RocksDb)] on: Ground) {
+fn an_entry_without_a_row_is_counted_and_no_damage(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on, 1_000);
     let mut entry = an_entry(&store);
     *entry.last_mut().unwrap() ^= 0x80;

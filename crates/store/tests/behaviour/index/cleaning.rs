@@ -4,7 +4,7 @@ use rstest::rstest;
 use tonnage::{BulkPutOptions, IndexRange, OnExisting, Payload, Result, Store, WriteOptions};
 
 use super::{car, cars, plates, stale_entries};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
 use crate::common::scripted::scripted;
 
@@ -19,7 +19,7 @@ fn clean(store: &Store) -> Result<u64> {
 }
 
 #[rstest]
-fn cleaning_takes_out_what_is_stale_and_nothing_else(#[values(Memory, RocksDb)] on: Ground) {
+fn cleaning_takes_out_what_is_stale_and_nothing_else(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = cars(on);
     load(&store, 10_000, "red");
     load(&store, 6_000, "blue");
@@ -40,7 +40,7 @@ fn cleaning_takes_out_what_is_stale_and_nothing_else(#[values(Memory, RocksDb)] 
 }
 
 #[rstest]
-fn rows_written_while_an_index_is_cleaned_stay_in_it(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_written_while_an_index_is_cleaned_stay_in_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     load(&store, 3_000, "red");
     load(&store, 3_000, "blue");
@@ -70,7 +70,7 @@ fn rows_written_while_an_index_is_cleaned_stay_in_it(#[values(Memory, RocksDb)] 
 /// A load into another table used to hold up the cleaning of all indexes, and to keep single writes
 /// from removing entries.
 #[rstest]
-fn a_load_into_another_table_is_in_nobodys_way(#[values(Memory, RocksDb)] on: Ground) {
+fn a_load_into_another_table_is_in_nobodys_way(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     store.execute("CREATE TABLE ships (id LONG, year INTEGER, PRIMARY KEY (id)); CREATE INDEX by_year ON ships (year)").unwrap();
     let other = (*store).clone();

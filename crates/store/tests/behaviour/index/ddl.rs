@@ -6,11 +6,11 @@ use tonnage::{
 };
 
 use super::{car, cars, plates};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{assert_error, failure};
 
 #[rstest]
-fn an_index_is_there_after_reopening(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_is_there_after_reopening(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = cars(on);
     store.table("cars").unwrap().put(&car(1, "red", 2001), &WriteOptions::default()).unwrap();
     store.reopen();
@@ -21,7 +21,7 @@ fn an_index_is_there_after_reopening(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn statements_tell_what_they_did(#[values(Memory, RocksDb)] on: Ground) {
+fn statements_tell_what_they_did(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE t (k LONG, a STRING, PRIMARY KEY (k))");
     let told = store
         .execute("CREATE INDEX i ON t (a); CREATE INDEX IF NOT EXISTS i ON t (a); DROP INDEX i ON t; DROP INDEX IF EXISTS i ON t")
@@ -34,7 +34,7 @@ fn statements_tell_what_they_did(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn describe_shows_the_statements_that_make_the_indexes(#[values(Memory, RocksDb)] on: Ground) {
+fn describe_shows_the_statements_that_make_the_indexes(#[values(Memory, RocksDb)] on: Backend) {
     let ddl = r#"CREATE TABLE t (k LONG, a STRING, d JSON, PRIMARY KEY (k));
         CREATE INDEX "odd name" ON t (a, d.x."y z"); CREATE INDEX second ON t (a)"#;
     let store = on.with_tables(ddl);
@@ -45,7 +45,7 @@ fn describe_shows_the_statements_that_make_the_indexes(#[values(Memory, RocksDb)
 }
 
 #[rstest]
-fn an_index_that_cannot_be_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_that_cannot_be_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE t (k LONG, a STRING, d JSON, PRIMARY KEY (k)); CREATE INDEX i ON t (a)",
     );
@@ -70,7 +70,7 @@ fn an_index_that_cannot_be_is_refused(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn nothing_is_left_of_what_was_dropped(#[values(Memory, RocksDb)] on: Ground) {
+fn nothing_is_left_of_what_was_dropped(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = cars(on);
     let before = store.engine().spaces().unwrap().len();
     store.execute("CREATE INDEX second ON cars (note); DROP INDEX by_colour ON cars").unwrap();
@@ -82,7 +82,7 @@ fn nothing_is_left_of_what_was_dropped(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn dropping_a_child_table_drops_its_indexes(#[values(Memory, RocksDb)] on: Ground) {
+fn dropping_a_child_table_drops_its_indexes(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE t (k LONG, PRIMARY KEY (k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n))");
     let before = store.engine().spaces().unwrap().len();
     store.execute("CREATE INDEX i ON t.c (x); DROP TABLE t.c").unwrap();
@@ -90,7 +90,7 @@ fn dropping_a_child_table_drops_its_indexes(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn an_index_is_made_from_a_definition(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_is_made_from_a_definition(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     let definition = IndexDefinition {
         name: "by_year".into(),

@@ -4,14 +4,14 @@ use rstest::rstest;
 use tonnage::{Direction, FieldRange, IndexRange, Row, Value, WriteOptions};
 
 use super::{plates, plates_in_order, stale_entries};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, row};
 
 fn document(plate: i64, text: &str) -> Row {
     row! { "plate" => plate, "doc" => Value::Json(text.into()) }
 }
 
-fn stocked(on: Ground) -> TestStore {
+fn stocked(on: Backend) -> TestStore {
     let store = on.with_tables("CREATE TABLE cars (plate LONG, doc JSON, PRIMARY KEY (plate))");
     let documents = [
         r#"{"owner": {"name": "Ann", "age": 31}}"#,
@@ -33,7 +33,7 @@ fn stocked(on: Ground) -> TestStore {
 }
 
 #[rstest]
-fn rows_are_found_by_what_their_documents_hold(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_are_found_by_what_their_documents_hold(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     assert_eq!(plates(&store, "by_owner", IndexRange::prefix(["Ann"])), [0, 2]);
     assert_eq!(
@@ -49,14 +49,14 @@ fn rows_are_found_by_what_their_documents_hold(#[values(Memory, RocksDb)] on: Gr
 }
 
 #[rstest]
-fn values_of_several_types_have_an_order(#[values(Memory, RocksDb)] on: Ground) {
+fn values_of_several_types_have_an_order(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let plates = plates_in_order(&store, "by_age", IndexRange::default(), Direction::Forward);
     assert_eq!(plates, [3, 4, 5, 1, 0, 2]);
 }
 
 #[rstest]
-fn a_changed_document_is_found_by_its_new_values(#[values(Memory, RocksDb)] on: Ground) {
+fn a_changed_document_is_found_by_its_new_values(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let changed = document(0, r#"{"owner": {"name": "Cleo"}}"#);
     store.table("cars").unwrap().put(&changed, &WriteOptions::default()).unwrap();

@@ -9,7 +9,7 @@ use tonnage::{
 };
 
 use super::{car, cars, plates, stale_entries};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 
 const COLOURS: [Option<&str>; 3] = [Some("red"), Some("blue"), None];
 
@@ -41,7 +41,7 @@ fn with_remainder(plates: i64, remainder: i64) -> Vec<i64> {
 
 #[rstest]
 fn loaded_rows_are_in_the_index(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(1_000, 300_000)] count: i64,
 ) {
     let mut store = cars(on);
@@ -55,7 +55,7 @@ fn loaded_rows_are_in_the_index(
 }
 
 #[rstest]
-fn rows_that_existed_leave_stale_entries_that_nobody_sees(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_that_existed_leave_stale_entries_that_nobody_sees(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     load(&store, batch(0..300, 0), OnExisting::Keep);
     load(&store, batch(0..300, 1), OnExisting::Keep);
@@ -96,7 +96,7 @@ impl EntryStream for Interrupted {
 }
 
 #[rstest]
-fn an_index_made_during_a_load_has_all_its_rows(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_made_during_a_load_has_all_its_rows(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     let stream = Interrupted { store: store.clone(), given: 0, made: None };
     let report = store.bulk_put(vec![Box::new(stream)], &BulkPutOptions::default()).unwrap();
@@ -105,7 +105,7 @@ fn an_index_made_during_a_load_has_all_its_rows(#[values(Memory, RocksDb)] on: G
 }
 
 #[rstest]
-fn writes_during_a_load_lose_no_entry(#[values(Memory, RocksDb)] on: Ground) {
+fn writes_during_a_load_lose_no_entry(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     for round in 0..4 {
         std::thread::scope(|scope| {
@@ -129,7 +129,7 @@ fn writes_during_a_load_lose_no_entry(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn an_index_dropped_during_a_load_does_not_stop_it(#[values(Memory, RocksDb)] on: Ground) {
+fn an_index_dropped_during_a_load_does_not_stop_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     std::thread::scope(|scope| {
         let store = &store;

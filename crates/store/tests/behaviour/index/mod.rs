@@ -12,10 +12,10 @@ mod writes;
 
 use tonnage::{Direction, IndexRange, IndexScanOptions, Row, Store, Value};
 
-use crate::common::{Ground, TestStore, row};
+use crate::common::{Backend, TestStore, row};
 
 /// Cars by number plate, with an index by colour and year.
-pub(crate) fn cars(on: Ground) -> TestStore {
+pub(crate) fn cars(on: Backend) -> TestStore {
     on.with_tables(
         "CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate));
          CREATE INDEX by_colour ON cars (colour, year)",

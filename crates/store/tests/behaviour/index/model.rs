@@ -9,7 +9,7 @@ use tonnage::{
 
 use super::{car, plate, rows};
 use crate::common::shop::rows_of;
-use crate::common::{Ground, TestStore, builder, row};
+use crate::common::{Backend, TestStore, builder, row};
 
 /// A car of few plates, colours and years, so that they meet.
 type Car = (u8, Option<u8>, Option<u8>);
@@ -61,7 +61,7 @@ fn carry_out(store: &mut TestStore, step: &Step) {
         Step::Put(car) => drop(table.put(&row_of(*car), &options).unwrap()),
         Step::PutIfAbsent(car) => drop(table.put_if_absent(&row_of(*car), &options).unwrap()),
         Step::Delete(plate) => {
-            drop(table.delete(&row! { "plate" => i64::from(*plate) }, &options).unwrap())
+            table.delete(&row! { "plate" => i64::from(*plate) }, &options).unwrap();
         }
         Step::Load { cars, replace, as_rows, memory_bytes } => {
             let options = BulkPutOptions {
@@ -176,12 +176,12 @@ proptest! {
 
     #[test]
     fn indexes_in_memory_give_what_a_scan_gives(steps in prop::collection::vec(step(), 1..30)) {
-        run(Ground::Memory.with_tables(TABLE), &steps)?;
+        run(Backend::Memory.with_tables(TABLE), &steps)?;
     }
 
     #[test]
     fn indexes_in_rocksdb_give_what_a_scan_gives(steps in prop::collection::vec(step(), 1..30)) {
-        run(Ground::RocksDb.with_tables(TABLE), &steps)?;
+        run(Backend::RocksDb.with_tables(TABLE), &steps)?;
     }
 
     #[test]

@@ -6,12 +6,12 @@ use tonnage::{
 };
 
 use super::{car, cars, plate, plates, plates_in_order, rows};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure};
 
 /// Cars 0 to 99: every third is red, the others are blue or have no colour; years from 2000 to
 /// 2009.
-fn stocked(on: Ground) -> TestStore {
+fn stocked(on: Backend) -> TestStore {
     let store = cars(on);
     let table = store.table("cars").unwrap();
     for plate in 0..100 {
@@ -25,7 +25,7 @@ fn stocked(on: Ground) -> TestStore {
 }
 
 #[rstest]
-fn a_prefix_gives_the_rows_with_these_values(#[values(Memory, RocksDb)] on: Ground) {
+fn a_prefix_gives_the_rows_with_these_values(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let of = |range| plates(&store, "by_colour", range);
     assert_eq!(of(IndexRange::prefix(["red"])), (0..100).step_by(3).collect::<Vec<i64>>());
@@ -36,7 +36,7 @@ fn a_prefix_gives_the_rows_with_these_values(#[values(Memory, RocksDb)] on: Grou
 }
 
 #[rstest]
-fn a_range_narrows_the_next_column_and_holds_no_null(#[values(Memory, RocksDb)] on: Ground) {
+fn a_range_narrows_the_next_column_and_holds_no_null(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let of = |range| plates(&store, "by_colour", range);
     let expected = |wanted: &dyn Fn(i64) -> bool| {
@@ -53,7 +53,7 @@ fn a_range_narrows_the_next_column_and_holds_no_null(#[values(Memory, RocksDb)] 
 }
 
 #[rstest]
-fn rows_come_in_the_order_of_the_index(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_come_in_the_order_of_the_index(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let forward =
         plates_in_order(&store, "by_colour", IndexRange::prefix(["red"]), Direction::Forward);
@@ -66,7 +66,7 @@ fn rows_come_in_the_order_of_the_index(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_limit_holds_for_all_rows_together(#[values(Memory, RocksDb)] on: Ground) {
+fn a_limit_holds_for_all_rows_together(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     for direction in [Direction::Unordered, Direction::Forward, Direction::Reverse] {
         for limit in [1, 7, 500] {
@@ -88,7 +88,7 @@ fn a_limit_holds_for_all_rows_together(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn only_the_columns_asked_for_come(#[values(Memory, RocksDb)] on: Ground) {
+fn only_the_columns_asked_for_come(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let options = IndexScanOptions { columns: Some(vec!["note".into()]), ..Default::default() };
     let rows = rows(
@@ -104,7 +104,7 @@ fn only_the_columns_asked_for_come(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn many_keys_are_asked_for_at_once(#[values(Memory, RocksDb)] on: Ground) {
+fn many_keys_are_asked_for_at_once(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let index = store.table("cars").unwrap().index("by_colour").unwrap();
     let keys = (0..5_000).map(|n| IndexRange::prefix([Value::from("red"), Value::from(2_000 + n)]));
@@ -120,7 +120,7 @@ fn many_keys_are_asked_for_at_once(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn entries_are_counted_up_to_a_bound(#[values(Memory, RocksDb)] on: Ground) {
+fn entries_are_counted_up_to_a_bound(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let index = store.table("cars").unwrap().index("by_colour").unwrap();
     let red = IndexRange::prefix(["red"]);
@@ -131,7 +131,7 @@ fn entries_are_counted_up_to_a_bound(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_request_that_does_not_fit_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_request_that_does_not_fit_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
     let index = store.table("cars").unwrap().index("by_colour").unwrap();
     let refused = |range: IndexRange, options: IndexScanOptions| {
@@ -162,7 +162,7 @@ fn a_request_that_does_not_fit_is_refused(#[values(Memory, RocksDb)] on: Ground)
 }
 
 #[rstest]
-fn a_child_table_has_indexes_of_its_own(#[values(Memory, RocksDb)] on: Ground) {
+fn a_child_table_has_indexes_of_its_own(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE t (k LONG, x LONG, PRIMARY KEY (k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n));
          CREATE INDEX i ON t.c (x); CREATE INDEX i ON t (x)",

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use tonnage::{
     Condition, Durability, ErrorKind, FieldRange, IndexRange, ManualClock, RowOperation, Store,
-    WriteOptions, Written,
+    WriteOptions, WriteResult,
 };
 
 use super::{car, cars, plates, stale_entries};
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{assert_error, failure, row};
 
 fn put(store: &Store, row: tonnage::Row) -> u64 {
@@ -23,7 +23,7 @@ fn of(store: &Store, colour: &str) -> Vec<i64> {
 }
 
 #[rstest]
-fn a_put_moves_the_entry(#[values(Memory, RocksDb)] on: Ground) {
+fn a_put_moves_the_entry(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     put(&store, car(1, "red", 2001));
     put(&store, car(1, "blue", 2001));
@@ -33,16 +33,16 @@ fn a_put_moves_the_entry(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn conditions_hold_as_without_indexes(#[values(Memory, RocksDb)] on: Ground) {
+fn conditions_hold_as_without_indexes(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     let table = store.table("cars").unwrap();
     let options = WriteOptions::default();
     assert_eq!(
         table.put_if_present(&car(1, "red", 1), &options).unwrap(),
-        Written::Refused { operation: 0, current: None }
+        WriteResult::ConditionFailed { operation: 0, current: None }
     );
     let first = table.put_if_absent(&car(1, "red", 1), &options).unwrap().version().unwrap();
-    let refused = Written::Refused { operation: 0, current: Some(first) };
+    let refused = WriteResult::ConditionFailed { operation: 0, current: Some(first) };
     assert_eq!(table.put_if_absent(&car(1, "blue", 1), &options).unwrap(), refused);
     assert_eq!(table.put_if_version(&car(1, "blue", 1), first + 1, &options).unwrap(), refused);
     assert!(table.put_if_version(&car(1, "green", 1), first, &options).unwrap().is_stored());
@@ -57,7 +57,7 @@ fn conditions_hold_as_without_indexes(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn an_atomic_write_keeps_all_entries_up(#[values(Memory, RocksDb)] on: Ground) {
+fn an_atomic_write_keeps_all_entries_up(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     put(&store, car(1, "red", 1));
     let operations = [
@@ -73,7 +73,7 @@ fn an_atomic_write_keeps_all_entries_up(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Ground) {
+fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n));
          CREATE INDEX i ON t (x); CREATE INDEX i ON t.c (x)",
@@ -103,7 +103,7 @@ fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Ground)
 }
 
 #[rstest]
-fn a_row_that_expired_is_not_given(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_that_expired_is_not_given(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(1_000));
     let store = on.open_with_clock(clock.clone());
     store
@@ -122,7 +122,7 @@ fn a_row_that_expired_is_not_given(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_handle_from_before_the_index_keeps_it_up(#[values(Memory, RocksDb)] on: Ground) {
+fn a_handle_from_before_the_index_keeps_it_up(#[values(Memory, RocksDb)] on: Backend) {
     let store =
         on.with_tables("CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))");
     let old = store.table("cars").unwrap();
@@ -140,7 +140,7 @@ fn a_handle_from_before_the_index_keeps_it_up(#[values(Memory, RocksDb)] on: Gro
 }
 
 #[rstest]
-fn writers_side_by_side_leave_nothing_stale(#[values(Memory, RocksDb)] on: Ground) {
+fn writers_side_by_side_leave_nothing_stale(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     std::thread::scope(|scope| {
         for thread in 0..4 {
@@ -160,7 +160,7 @@ fn writers_side_by_side_leave_nothing_stale(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = cars(on);
     let long = "x".repeat(70_000);
     let table = store.table("cars").unwrap();
@@ -177,7 +177,7 @@ fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Grou
 /// somebody wrote all the time used to make the whole batch begin anew, without end.
 #[rstest]
 fn a_multi_delete_gets_through_beside_a_row_that_never_rests(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let store = on.with_tables("CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE INDEX i ON t (x)");
@@ -208,7 +208,7 @@ fn a_multi_delete_gets_through_beside_a_row_that_never_rests(
 /// The rows are read in pieces of a few mebibytes. They used to be read all together, whatever
 /// their size.
 #[rstest]
-fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, RocksDb)] on: Ground) {
+fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE t (s LONG, k LONG, x LONG, text STRING, PRIMARY KEY (SHARD(s), k)); CREATE INDEX i ON t (x); CREATE INDEX j ON t (k, x)",
     );

@@ -9,10 +9,10 @@ use tonnage::{
     ValueRef, WriteOptions,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure, row};
 
-fn users(on: Ground) -> TestStore {
+fn users(on: Backend) -> TestStore {
     let store = on.with_tables(
         "CREATE TABLE u (id LONG, name STRING, age INTEGER NOT NULL, PRIMARY KEY (id)); CREATE INDEX by_name ON u (name)",
     );
@@ -47,7 +47,7 @@ fn forward() -> TableScanOptions {
 }
 
 #[rstest]
-fn an_older_handle_reads_newer_rows_in_its_own_view(#[values(Memory, RocksDb)] on: Ground) {
+fn an_older_handle_reads_newer_rows_in_its_own_view(#[values(Memory, RocksDb)] on: Backend) {
     let store = users(on);
     let old = store.table("u").unwrap();
     let index = old.index("by_name").unwrap();
@@ -76,7 +76,7 @@ fn an_older_handle_reads_newer_rows_in_its_own_view(#[values(Memory, RocksDb)] o
 }
 
 #[rstest]
-fn reads_under_way_go_on(#[values(Memory, RocksDb)] on: Ground) {
+fn reads_under_way_go_on(#[values(Memory, RocksDb)] on: Backend) {
     let store = users(on);
     let table = store.table("u").unwrap();
     let scan = table.scan(&forward()).unwrap();
@@ -88,7 +88,7 @@ fn reads_under_way_go_on(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn handles_of_every_age_read_rows_of_every_age(#[values(Memory, RocksDb)] on: Ground) {
+fn handles_of_every_age_read_rows_of_every_age(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = users(on);
     let mut handles = vec![store.table("u").unwrap()];
     for step in 0..5_i64 {
@@ -122,7 +122,7 @@ fn handles_of_every_age_read_rows_of_every_age(#[values(Memory, RocksDb)] on: Gr
 
 #[rstest]
 fn a_column_dropped_since_is_null_or_a_conflict_that_names_it(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = on.with_tables(
         "CREATE TABLE u (id LONG, name STRING, age INTEGER NOT NULL, PRIMARY KEY (id))",

@@ -1,18 +1,18 @@
 //! Several operations on one shard key, all together or not at all.
 
 use rstest::rstest;
-use tonnage::{Condition, ErrorKind, RowOperation, WriteOptions, Written};
+use tonnage::{Condition, ErrorKind, RowOperation, WriteOptions, WriteResult};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, image, image_key, phone, phone_key};
 use crate::common::{all_rows, assert_error, failure, row};
 
-fn write(store: &tonnage::Store, operations: &[RowOperation]) -> tonnage::Result<Written> {
+fn write(store: &tonnage::Store, operations: &[RowOperation]) -> tonnage::Result<WriteResult> {
     store.atomic_write(operations, &WriteOptions::default())
 }
 
 #[rstest]
-fn parent_and_child_rows_are_written_together(#[values(Memory, RocksDb)] on: Ground) {
+fn parent_and_child_rows_are_written_together(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let written = write(
         &store,
@@ -36,7 +36,7 @@ fn parent_and_child_rows_are_written_together(#[values(Memory, RocksDb)] on: Gro
 
 #[rstest]
 fn puts_and_deletes_mix_and_the_later_of_two_on_one_key_decides(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let store = shop::empty(on);
     write(
@@ -60,7 +60,7 @@ fn puts_and_deletes_mix_and_the_later_of_two_on_one_key_decides(
 }
 
 #[rstest]
-fn a_condition_that_does_not_hold_leaves_nothing_behind(#[values(Memory, RocksDb)] on: Ground) {
+fn a_condition_that_does_not_hold_leaves_nothing_behind(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let version = store
         .table("phones")
@@ -76,20 +76,26 @@ fn a_condition_that_does_not_hold_leaves_nothing_behind(#[values(Memory, RocksDb
             RowOperation::put("phones", phone_key("Nokia", 1, 1).with("name", "new"))
                 .when(condition),
         ];
-        assert_eq!(write(&store, &operations).unwrap(), Written::Refused { operation: 2, current });
+        assert_eq!(
+            write(&store, &operations).unwrap(),
+            WriteResult::ConditionFailed { operation: 2, current }
+        );
     }
     let missing = [
         RowOperation::put("phones", phone("Nokia", 2, 2)),
         RowOperation::delete("phones.images", image_key("Nokia", 1, 1, 1))
             .when(Condition::IfPresent),
     ];
-    assert_eq!(write(&store, &missing).unwrap(), Written::Refused { operation: 1, current: None });
+    assert_eq!(
+        write(&store, &missing).unwrap(),
+        WriteResult::ConditionFailed { operation: 1, current: None }
+    );
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 1, 1)]);
     assert!(all_rows(&store, "phones.images").is_empty());
 }
 
 #[rstest]
-fn rows_of_another_shard_key_are_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_of_another_shard_key_are_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let operations = [
         RowOperation::put("phones", phone("Nokia", 1, 1)),
@@ -100,7 +106,7 @@ fn rows_of_another_shard_key_are_refused(#[values(Memory, RocksDb)] on: Ground) 
 }
 
 #[rstest]
-fn rows_of_another_family_are_refused_naming_both_tables(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_of_another_family_are_refused_naming_both_tables(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     store.execute("CREATE TABLE makers (maker STRING, PRIMARY KEY (maker))").unwrap();
     let operations = [
@@ -112,7 +118,7 @@ fn rows_of_another_family_are_refused_naming_both_tables(#[values(Memory, RocksD
 }
 
 #[rstest]
-fn an_operation_that_does_not_fit_is_named_by_its_number(#[values(Memory, RocksDb)] on: Ground) {
+fn an_operation_that_does_not_fit_is_named_by_its_number(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let operations = [
         RowOperation::put("phones", phone("Nokia", 1, 1)),

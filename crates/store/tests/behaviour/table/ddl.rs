@@ -3,12 +3,12 @@
 use rstest::rstest;
 use tonnage::{ErrorKind, Outcome, Value, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone_key};
 use crate::common::{all_rows, assert_error, failure, row};
 
 #[rstest]
-fn tables_and_rows_are_there_after_reopening(#[values(Memory, RocksDb)] on: Ground) {
+fn tables_and_rows_are_there_after_reopening(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = shop::stocked(on, 30);
     let before = (all_rows(&store, "phones"), all_rows(&store, "phones.images"));
     store.reopen();
@@ -20,7 +20,7 @@ fn tables_and_rows_are_there_after_reopening(#[values(Memory, RocksDb)] on: Grou
 }
 
 #[rstest]
-fn what_describe_shows_makes_the_same_table(#[values(Memory, RocksDb)] on: Ground) {
+fn what_describe_shows_makes_the_same_table(#[values(Memory, RocksDb)] on: Backend) {
     let ddl = "CREATE TABLE all_of_it (a STRING, b TIMESTAMP(3), c LONG NOT NULL DEFAULT 7, d NUMBER(10, 2), e JSON,
         f BOOLEAN DEFAULT true, g UUID, h BINARY, i FLOAT, j DOUBLE, k INTEGER, PRIMARY KEY (SHARD(a, b), g)) USING TTL 5 DAYS";
     let mut store = on.with_tables(ddl);
@@ -37,7 +37,7 @@ fn what_describe_shows_makes_the_same_table(#[values(Memory, RocksDb)] on: Groun
 }
 
 #[rstest]
-fn an_added_column_shows_its_default_in_old_rows(#[values(Memory, RocksDb)] on: Ground) {
+fn an_added_column_shows_its_default_in_old_rows(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = on.with_tables("CREATE TABLE t (k LONG, a STRING, PRIMARY KEY (k))");
     let put = |store: &tonnage::Store, row| {
         store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap()
@@ -58,7 +58,7 @@ fn an_added_column_shows_its_default_in_old_rows(#[values(Memory, RocksDb)] on: 
 
 #[rstest]
 fn a_dropped_column_is_gone_from_old_rows_and_its_name_is_free(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
 ) {
     let mut store = on.with_tables("CREATE TABLE t (k LONG, a STRING, b INTEGER, PRIMARY KEY (k))");
     let put = |store: &tonnage::Store, row| {
@@ -79,7 +79,9 @@ fn a_dropped_column_is_gone_from_old_rows_and_its_name_is_free(
 }
 
 #[rstest]
-fn a_handle_from_before_a_change_still_writes_readable_rows(#[values(Memory, RocksDb)] on: Ground) {
+fn a_handle_from_before_a_change_still_writes_readable_rows(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     let store = on.with_tables("CREATE TABLE t (k LONG, a STRING, PRIMARY KEY (k))");
     let old = store.table("t").unwrap();
     store.execute("ALTER TABLE t ADD b INTEGER DEFAULT 9").unwrap();
@@ -88,7 +90,7 @@ fn a_handle_from_before_a_change_still_writes_readable_rows(#[values(Memory, Roc
 }
 
 #[rstest]
-fn a_dropped_table_is_gone_and_one_made_anew_is_empty(#[values(Memory, RocksDb)] on: Ground) {
+fn a_dropped_table_is_gone_and_one_made_anew_is_empty(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = shop::stocked(on, 20);
     assert_error(
         failure(store.execute("DROP TABLE phones")),
@@ -107,7 +109,7 @@ fn a_dropped_table_is_gone_and_one_made_anew_is_empty(#[values(Memory, RocksDb)]
 }
 
 #[rstest]
-fn statements_say_what_they_did(#[values(Memory, RocksDb)] on: Ground) {
+fn statements_say_what_they_did(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();
     let done = store.execute(
         "CREATE TABLE t (k LONG, PRIMARY KEY (k)); CREATE TABLE IF NOT EXISTS t (k LONG, PRIMARY KEY (k)); SHOW TABLES;

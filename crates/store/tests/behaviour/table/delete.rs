@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{Durability, ErrorKind, FieldRange, Row, Store};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone_key, price_of};
 use crate::common::{assert_error, failure, row};
 
@@ -25,7 +25,7 @@ fn delete(
 }
 
 #[rstest]
-fn a_partial_key_takes_its_rows_and_leaves_the_others(#[values(Memory, RocksDb)] on: Ground) {
+fn a_partial_key_takes_its_rows_and_leaves_the_others(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 50);
     assert_eq!(delete(&store, row! { "maker" => "Nokia" }, None, &[]).unwrap(), 50);
     assert_eq!(counts(&store), (150, 400));
@@ -33,7 +33,7 @@ fn a_partial_key_takes_its_rows_and_leaves_the_others(#[values(Memory, RocksDb)]
 }
 
 #[rstest]
-fn a_range_takes_only_the_rows_within_it(#[values(Memory, RocksDb)] on: Ground) {
+fn a_range_takes_only_the_rows_within_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     let cheap = FieldRange::of("price").before(111);
     assert_eq!(delete(&store, row! { "maker" => "Nokia" }, Some(cheap), &[]).unwrap(), 3);
@@ -41,7 +41,7 @@ fn a_range_takes_only_the_rows_within_it(#[values(Memory, RocksDb)] on: Ground) 
 }
 
 #[rstest]
-fn child_rows_go_along_when_asked_for(#[values(Memory, RocksDb)] on: Ground) {
+fn child_rows_go_along_when_asked_for(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     let dear = FieldRange::of("price").from(111);
     assert_eq!(
@@ -52,7 +52,7 @@ fn child_rows_go_along_when_asked_for(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_whole_key_takes_one_row_and_its_children(#[values(Memory, RocksDb)] on: Ground) {
+fn a_whole_key_takes_one_row_and_its_children(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 10);
     assert_eq!(
         delete(&store, phone_key("Nokia", price_of(3), 3), None, &["phones.images"]).unwrap(),
@@ -62,7 +62,7 @@ fn a_whole_key_takes_one_row_and_its_children(#[values(Memory, RocksDb)] on: Gro
 }
 
 #[rstest]
-fn more_rows_than_one_batch_holds_all_go(#[values(Memory, RocksDb)] on: Ground) {
+fn more_rows_than_one_batch_holds_all_go(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     shop::stock(&store, &["Nokia"], 12_000);
     assert_eq!(
@@ -73,7 +73,7 @@ fn more_rows_than_one_batch_holds_all_go(#[values(Memory, RocksDb)] on: Ground) 
 }
 
 #[rstest]
-fn a_key_without_the_shard_key_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_key_without_the_shard_key_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 2);
     assert_error(
         failure(delete(&store, row! { "price" => 1 }, None, &[])),
@@ -91,7 +91,7 @@ fn a_key_without_the_shard_key_is_refused(#[values(Memory, RocksDb)] on: Ground)
 }
 
 #[rstest]
-fn a_child_that_is_none_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_child_that_is_none_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 2);
     store.execute("CREATE TABLE ships (id LONG, PRIMARY KEY (id))").unwrap();
     assert_error(

@@ -13,7 +13,7 @@ use tonnage::{
     ValueRef, WriteOptions,
 };
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, assert_error, failure, row};
 
 const EXACT: i64 = 1 << 53;
@@ -23,7 +23,7 @@ fn now() -> WriteOptions {
 }
 
 /// A table with one key column of a type and a row with this key.
-fn with_key(on: Ground, column_type: &str, key: impl Into<Value>) -> TestStore {
+fn with_key(on: Backend, column_type: &str, key: impl Into<Value>) -> TestStore {
     let store = on.with_tables(&format!(
         "CREATE TABLE t (k {column_type}, n LONG, v {column_type}, PRIMARY KEY (SHARD(k), n)); CREATE INDEX by_v ON t (v)"
     ));
@@ -48,7 +48,7 @@ fn number(unscaled: i128, scale: i8) -> Value {
 #[case::large_whole_number("DOUBLE", EXACT.into(), (EXACT + 1).into())]
 #[case::fraction("FLOAT", 0.5.into(), 0.500000001.into())]
 fn a_value_that_its_column_would_round_finds_nothing(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] column_type: &str,
     #[case] held: Value,
     #[case] near: Value,
@@ -84,7 +84,7 @@ fn a_value_that_its_column_would_round_finds_nothing(
 }
 
 #[rstest]
-fn keys_of_a_record_batch_are_not_rounded_either(#[values(Memory, RocksDb)] on: Ground) {
+fn keys_of_a_record_batch_are_not_rounded_either(#[values(Memory, RocksDb)] on: Backend) {
     let get = |store: &TestStore, keys: ArrayRef| {
         let keys = KeySource::from(RecordBatch::try_from_iter([("k", keys)]).unwrap());
         store
@@ -105,7 +105,7 @@ fn keys_of_a_record_batch_are_not_rounded_either(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn a_put_that_would_round_its_key_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_put_that_would_round_its_key_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_key(on, "DOUBLE", EXACT);
     let table = store.table("t").unwrap();
     let put = |key: i64| row! { "k" => key, "n" => 1_i64, "v" => key };
@@ -128,7 +128,7 @@ fn a_put_that_would_round_its_key_is_refused(#[values(Memory, RocksDb)] on: Grou
 }
 
 #[rstest]
-fn ends_of_ranges_lie_where_they_are_given(#[values(Memory, RocksDb)] on: Ground) {
+fn ends_of_ranges_lie_where_they_are_given(#[values(Memory, RocksDb)] on: Backend) {
     let store =
         on.with_tables("CREATE TABLE t (k LONG, f FLOAT, d DOUBLE, PRIMARY KEY (SHARD(k), f)); CREATE INDEX by_d ON t (d)");
     let table = store.table("t").unwrap();
@@ -151,7 +151,7 @@ fn ends_of_ranges_lie_where_they_are_given(#[values(Memory, RocksDb)] on: Ground
 /// Arrow does not look at how many digits a decimal has, and a row with too many could not be put
 /// back.
 #[rstest]
-fn decimals_with_too_many_digits_are_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn decimals_with_too_many_digits_are_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables("CREATE TABLE t (k LONG, v NUMBER(5, 2), PRIMARY KEY (k))");
     let values = Decimal128Array::from(vec![12_345, 100_000, -99_999])
         .with_precision_and_scale(5, 2)
@@ -166,7 +166,7 @@ fn decimals_with_too_many_digits_are_refused(#[values(Memory, RocksDb)] on: Grou
 
 /// A bulk get refused what a get and a delete passed over.
 #[rstest]
-fn a_key_that_names_an_unknown_column_is_refused(#[values(Memory, RocksDb)] on: Ground) {
+fn a_key_that_names_an_unknown_column_is_refused(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_key(on, "LONG", 1_i64);
     let table = store.table("t").unwrap();
     let key = row! { "k" => 1_i64, "n" => 1_i64, "colour" => "red" };

@@ -3,13 +3,13 @@
 use rstest::rstest;
 use tonnage::{ErrorKind, RowSession, RowView, Store, ValueRef, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, image, phone};
 use crate::common::{TestStore, assert_error, builder, failure, row};
 
 const SHIPS: &str = "CREATE TABLE ships (name STRING, speed DOUBLE, crew INTEGER DEFAULT 3, note STRING, PRIMARY KEY (name))";
 
-fn ships(on: Ground) -> (TestStore, RowSession) {
+fn ships(on: Backend) -> (TestStore, RowSession) {
     let store = on.with_tables(SHIPS);
     let session = store.table("ships").unwrap().session();
     (store, session)
@@ -28,7 +28,7 @@ fn names(session: &mut RowSession, start: &str, limit: usize) -> Vec<String> {
 }
 
 #[rstest]
-fn a_row_comes_back_as_a_view(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_comes_back_as_a_view(#[values(Memory, RocksDb)] on: Backend) {
     let (store, mut session) = ships(on);
     let version = put(&mut session, "ARGO", 7.5);
     let argo = session.get(&["ARGO".into()]).unwrap().unwrap();
@@ -43,7 +43,7 @@ fn a_row_comes_back_as_a_view(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn values_are_made_to_fit_their_columns(#[values(Memory, RocksDb)] on: Ground) {
+fn values_are_made_to_fit_their_columns(#[values(Memory, RocksDb)] on: Backend) {
     let (_store, mut session) = ships(on);
     session
         .put(&["ARGO".into(), 7.into(), "12".into(), "text".into()], &WriteOptions::default())
@@ -57,7 +57,7 @@ fn values_are_made_to_fit_their_columns(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_row_that_is_deleted_is_gone(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_that_is_deleted_is_gone(#[values(Memory, RocksDb)] on: Backend) {
     let (_store, mut session) = ships(on);
     put(&mut session, "ARGO", 7.5);
     assert!(session.delete(&["ARGO".into()], &WriteOptions::default()).unwrap());
@@ -66,7 +66,7 @@ fn a_row_that_is_deleted_is_gone(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_scan_begins_at_its_start_and_ends_at_its_limit(#[values(Memory, RocksDb)] on: Ground) {
+fn a_scan_begins_at_its_start_and_ends_at_its_limit(#[values(Memory, RocksDb)] on: Backend) {
     let (_store, mut session) = ships(on);
     for name in ["CALYPSO", "ARGO", "DISCOVERY", "BEAGLE"] {
         put(&mut session, name, 1.0);
@@ -78,7 +78,7 @@ fn a_scan_begins_at_its_start_and_ends_at_its_limit(#[values(Memory, RocksDb)] o
 }
 
 #[rstest]
-fn a_long_scan_gives_every_row_once(#[values(Memory, RocksDb)] on: Ground) {
+fn a_long_scan_gives_every_row_once(#[values(Memory, RocksDb)] on: Backend) {
     let (_store, mut session) = ships(on);
     let all: Vec<String> = (0..3_000).map(|number| format!("SHIP {number:04}")).collect();
     for name in &all {
@@ -88,7 +88,7 @@ fn a_long_scan_gives_every_row_once(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn rows_of_child_tables_do_not_come_along(#[values(Memory, RocksDb)] on: Ground) {
+fn rows_of_child_tables_do_not_come_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let options = WriteOptions::default();
     for phone in [phone("Nokia", 1, 1), phone("Nokia", 2, 2)] {

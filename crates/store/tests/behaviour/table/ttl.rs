@@ -6,7 +6,7 @@ use std::time::Duration;
 use rstest::rstest;
 use tonnage::{Direction, EntryBatch, ManualClock, Payload, TableScanOptions, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -17,7 +17,7 @@ fn living(ttl: Duration) -> WriteOptions {
 }
 
 #[rstest]
-fn a_row_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(DAY_MS));
     let mut store = on.open_with_clock(clock.clone());
     store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
@@ -45,7 +45,7 @@ fn a_row_is_gone_when_its_time_is_up(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn the_time_of_the_table_holds_where_the_put_gives_none(#[values(Memory, RocksDb)] on: Ground) {
+fn the_time_of_the_table_holds_where_the_put_gives_none(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(DAY_MS));
     let store = on.open_with_clock(clock.clone());
     store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k)) USING TTL 3 DAYS").unwrap();
@@ -60,7 +60,7 @@ fn the_time_of_the_table_holds_where_the_put_gives_none(#[values(Memory, RocksDb
 }
 
 #[rstest]
-fn a_row_that_is_put_again_lives_anew(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_that_is_put_again_lives_anew(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(DAY_MS));
     let store = on.open_with_clock(clock.clone());
     store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
@@ -72,7 +72,7 @@ fn a_row_that_is_put_again_lives_anew(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn a_row_that_is_written_back_may_keep_the_life_it_had(#[values(Memory, RocksDb)] on: Ground) {
+fn a_row_that_is_written_back_may_keep_the_life_it_had(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(DAY_MS));
     let store = on.open_with_clock(clock.clone());
     store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k)) USING TTL 3 DAYS").unwrap();
@@ -100,7 +100,7 @@ fn a_row_that_is_written_back_may_keep_the_life_it_had(#[values(Memory, RocksDb)
 
 /// A time to live of nothing used to store a row that was gone at once.
 #[rstest]
-fn no_time_to_live_at_all_is_for_ever(#[values(Memory, RocksDb)] on: Ground) {
+fn no_time_to_live_at_all_is_for_ever(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(DAY_MS));
     let store = on.open_with_clock(clock.clone());
     store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k)) USING TTL 3 DAYS").unwrap();

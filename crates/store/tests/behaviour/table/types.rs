@@ -3,7 +3,7 @@
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Direction, Row, TableScanOptions, Value, WriteOptions};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
 use crate::common::shop::rows_of;
 
@@ -46,7 +46,7 @@ fn numbered(number: usize, sample: &Row) -> Row {
 }
 
 #[rstest]
-fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Ground) {
+fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Backend) {
     let mut store =
         on.with_tables(&format!("CREATE TABLE t (id LONG, {COLUMNS}, PRIMARY KEY (id))"));
     let rows: Vec<Row> =
@@ -77,7 +77,7 @@ fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Ground) {
 #[case("TIMESTAMP(9)", &[moment(i64::MIN, 9), moment(-1, 9), moment(0, 9), moment(i64::MAX, 9)])]
 #[case("UUID", &[Value::from([0_u8; 16]), [7_u8; 16].into(), [255_u8; 16].into()])]
 fn keys_of_every_type_are_found_and_come_in_order(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[case] key_type: &str,
     #[case] ascending: &[Value],
 ) {

@@ -1,9 +1,9 @@
 //! Single rows in and out.
 
 use rstest::rstest;
-use tonnage::{Durability, ErrorKind, Row, Value, WriteOptions, Written};
+use tonnage::{Durability, ErrorKind, Row, Value, WriteOptions, WriteResult};
 
-use crate::common::Ground::{self, Memory, RocksDb};
+use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone, phone_key};
 use crate::common::{all_rows, assert_error, failure, row};
 
@@ -13,7 +13,7 @@ fn now() -> WriteOptions {
 
 #[rstest]
 fn a_row_that_was_put_can_be_got(
-    #[values(Memory, RocksDb)] on: Ground,
+    #[values(Memory, RocksDb)] on: Backend,
     #[values(Durability::None, Durability::Write, Durability::Fsync)] durability: Durability,
 ) {
     let store = shop::empty(on);
@@ -29,7 +29,7 @@ fn a_row_that_was_put_can_be_got(
 }
 
 #[rstest]
-fn versions_grow_with_each_write(#[values(Memory, RocksDb)] on: Ground) {
+fn versions_grow_with_each_write(#[values(Memory, RocksDb)] on: Backend) {
     let mut store = shop::empty(on);
     let mut versions = Vec::new();
     for round in 0..3 {
@@ -47,25 +47,25 @@ fn versions_grow_with_each_write(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn put_if_absent_stores_only_where_nothing_is(#[values(Memory, RocksDb)] on: Ground) {
+fn put_if_absent_stores_only_where_nothing_is(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
     let version = phones.put_if_absent(&phone("Nokia", 1, 1), &now()).unwrap().version().unwrap();
     let other = phone_key("Nokia", 1, 1).with("name", "other");
     assert_eq!(
         phones.put_if_absent(&other, &now()).unwrap(),
-        Written::Refused { operation: 0, current: Some(version) }
+        WriteResult::ConditionFailed { operation: 0, current: Some(version) }
     );
     assert_eq!(all_rows(&store, "phones"), [phone("Nokia", 1, 1)]);
 }
 
 #[rstest]
-fn put_if_present_stores_only_over_a_row(#[values(Memory, RocksDb)] on: Ground) {
+fn put_if_present_stores_only_over_a_row(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
     assert_eq!(
         phones.put_if_present(&phone("Nokia", 1, 1), &now()).unwrap(),
-        Written::Refused { operation: 0, current: None }
+        WriteResult::ConditionFailed { operation: 0, current: None }
     );
     phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
     let other = phone_key("Nokia", 1, 1).with("name", "other");
@@ -74,18 +74,18 @@ fn put_if_present_stores_only_over_a_row(#[values(Memory, RocksDb)] on: Ground) 
 }
 
 #[rstest]
-fn put_if_version_stores_only_over_that_version(#[values(Memory, RocksDb)] on: Ground) {
+fn put_if_version_stores_only_over_that_version(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
     let first = phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
     let second =
         phones.put_if_version(&phone("Nokia", 1, 1), first, &now()).unwrap().version().unwrap();
     let refused = phones.put_if_version(&phone("Nokia", 1, 1), first, &now()).unwrap();
-    assert_eq!(refused, Written::Refused { operation: 0, current: Some(second) });
+    assert_eq!(refused, WriteResult::ConditionFailed { operation: 0, current: Some(second) });
 }
 
 #[rstest]
-fn delete_tells_whether_there_was_a_row(#[values(Memory, RocksDb)] on: Ground) {
+fn delete_tells_whether_there_was_a_row(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 2);
     let phones = store.table("phones").unwrap();
     assert!(phones.delete(&phone_key("Nokia", 0, 0), &now()).unwrap());
@@ -96,7 +96,7 @@ fn delete_tells_whether_there_was_a_row(#[values(Memory, RocksDb)] on: Ground) {
 }
 
 #[rstest]
-fn delete_if_version_deletes_only_that_version(#[values(Memory, RocksDb)] on: Ground) {
+fn delete_if_version_deletes_only_that_version(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::empty(on);
     let phones = store.table("phones").unwrap();
     let key = phone_key("Nokia", 1, 1);
@@ -104,7 +104,7 @@ fn delete_if_version_deletes_only_that_version(#[values(Memory, RocksDb)] on: Gr
     let second = phones.put(&phone("Nokia", 1, 1), &now()).unwrap();
     assert_eq!(
         phones.delete_if_version(&key, first, &now()).unwrap(),
-        Written::Refused { operation: 0, current: Some(second) }
+        WriteResult::ConditionFailed { operation: 0, current: Some(second) }
     );
     assert!(phones.delete_if_version(&key, second, &now()).unwrap().is_stored());
     assert_eq!(phones.count().unwrap(), 0);

@@ -24,7 +24,7 @@ use tonnage_engine::Result;
 use self::requests::{Here, Request, Requests};
 use self::workers::Workers;
 use super::{BulkGetOptions, KeySource, TableBatch};
-use crate::store::Inner;
+use crate::inner::Inner;
 
 /// About what starting the workers takes.
 const HERE_LONGEST: Duration = Duration::from_micros(100);

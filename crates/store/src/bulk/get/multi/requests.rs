@@ -8,14 +8,15 @@ use tonnage_engine::{Direction, Error, Result};
 
 use super::super::ancestors::Joiner;
 use super::super::keys::KeyTasks;
-use super::super::reading::read_few;
 use super::super::result::Chunk;
 use super::super::shaper::TableShaper;
 use super::super::table::key_read;
-use super::super::worker::read_task;
-use super::super::{BulkGetOptions, KeySource, ReadPlan, ReadTask, TaskSource};
+use super::super::{BulkGetOptions, KeySource};
 use super::Answered;
-use crate::store::Inner;
+use crate::inner::Inner;
+use crate::read::pipeline::read_few;
+use crate::read::worker::read_task;
+use crate::read::{ReadPlan, ReadTask, TaskSource};
 
 /// A table with its keys.
 pub(super) struct Request {

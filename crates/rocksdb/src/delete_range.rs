@@ -1,0 +1,292 @@
+//! Removing many rows at once: ranges, and whole spaces.
+//!
+//! A range is removed by one tombstone that covers it. Where a range spans shard keys, files that
+//! lie wholly inside are dropped at once too. That is only right while nobody writes, since a file
+//! may hold rows that are newer than the tombstone: so it happens with the gate held exclusively.
+//! RocksDB notes durably that a file is gone, whatever the caller asked for, so the tombstone is
+//! synced first: without it a power failure would bring back older rows of other files.
+//!
+//! What is removed is what is stored: entries of a load under way that are not stored yet come
+//! after it.
+//!
+//! A space is dropped in these steps; the next opening takes up where a crash cut in. Where the
+//! disk refuses step 2 or 3 they are tried again in the background: the space is gone all the same.
+//!
+//! 1. It is noted as dropping, durably, and leaves the list: whoever asks for it from now on is
+//!    told that it is gone.
+//! 2. On each shard its range is removed. The gate makes sure that whoever found the space before
+//!    step 1 is done.
+//! 3. The note is removed.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use rocksdb::WriteBatch;
+use tonnage_engine::{Durability, Ranges, Result, SpaceId};
+
+use crate::RocksEngine;
+use crate::error::translate;
+use crate::pace::{self, Attempt};
+use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
+use crate::stall;
+
+/// Which shards hold the rows of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// The range lies under one shard key, in this shard. The shard key is so many bytes of the
+    /// start.
+    One {
+        /// The index of the shard.
+        shard: usize,
+        /// How many bytes of the start are the shard key.
+        shard_key_len: usize,
+    },
+    /// The range may hold rows of any shard.
+    All,
+}
+
+impl RocksEngine {
+    /// A range lies under one shard key when its start holds a whole one and its end is not past
+    /// the last key under it.
+    pub(crate) fn span(&self, space: SpaceId, start: &[u8], end: &[u8]) -> Result<Span> {
+        let space = self.space(space)?;
+        let Ok(len) = space.shape.shard_key_len(start) else { return Ok(Span::All) };
+        let shard_key = &start[..len];
+        let mut successor = Vec::with_capacity(len);
+        tonnage_engine::range::append_successor(shard_key, &mut successor);
+        let within = if end.is_empty() {
+            successor.is_empty()
+        } else {
+            successor.is_empty() || end <= &successor[..]
+        };
+        if !within {
+            return Ok(Span::All);
+        }
+        Ok(Span::One { shard: self.shard_index_in(&space, shard_key)?, shard_key_len: len })
+    }
+
+    pub(crate) fn delete_ranges(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        durability: Durability,
+    ) -> Result<()> {
+        self.space(space)?;
+        let (mut start, mut end) = (Vec::new(), Vec::new());
+        for index in 0..ranges.len() {
+            physical_key(space, ranges.start(index), &mut start);
+            physical_end(space, ranges.end(index), &mut end);
+            if start >= end {
+                continue;
+            }
+            match self.span(space, ranges.start(index), ranges.end(index))? {
+                Span::One { shard, shard_key_len } => {
+                    let shard_key = &ranges.start(index)[..shard_key_len];
+                    let delete = || {
+                        self.delete_narrow(
+                            &self.shards()[shard],
+                            space,
+                            shard_key,
+                            [&start, &end],
+                            durability,
+                        )
+                    };
+                    self.shards()[shard].pace.write(
+                        start.len() + end.len(),
+                        stall::deadline(),
+                        delete,
+                    )?;
+                }
+                Span::All => {
+                    for shard in self.shards() {
+                        self.delete_wide(shard, &start, &end, || self.space(space).map(drop))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// With the stripe held, a write that found a row here commits before the row goes.
+    fn delete_narrow(
+        &self,
+        shard: &Shard,
+        space: SpaceId,
+        shard_key: &[u8],
+        [start, end]: [&[u8]; 2],
+        durability: Durability,
+    ) -> Result<Attempt<()>> {
+        let _stripe = shard.stripe(shard_key);
+        let _shared = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        self.space(space)?;
+        write_tombstone(shard, start, end, durability)
+    }
+
+    /// `check` is asked once nobody else writes.
+    fn delete_wide(
+        &self,
+        shard: &Shard,
+        start: &[u8],
+        end: &[u8],
+        check: impl Fn() -> Result<()>,
+    ) -> Result<()> {
+        remove_range(shard, start, end, self.limits().key_bytes_max, check)?;
+        self.chores().compact(shard, start, end);
+        Ok(())
+    }
+
+    pub(crate) fn drop_whole_space(&self, space: SpaceId) -> Result<()> {
+        self.spaces_list().begin_drop(self.shards()[0].db(), space)?;
+        self.complete_drop_soon(space);
+        Ok(())
+    }
+
+    /// Completes a drop that is noted, now if the disk lets it.
+    pub(crate) fn complete_drop_soon(&self, space: SpaceId) {
+        if self.complete_drop(space).is_err() {
+            self.complete_drop_later(space);
+        }
+    }
+
+    /// Removes the rows of a space that is noted as dropping, then the note.
+    fn complete_drop(&self, space: SpaceId) -> Result<()> {
+        remove_space(self.shards(), space, self.limits().key_bytes_max)?;
+        for shard in self.shards() {
+            self.chores().compact(shard, &space_start(space), &space_end(space));
+        }
+        Ok(())
+    }
+
+    /// The same in the background, as often as it takes.
+    fn complete_drop_later(&self, space: SpaceId) {
+        let (shards, key_bytes_max) = (self.share_shards(), self.limits().key_bytes_max);
+        self.chores().add(Box::new(move || remove_space(&shards, space, key_bytes_max).is_ok()));
+    }
+}
+
+/// `check` is asked once nobody else writes.
+fn remove_range(
+    shard: &Shard,
+    start: &[u8],
+    end: &[u8],
+    key_bytes_max: usize,
+    check: impl Fn() -> Result<()>,
+) -> Result<()> {
+    let last = last_before(end, SPACE_LEN + key_bytes_max);
+    shard.pace.write(start.len() + end.len(), stall::deadline(), || {
+        let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        check()?;
+        if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
+            return Ok(Attempt::Stopped(refusal));
+        }
+        // Whoever counts after this line sees the tombstone.
+        shard.file_drops.fetch_add(1, Ordering::SeqCst);
+        // A file whose last key is the end given here counts as inside.
+        let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
+        files.map(Attempt::Done).map_err(|error| translate(shard.place(), error))
+    })
+}
+
+fn remove_space(shards: &[Shard], space: SpaceId, key_bytes_max: usize) -> Result<()> {
+    for shard in shards {
+        remove_range(shard, &space_start(space), &space_end(space), key_bytes_max, || Ok(()))?;
+    }
+    crate::spaces::Spaces::forget(shards[0].db(), space)
+}
+
+fn space_start(space: SpaceId) -> [u8; SPACE_LEN] {
+    space.0.to_be_bytes()
+}
+
+fn write_tombstone(
+    shard: &Shard,
+    start: &[u8],
+    end: &[u8],
+    durability: Durability,
+) -> Result<Attempt<()>> {
+    let mut batch = WriteBatch::default();
+    batch.delete_range_cf(shard.rows(), start, end);
+    pace::attempt(shard, durability == Durability::Fsync, batch)
+}
+
+/// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes
+/// the last one before it.
+fn last_before(end: &[u8], len_max: usize) -> Vec<u8> {
+    let mut last = end.to_vec();
+    match last.pop() {
+        // Nothing lies between a key and the same key with a zero byte behind it.
+        None | Some(0) => {}
+        Some(byte) => {
+            last.push(byte - 1);
+            last.resize(len_max.max(last.len()), u8::MAX);
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use tonnage_engine::{Engine, KeyPart, KeyShape};
+
+    #[test]
+    fn the_last_key_before_an_end_is_before_it_and_after_all_others() {
+        assert_eq!(last_before(&[1, 2, 0], 4), [1, 2]);
+        assert_eq!(last_before(&[1, 2, 7], 4), [1, 2, 6, 255]);
+        assert_eq!(last_before(&[1, 2, 7, 9, 9], 4), [1, 2, 7, 9, 8]);
+        assert_eq!(last_before(&[0], 4), [0_u8; 0]);
+    }
+
+    /// The story of a bug: a drop that a full disk had refused midway was taken up by the next
+    /// opening only.
+    #[test]
+    fn a_drop_that_could_not_be_completed_is_completed_in_the_background() {
+        let place = tempfile::tempdir().unwrap();
+        let engine = RocksEngine::open(place.path().join("store"), Settings::default()).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+        let mut batch = tonnage_engine::WriteBatch::new(space);
+        batch.put(&[0, 0, 0, 1], b"row", 0, tonnage_engine::Condition::Always);
+        engine.write(&batch, Durability::Write).unwrap();
+        let shard = &engine.shards()[0];
+        let rows = || shard.db().iterator_cf(shard.rows(), rocksdb::IteratorMode::Start).count();
+        engine.spaces_list().begin_drop(shard.db(), space).unwrap();
+        assert_eq!(rows(), 1);
+        engine.complete_drop_later(space);
+        let began = std::time::Instant::now();
+        while rows() > 0 || !crate::spaces::Spaces::open(shard.db()).unwrap().1.is_empty() {
+            assert!(began.elapsed().as_secs() < 60, "the space is still there after a minute");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    /// How often the log was synced since the database was opened.
+    fn syncs(shard: &Shard) -> u64 {
+        let text = shard.db().property_value("rocksdb.dbstats").unwrap().unwrap();
+        let line = text.lines().find(|line| line.starts_with("Cumulative WAL:")).unwrap();
+        line.split(", ")
+            .nth(1)
+            .and_then(|syncs| syncs.strip_suffix(" syncs"))
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap()
+    }
+
+    /// The tombstone of a wide range stood in the log unsynced, while the files that it covers were
+    /// gone for good: after a power failure neither was there, and older rows of other files came
+    /// back.
+    #[test]
+    fn a_wide_deletion_is_in_the_synced_log_whatever_durability_was_asked_for() {
+        let place = tempfile::tempdir().unwrap();
+        let engine = RocksEngine::open(place.path().join("store"), Settings::default()).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+        let mut ranges = Ranges::new();
+        ranges.push(&[0, 0, 0, 0], &[0, 0, 1, 0]);
+        for durability in [Durability::None, Durability::Write, Durability::Fsync] {
+            let before = syncs(&engine.shards()[0]);
+            engine.delete_range(space, &ranges, durability).unwrap();
+            assert!(syncs(&engine.shards()[0]) > before, "{durability:?}");
+        }
+    }
+}

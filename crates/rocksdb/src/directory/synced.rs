@@ -1,0 +1,259 @@
+//! How far the log of a shard is known to be on the disk: the file `SYNCED` in its data directory.
+//!
+//! ```text
+//! tonnage synced log
+//! log 00000000000000000017
+//! bytes 00000000000000004096
+//! check 5f0c1a2b
+//! ```
+//!
+//! The first so many bytes of that log are on the disk, and all of the logs with smaller numbers.
+//! The file is written in place after each sync, never synced itself: it costs no wait. What it
+//! says is true of the disk before it is written, so a file that is older than the truth only says
+//! less. It is always of one length and within one sector, so that a power failure leaves it as it
+//! was before or after a change; one that cannot be read says nothing.
+//!
+//! A sync that failed leaves in doubt what it was to write: the kernel may drop those pages, and
+//! report the next sync as done. So nothing is noted after one, until the database is opened again.
+//!
+//! Once a store is closed it names all of the log.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tonnage_engine::Result;
+
+use crate::directory::manifest::unavailable;
+
+/// The name of the file.
+pub(crate) const NAME: &str = "SYNCED";
+
+/// A place in the logs up to which everything is on the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Synced {
+    pub(crate) log: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Synced {
+    /// What the file in a data directory says; nothing when there is none or it cannot be
+    /// understood.
+    pub(crate) fn read(directory: &Path) -> Result<Option<Self>> {
+        let path = directory.join(NAME);
+        match fs::read(&path) {
+            Ok(text) => Ok(std::str::from_utf8(&text).ok().and_then(Self::parse)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unavailable(&path, error)),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines().skip(1);
+        let mut field = |name: &str| lines.next()?.strip_prefix(name)?.parse().ok();
+        let synced = Self { log: field("log ")?, bytes: field("bytes ")? };
+        (synced.text() == text).then_some(synced)
+    }
+
+    fn text(self) -> String {
+        let said = format!("tonnage synced log\nlog {:020}\nbytes {:020}\n", self.log, self.bytes);
+        let check = crc32fast::hash(said.as_bytes());
+        format!("{said}check {check:08x}\n")
+    }
+}
+
+/// The number of a log; nothing for another file.
+pub(crate) fn log_number(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_suffix(".log")?.parse().ok()
+}
+
+/// Follows the log that is written to.
+pub(crate) struct LogFollower {
+    db: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The newest log that is known.
+    log: Option<Log>,
+    noted: Synced,
+    /// Whether a sync failed.
+    in_doubt: bool,
+    /// Nothing where the file could not be opened: what it says then gets old, which is safe.
+    record: Option<File>,
+}
+
+/// A log, known by its name: one that is held open would keep its space on the disk when RocksDB
+/// removes it.
+#[derive(Clone)]
+struct Log {
+    number: u64,
+    path: Arc<Path>,
+}
+
+impl Log {
+    /// Nothing once it is removed.
+    fn len(&self) -> Option<u64> {
+        fs::metadata(&self.path).ok().map(|metadata| metadata.len())
+    }
+}
+
+/// How long the newest log was at some moment.
+pub(crate) struct Seen {
+    log: Log,
+    len: u64,
+}
+
+impl LogFollower {
+    /// Follows the logs of a database that was just opened: what older logs held is in data files
+    /// by now.
+    pub(crate) fn new(directory: &Path, db: &Path) -> Self {
+        let record =
+            File::options().create(true).truncate(false).write(true).open(directory.join(NAME));
+        let state = State {
+            log: newest_log(db),
+            noted: Synced::default(),
+            in_doubt: false,
+            record: record.ok(),
+        };
+        let follower = Self { db: db.to_path_buf(), state: Mutex::new(state) };
+        let mut state = follower.state();
+        if let Some(log) = state.log.as_ref().map(|log| log.number) {
+            state.note(Synced { log, bytes: 0 });
+        }
+        drop(state);
+        follower
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be asked before a sync begins.
+    pub(crate) fn look(&self) -> Option<Seen> {
+        let log = self.state().log.clone()?;
+        log.len().map(|len| Seen { len, log }).or_else(|| self.look_anew())
+    }
+
+    /// Looks which log is the newest now.
+    fn look_anew(&self) -> Option<Seen> {
+        let log = newest_log(&self.db)?;
+        self.state().log = Some(log.clone());
+        log.len().map(|len| Seen { len, log })
+    }
+
+    /// To be told after a sync has succeeded: what was there before it is on the disk. Where
+    /// `is_alone` says so afterwards, nobody else has written meanwhile, and so is what is there
+    /// now.
+    pub(crate) fn synced(&self, before: Option<Seen>, is_alone: impl FnOnce() -> bool) {
+        let Some(before) = before else { return };
+        let after = match before.log.len() {
+            Some(len) if len > before.len => Some(Seen { len, log: before.log.clone() }),
+            // Nothing was written to this log: there may be a newer one.
+            _ => self.look_anew(),
+        };
+        let seen = after.filter(|_| is_alone()).unwrap_or(before);
+        self.state().note(Synced { log: seen.log.number, bytes: seen.len });
+    }
+
+    /// To be told after a sync has failed: nothing more is noted.
+    pub(crate) fn failed(&self) {
+        self.state().in_doubt = true;
+    }
+
+    /// Says nothing any more.
+    pub(crate) fn forget(&self) {
+        let mut state = self.state();
+        if let Some(record) = state.record.take() {
+            let _ = record.set_len(0);
+        }
+    }
+
+    /// Whether some of the log may not be on the disk.
+    pub(crate) fn is_behind(&self) -> bool {
+        let newest = self.look_anew().map(|seen| Synced { log: seen.log.number, bytes: seen.len });
+        newest.is_some_and(|newest| newest != self.state().noted)
+    }
+}
+
+impl State {
+    fn note(&mut self, synced: Synced) {
+        if synced > self.noted && !self.in_doubt {
+            self.noted = synced;
+            if let Some(record) = &self.record {
+                // What cannot be written stays older.
+                let _ = record.write_all_at(synced.text().as_bytes(), 0);
+            }
+        }
+    }
+}
+
+fn newest_log(db: &Path) -> Option<Log> {
+    let entries = fs::read_dir(db).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let (number, path) = entries.filter_map(|path| Some((log_number(&path)?, path))).max()?;
+    Some(Log { number, path: path.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_back() {
+        let place = tempfile::tempdir().unwrap();
+        let db = place.path().join("db");
+        fs::create_dir(&db).unwrap();
+        fs::write(db.join("000004.log"), [7; 50]).unwrap();
+        let follower = LogFollower::new(place.path(), &db);
+        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 0 }));
+        follower.synced(follower.look(), || false);
+        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
+    }
+
+    #[test]
+    fn what_others_write_meanwhile_is_not_noted() {
+        let place = tempfile::tempdir().unwrap();
+        let log = place.path().join("000004.log");
+        fs::write(&log, [7; 50]).unwrap();
+        let follower = LogFollower::new(place.path(), place.path());
+        let before = follower.look();
+        fs::write(&log, [7; 90]).unwrap();
+        follower.synced(before, || false);
+        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
+        let before = follower.look();
+        fs::write(&log, [7; 95]).unwrap();
+        fs::write(place.path().join("000009.log"), [7; 10]).unwrap();
+        follower.synced(before, || true);
+        assert!(follower.is_behind());
+        follower.synced(follower.look(), || true);
+        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 9, bytes: 10 }));
+        assert!(!follower.is_behind());
+    }
+
+    /// The story of a bug: the pages of a failed sync were dropped, the next sync succeeded without
+    /// them, and the log was called damaged where they had been.
+    #[test]
+    fn nothing_is_noted_after_a_failed_sync() {
+        let place = tempfile::tempdir().unwrap();
+        let log = place.path().join("000004.log");
+        fs::write(&log, [7; 50]).unwrap();
+        let follower = LogFollower::new(place.path(), place.path());
+        follower.synced(follower.look(), || true);
+        fs::write(&log, [7; 90]).unwrap();
+        follower.failed();
+        follower.synced(follower.look(), || true);
+        assert_eq!(Synced::read(place.path()).unwrap(), Some(Synced { log: 4, bytes: 50 }));
+    }
+
+    #[test]
+    fn a_record_that_is_not_whole_says_nothing() {
+        let text = Synced { log: 12, bytes: 3456 }.text();
+        assert_eq!(Synced::parse(&text), Some(Synced { log: 12, bytes: 3456 }));
+        for len in 0..text.len() {
+            assert_eq!(Synced::parse(&text[..len]), None);
+        }
+        assert_eq!(Synced::parse(&text.replace('6', "7")), None);
+    }
+}

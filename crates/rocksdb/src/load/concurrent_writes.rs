@@ -1,0 +1,65 @@
+//! What lets a load take the place of rows without losing what others write meanwhile.
+//!
+//! An entry must yield to a row that someone else wrote after it was pushed. Whoever looks at each
+//! stored row finds that out from its version. Each shard is watched besides, from the moment the
+//! session is opened:
+//!
+//! - A load that overwrites looks at few rows: only keys that small writes touched are looked up.
+//!   What other loads store in files is not told key by key: once one has, every key is looked up
+//!   as ever.
+//! - Where a later row is found, the watch tells whether it was stored on a condition. Then the
+//!   entry does not yield.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::shard::Shard;
+use crate::window::{LoadWindows, OpenWindow};
+
+/// A shard, watched since the session was opened.
+pub(super) struct ConcurrentWrites<'a> {
+    window: OpenWindow<'a>,
+    /// How many ingestions there were before.
+    landings_before: u64,
+    /// How many there were of this session since.
+    landings_own: AtomicU64,
+}
+
+impl<'a> ConcurrentWrites<'a> {
+    /// Begins to watch. Versions that the session draws after this are greater than those of all
+    /// rows that it does not see.
+    pub(super) fn open(shard: &'a Shard) -> Self {
+        // Counted before the window is open: a landing between the two makes the load look, not
+        // overlook.
+        let landings_before = shard.ingestions.load(Ordering::SeqCst);
+        Self {
+            window: OpenWindow::open_early(shard),
+            landings_before,
+            landings_own: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes that a landing that the shard has counted is of this session.
+    pub(super) fn lands(&self) {
+        self.landings_own.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Whether all that others wrote so far is told key by key. What they land from now on is kept
+    /// out by the caller, who holds the lock on the range of its keys, or the gate.
+    pub(super) fn tells_all(&self) -> bool {
+        // In this order: a landing of this session that is half counted looks like one of another.
+        let own = self.landings_own.load(Ordering::SeqCst);
+        self.window.shard().ingestions.load(Ordering::SeqCst) == self.landings_before + own
+    }
+
+    /// Whether a small write may have touched the key.
+    #[inline]
+    pub(super) fn is_touched_at(&self, physical_key: &[u8]) -> bool {
+        self.window.is_touched_since(None)
+            && self.window.is_touched_at(LoadWindows::key_hash(physical_key))
+    }
+
+    /// Whether a row that was written meanwhile is known to have been stored on a condition.
+    pub(super) fn is_judged(&self, physical_key: &[u8], version: u64) -> bool {
+        self.window.is_judged(physical_key, version)
+    }
+}

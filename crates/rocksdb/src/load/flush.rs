@@ -1,0 +1,178 @@
+//! Stores what a flush gathered: sorts what is not sorted yet, then lets the threads of the load
+//! take one range after another: first those of shard-prefixed spaces, then, when all of these are stored,
+//! the others.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use tonnage_engine::{Error, Result, SpaceId};
+
+use super::context::{Context, catch};
+use super::index_output::IndexOutput;
+use super::output::Output;
+use super::pool::Gathered;
+use super::range::KeyRange;
+use super::run::{RunBuffer, SortedRun};
+use super::small;
+use super::sources::Sources;
+use super::zone::{Lane, Zone, keys_of};
+use crate::compaction::pause::Merging;
+
+/// Up to this size the entries of a shard go through the write-ahead log.
+const SMALL_BYTES_MAX: u64 = 8 << 20;
+/// About how large an output file is before compression.
+const FILE_BYTES: u64 = 128 << 20;
+
+/// What a thread does next: stores a range of a lane.
+struct Task<'a> {
+    lane: Lane,
+    sources: &'a Sources,
+    range: KeyRange,
+    way: Way,
+}
+
+/// How a range is stored.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Through the write-ahead log.
+    Log,
+    /// By a file, of rows.
+    File,
+    /// By a file, of entries of one shard-prefixed space.
+    PlacedFile(SpaceId),
+}
+
+impl Task<'_> {
+    fn makes_file_in(&self, shard: usize) -> bool {
+        self.lane.shard == shard && !matches!(self.way, Way::Log)
+    }
+}
+
+/// Stores everything. When it returns, all of it is durable and reported.
+pub(super) fn flush(context: &Context<'_>, gathered: Gathered) -> Result<()> {
+    let Gathered { unsorted, sorted, spilled } = gathered;
+    let mut sources: BTreeMap<Lane, Sources> = BTreeMap::new();
+    for run in sort_all(context, unsorted)?.into_iter().chain(sorted) {
+        sources.entry(run.lane).or_default().runs.push(run);
+    }
+    for file in spilled {
+        sources.entry(file.lane).or_default().files.push(file);
+    }
+    let tasks = plan(context, &sources);
+    let _resting = rest_compaction(context, &tasks);
+    let (placed, ordinary): (Vec<_>, Vec<_>) =
+        tasks.into_iter().partition(|task| task.lane.zone == Zone::Placed);
+    run_all(context, &placed, |task| carry_out(context, task))?;
+    sync_placed(context, &ordinary)?;
+    run_all(context, &ordinary, |task| carry_out(context, task))
+}
+
+fn carry_out(context: &Context<'_>, task: &Task<'_>) -> Result<()> {
+    let Task { lane, sources, range, way } = task;
+    let shard = &context.engine.shards()[lane.shard];
+    match *way {
+        Way::Log => small::store(context, shard, sources, lane.zone, range),
+        Way::File => Output { context, shard, sources, range }.store(),
+        Way::PlacedFile(space) => IndexOutput { context, shard, sources, space, range }.store(),
+    }
+}
+
+/// Entries of shard-prefixed spaces may have gone into the log, by this flush or one before. A file
+/// survives a power failure at once, what stands in the log only once it is synced: so that comes
+/// first.
+fn sync_placed(context: &Context<'_>, ordinary: &[Task<'_>]) -> Result<()> {
+    if context.placed.is_empty() {
+        return Ok(());
+    }
+    for (index, shard) in context.engine.shards().iter().enumerate() {
+        if ordinary.iter().any(|task| task.makes_file_in(index)) {
+            shard.sync_log()?;
+        }
+    }
+    Ok(())
+}
+
+fn sort_all(context: &Context<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<SortedRun>> {
+    let unsorted: Vec<Mutex<Option<RunBuffer>>> =
+        unsorted.into_iter().map(|run| Mutex::new(Some(run))).collect();
+    let sorted = Mutex::new(Vec::with_capacity(unsorted.len()));
+    run_all(context, &unsorted, |slot| {
+        let run = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(run) = run.map(|run| run.sort(context.precedence())) {
+            sorted.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+        }
+        Ok(())
+    })?;
+    Ok(sorted.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keeps compaction from working in the shards that get files.
+fn rest_compaction<'a>(context: &Context<'a>, tasks: &[Task<'_>]) -> Vec<Merging<'a>> {
+    let gets_files = |shard: usize| tasks.iter().any(|task| task.makes_file_in(shard));
+    let shards = context.engine.shards().iter().enumerate().filter(|(index, _)| gets_files(*index));
+    shards.map(|(_, shard)| shard.respite.load()).collect()
+}
+
+fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<Task<'a>> {
+    let is_small = |shard: usize| {
+        let lanes =
+            sources.iter().filter(|(lane, _)| lane.shard == shard).map(|(_, sources)| sources);
+        lanes.clone().all(|sources| sources.files.is_empty())
+            && lanes.map(Sources::bytes).sum::<u64>() < SMALL_BYTES_MAX
+    };
+    let mut tasks = Vec::new();
+    for (&lane, sources) in sources {
+        let everything = KeyRange::default();
+        if is_small(lane.shard) {
+            tasks.push(Task { lane, sources, range: everything, way: Way::Log });
+            continue;
+        }
+        let samples = sources.samples();
+        let mut cut = |all: &KeyRange, way: Way| {
+            let ranges = samples.cut(all, FILE_BYTES, context.parallelism() as u64);
+            tasks.extend(ranges.into_iter().map(|range| Task { lane, sources, range, way }));
+        };
+        match lane.zone {
+            Zone::Ordinary => cut(&everything, Way::File),
+            // A file of one space alone goes with that space, and all threads have a part of each.
+            Zone::Placed => context
+                .placed
+                .iter()
+                .for_each(|space| cut(&keys_of(*space), Way::PlacedFile(*space))),
+        }
+    }
+    tasks
+}
+
+/// Runs `step` on every task, on as many threads as the load may use, this one among them. The
+/// first error stops them all.
+fn run_all<T: Sync>(
+    context: &Context<'_>,
+    tasks: &[T],
+    step: impl Fn(&T) -> Result<()> + Sync,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let first_error: Mutex<Option<Error>> = Mutex::new(None);
+    let work = || {
+        while !context.stopped.load(Ordering::Relaxed)
+            && let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            if let Err(error) = catch(|| step(task)) {
+                // The flag is set under the lock: an error that only follows from it comes later.
+                let mut first_error = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+                context.stopped.store(true, Ordering::Relaxed);
+                first_error.get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..context.parallelism().min(tasks.len()) {
+            // Where no thread can be had, the others do its part.
+            let _ = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}

@@ -1,0 +1,81 @@
+//! Stores one range of a shard-prefixed space as one file that RocksDB takes in.
+//!
+//! Such entries are stored whatever is there, so this is one pass over them: nothing is looked up,
+//! nobody's writes are minded, and no fate need be remembered.
+
+use std::sync::PoisonError;
+
+use rocksdb::Options;
+use tonnage_engine::{Result, SpaceId};
+
+use super::conflict::EntryOutcome;
+use super::context::Context;
+use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile, ingest};
+use super::output::CHECK_EVERY;
+use super::range::KeyRange;
+use super::sources::Sources;
+use super::tally::Tally;
+use super::zone::Zone;
+use crate::settings::prefixed_options;
+use crate::shard::Shard;
+
+/// One range of a shard-prefixed space on its way into a shard.
+pub(super) struct IndexOutput<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) shard: &'a Shard,
+    pub(super) sources: &'a Sources,
+    pub(super) space: SpaceId,
+    pub(super) range: &'a KeyRange,
+}
+
+impl IndexOutput<'_> {
+    /// Writes, ingests and reports the range.
+    pub(super) fn store(&self) -> Result<()> {
+        let mut tally = Tally::default();
+        if let Some(file) = self.write(&mut tally)? {
+            self.land(&file)?;
+        }
+        self.context.report_stored(tally);
+        Ok(())
+    }
+
+    fn write(&self, tally: &mut Tally) -> Result<Option<FinishedFile>> {
+        let options = self.file_options();
+        let mut file = FileWriter::new(&options, self.shard);
+        let mut merge = self.sources.merge(self.range, self.context.precedence())?;
+        let mut last_key = Vec::new();
+        let mut entries = 0_usize;
+        while let Some(record) = merge.next()? {
+            entries += 1;
+            if entries.is_multiple_of(CHECK_EVERY) {
+                self.context.check()?;
+            }
+            if last_key == record.key {
+                tally.add(&record, EntryOutcome::Superseded);
+                continue;
+            }
+            last_key.clear();
+            last_key.extend_from_slice(record.key);
+            file.put(record.key, record.value)?;
+            tally.add(&record, EntryOutcome::Inserted);
+        }
+        file.finish()
+    }
+
+    fn file_options(&self) -> Options {
+        let mut options = prefixed_options(self.context.engine.settings());
+        options.set_bytes_per_sync(BYTES_PER_SYNC);
+        options
+    }
+
+    /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the
+    /// gate is shut.
+    fn land(&self, file: &FinishedFile) -> Result<()> {
+        let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        if self.context.takes_entries(self.space, Zone::Placed)? {
+            ingest(&[file], self.shard)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Looking up keys.
+//!
+//! 0. Sorted keys that lie close together may be walked to ([`dense`](crate::read::walk)); all others
+//!    are looked up:
+//! 1. Keys are taken in chunks, smaller ones where rows are large; each chunk's physical keys are
+//!    laid end to end in one buffer.
+//! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by
+//!    shard and each shard gets one.
+//! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the
+//!    order of the keys, as far as they keep to the bytes asked for.
+//! 4. What takes more than one look at a shard takes them all at one [moment](View), so that it
+//!    sees all of an atomic batch or nothing of it.
+
+pub(crate) mod walk;
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
+use tonnage_engine::header::{Header, NEVER_MS};
+use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
+
+use crate::RocksEngine;
+use crate::error::translate;
+use crate::read::walk::{CacheHits, KeyDensity};
+use crate::settings::read_options;
+use crate::shard::Shard;
+
+/// The most keys that one multi-get takes: enough to share the work on blocks (RocksDB itself takes
+/// 32 at a time), few enough that rows which are suddenly large do not fill the memory.
+const CHUNK_KEYS_MAX: usize = 64;
+/// How many times as many keys the next chunk takes at most.
+const CHUNK_GROWTH: usize = 4;
+/// About how many bytes a chunk may pin, told by the largest row of the chunk before.
+const PINNED_BYTES: usize = 8 << 20;
+/// After how many keys, by shard, the hits in the cache are weighed.
+const WEIGHED_KEYS: usize = 256;
+
+thread_local! {
+    /// Making read options costs as much as the lookup of a cached row, so each thread keeps its
+    /// own.
+    static READ: RefCell<(ReadOptions, Vec<u8>)> = RefCell::new((read_options(), Vec::new()));
+    /// The space that the thread read last, and how many keys the next chunk may take.
+    static CHUNK: Cell<(SpaceId, usize)> = const { Cell::new((SpaceId(u32::MAX), 1)) };
+}
+
+/// What a lookup needs besides the keys.
+pub(crate) struct Lookup<'a> {
+    pub(crate) engine: &'a RocksEngine,
+    pub(crate) space: &'a SpaceInfo,
+    pub(crate) options: &'a tonnage_engine::ReadOptions,
+    /// Asked for by the first row that may have expired: most never do, and the clock costs as much
+    /// as a cached block.
+    now_ms: OnceCell<u64>,
+}
+
+impl RocksEngine {
+    pub(crate) fn read_keys(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &tonnage_engine::ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        rows.clear();
+        let space = self.space(space)?;
+        for index in options.keys.clone() {
+            self.check_key(&space, keys.get(index))?;
+        }
+        let lookup = Lookup { engine: self, space: &space, options, now_ms: OnceCell::new() };
+        let end = match options.keys.len() {
+            0 => Ok(options.keys.start),
+            1 => lookup.read_one(keys, rows),
+            _ => lookup.read_many(keys, rows),
+        };
+        if end.is_err() {
+            rows.clear();
+        }
+        Ok(end? - options.keys.start)
+    }
+}
+
+/// Each of these answers the number of the first key that it left.
+impl Lookup<'_> {
+    fn read_one(&self, keys: &Slices, rows: &mut Rows) -> Result<usize> {
+        let index = self.options.keys.start;
+        let key = keys.get(index);
+        READ.with_borrow_mut(|(options, physical)| {
+            crate::shard::physical_key(self.space.id, key, physical);
+            let shard = &self.engine.shards()[self.shard_of(key)?];
+            let value = shard.db().get_pinned_cf_opt(shard.rows(), &*physical, options);
+            if let Some(value) = value.map_err(|error| translate(shard.place(), error))? {
+                self.give(shard, key, &value, index as u32, rows)?;
+            }
+            Ok(index + 1)
+        })
+    }
+
+    fn read_many(&self, keys: &Slices, rows: &mut Rows) -> Result<usize> {
+        let distance = self.distance(keys);
+        if distance == KeyDensity::Dense {
+            return self.walk(keys, self.options.keys.start, distance, &View::newest(), rows);
+        }
+        let mut chunk = Chunk::new(self.space.id, self.engine.shards().len());
+        if self.options.keys.len() <= chunk.keys {
+            return self.look_up(keys, distance, &View::newest(), &mut chunk, rows);
+        }
+        let drops = self.file_drops();
+        let end =
+            self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)?;
+        if self.file_drops() == drops {
+            return Ok(end);
+        }
+        // Files were dropped meanwhile: an older view may have shown what lay below them. None are
+        // while the gates are held.
+        rows.clear();
+        let shards = self.engine.shards().iter();
+        let _gates: Vec<_> =
+            shards.map(|shard| shard.gate.read().unwrap_or_else(PoisonError::into_inner)).collect();
+        self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)
+    }
+
+    /// How often files were dropped so far, in all shards.
+    fn file_drops(&self) -> u64 {
+        self.engine.shards().iter().map(|shard| shard.file_drops.load(Ordering::SeqCst)).sum()
+    }
+
+    fn look_up<'c>(
+        &'c self,
+        keys: &Slices,
+        distance: KeyDensity,
+        view: &View<'_>,
+        chunk: &mut Chunk<'c>,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        let shards = self.engine.shards().len();
+        let options: Vec<ReadOptions> = (0..shards).map(|shard| view.options(shard)).collect();
+        let wanted = self.options.keys.clone();
+        let (mut first, hits, mut is_weighed) = (wanted.start, CacheHits::since_now(), false);
+        while first < wanted.end {
+            let looked_up = first - wanted.start;
+            if matches!(distance, KeyDensity::Sparse { .. })
+                && !is_weighed
+                && looked_up >= WEIGHED_KEYS * shards
+            {
+                is_weighed = true;
+                if hits.are_few_for(looked_up) {
+                    return self.walk(keys, first, distance, view, rows);
+                }
+            }
+            let end = wanted.end.min(first + chunk.keys);
+            chunk.deal(self, keys, first, end)?;
+            chunk.get(self, &options)?;
+            for (index, slot) in (first..end).zip(&chunk.slots) {
+                let group = &mut chunk.groups[slot.shard];
+                if let Some(value) = group.values[slot.place].take()
+                    && !self.give(
+                        &self.engine.shards()[slot.shard],
+                        keys.get(index),
+                        &value,
+                        index as u32,
+                        rows,
+                    )?
+                {
+                    return Ok(index);
+                }
+            }
+            first = end;
+        }
+        Ok(first)
+    }
+
+    pub(crate) fn shard_of(&self, key: &[u8]) -> Result<usize> {
+        if self.engine.shards().len() == 1 {
+            return Ok(0);
+        }
+        self.engine.shard_index_in(self.space, &key[..self.space.shape.shard_key_len(key)?])
+    }
+
+    /// Takes a row into the answer unless it expired. False when it does not fit any more.
+    pub(crate) fn give(
+        &self,
+        shard: &Shard,
+        key: &[u8],
+        value: &[u8],
+        origin: u32,
+        rows: &mut Rows,
+    ) -> Result<bool> {
+        let (header, payload) = Header::split(value).map_err(|error| error.at(shard.place()))?;
+        if header.expires_at_ms != NEVER_MS
+            && !header.is_live(*self.now_ms.get_or_init(|| self.engine.clock().now_ms()))
+        {
+            return Ok(true);
+        }
+        let payload = if self.options.projection == Projection::KeysOnly { &[] } else { payload };
+        if self.options.is_full(rows.bytes(), key.len() + payload.len()) {
+            return Ok(false);
+        }
+        rows.push(key, payload, header.version, header.expires_at_ms, origin);
+        Ok(true)
+    }
+}
+
+/// What a read sees: the newest rows at each look, or those of one moment in each shard. A batch is
+/// of one shard.
+pub(crate) struct View<'a> {
+    /// One for each shard, or none.
+    snapshots: Vec<Snapshot<'a>>,
+}
+
+impl<'a> View<'a> {
+    fn newest() -> Self {
+        Self { snapshots: Vec::new() }
+    }
+
+    fn of_one_moment(engine: &'a RocksEngine) -> Self {
+        Self { snapshots: engine.shards().iter().map(|shard| shard.db().snapshot()).collect() }
+    }
+
+    /// How to read a shard. The view must outlive what is read with them.
+    pub(crate) fn options(&self, shard: usize) -> ReadOptions {
+        let mut options = read_options();
+        if let Some(snapshot) = self.snapshots.get(shard) {
+            options.set_snapshot(snapshot);
+        }
+        options
+    }
+}
+
+/// The keys of one round, by shard.
+///
+/// What a multi-get finds is pinned in memory until it is copied, and RocksDB knows the size of a
+/// row only when it has it. So a thread's first chunk in a space is a single key, and the largest
+/// row of each chunk sets the size of the next. Rows that are not there say nothing.
+struct Chunk<'a> {
+    space: SpaceId,
+    /// How many keys the next round takes.
+    keys: usize,
+    groups: Vec<Group<'a>>,
+    /// Where each key of the round went.
+    slots: Vec<Slot>,
+}
+
+#[derive(Default)]
+struct Group<'a> {
+    physical: Slices,
+    values: Vec<Option<DBPinnableSlice<'a>>>,
+}
+
+struct Slot {
+    shard: usize,
+    place: usize,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(space: SpaceId, shards: usize) -> Self {
+        let (last_space, keys) = CHUNK.get();
+        let keys = if space == last_space { keys } else { 1 };
+        Self {
+            space,
+            keys,
+            groups: (0..shards).map(|_| Group::default()).collect(),
+            slots: Vec::with_capacity(CHUNK_KEYS_MAX),
+        }
+    }
+
+    fn deal(&mut self, lookup: &Lookup<'_>, keys: &Slices, first: usize, end: usize) -> Result<()> {
+        self.slots.clear();
+        self.groups.iter_mut().for_each(Group::clear);
+        let space = lookup.space.id.0.to_be_bytes();
+        for index in first..end {
+            let key = keys.get(index);
+            let shard = lookup.shard_of(key)?;
+            let group = &mut self.groups[shard];
+            self.slots.push(Slot { shard, place: group.physical.len() });
+            group.physical.push_parts(&[&space, key]);
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, lookup: &Lookup<'a>, options: &[ReadOptions]) -> Result<()> {
+        let mut largest = None;
+        for ((shard, group), options) in
+            lookup.engine.shards().iter().zip(&mut self.groups).zip(options)
+        {
+            if group.physical.is_empty() {
+                continue;
+            }
+            let sorted = group.physical.iter().is_sorted();
+            let found = shard.db().batched_multi_get_cf_opt(
+                shard.rows(),
+                group.physical.iter(),
+                sorted,
+                options,
+            );
+            for value in found {
+                let value = value.map_err(|error| translate(shard.place(), error))?;
+                largest = largest.max(value.as_ref().map(|value| value.len()));
+                group.values.push(value);
+            }
+        }
+        if let Some(largest) = largest {
+            self.keys = (self.keys * CHUNK_GROWTH)
+                .min(PINNED_BYTES / largest.max(1))
+                .clamp(1, CHUNK_KEYS_MAX);
+            CHUNK.set((self.space, self.keys));
+        }
+        Ok(())
+    }
+}
+
+impl Group<'_> {
+    fn clear(&mut self) {
+        self.physical.clear();
+        self.values.clear();
+    }
+}

@@ -1,0 +1,79 @@
+//! Writes to RocksDB that wait out a stall without blocking it.
+//!
+//! RocksDB stops writers while its memtables are full, and a stopped writer waits inside RocksDB,
+//! at the head of the queue of writers. When the memtables are full because the disk was, nothing
+//! can be flushed before RocksDB has recovered from that error, and its recovery has to pass the
+//! same queue: writer and recovery then wait for each other for ever. So no write waits inside:
+//! RocksDB is told to refuse a write rather than stall it (`no_slowdown`), and the waiting is done
+//! out here.
+//!
+//! A refusal means that writes are stopped, never that they are slowed down: [`pace`](crate::pace)
+//! sees to that. Small writes wait at its door, where they hold no lock; what is written here
+//! without passing it waits on the spot.
+
+use std::time::{Duration, Instant};
+
+use rocksdb::{Error, ErrorKind, WriteBatch, WriteOptions};
+
+use crate::database::Database;
+
+/// How long a stall may last before the write is given up.
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
+const FIRST_NAP: Duration = Duration::from_millis(1);
+const LONGEST_NAP: Duration = Duration::from_millis(50);
+
+/// When a call that begins now gives up waiting.
+pub(crate) fn deadline() -> Instant {
+    Instant::now() + STALL_TIMEOUT
+}
+
+/// Sleeps a little longer from time to time.
+pub(crate) struct Naps {
+    next: Duration,
+}
+
+impl Naps {
+    pub(crate) fn new() -> Self {
+        Self { next: FIRST_NAP }
+    }
+
+    /// Sleeps, though not past `deadline`.
+    pub(crate) fn sleep(&mut self, deadline: Instant) {
+        std::thread::sleep(self.next.min(deadline.saturating_duration_since(Instant::now())));
+        self.next = (self.next * 2).min(LONGEST_NAP);
+    }
+}
+
+/// Writes a batch, if writes are not stopped: then the error [is a stop](is_stop).
+pub(crate) fn attempt(db: &Database, sync: bool, batch: WriteBatch) -> Result<(), Error> {
+    let mut options = WriteOptions::default();
+    options.set_sync(sync);
+    options.set_no_slowdown(true);
+    db.write(batch, &options, sync)
+}
+
+/// Whether RocksDB refused a write because writes are stopped. Nothing of it is stored.
+pub(crate) fn is_stop(error: &Error) -> bool {
+    error.kind() == ErrorKind::Incomplete
+}
+
+/// Writes a batch, again and again while writes are stopped, for up to a minute.
+pub(crate) fn write_batch(db: &Database, sync: bool, batch: &WriteBatch) -> Result<(), Error> {
+    write_batch_until(db, sync, batch, deadline())
+}
+
+/// The same until `deadline`.
+pub(crate) fn write_batch_until(
+    db: &Database,
+    sync: bool,
+    batch: &WriteBatch,
+    deadline: Instant,
+) -> Result<(), Error> {
+    let mut naps = Naps::new();
+    loop {
+        match attempt(db, sync, WriteBatch::from_data(batch.data())) {
+            Err(error) if is_stop(&error) && Instant::now() < deadline => naps.sleep(deadline),
+            outcome => return outcome,
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The write-ahead log as RocksDB writes it, read before RocksDB recovers from it.
+
+pub(crate) mod audit;
+mod crc32c;
+pub(crate) mod log_format;

@@ -1,0 +1,216 @@
+//! What is demanded of a place in a JSON column, in the terms of an index.
+//!
+//! SQL reads a place through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for
+//! the same. An index keeps the types apart. So a demand becomes all the cells that might meet it,
+//! perhaps more: whoever asks holds the rows that come against the demand itself.
+
+use tonnage::{FieldRange, Value};
+
+/// How many steps a number is off at most that one reader took from the same digits as another.
+const STEPS: usize = 4;
+
+/// Longer lists are not worth taking apart.
+const VALUES_MAX: usize = 1_024;
+
+/// Which function reads the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonType {
+    /// `json_get_str`: texts only.
+    Text,
+    /// `json_as_text`, `->>`: texts, and everything else as it is written.
+    AsText,
+    /// `json_get_int`: numbers, and texts that spell them.
+    Int,
+    /// `json_get_float`: likewise.
+    Float,
+    /// `json_get_bool`: truth values, and texts that spell them.
+    Boolean,
+}
+
+/// A demand on a place.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonPathCondition {
+    /// The JSON column's place in the table.
+    pub(crate) column: usize,
+    /// The names that lead from the root of the document.
+    pub(crate) path: Vec<String>,
+    pub(crate) reading: JsonType,
+    pub(crate) test: JsonPathTest,
+}
+
+/// What is demanded.
+#[derive(Clone, Debug)]
+pub(crate) enum JsonPathTest {
+    /// One of these.
+    In(Vec<Value>),
+    /// Not below this.
+    Low(Value),
+    /// Not above this.
+    High(Value),
+}
+
+/// Cells of one column of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cells {
+    Point(Value),
+    Range(FieldRange),
+}
+
+/// The cells that may meet all these demands on one place; nothing when the index is of no use for
+/// them. `name` is what the index calls the place.
+pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<Vec<Cells>> {
+    // A list is narrower than a range, and one demand is enough.
+    let list = conditions.iter().find_map(|condition| match &condition.test {
+        JsonPathTest::In(values) => Some((condition.reading, values)),
+        _ => None,
+    });
+    if let Some((reading, values)) = list {
+        if values.len() > VALUES_MAX {
+            return None;
+        }
+        let cells = values
+            .iter()
+            .map(|value| cells_of_value(reading, value, name))
+            .collect::<Option<Vec<_>>>()?
+            .concat();
+        return Some(merged(cells));
+    }
+    let reading = conditions.first()?.reading;
+    let same = || conditions.iter().filter(|condition| condition.reading == reading);
+    let low = same().filter_map(|condition| {
+        if let JsonPathTest::Low(value) = &condition.test { Some(value) } else { None }
+    });
+    let high = same().filter_map(|condition| {
+        if let JsonPathTest::High(value) = &condition.test { Some(value) } else { None }
+    });
+    let (low, high) = (
+        low.reduce(|one, two| further(one, two, true)),
+        high.reduce(|one, two| further(one, two, false)),
+    );
+    match reading {
+        JsonType::Text => Some(vec![range(name, low.cloned(), high.cloned())]),
+        JsonType::Int | JsonType::Float => {
+            let end = |value: Option<&Value>| {
+                value.map(number).map_or(Some(None), |number| number.map(Some))
+            };
+            Some(numbers(name, end(low)?, end(high)?))
+        }
+        // What is no text is written out: its order as text is not that of the index.
+        JsonType::AsText | JsonType::Boolean => None,
+    }
+}
+
+/// The cells that may be read as this value.
+fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<Cells>> {
+    match (reading, value) {
+        (JsonType::Text, Value::String(_)) => Some(vec![Cells::Point(value.clone())]),
+        (JsonType::AsText, Value::String(text)) => written(text, name),
+        (JsonType::Boolean, Value::Boolean(truth)) => {
+            Some(vec![Cells::Point(value.clone()), Cells::Point(Value::String(truth.to_string()))])
+        }
+        (JsonType::Int | JsonType::Float, value) => {
+            let number = number(value)?;
+            Some(numbers(name, Some(number), Some(number)))
+        }
+        _ => None,
+    }
+}
+
+/// The cells that are written like this: the text, and whatever else has these letters in a
+/// document.
+fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
+    let mut cells = vec![Cells::Point(Value::String(text.to_owned()))];
+    match text.as_bytes().first() {
+        // The index does not tell one object or array from another.
+        Some(b'{' | b'[') => return None,
+        Some(b'-' | b'0'..=b'9') => {
+            if let Ok(number) = text.parse::<f64>() {
+                cells.push(around(name, Some(number), Some(number)));
+            }
+        }
+        _ => {
+            if let Ok(truth) = text.parse() {
+                cells.push(Cells::Point(Value::Boolean(truth)));
+            }
+        }
+    }
+    Some(cells)
+}
+
+/// The cells of numbers between two, and of all texts that might spell such.
+fn numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<Cells> {
+    let text = |low: &str, high: &str| range(name, Some(Value::from(low)), Some(Value::from(high)));
+    let mut cells = vec![around(name, low, high), text("+", ":")];
+    if low.is_none() || high.is_none() {
+        // Infinity and what is no number have names.
+        cells.extend([text("I", "J"), text("N", "O"), text("i", "j"), text("n", "o")]);
+    }
+    cells
+}
+
+fn around(name: &str, low: Option<f64>, high: Option<f64>) -> Cells {
+    let below = |number| (0..STEPS).fold(number, |number: f64, _| number.next_down());
+    let above = |number| (0..STEPS).fold(number, |number: f64, _| number.next_up());
+    // With one end missing the range still stays among numbers.
+    range(
+        name,
+        low.map(|low| Value::Double(below(low))),
+        high.map(|high| Value::Double(above(high))),
+    )
+}
+
+fn range(name: &str, low: Option<Value>, high: Option<Value>) -> Cells {
+    let end = |end: Option<Value>| end.map(|value| (value, true));
+    Cells::Range(FieldRange { column: name.to_owned(), low: end(low), high: end(high) })
+}
+
+/// A number that can be compared.
+fn number(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Integer(number) => f64::from(*number),
+        Value::Long(number) => *number as f64,
+        Value::Double(number) => *number,
+        _ => return None,
+    };
+    number.is_finite().then_some(number)
+}
+
+/// The greater of two values, or the lesser.
+fn further<'a>(one: &'a Value, two: &'a Value, greater: bool) -> &'a Value {
+    let two_is_greater = match (one, two) {
+        (Value::String(one), Value::String(two)) => two > one,
+        _ => number(two) > number(one),
+    };
+    if two_is_greater == greater { two } else { one }
+}
+
+/// Cells of different values that fall together would give rows twice.
+fn merged(cells: Vec<Cells>) -> Vec<Cells> {
+    let (mut kept, mut spans) = (Vec::<Cells>::new(), Vec::<(f64, f64, String)>::new());
+    for cell in cells {
+        match cell {
+            Cells::Range(FieldRange {
+                column,
+                low: Some((Value::Double(low), _)),
+                high: Some((Value::Double(high), _)),
+            }) => {
+                spans.push((low, high, column));
+            }
+            cell if !kept.contains(&cell) => kept.push(cell),
+            _ => {}
+        }
+    }
+    spans.sort_by(|one, two| one.0.total_cmp(&two.0));
+    spans.dedup_by(|next, before| {
+        let falls_together = next.0 <= before.1;
+        if falls_together {
+            before.1 = before.1.max(next.1);
+        }
+        falls_together
+    });
+    let spans = spans
+        .into_iter()
+        .map(|(low, high, name)| range(&name, Some(Value::Double(low)), Some(Value::Double(high))));
+    kept.extend(spans);
+    kept
+}

@@ -1,0 +1,263 @@
+//! What the parser reads otherwise than SQL says, and what the planner would stumble over, put
+//! right before planning.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, Statement, TableFactor, UnaryOperator, Value, VisitMut, VisitorMut,
+};
+use tonnage::{Error, Result};
+
+use super::windows::Windows;
+use super::{call, casts, functions, json_path, names, similar};
+
+/// The function that says of a column that it may be NULL.
+pub(crate) const NULLABLE: &str = "_nullable";
+
+/// Mends a statement.
+pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
+    if let Statement::Explain { analyze, verbose, options, .. } = statement {
+        for option in std::mem::take(options).unwrap_or_default() {
+            let wanted = is_wanted(option.arg.as_ref())?;
+            match option.name.value.to_ascii_lowercase().as_str() {
+                "analyze" => *analyze = wanted,
+                "verbose" => *verbose = wanted,
+                other => {
+                    return Err(Error::unsupported(format!(
+                        "EXPLAIN takes the options ANALYZE and VERBOSE, not {other}"
+                    )));
+                }
+            }
+        }
+    }
+    match statement.visit(&mut Mender) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+/// What an option of EXPLAIN says of itself.
+fn is_wanted(argument: Option<&Expr>) -> Result<bool> {
+    let Some(argument) = argument else { return Ok(true) };
+    match argument.to_string().trim_matches('\'').to_ascii_lowercase().as_str() {
+        "true" | "on" | "1" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        other => Err(Error::invalid(format!("an option of EXPLAIN is ON or OFF, not {other}"))),
+    }
+}
+
+struct Mender;
+
+impl VisitorMut for Mender {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        // It would be answered, but repeated rows would be counted wrongly.
+        if let Some(operator) = counted_set(&query.body) {
+            return ControlFlow::Break(Error::unsupported(format!(
+                "{operator} ALL: write {operator}, or number equal rows with row_number() and take {operator} of these"
+            )));
+        }
+        if let Some(lock) = query.locks.first() {
+            return ControlFlow::Break(Error::unsupported(format!(
+                "{lock}: no statement locks rows; UPDATE writes a row only if it is as it was read"
+            )));
+        }
+        if query.with.as_ref().is_some_and(|with| with.recursive) {
+            // The first step settles the types of all; a decimal would lose the digits that the
+            // next ones need.
+            casts::approximate_all(query);
+        }
+        if let SetExpr::Values(values) = query.body.as_mut() {
+            casts::approximate_columns(values);
+        }
+        broken_off(limited(query))
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        let SetExpr::Select(select) = query.body.as_mut() else { return ControlFlow::Continue(()) };
+        if select.named_window.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let windows = std::mem::take(&mut select.named_window);
+        match (Windows::new(&windows), &mut query.order_by) {
+            (Ok(windows), Some(order)) => windows.write_into(order),
+            (windows, _) => broken_off(windows.map(drop)),
+        }
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        names::name_columns(select);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+        if select.named_window.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        match Windows::new(&select.named_window) {
+            Ok(windows) => windows.write_into(select),
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Error> {
+        match table {
+            // It would be taken, and all rows would come.
+            TableFactor::Table { sample: Some(_), .. }
+            | TableFactor::Derived { sample: Some(_), .. } => {
+                ControlFlow::Break(Error::unsupported(
+                    "TABLESAMPLE: write WHERE random() < 0.01 for about one row of a hundred",
+                ))
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        match functions::meaning(expr) {
+            Ok(Some(meaning)) => *expr = meaning,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
+        }
+        match json_path::stepwise(expr) {
+            Ok(Some(stepwise)) => *expr = stepwise,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
+        }
+        broken_off(expression(expr))
+    }
+}
+
+fn broken_off(result: Result<()>) -> ControlFlow<Error> {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
+    }
+}
+
+fn expression(expr: &mut Expr) -> Result<()> {
+    match expr {
+        Expr::Subquery(query) => let_be_null(query),
+        Expr::IsDistinctFrom(..)
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::UnaryOp { op: UnaryOperator::Not, .. }
+        | Expr::BinaryOp { op: BinaryOperator::And, .. } => *expr = rebound(taken(expr)),
+        Expr::SimilarTo { negated, expr: matched, pattern, escape_char } => {
+            *expr = similar::similar(*negated, taken(matched), pattern, escape_char.as_ref())?;
+        }
+        Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
+            if let Some(escape) = escape_char.take() {
+                **pattern = similar::with_backslash(pattern, &escape)?;
+            }
+        }
+        Expr::Value(_) => casts::approximate(expr),
+        Expr::Cast { .. } | Expr::TypedString(_) => casts::exact(expr),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn taken(expr: &mut Expr) -> Expr {
+    std::mem::replace(expr, Expr::value(Value::Null))
+}
+
+/// FETCH FIRST in the words of LIMIT.
+fn limited(query: &mut Query) -> Result<()> {
+    let Some(fetch) = query.fetch.take() else { return Ok(()) };
+    if fetch.percent || fetch.with_ties {
+        return Err(Error::unsupported(
+            "FETCH FIRST takes a number of rows, without PERCENT and WITH TIES",
+        ));
+    }
+    let rows = fetch.quantity.unwrap_or_else(|| Expr::value(Value::Number("1".to_owned(), false)));
+    let offset = match query.limit_clause.take() {
+        None => None,
+        Some(LimitClause::LimitOffset { limit: None, offset, .. }) => offset,
+        Some(_) => {
+            return Err(Error::invalid("LIMIT and FETCH FIRST say the same: write one of them"));
+        }
+    };
+    query.limit_clause =
+        Some(LimitClause::LimitOffset { limit: Some(rows), offset, limit_by: Vec::new() });
+    Ok(())
+}
+
+/// The parser takes everything behind `IS DISTINCT FROM` for its right side, AND and OR included.
+/// What stands in parentheses is another kind of expression to it; so an AND or OR right below one
+/// of these was read too early, and belongs above.
+fn rebound(expr: Expr) -> Expr {
+    match expr {
+        Expr::IsDistinctFrom(left, right) => {
+            within(*right, any_logic, |right| Expr::IsDistinctFrom(left, Box::new(right)))
+        }
+        Expr::IsNotDistinctFrom(left, right) => {
+            within(*right, any_logic, |right| Expr::IsNotDistinctFrom(left, Box::new(right)))
+        }
+        Expr::UnaryOp { op: UnaryOperator::Not, expr } => within(*expr, any_logic, |expr| {
+            Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(expr) }
+        }),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => within(*right, is_or, |right| {
+            Expr::BinaryOp { left, op: BinaryOperator::And, right: Box::new(right) }
+        }),
+        other => other,
+    }
+}
+
+fn any_logic(op: &BinaryOperator) -> bool {
+    matches!(op, BinaryOperator::And | BinaryOperator::Or)
+}
+
+fn is_or(op: &BinaryOperator) -> bool {
+    *op == BinaryOperator::Or
+}
+
+/// The expression with something made of its leftmost part, below the operators that bind less.
+fn within(
+    expr: Expr,
+    binds_less: fn(&BinaryOperator) -> bool,
+    make: impl FnOnce(Expr) -> Expr,
+) -> Expr {
+    match expr {
+        Expr::BinaryOp { left, op, right } if binds_less(&op) => {
+            Expr::BinaryOp { left: Box::new(within(*left, binds_less, make)), op, right }
+        }
+        other => make(other),
+    }
+}
+
+/// The operator of an INTERSECT ALL or EXCEPT ALL.
+fn counted_set(body: &SetExpr) -> Option<SetOperator> {
+    match body {
+        SetExpr::SetOperation { op, set_quantifier, left, right } => {
+            let is_counted = *op != SetOperator::Union
+                && matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
+            is_counted.then_some(*op).or_else(|| counted_set(left)).or_else(|| counted_set(right))
+        }
+        _ => None,
+    }
+}
+
+/// A query for one value gives NULL when there is no row, even of a column that is never NULL.
+fn let_be_null(query: &mut Query) {
+    let SetExpr::Select(select) = query.body.as_mut() else { return };
+    let [item] = select.projection.as_mut_slice() else { return };
+    // An order would no longer be that of the key.
+    if query.order_by.is_some() {
+        return;
+    }
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = &*item else {
+        return;
+    };
+    let name = match expr {
+        Expr::Identifier(name) => name.clone(),
+        Expr::CompoundIdentifier(parts) => match parts.last() {
+            Some(name) => name.clone(),
+            None => return,
+        },
+        _ => return,
+    };
+    let call = call(NULLABLE, [expr.clone()]);
+    *item = SelectItem::ExprWithAlias { expr: call, alias: name };
+}

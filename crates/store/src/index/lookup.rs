@@ -1,0 +1,302 @@
+//! Rows by way of an index.
+//!
+//! 1. The dispatcher walks over entries, gathers some, and cuts them into tasks: few at first, so
+//!    that first rows come soon, then more and more. Without an order those gathered together are
+//!    sorted by primary key, for neighbours are read faster.
+//! 2. Workers look the rows up, decode the indexed columns and make the entry of each row anew. A
+//!    row whose entry is not the one that led to it has changed since: it is found by its own
+//!    entry, or does not belong to the result.
+//! 3. What is left is decoded with the columns asked for.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use tonnage_engine::{Direction, Engine, Error, Projection, Result, Rows, Slices};
+
+use super::list::OpenIndex;
+use super::options::{IndexRange, IndexScanOptions};
+use super::scan::Walk;
+use crate::TableBatch;
+use crate::bulk::get::{Drawn, Source};
+use crate::catalog::TableEntry;
+use crate::codec::{KeyClassifier, KeyOwner};
+use crate::inner::Inner;
+use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource, sorted_order};
+
+const GATHERED_FIRST: usize = 256;
+const GATHERED_MOST: usize = 1 << 18;
+/// How many more are gathered each time. Those gathered together go over the table once, so it is a
+/// few times at most; the workers look up one lot while the next is walked over.
+const GROWTH: usize = 64;
+/// Entries in one task: enough to be worth handing over, few enough that all workers end at about
+/// the same time.
+const TASK_ENTRIES_MOST: usize = 2_048;
+/// A source of ranges that is slower than this is not waited for once there is something to do.
+const GATHERING_LONGEST: Duration = Duration::from_millis(50);
+/// Ranges drawn from their source before any of them is walked.
+const RANGES_DRAWN_MAX: usize = 4_096;
+
+/// Where ranges come from.
+pub(super) type RangeSource = Source<IndexRange>;
+
+pub(super) fn read(
+    store: &Inner,
+    table: &Arc<TableEntry>,
+    index: &Arc<OpenIndex>,
+    ranges: RangeSource,
+    options: &IndexScanOptions,
+) -> Result<IndexRows> {
+    let get = options.check()?;
+    let projection = match &options.columns {
+        Some(names) => Some(
+            names
+                .iter()
+                .map(|name| table.schema.require_column(name))
+                .collect::<Result<Vec<_>>>()?,
+        ),
+        None => None,
+    };
+    let is_ordered = options.direction != Direction::Unordered;
+    let first =
+        options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
+    let source = EntrySource {
+        engine: Arc::downgrade(&store.engine),
+        classifier: table.classifier.clone(),
+        table_id: table.schema.table_id,
+        index: index.clone(),
+        walk: Walk::new(&*store.engine, index.space(), options.direction),
+        ranges: Some(ranges),
+        is_ordered,
+        gathered: first,
+        tasks: Vec::new().into_iter(),
+    };
+    let default_bytes = table.codec.default_bytes_of(projection.as_deref());
+    let scan = tonnage_engine::ScanOptions {
+        batch_rows_max: options
+            .batch_rows_max
+            .min(options.batch_bytes_max / default_bytes.max(1))
+            .max(1),
+        batch_bytes_max: options.batch_bytes_max,
+        ..tonnage_engine::ScanOptions::default()
+    };
+    let shaper = IndexShaper {
+        table: table.clone(),
+        path: table.schema.path.as_str().into(),
+        index: index.clone(),
+        projection,
+    };
+    let plan = ReadPlan {
+        engine: store.engine.clone(),
+        space: table.space,
+        projection: Projection::KeysAndValues,
+        scan,
+        ordered: is_ordered,
+        workers: get.workers(),
+        shaper,
+    };
+    Ok(IndexRows { reading: Some(ReadPipeline::new(plan, source)), left: options.limit })
+}
+
+/// The rows of an index scan, an iterator of record batches.
+pub struct IndexRows {
+    /// Nothing once the limit is reached.
+    reading: Option<ReadPipeline<IndexShaper>>,
+    left: Option<u64>,
+}
+
+impl Iterator for IndexRows {
+    type Item = Result<TableBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = match self.reading.as_mut()?.next()? {
+            Ok(batch) => batch,
+            error => return Some(error),
+        };
+        let Some(left) = &mut self.left else { return Some(Ok(batch)) };
+        let count = (batch.rows.num_rows() as u64).min(*left);
+        *left -= count;
+        if *left == 0 {
+            self.reading = None;
+        }
+        Some(Ok(first_rows(batch, count as usize)))
+    }
+}
+
+fn first_rows(mut batch: TableBatch, count: usize) -> TableBatch {
+    batch.rows = batch.rows.slice(0, count);
+    batch.versions.truncate(count);
+    batch.expiries_ms.truncate(count);
+    batch
+}
+
+/// Makes tasks of entries. It holds nothing of the store: ranges may come from a source that
+/// blocks.
+struct EntrySource {
+    engine: Weak<dyn Engine>,
+    /// Tells whether an entry names a row of the table.
+    classifier: Arc<KeyClassifier>,
+    table_id: u32,
+    index: Arc<OpenIndex>,
+    walk: Walk,
+    /// Nothing once it has ended.
+    ranges: Option<RangeSource>,
+    is_ordered: bool,
+    /// How many entries are gathered next.
+    gathered: usize,
+    tasks: std::vec::IntoIter<ReadTask>,
+}
+
+impl EntrySource {
+    /// Draws ranges to walk over; waits for the first if there is nothing else to do.
+    fn draw(&mut self, is_waiting: bool) -> Result<()> {
+        let Some(ranges) = &mut self.ranges else { return Ok(()) };
+        let since = Instant::now();
+        for drawn in 0..self.gathered.min(RANGES_DRAWN_MAX) {
+            let range = match if drawn == 0 && is_waiting {
+                ranges.next().map(Drawn::from)
+            } else {
+                ranges.next_soon()
+            }? {
+                Drawn::Item(range) => range,
+                Drawn::Nothing => break,
+                Drawn::End => {
+                    self.ranges = None;
+                    return Ok(());
+                }
+            };
+            self.walk.add(self.index.codec.bounds(&range.prefix, range.range.as_ref())?);
+            if since.elapsed() >= GATHERING_LONGEST {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn gather(&mut self) -> Result<()> {
+        let mut entries = Slices::new();
+        let since = Instant::now();
+        while entries.len() < self.gathered && !(self.walk.is_over() && self.ranges.is_none()) {
+            if !entries.is_empty() && since.elapsed() >= GATHERING_LONGEST {
+                break;
+            }
+            if self.walk.is_over() {
+                self.draw(entries.is_empty())?;
+                if self.walk.is_over() && !entries.is_empty() {
+                    break;
+                }
+            }
+            // The store is gone only when nobody reads any more.
+            let Some(engine) = self.engine.upgrade() else { return Ok(()) };
+            self.walk.read(&*engine, self.gathered, &mut entries)?;
+        }
+        self.gathered = (self.gathered * GROWTH).min(GATHERED_MOST);
+        self.tasks = self.tasks_of(&entries)?.into_iter();
+        Ok(())
+    }
+
+    fn tasks_of(&self, entries: &Slices) -> Result<Vec<ReadTask>> {
+        let mut keys = Slices::with_capacity(entries.len(), entries.bytes());
+        let mut named = Vec::with_capacity(entries.len());
+        for (place, entry) in entries.iter().enumerate() {
+            let key = &entry[self.index.codec.key_start(entry)?..];
+            // An entry of another table's row is stale, however it came here.
+            if matches!(self.classifier.classify(key), Ok(KeyOwner::Table(owner)) if owner == self.table_id)
+            {
+                keys.push(key);
+                named.push(place);
+            }
+        }
+        let order: Vec<u32> =
+            if self.is_ordered { (0..keys.len() as u32).collect() } else { sorted_order(&keys) };
+        let task = |piece: &[u32]| ReadTask::Entries {
+            keys: piece.iter().map(|place| keys.get(*place as usize)).collect(),
+            entries: Arc::new(
+                piece.iter().map(|place| entries.get(named[*place as usize])).collect(),
+            ),
+        };
+        Ok(order.chunks(TASK_ENTRIES_MOST).map(task).collect())
+    }
+}
+
+impl TaskSource for EntrySource {
+    fn next_task(&mut self) -> Result<Option<ReadTask>> {
+        loop {
+            if let Some(task) = self.tasks.next() {
+                return Ok(Some(task));
+            }
+            // What was gathered may all have been stale.
+            if self.is_exhausted() || self.engine.strong_count() == 0 {
+                return Ok(None);
+            }
+            self.gather()?;
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.tasks.len() == 0 && self.ranges.is_none() && self.walk.is_over()
+    }
+
+    fn is_at_hand(&self) -> bool {
+        self.ranges.as_ref().is_none_or(Source::is_at_hand)
+    }
+
+    fn detach(&mut self) {
+        if let Some(ranges) = &mut self.ranges {
+            ranges.detach();
+        }
+    }
+}
+
+/// Checks rows against the entries that led to them, and makes record batches of those that hold.
+pub(super) struct IndexShaper {
+    table: Arc<TableEntry>,
+    path: Arc<str>,
+    index: Arc<OpenIndex>,
+    projection: Option<Vec<usize>>,
+}
+
+impl IndexShaper {
+    /// The rows whose entries are still what they were.
+    fn check(&self, engine: &dyn Engine, rows: &Rows, entries: &Slices) -> Result<Vec<u32>> {
+        let arrays = self.index.decode_columns(&self.table.codec, rows)?;
+        let now = self.index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)?;
+        let is_same =
+            |row: &u32| entries.get(rows.origins[*row as usize] as usize) == now.get(*row as usize);
+        Ok((0..rows.len() as u32).filter(is_same).collect())
+    }
+}
+
+impl Shaper for IndexShaper {
+    type Output = TableBatch;
+    /// The entries of the task.
+    type Memory = Arc<Slices>;
+
+    fn begin(&self, task: &ReadTask) -> Arc<Slices> {
+        match task {
+            ReadTask::Entries { entries, .. } => entries.clone(),
+            ReadTask::Keys(_) | ReadTask::Ranges(_) | ReadTask::Filtered { .. } => Arc::default(),
+        }
+    }
+
+    fn shape(
+        &self,
+        engine: &dyn Engine,
+        rows: &mut Rows,
+        entries: &mut Arc<Slices>,
+        emit: &mut dyn FnMut(TableBatch) -> bool,
+    ) -> Result<()> {
+        let which = self.check(engine, rows, entries)?;
+        if which.is_empty() {
+            return Ok(());
+        }
+        let pick = |all: &[u64]| which.iter().map(|row| all[*row as usize]).collect();
+        let some = (which.len() < rows.len()).then_some(&which[..]);
+        emit(TableBatch {
+            table: self.path.clone(),
+            rows: self.table.codec.decode(rows, some, self.projection.as_deref())?,
+            versions: pick(&rows.versions),
+            expiries_ms: pick(&rows.expiries_ms),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What a store stands on: its engine, catalog and clock. Handles share it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tonnage_engine::header::NEVER_MS;
+use tonnage_engine::{Clock, Engine, Error, Result, SpaceId};
+
+use crate::catalog::{Catalog, TableEntry};
+use crate::codec::KeyOwner;
+use crate::index::WriteGate;
+use crate::kv::Key;
+use crate::row::Row;
+use crate::table::WriteOptions;
+
+/// What a store is made of.
+pub(crate) struct Inner {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) catalog: Catalog,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) pairs: SpaceId,
+    pub(crate) gate: Arc<WriteGate>,
+}
+
+impl Inner {
+    /// When a row put now ceases to exist that lives this long; no time at all is for ever.
+    pub(crate) fn expiry_ms(&self, ttl: Duration) -> u64 {
+        if ttl.is_zero() {
+            return NEVER_MS;
+        }
+        // A row with the shortest life still expires, also by a clock that stands at 0.
+        self.clock.now_ms().saturating_add(ttl.as_millis().try_into().unwrap_or(u64::MAX)).max(1)
+    }
+
+    /// The same for a row of a table, whose own time to live holds when the put gives none.
+    pub(crate) fn table_expiry_ms(&self, entry: &TableEntry, ttl: Option<Duration>) -> u64 {
+        let ttl = ttl.or_else(|| entry.schema.ttl_ms.map(Duration::from_millis));
+        ttl.map_or(NEVER_MS, |ttl| self.expiry_ms(ttl))
+    }
+
+    /// The same for a row that is written by itself.
+    pub(crate) fn write_expiry_ms(&self, entry: &TableEntry, options: &WriteOptions) -> u64 {
+        options.expires_at_ms.unwrap_or_else(|| self.table_expiry_ms(entry, options.ttl))
+    }
+
+    /// The path of the table that a key belongs to and its key columns; the pair's key for a
+    /// key/value pair.
+    pub(crate) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
+        if space == self.pairs {
+            return Ok((String::new(), Row::new().with("key", Key::decode(key)?.to_string())));
+        }
+        let family = self.catalog.family(space);
+        let root = family
+            .first()
+            .ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let owner = root.classifier.classify(key)?;
+        let entry = family.iter().find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
+        let entry =
+            entry.ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let mut rows = tonnage_engine::Rows::new();
+        rows.push(key, &[], 0, NEVER_MS, 0);
+        let batch = entry.codec.decode(&rows, None, Some(&entry.schema.key))?;
+        Ok((entry.schema.path.clone(), Row::from_batch(&batch, 0)?))
+    }
+}

@@ -1,0 +1,103 @@
+//! A whole space read by several threads.
+//!
+//! The engine cuts the space into parts of about the same size. There are more of them than
+//! threads, and a thread that is done with one takes the next. The first error ends the others.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tonnage_engine::{
+    Engine, Error, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices, SpaceId,
+};
+
+/// Parts are cut by estimates, so there are more of them than threads.
+const PARTS_PER_THREAD: usize = 4;
+
+/// What reads a part of a space.
+pub(crate) trait PartReader {
+    /// Takes in the next rows of the part.
+    fn read(&mut self, rows: &mut Rows) -> Result<()>;
+
+    /// The part is read to its end.
+    fn end(self) -> Result<()>;
+}
+
+/// Reads a whole space. `begin` makes the reader of each part from the number of the part.
+pub(crate) fn read_parts<R: PartReader>(
+    engine: &dyn Engine,
+    space: SpaceId,
+    options: &ScanOptions,
+    begin: impl Fn(u32) -> R + Sync,
+) -> Result<()> {
+    let threads = tonnage_engine::cores();
+    let ranges = engine.split(space, PARTS_PER_THREAD * threads)?;
+    let next = AtomicUsize::new(0);
+    let is_stopped = AtomicBool::new(false);
+    let first_error: Mutex<Option<Error>> = Mutex::new(None);
+    let work = || {
+        while !is_stopped.load(Ordering::Relaxed) {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            if part >= ranges.len() {
+                return;
+            }
+            let read =
+                read_part(engine, space, options, &ranges, part, begin(part as u32), &is_stopped);
+            if let Err(error) = read {
+                is_stopped.store(true, Ordering::Relaxed);
+                first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(ranges.len()) {
+            // Where no thread can be had, the others do its part.
+            let _ =
+                std::thread::Builder::new().name("tonnage-index".into()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+fn read_part(
+    engine: &dyn Engine,
+    space: SpaceId,
+    options: &ScanOptions,
+    ranges: &Ranges,
+    part: usize,
+    mut reader: impl PartReader,
+    is_stopped: &AtomicBool,
+) -> Result<()> {
+    let mut range = Ranges::new();
+    range.push(ranges.start(part), ranges.end(part));
+    let mut scanner = engine.scan(space, range, options.clone())?;
+    let mut rows = Rows::new();
+    while !is_stopped.load(Ordering::Relaxed) && scanner.next_batch(&mut rows)? {
+        reader.read(&mut rows)?;
+    }
+    drop(scanner);
+    reader.end()
+}
+
+/// Bytes of rows that are looked up and looked at together.
+const READ_BYTES: usize = 4 << 20;
+
+/// Looks keys up, and hands their rows over some at a time.
+pub(crate) fn read_all(
+    engine: &dyn Engine,
+    space: SpaceId,
+    keys: &Slices,
+    mut visit: impl FnMut(&Rows) -> Result<()>,
+) -> Result<()> {
+    let (mut first, mut rows) = (0, Rows::new());
+    while first < keys.len() {
+        let options = ReadOptions {
+            projection: Projection::KeysAndValues,
+            keys: first..keys.len(),
+            bytes_max: READ_BYTES,
+        };
+        first += engine.read_some(space, keys, &options, &mut rows)?;
+        visit(&rows)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,378 @@
+//! The machinery of a bulk read: tasks in, shaped batches out, whatever they are.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use tonnage_engine::{
+    Engine, Error, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+};
+
+use crate::read::dispatch::{dispatch, panicked};
+use crate::read::key_batches::TASKS_MOST;
+use crate::read::worker::{read_task, work};
+
+/// Batches that may wait for the reader, for each queue.
+const QUEUED_BATCHES_MAX: usize = 4;
+/// The most batches that are read without a thread; starting threads costs more than reading these.
+const INLINE_BATCHES_MAX: usize = 2;
+
+/// A piece of work for one worker.
+pub(crate) enum ReadTask {
+    /// Look these keys up.
+    Keys(Slices),
+    /// Read these ranges.
+    Ranges(Ranges),
+    /// Read of these ranges what a filter of their own lets through.
+    Filtered {
+        /// The ranges.
+        ranges: Ranges,
+        /// The filter.
+        filter: Arc<dyn KeyFilter>,
+    },
+    /// Look up the keys that entries of an index led to.
+    Entries {
+        /// The keys.
+        keys: Slices,
+        /// The entry of each key.
+        entries: Arc<Slices>,
+    },
+}
+
+/// Where tasks come from.
+pub(crate) trait TaskSource: Send + 'static {
+    /// The next task, `None` at the end.
+    fn next_task(&mut self) -> Result<Option<ReadTask>>;
+
+    /// Whether it is known already that no further task will come.
+    fn is_exhausted(&self) -> bool;
+
+    /// Whether the first task can be made at once, without waiting for somebody's keys.
+    fn is_at_hand(&self) -> bool {
+        true
+    }
+
+    /// Keys that may have to be waited for are drawn by a thread of their own from now on.
+    fn detach(&mut self) {}
+}
+
+/// Turns the rows that an engine gives into what the caller wants.
+pub(crate) trait Shaper: Send + Sync + 'static {
+    /// What the caller wants.
+    type Output: Send + 'static;
+
+    /// What is kept from batch to batch of one task.
+    type Memory: Default;
+
+    /// What is kept when a task begins.
+    fn begin(&self, _task: &ReadTask) -> Self::Memory {
+        Self::Memory::default()
+    }
+
+    /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each
+    /// piece to `emit`, which answers false when nobody wants more.
+    fn shape(
+        &self,
+        engine: &dyn Engine,
+        rows: &mut Rows,
+        memory: &mut Self::Memory,
+        emit: &mut dyn FnMut(Self::Output) -> bool,
+    ) -> Result<()>;
+
+    /// The task is read to its end: hands over what was kept back for more rows to come.
+    fn end(
+        &self,
+        _engine: &dyn Engine,
+        _memory: Self::Memory,
+        _emit: &mut dyn FnMut(Self::Output) -> bool,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the next piece of the same task must come right behind this one.
+    fn is_cut(_output: &Self::Output) -> bool {
+        false
+    }
+}
+
+/// How to read.
+pub(crate) struct ReadPlan<S> {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) space: SpaceId,
+    pub(crate) projection: Projection,
+    pub(crate) scan: ScanOptions,
+    pub(crate) ordered: bool,
+    pub(crate) workers: usize,
+    pub(crate) shaper: S,
+}
+
+/// One task with the queue for its results.
+pub(crate) struct Job<T> {
+    pub(crate) task: ReadTask,
+    pub(crate) results: Sender<Answer<T>>,
+}
+
+/// A piece of a result on its way to the reader.
+pub(crate) struct Answer<T> {
+    pub(crate) result: Result<T>,
+    /// Where what must come right behind it is.
+    pub(crate) rest: Option<Receiver<Result<T>>>,
+}
+
+/// Where a worker puts the pieces of a task: those that must come one behind the other go through a
+/// queue of their own.
+pub(crate) struct Line<'a, T> {
+    results: &'a Sender<Answer<T>>,
+    rest: Option<Sender<Result<T>>>,
+}
+
+impl<'a, T> Line<'a, T> {
+    pub(crate) fn to(results: &'a Sender<Answer<T>>) -> Self {
+        Self { results, rest: None }
+    }
+
+    /// Hands a piece over; false when nobody wants more.
+    pub(crate) fn send(&mut self, result: Result<T>, is_cut: bool) -> bool {
+        match self.rest.take() {
+            Some(rest) => {
+                let is_wanted = rest.send(result).is_ok();
+                self.rest = is_cut.then_some(rest);
+                is_wanted
+            }
+            None if is_cut => {
+                let (sender, rest) = bounded(QUEUED_BATCHES_MAX);
+                self.rest = Some(sender);
+                self.results.send(Answer { result, rest: Some(rest) }).is_ok()
+            }
+            None => self.results.send(Answer { result, rest: None }).is_ok(),
+        }
+    }
+}
+
+/// A read under way: an iterator of what the shaper makes of the rows.
+///
+/// Dropping it stops the workers and waits for them. The threads that draw keys and make tasks of
+/// them may be inside the caller's key source: they hold nothing of the store, and end with the
+/// next key.
+pub(crate) struct ReadPipeline<S: Shaper> {
+    plan: Arc<ReadPlan<S>>,
+    state: State<S::Output>,
+}
+
+enum State<T> {
+    Fresh(Box<dyn TaskSource>),
+    /// Everything fitted into one small task, which was read without a thread.
+    Inline(std::vec::IntoIter<T>),
+    Running(Running<T>),
+    Over,
+}
+
+impl<S: Shaper> ReadPipeline<S> {
+    pub(crate) fn new(plan: ReadPlan<S>, source: impl TaskSource) -> Self {
+        Self { plan: Arc::new(plan), state: State::Fresh(Box::new(source)) }
+    }
+
+    /// Reads the first task; when it is all there is, and small, no thread is started.
+    fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
+        if !source.is_at_hand() {
+            return Ok(State::Running(Running::start(&self.plan, None, source)));
+        }
+        let Some(first) = source.next_task()? else { return Ok(State::Over) };
+        if source.is_exhausted()
+            && let Some(batches) = read_few(&self.plan, &first)?
+        {
+            return Ok(State::Inline(batches.into_iter()));
+        }
+        Ok(State::Running(Running::start(&self.plan, Some(first), source)))
+    }
+}
+
+/// All batches of a task, unless there are more than a few.
+pub(crate) fn read_few<S: Shaper>(
+    plan: &ReadPlan<S>,
+    task: &ReadTask,
+) -> Result<Option<Vec<S::Output>>> {
+    let (mut batches, mut is_small) = (Vec::new(), true);
+    read_task(plan, task, &mut |batch| {
+        is_small = batches.len() < INLINE_BATCHES_MAX;
+        if is_small {
+            batches.push(batch);
+        }
+        is_small
+    })?;
+    Ok(is_small.then_some(batches))
+}
+
+impl<S: Shaper> Iterator for ReadPipeline<S> {
+    type Item = Result<S::Output>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let next = match &mut self.state {
+                State::Over => return None,
+                State::Inline(batches) => batches.next().map(Ok),
+                State::Running(running) => running.next(),
+                State::Fresh(_) => {
+                    let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over)
+                    else {
+                        unreachable!("just seen")
+                    };
+                    match self.start(source) {
+                        Ok(state) => {
+                            self.state = state;
+                            continue;
+                        }
+                        Err(error) => Some(Err(error)),
+                    }
+                }
+            };
+            if !matches!(next, Some(Ok(_))) {
+                // Dropping what ran stops its workers and joins them.
+                self.state = State::Over;
+            }
+            return next;
+        }
+    }
+}
+
+/// The threads of a read, and the queues to them.
+struct Running<T> {
+    /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all,
+    /// once.
+    queues: Receiver<Receiver<Answer<T>>>,
+    current: Receiver<Answer<T>>,
+    /// Where the pieces are that come before those of `current`.
+    rest: Option<Receiver<Result<T>>>,
+    failure: Arc<Mutex<Option<Error>>>,
+    stop: Option<Sender<()>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Running<T> {
+    fn start<S: Shaper<Output = T>>(
+        plan: &Arc<ReadPlan<S>>,
+        first: Option<ReadTask>,
+        source: Box<dyn TaskSource>,
+    ) -> Self {
+        let (stop_sender, stop) = bounded::<()>(0);
+        let (jobs_sender, jobs) = bounded(plan.workers);
+        // The keys of these are gathered already, and the next are gathered while they wait.
+        let (lookups_sender, lookups) = bounded(TASKS_MOST);
+        let (queues_sender, queues) = bounded(2 * plan.workers);
+        let failure = Arc::new(Mutex::new(None));
+        let single = source.is_exhausted();
+        let workers = (0..if single { 1 } else { plan.workers })
+            .map(|_| {
+                let (plan, jobs, lookups, stop) =
+                    (plan.clone(), jobs.clone(), lookups.clone(), stop.clone());
+                std::thread::spawn(move || work(&plan, [&jobs, &lookups], &stop))
+            })
+            .collect();
+        let ordered = plan.ordered;
+        let noted = failure.clone();
+        std::thread::spawn(move || {
+            let mut outlet = Outlet {
+                ordered,
+                jobs: jobs_sender,
+                lookups: lookups_sender,
+                queues: queues_sender,
+                shared: None,
+            };
+            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
+            let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
+            if let Err(error) = ended {
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+            // The outlet goes last: its end is what tells the reader to look at the failure.
+            drop(outlet);
+        });
+        Self { queues, current: ended(), rest: None, failure, stop: Some(stop_sender), workers }
+            .with_first_queue()
+    }
+
+    fn with_first_queue(mut self) -> Self {
+        self.advance();
+        self
+    }
+
+    /// Goes on to the next queue; false when there is none.
+    fn advance(&mut self) -> bool {
+        match self.queues.recv() {
+            Ok(queue) => {
+                self.current = queue;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn next(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Some(result) = self.rest.as_ref().and_then(|rest| rest.recv().ok()) {
+                return Some(result);
+            }
+            self.rest = None;
+            if let Ok(answer) = self.current.recv() {
+                self.rest = answer.rest;
+                return Some(answer.result);
+            }
+            if !self.advance() {
+                return self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map(Err);
+            }
+        }
+    }
+}
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        self.current = ended();
+        self.rest = None;
+        // Workers that wait for room in a queue are freed when its receiver goes.
+        while self.queues.try_recv().is_ok() {}
+        self.queues = ended();
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+/// A queue that nothing comes from.
+fn ended<T>() -> Receiver<T> {
+    bounded(0).1
+}
+
+/// Where the dispatcher puts tasks.
+pub(crate) struct Outlet<T> {
+    ordered: bool,
+    jobs: Sender<Job<T>>,
+    /// Point reads whose results need no order.
+    lookups: Sender<Job<T>>,
+    queues: Sender<Receiver<Answer<T>>>,
+    shared: Option<Sender<Answer<T>>>,
+}
+
+impl<T> Outlet<T> {
+    /// Hands a task to the workers; false when nobody wants more.
+    pub(crate) fn put(&mut self, task: ReadTask) -> bool {
+        let results = match &self.shared {
+            Some(shared) => shared.clone(),
+            None => {
+                let (results, queue) = bounded(QUEUED_BATCHES_MAX);
+                if self.queues.send(queue).is_err() {
+                    return false;
+                }
+                if !self.ordered {
+                    self.shared = Some(results.clone());
+                }
+                results
+            }
+        };
+        // Ordered tasks go through one queue: a worker that took a later one first could wait for
+        // its reader, who waits for the earlier one, for which there is no worker left.
+        let is_lookup = matches!(task, ReadTask::Keys(_) | ReadTask::Entries { .. });
+        let jobs = if !self.ordered && is_lookup { &self.lookups } else { &self.jobs };
+        jobs.send(Job { task, results }).is_ok()
+    }
+}

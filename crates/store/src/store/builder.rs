@@ -1,0 +1,78 @@
+//! How a store is opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tonnage_engine::{Clock, Engine, MemoryEngine, Result};
+use tonnage_rocksdb::{RocksEngine, Settings};
+
+use super::Store;
+use super::url::StoreUrl;
+
+/// How to open a store.
+#[derive(Clone)]
+pub struct StoreBuilder {
+    pub(super) url: String,
+    pub(super) settings: Settings,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl StoreBuilder {
+    /// Spreads the shards of a new store over these directories, one on each disk. An existing
+    /// store knows its own.
+    pub fn data_directories(
+        mut self,
+        directories: impl IntoIterator<Item = impl Into<PathBuf>>,
+    ) -> Self {
+        self.settings.data_directories = directories.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Whether a store that does not exist is made (it is, by default) or is an error.
+    pub fn create_if_missing(mut self, create: bool) -> Self {
+        self.settings.create_if_missing = create;
+        self
+    }
+
+    /// How much memory caches blocks of data files.
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.settings.cache_bytes = bytes;
+        self
+    }
+
+    /// Whether a store whose write-ahead log is damaged is opened with what lies before the damage
+    /// (it is not, by default). What lies behind is lost for good; [`Store::statistics`] names the
+    /// log and the bytes.
+    pub fn recover_log_to_damage(mut self, recover: bool) -> Self {
+        self.settings.recover_log_to_damage = recover;
+        self
+    }
+
+    /// All settings of the embedded engine.
+    pub fn rocksdb_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The clock that decides what has expired.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// `Unavailable` when it is open elsewhere or its directory cannot be used, `NotFound` when it
+    /// does not exist and must not be made, `Unsupported` when a newer Tonnage wrote it,
+    /// `Corruption` when it is damaged.
+    pub fn open(self) -> Result<Store> {
+        let engine: Arc<dyn Engine> = match StoreUrl::parse(&self.url)? {
+            StoreUrl::Memory => Arc::new(MemoryEngine::with_clock(self.clock.clone())),
+            StoreUrl::RocksDb(path) => {
+                Arc::new(RocksEngine::open_with_clock(&path, self.settings, self.clock.clone())?)
+            }
+        };
+        Store::over(engine, self.clock)
+    }
+}

@@ -1,0 +1,303 @@
+//! The store: what is opened, and what everything else hangs on.
+
+mod builder;
+mod url;
+
+pub use builder::StoreBuilder;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tonnage_engine::{
+    Clock, Engine, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics, SystemClock,
+};
+use tonnage_rocksdb::Settings;
+
+use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, multi_get};
+use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_put};
+use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
+use crate::catalog::Catalog;
+use crate::check::{CheckReport, check};
+use crate::ddl::{Outcome, execute};
+use crate::index::{CreateIndexOptions, IndexDefinition, create_index, drop_index};
+use crate::inner::Inner;
+use crate::kv::KeyValue;
+use crate::table::{RowOperation, Table, WriteOptions, WriteResult, atomic_write};
+
+/// The name of the space that holds the key/value pairs.
+const PAIRS_SPACE: &str = "pairs";
+
+/// A store: tables and key/value pairs over one engine.
+///
+/// Cloning is cheap, and all clones are the same store. It closes when the last of them, and of the
+/// tables and results made from it, is gone.
+///
+/// ```
+/// # fn main() -> tonnage::Result<()> {
+/// use tonnage::{Row, Store, WriteOptions};
+///
+/// let store = Store::open("memory:")?;
+/// store.execute("CREATE TABLE phones (maker STRING, price INTEGER, id LONG, PRIMARY KEY (SHARD(maker), price, id))")?;
+/// let phones = store.table("phones")?;
+/// phones.put(&Row::new().with("maker", "Nokia").with("price", 300).with("id", 1), &WriteOptions::default())?;
+/// assert_eq!(phones.count()?, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+impl Store {
+    /// Opens the store with this URL (`memory:`, `rocksdb:PATH` or a bare path), making it if need
+    /// be.
+    ///
+    /// # Errors
+    /// As [`StoreBuilder::open`].
+    pub fn open(url: impl AsRef<str>) -> Result<Store> {
+        Self::builder(url).open()
+    }
+
+    /// Opens a store with other settings than the default ones.
+    pub fn builder(url: impl AsRef<str>) -> StoreBuilder {
+        StoreBuilder {
+            url: url.as_ref().to_string(),
+            settings: Settings::default(),
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// A store over an engine that is open already.
+    ///
+    /// # Errors
+    /// What the engine says, and `Corruption` or `Unsupported` for a catalog that cannot be read.
+    pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
+        let catalog = Catalog::open(engine.clone())?;
+        let pairs = pairs_space(&*engine)?;
+        let gate = catalog.gate().clone();
+        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs, gate }) })
+    }
+
+    /// Carries out DDL statements, separated by semicolons, one after another.
+    ///
+    /// # Errors
+    /// The first statement that fails; those before it stay carried out.
+    pub fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
+        execute(&self.inner, sql)
+    }
+
+    /// A table by its path, such as `phones` or `phones.images`.
+    ///
+    /// # Errors
+    /// `NotFound`, naming tables with a name like it.
+    pub fn table(&self, path: &str) -> Result<Table> {
+        Ok(Table::new(self.inner.clone(), self.inner.catalog.table(path)?))
+    }
+
+    /// All tables, by path.
+    pub fn tables(&self) -> Vec<Table> {
+        self.inner
+            .catalog
+            .tables()
+            .into_iter()
+            .map(|entry| Table::new(self.inner.clone(), entry))
+            .collect()
+    }
+
+    /// Makes an index over the rows that are there and all that come; see [`crate::index`] for how.
+    /// The table stays in use. Tells whether it was made now.
+    ///
+    /// # Errors
+    /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry
+    /// would be too long, `Conflict` for an index of that name, `Cancelled` when it is called off,
+    /// `Unavailable` when a bulk put holds it up. The index is then taken back.
+    pub fn create_index(
+        &self,
+        definition: &IndexDefinition,
+        options: &CreateIndexOptions,
+    ) -> Result<bool> {
+        create_index(&self.inner, definition, options)
+    }
+
+    /// Drops an index. Tells whether there was one.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none and `if_exists` is off.
+    pub fn drop_index(&self, table: &str, name: &str, if_exists: bool) -> Result<bool> {
+        drop_index(&self.inner, table, name, if_exists)
+    }
+
+    /// The catalog, for callers that make tables from definitions rather than from text.
+    pub fn catalog(&self) -> &Catalog {
+        &self.inner.catalog
+    }
+
+    /// The key/value pairs.
+    pub fn kv(&self) -> KeyValue {
+        KeyValue::new(self.inner.clone())
+    }
+
+    /// Puts the entries of many streams into the store; see [`crate::bulk::put`] for how and for
+    /// every rule.
+    ///
+    /// # Errors
+    /// Whatever stopped the load, with the report so far.
+    pub fn bulk_put(
+        &self,
+        streams: Vec<Box<dyn EntryStream>>,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError> {
+        crate::bulk::put::run(&self.inner, streams, options)
+    }
+
+    /// Opens a load that entries are pushed into, by as many threads as there are: what a server
+    /// puts the entries of its clients with.
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range; what the engine says.
+    pub fn load(&self, options: &BulkPutOptions) -> Result<Load> {
+        Load::open(&self.inner, options)
+    }
+
+    /// Puts rows into many tables in one call. All names are checked first: when a table does not
+    /// exist, nothing is written.
+    ///
+    /// # Errors
+    /// `NotFound` naming the missing table; whatever stopped the load, with the report so far. Rows
+    /// that do not fit are in the report.
+    pub fn multi_put<T, R>(
+        &self,
+        rows: impl IntoIterator<Item = (T, R)>,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<MultiPutReport, MultiPutError>
+    where
+        T: AsRef<str>,
+        R: Into<TableRows>,
+    {
+        let rows = rows
+            .into_iter()
+            .map(|(table, rows)| (table.as_ref().to_string(), rows.into()))
+            .collect();
+        multi_put(&self.inner, rows, options)
+    }
+
+    /// Gets rows of many tables by whole or partial keys in one call, on the same workers and
+    /// within the same memory. The options hold for each table. Each request has an answer of its
+    /// own, and a table may be asked more than once.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{BulkGetOptions, Row, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE heat (at LONG, level DOUBLE, PRIMARY KEY (at))")?;
+    /// store.table("heat")?.put(&Row::new().with("at", 1).with("level", 20.5), &WriteOptions::default())?;
+    /// let key = || vec![Row::new().with("at", 1)];
+    /// let answers = store.multi_get([("heat", key()), ("light", key())], &BulkGetOptions::default())?.into_answers();
+    /// assert_eq!(answers[0].as_ref().map(|batches| batches[0].rows.num_rows()).ok(), Some(1));
+    /// assert!(answers[1].is_err(), "there is no table light");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range. Everything else is the answer to the request that
+    /// it concerns.
+    pub fn multi_get<T, K>(
+        &self,
+        keys: impl IntoIterator<Item = (T, K)>,
+        options: &BulkGetOptions,
+    ) -> Result<MultiGet>
+    where
+        T: AsRef<str>,
+        K: Into<KeySource>,
+    {
+        let requests = keys
+            .into_iter()
+            .map(|(table, keys)| (table.as_ref().to_owned(), keys.into()))
+            .collect();
+        multi_get(&self.inner, requests, options)
+    }
+
+    /// Carries out operations on rows of one shard key, of a table and its relatives, all together
+    /// or not at all. Of several operations on one row the last decides what is stored; the
+    /// conditions of all are judged by what was stored before.
+    ///
+    /// # Errors
+    /// `Invalid` when the rows are not all of one shard key; what [`Table::put`] says of a single
+    /// row.
+    pub fn atomic_write(
+        &self,
+        operations: &[RowOperation],
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        atomic_write(&self.inner, operations, options)
+    }
+
+    /// Makes everything acknowledged so far durable, whatever durability it was written with.
+    ///
+    /// # Errors
+    /// `Unavailable` when the disk refuses.
+    pub fn sync(&self) -> Result<()> {
+        self.inner.engine.sync()
+    }
+
+    /// Waits until background work has nothing left to do: what is in memory alone is written to
+    /// data files, and these are compacted.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn settle(&self) -> Result<()> {
+        self.inner.engine.settle()
+    }
+
+    /// Writes a copy to a directory that does not exist yet; it opens as a store. It is of one
+    /// moment, over all data directories, while writing goes on.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine cannot; `Unavailable` when the disk refuses.
+    pub fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.inner.engine.checkpoint(directory)
+    }
+
+    /// Reads everything: verifies every checksum, decodes every row, and compares the spaces with
+    /// the catalog. Damage is in the report.
+    ///
+    /// # Errors
+    /// When the store could not be read at all.
+    pub fn check(&self) -> Result<CheckReport> {
+        check(&self.inner)
+    }
+
+    /// A reading of the engine's state.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn statistics(&self) -> Result<Statistics> {
+        self.inner.engine.statistics()
+    }
+
+    /// The engine underneath.
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.inner.engine
+    }
+}
+
+/// Finds or makes the space of the key/value pairs.
+fn pairs_space(engine: &dyn Engine) -> Result<SpaceId> {
+    let find = || -> Result<Option<SpaceId>> {
+        Ok(engine
+            .spaces()?
+            .into_iter()
+            .find(|space| space.name == PAIRS_SPACE)
+            .map(|space| space.id))
+    };
+    if let Some(space) = find()? {
+        return Ok(space);
+    }
+    match engine.create_space(PAIRS_SPACE, &KeyShape::new([KeyPart::Path])) {
+        Err(error) if error.kind() == ErrorKind::Conflict => find()?.ok_or(error),
+        made => made,
+    }
+}
