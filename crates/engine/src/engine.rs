@@ -72,6 +72,9 @@ pub trait Engine: Send + Sync {
     /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was
     /// stored when it reached it or later: read-committed, not one snapshot of all.
     ///
+    /// A scan borrows nothing: who has it can keep it as long as a connection lasts. The store stays
+    /// open until it is dropped.
+    ///
     /// # Errors
     /// `Unsupported` for a range across shard keys, short of a whole space, where there is no total
     /// order.
@@ -80,7 +83,7 @@ pub trait Engine: Send + Sync {
         space: SpaceId,
         ranges: Ranges,
         options: ScanOptions,
-    ) -> Result<Box<dyn Scanner + '_>>;
+    ) -> Result<Box<dyn Scanner>>;
 
     /// Cuts a space into ranges that several readers can share: together they hold every key once,
     /// in ascending order, each with about as much data as the engine can tell without reading it.
@@ -118,8 +121,8 @@ pub trait Engine: Send + Sync {
         batches.iter().map(|batch| self.write(batch, durability)).collect()
     }
 
-    /// Opens a load session.
-    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>>;
+    /// Opens a load session. It borrows nothing, and keeps the store open until it is dropped.
+    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>>;
 
     /// Deletes all rows in the ranges, without reading them. Under one shard key it takes turns
     /// with writes: a write whose condition held before the deletion is carried out before it. A

@@ -22,17 +22,17 @@ use rocksdb::FlushOptions;
 use rocksdb::checkpoint::Checkpoint;
 use tonnage_engine::{Error, Result};
 
-use crate::RocksEngine;
 use crate::directory::manifest::{sync_directory, unavailable};
 use crate::directory::{COPIED_SHARD, begin_copy, make_directory, write_copy};
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::shard::Shard;
 
 /// The directory of a copy in the making, in that for files of loads, which the next opening
 /// empties.
 const STAGE: &str = "copy";
 
-impl RocksEngine {
+impl OpenStore {
     /// Copies into a directory beside the one asked for, which gets its name only when the copy is
     /// whole.
     pub(crate) fn copy_to(&self, directory: &Path) -> Result<()> {

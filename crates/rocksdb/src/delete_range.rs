@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering;
 use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, Ranges, Result, SpaceId};
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 use crate::stall;
@@ -45,7 +45,7 @@ pub(crate) enum Span {
     All,
 }
 
-impl RocksEngine {
+impl OpenStore {
     /// A range lies under one shard key when its start holds a whole one and its end is not past
     /// the last key under it.
     pub(crate) fn span(&self, space: SpaceId, start: &[u8], end: &[u8]) -> Result<Span> {
@@ -227,6 +227,7 @@ fn last_before(end: &[u8], len_max: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RocksEngine;
     use crate::Settings;
     use tonnage_engine::{Engine, KeyPart, KeyShape};
 
@@ -248,11 +249,11 @@ mod tests {
         let mut batch = tonnage_engine::WriteBatch::new(space);
         batch.put(&[0, 0, 0, 1], b"row", 0, tonnage_engine::Condition::Always);
         engine.write(&batch, Durability::Write).unwrap();
-        let shard = &engine.shards()[0];
+        let shard = &engine.store().shards()[0];
         let rows = || shard.db().iterator_cf(shard.rows(), rocksdb::IteratorMode::Start).count();
-        engine.spaces_list().begin_drop(shard.db(), space).unwrap();
+        engine.store().spaces_list().begin_drop(shard.db(), space).unwrap();
         assert_eq!(rows(), 1);
-        engine.complete_drop_later(space);
+        engine.store().complete_drop_later(space);
         let began = std::time::Instant::now();
         while rows() > 0 || !crate::spaces::Spaces::open(shard.db()).unwrap().1.is_empty() {
             assert!(began.elapsed().as_secs() < 60, "the space is still there after a minute");
@@ -284,9 +285,9 @@ mod tests {
         let mut ranges = Ranges::new();
         ranges.push(&[0, 0, 0, 0], &[0, 0, 1, 0]);
         for durability in [Durability::None, Durability::Write, Durability::Fsync] {
-            let before = syncs(&engine.shards()[0]);
+            let before = syncs(&engine.store().shards()[0]);
             engine.delete_range(space, &ranges, durability).unwrap();
-            assert!(syncs(&engine.shards()[0]) > before, "{durability:?}");
+            assert!(syncs(&engine.store().shards()[0]) > before, "{durability:?}");
         }
     }
 }

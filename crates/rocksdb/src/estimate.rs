@@ -9,8 +9,8 @@
 use rocksdb::Range;
 use tonnage_engine::{Ranges, Result, SpaceId};
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, space_end};
 
@@ -19,7 +19,7 @@ const COUNTED_KEYS_MAX: usize = 4_096;
 /// Keys counted in a range, however many there are.
 const COUNTED_KEYS_MIN: usize = 64;
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn estimate_rows(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
         self.space(space)?;
         let most = (COUNTED_KEYS_MAX / ranges.len().max(1)).max(COUNTED_KEYS_MIN);

@@ -3,8 +3,8 @@
 use rocksdb::WaitForCompactOptions;
 use tonnage_engine::{Result, ShardStatistics, Statistics};
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::shard::{ROWS, Shard};
 
 /// Properties of RocksDB that are told by their own names. Writes are held up while
@@ -18,7 +18,7 @@ const DETAILS: [&str; 5] = [
     "is-write-stopped",
 ];
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn sync_all(&self) -> Result<()> {
         self.shards().iter().try_for_each(|shard| {
             shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error))

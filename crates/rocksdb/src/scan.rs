@@ -11,15 +11,16 @@
 use std::sync::Arc;
 
 use rocksdb::DBRawIterator;
+use self_cell::self_cell;
 use tonnage_engine::header::Header;
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{
-    Direction, Projection, Ranges, Result, Rows, ScanOptions, Scanner, SpaceInfo, Verdict,
+    Direction, Projection, Ranges, Result, Rows, ScanOptions, Scanner, SpaceId, SpaceInfo, Verdict,
 };
 
-use crate::RocksEngine;
 use crate::delete_range::Span;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 
@@ -31,7 +32,7 @@ const STEPS_BEFORE_SEEK: usize = 8;
 
 /// A scan under way.
 pub(crate) struct RocksScanner<'a> {
-    engine: &'a RocksEngine,
+    engine: &'a OpenStore,
     space: Arc<SpaceInfo>,
     ranges: Ranges,
     options: ScanOptions,
@@ -59,10 +60,22 @@ enum Step {
     EndRange,
 }
 
-impl RocksEngine {
+impl OpenStore {
+    /// Opens a scan that keeps the store open.
+    pub(crate) fn open_scan(
+        store: &Arc<OpenStore>,
+        space: SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner>> {
+        let store = Arc::clone(store);
+        let scan = OwnedScan::try_new(store, |store| store.scan_ranges(space, ranges, options))?;
+        Ok(Box::new(scan))
+    }
+
     pub(crate) fn scan_ranges(
         &self,
-        space: tonnage_engine::SpaceId,
+        space: SpaceId,
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<RocksScanner<'_>> {
@@ -84,7 +97,22 @@ impl RocksEngine {
     }
 }
 
-impl Scanner for RocksScanner<'_> {
+self_cell! {
+    /// A scan together with the store that it reads: whoever has it need not borrow the engine.
+    struct OwnedScan {
+        owner: Arc<OpenStore>,
+        #[not_covariant]
+        dependent: RocksScanner,
+    }
+}
+
+impl Scanner for OwnedScan {
+    fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
+        self.with_dependent_mut(|_, scan| scan.next_batch(rows))
+    }
+}
+
+impl RocksScanner<'_> {
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
         rows.clear();
         if let Err(error) = self.fill(rows) {

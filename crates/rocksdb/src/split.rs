@@ -12,8 +12,8 @@
 use rocksdb::{DBRawIterator, Range};
 use tonnage_engine::{Ranges, Result, Slices, SpaceId};
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, space_end};
 
@@ -24,7 +24,7 @@ const SLACK: u64 = 16;
 /// Bytes behind the common prefix that tell keys apart.
 const NUMBER_LEN: usize = 16;
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn split_space(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
         self.space(space)?;
         let shard = &self.shards()[0];

@@ -10,8 +10,8 @@ use rocksdb::{DBRawIterator, LiveFile};
 use tonnage_engine::header::Header;
 use tonnage_engine::{Damage, Result, VerifyReport};
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{ROWS, SPACE_LEN, Shard};
 
@@ -20,7 +20,7 @@ const DAMAGES_MAX: usize = 1_000;
 
 const READAHEAD_BYTES: usize = 2 << 20;
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn verify_all(&self) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         let now_ms = self.clock().now_ms();

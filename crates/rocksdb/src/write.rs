@@ -28,8 +28,8 @@ use tonnage_engine::{
     prefixed_shard,
 };
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
@@ -50,7 +50,7 @@ pub(crate) struct Destination<'b> {
 /// What an operation adds to its key and value in the log, about.
 const OPERATION_BYTES: usize = 32;
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn write_batch(
         &self,
         batch: &WriteBatch,

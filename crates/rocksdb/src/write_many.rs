@@ -19,7 +19,7 @@ use tonnage_engine::{
     Condition, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
 };
 
-use crate::RocksEngine;
+use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
 use crate::shard::Shard;
 use crate::stall;
@@ -40,7 +40,7 @@ struct Member<'b> {
 /// What becomes of each batch of a portion.
 type Answers = Vec<Result<WriteOutcome>>;
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn write_batches(&self, batches: &[WriteBatch], durability: Durability) -> Answers {
         let deadline = stall::deadline();
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> =

@@ -38,7 +38,7 @@ impl Store {
         self.engine.create_space(name, &KeyShape::new([KeyPart::Fixed(8)])).unwrap()
     }
 
-    fn load(&self, options: LoadOptions) -> Box<dyn LoadSession + '_> {
+    fn load(&self, options: LoadOptions) -> Box<dyn LoadSession> {
         self.engine.load(options).unwrap()
     }
 

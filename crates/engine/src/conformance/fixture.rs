@@ -36,6 +36,11 @@ impl<'h> Fixture<'h> {
         self.engine.as_deref().expect("the engine is open")
     }
 
+    /// Lets go of the engine. What scans and loads hold of the store stays open.
+    pub(super) fn drop_engine(&mut self) {
+        self.engine = None;
+    }
+
     /// Closes and opens the store. The answer is whether there was anything to open: a store that
     /// is not persistent is left as it is.
     pub(super) fn reopen(&mut self) -> bool {

@@ -17,7 +17,7 @@ fn open<'g>(
     fixture: &'g Fixture,
     on_existing: OnExisting,
     recorder: &Arc<Recorder>,
-) -> Box<dyn LoadSession + 'g> {
+) -> Box<dyn LoadSession> {
     fixture.engine().load(load_options(on_existing, recorder)).unwrap()
 }
 

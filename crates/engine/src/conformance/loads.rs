@@ -244,3 +244,15 @@ pub fn a_second_load_of_the_same_rows_finds_all_existing(harness: &mut dyn Harne
     assert!(existed.iter().all(|entry| entry.stream == 0 && entry.space == fixture.space));
     assert_eq!(count(&fixture), 1_000);
 }
+
+/// A load borrows nothing of the engine, and is finished when the engine is gone.
+pub fn a_load_outlives_its_engine(harness: &mut dyn Harness) {
+    let mut fixture = Fixture::new(harness);
+    let recorder = Arc::new(Recorder::default());
+    let session = fixture.engine().load(load_options(OnExisting::Keep, &recorder)).unwrap();
+    session.push(fixture.space, 0, &entries(&[(&key("a", "1"), b"before")])).unwrap();
+    fixture.drop_engine();
+    session.push(fixture.space, 0, &nth_entries(1..3, b"after")).unwrap();
+    session.finish().unwrap();
+    assert_eq!(recorder.inserted(), 3);
+}

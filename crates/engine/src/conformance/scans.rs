@@ -275,3 +275,21 @@ pub fn writes_during_a_scan_do_not_disturb_it(harness: &mut dyn Harness) {
     }
     assert_eq!(names, (0..20).map(|row| format!("a/{row:02}")).collect::<Vec<_>>());
 }
+
+/// A scan borrows nothing of the engine, and goes on when the engine is gone.
+pub fn a_scan_outlives_its_engine(harness: &mut dyn Harness) {
+    let mut fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 20);
+    let options = ScanOptions { batch_rows_max: 5, ..forward() };
+    let mut scanner = fixture.engine().scan(fixture.space, group_range("a"), options).unwrap();
+    let (mut rows, mut count) = (Rows::new(), 0);
+    assert!(scanner.next_batch(&mut rows).unwrap());
+    fixture.drop_engine();
+    let rest = std::thread::spawn(move || {
+        while scanner.next_batch(&mut rows).unwrap() {
+            count += rows.len();
+        }
+        count
+    });
+    assert_eq!(rest.join().unwrap(), 15);
+}

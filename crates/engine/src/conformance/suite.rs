@@ -47,6 +47,7 @@ macro_rules! conformance_suite {
                 keys_only_leaves_out_the_values,
                 a_filter_passes_rows_over,
                 writes_during_a_scan_do_not_disturb_it,
+                a_scan_outlives_its_engine,
             }
             limits {
                 each_range_has_its_own_limit,
@@ -120,6 +121,7 @@ macro_rules! conformance_suite {
                 two_sessions_load_side_by_side,
                 loaded_rows_are_the_same_after_reopen,
                 a_second_load_of_the_same_rows_finds_all_existing,
+                a_load_outlives_its_engine,
             }
             load_conflicts {
                 keep_leaves_the_stored_row,

@@ -37,6 +37,12 @@ use write::BatchSpaces;
 /// An engine whose rows live as long as it does.
 #[derive(Debug)]
 pub struct MemoryEngine {
+    store: Arc<MemoryStore>,
+}
+
+/// What the engine, its scans and its loads share.
+#[derive(Debug)]
+struct MemoryStore {
     capability: Capability,
     clock: Arc<dyn Clock>,
     spaces: RwLock<Spaces>,
@@ -70,7 +76,7 @@ impl MemoryEngine {
 
     /// An empty store on a clock of the caller's.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
-        Self {
+        let store = MemoryStore {
             capability: Capability {
                 key_bytes_max: 64 << 10,
                 value_bytes_max: 1 << 30,
@@ -86,9 +92,12 @@ impl MemoryEngine {
             clock,
             spaces: RwLock::new(Spaces { by_id: BTreeMap::new(), next_id: 0 }),
             versions: Versions::default(),
-        }
+        };
+        Self { store: Arc::new(store) }
     }
+}
 
+impl MemoryStore {
     fn space(&self, id: SpaceId) -> Result<Arc<Space>> {
         let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
         spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
@@ -120,11 +129,11 @@ impl Default for MemoryEngine {
 
 impl Engine for MemoryEngine {
     fn capability(&self) -> &Capability {
-        &self.capability
+        &self.store.capability
     }
 
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
-        let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
         if spaces.by_id.values().any(|space| space.info().name == name) {
             return Err(Error::conflict(format!(
                 "a space named '{name}' exists: drop it first or choose another name"
@@ -142,11 +151,11 @@ impl Engine for MemoryEngine {
     }
 
     fn spaces(&self) -> Result<Vec<SpaceInfo>> {
-        Ok(self.all_spaces().iter().map(|space| space.info().clone()).collect())
+        Ok(self.store.all_spaces().iter().map(|space| space.info().clone()).collect())
     }
 
     fn drop_space(&self, space: SpaceId) -> Result<()> {
-        let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
         spaces.by_id.remove(&space).map(drop).ok_or_else(|| no_such_space(space))
     }
 
@@ -162,12 +171,12 @@ impl Engine for MemoryEngine {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
-        let space = self.space(space)?;
+        let space = self.store.space(space)?;
         options
             .keys
             .clone()
-            .try_for_each(|index| space.check_key(keys.get(index), &self.capability))?;
-        Ok(space.read(keys, options, self.clock.now_ms(), rows))
+            .try_for_each(|index| space.check_key(keys.get(index), &self.store.capability))?;
+        Ok(space.read(keys, options, self.store.clock.now_ms(), rows))
     }
 
     fn scan(
@@ -175,34 +184,34 @@ impl Engine for MemoryEngine {
         space: SpaceId,
         ranges: Ranges,
         options: ScanOptions,
-    ) -> Result<Box<dyn Scanner + '_>> {
-        self.space(space)?;
-        Ok(Box::new(MemoryScanner::new(self, space, ranges, options)))
+    ) -> Result<Box<dyn Scanner>> {
+        self.store.space(space)?;
+        Ok(Box::new(MemoryScanner::new(Arc::clone(&self.store), space, ranges, options)))
     }
 
     /// Cuts by the count of rows, even where there are few, so that what reads in parts is tested
     /// with a handful of rows.
     fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
-        Ok(self.space(space)?.split(parts))
+        Ok(self.store.space(space)?.split(parts))
     }
 
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
-        Ok(self.space(space)?.count(ranges))
+        Ok(self.store.space(space)?.count(ranges))
     }
 
     fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {
-        let spaces = BatchSpaces::find(batch, |space| self.space(space))?;
-        self.check_batch_bytes(batch)?;
-        spaces.check(batch, &self.capability)?;
-        Ok(spaces.write(batch, self.clock.now_ms(), &self.versions))
+        let spaces = BatchSpaces::find(batch, |space| self.store.space(space))?;
+        self.store.check_batch_bytes(batch)?;
+        spaces.check(batch, &self.store.capability)?;
+        Ok(spaces.write(batch, self.store.clock.now_ms(), &self.store.versions))
     }
 
-    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession + '_>> {
-        Ok(Box::new(MemoryLoad::new(self, options)))
+    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {
+        Ok(Box::new(MemoryLoad::new(Arc::clone(&self.store), options)))
     }
 
     fn delete_range(&self, space: SpaceId, ranges: &Ranges, _durability: Durability) -> Result<()> {
-        self.space(space)?.delete_ranges(ranges);
+        self.store.space(space)?.delete_ranges(ranges);
         Ok(())
     }
 
@@ -212,8 +221,8 @@ impl Engine for MemoryEngine {
 
     /// Lets go of expired rows: the only work that this engine puts off.
     fn settle(&self) -> Result<()> {
-        let now_ms = self.clock.now_ms();
-        self.all_spaces().iter().for_each(|space| space.remove_expired(now_ms));
+        let now_ms = self.store.clock.now_ms();
+        self.store.all_spaces().iter().for_each(|space| space.remove_expired(now_ms));
         Ok(())
     }
 
@@ -225,8 +234,8 @@ impl Engine for MemoryEngine {
 
     fn verify(&self) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
-        for space in self.all_spaces() {
-            let (rows, bytes) = space.size(self.clock.now_ms());
+        for space in self.store.all_spaces() {
+            let (rows, bytes) = space.size(self.store.clock.now_ms());
             report.rows += rows;
             report.bytes += bytes;
         }
@@ -236,7 +245,7 @@ impl Engine for MemoryEngine {
     fn statistics(&self) -> Result<Statistics> {
         let mut shard =
             ShardStatistics { place: "memory".to_owned(), ..ShardStatistics::default() };
-        for space in self.all_spaces() {
+        for space in self.store.all_spaces() {
             let (rows, bytes) = space.stored_size();
             shard.rows_estimate += rows;
             shard.memtable_bytes += bytes;

@@ -9,16 +9,17 @@
 //!    neither count nor stop a range.
 
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 use crate::range::append_successor;
 use crate::{Direction, KeyShape, Ranges, Result, Rows, ScanOptions, Scanner, SpaceId, Verdict};
 
-use super::MemoryEngine;
+use super::MemoryStore;
 use super::space::{RowMap, Stored, checked_bounds};
 
 /// A scan under way.
-pub(super) struct MemoryScanner<'a> {
-    engine: &'a MemoryEngine,
+pub(super) struct MemoryScanner {
+    store: Arc<MemoryStore>,
     space: SpaceId,
     ranges: Ranges,
     options: ScanOptions,
@@ -53,21 +54,21 @@ enum Step {
     Stop(Stop),
 }
 
-impl<'a> MemoryScanner<'a> {
+impl MemoryScanner {
     pub(super) fn new(
-        engine: &'a MemoryEngine,
+        store: Arc<MemoryStore>,
         space: SpaceId,
         ranges: Ranges,
         options: ScanOptions,
     ) -> Self {
         let cursor = Cursor::at_range(&ranges, 0);
-        Self { engine, space, ranges, options, range: 0, cursor }
+        Self { store, space, ranges, options, range: 0, cursor }
     }
 
     fn fill(&mut self, rows: &mut Rows) -> Result<()> {
-        let space = self.engine.space(self.space)?;
+        let space = self.store.space(self.space)?;
         let stored = space.rows();
-        let now_ms = self.engine.clock.now_ms();
+        let now_ms = self.store.clock.now_ms();
         let shape = &space.info().shape;
         while self.range < self.ranges.len() && !is_full(&self.options, rows) {
             match self.cursor.walk(
@@ -96,7 +97,7 @@ impl<'a> MemoryScanner<'a> {
     }
 }
 
-impl Scanner for MemoryScanner<'_> {
+impl Scanner for MemoryScanner {
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
         rows.clear();
         if let Err(error) = self.fill(rows) {

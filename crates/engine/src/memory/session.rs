@@ -13,14 +13,14 @@
 //!    observer may read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::header::Header;
 use crate::{
     Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId, StoredRun,
 };
 
-use super::MemoryEngine;
+use super::MemoryStore;
 use super::space::{RowMap, Space, Stored, put};
 
 /// How many entries are applied under one lock.
@@ -30,8 +30,8 @@ const CHUNK_ENTRIES: usize = 4_096;
 const ENTRY_OVERHEAD_BYTES: usize = 56;
 
 /// A load under way.
-pub(super) struct MemoryLoad<'a> {
-    engine: &'a MemoryEngine,
+pub(super) struct MemoryLoad {
+    store: Arc<MemoryStore>,
     options: LoadOptions,
     pending_bytes: AtomicU64,
     state: Mutex<State>,
@@ -71,10 +71,10 @@ enum Fate {
     Existed,
 }
 
-impl<'a> MemoryLoad<'a> {
-    pub(super) fn new(engine: &'a MemoryEngine, options: LoadOptions) -> Self {
+impl MemoryLoad {
+    pub(super) fn new(store: Arc<MemoryStore>, options: LoadOptions) -> Self {
         let state = State { buffer: Buffer::default(), stopped: None };
-        Self { engine, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) }
+        Self { store, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>> {
@@ -89,7 +89,7 @@ impl<'a> MemoryLoad<'a> {
 
     fn check(&self, space: &Space, entries: &Entries) -> Result<()> {
         entries.check()?;
-        let capability = &self.engine.capability;
+        let capability = &self.store.capability;
         for index in 0..entries.len() {
             space
                 .check_key(entries.key(index), capability)
@@ -125,7 +125,7 @@ impl<'a> MemoryLoad<'a> {
     /// Applies neighbouring entries of one space, from `start` on.
     fn apply_run(&self, buffer: &Buffer, mut start: usize, run: &[Origin]) -> Result<()> {
         let Origin { space, is_shard_prefixed, .. } = run[0];
-        let space = match self.engine.space(space) {
+        let space = match self.store.space(space) {
             Err(error) if is_shard_prefixed && error.kind() == ErrorKind::NotFound => None,
             found => Some(found?),
         };
@@ -153,7 +153,7 @@ impl<'a> MemoryLoad<'a> {
         fates: &mut Vec<Fate>,
     ) {
         let mut rows = space.rows_mut();
-        let now_ms = self.engine.clock.now_ms();
+        let now_ms = self.store.clock.now_ms();
         for index in start..start + len {
             let (key, Origin { is_shard_prefixed, version, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
@@ -164,7 +164,7 @@ impl<'a> MemoryLoad<'a> {
             if matches!(fate, Fate::Inserted | Fate::Replaced) {
                 let is_late = !is_shard_prefixed
                     && rows.get(key).is_some_and(|row| row.header.version > version);
-                let version = if is_late { self.engine.versions.next() } else { version };
+                let version = if is_late { self.store.versions.next() } else { version };
                 let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
                 let is_conditional = is_late || self.is_conditional();
                 put(
@@ -217,15 +217,15 @@ impl<'a> MemoryLoad<'a> {
     }
 }
 
-impl LoadSession for MemoryLoad<'_> {
+impl LoadSession for MemoryLoad {
     fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
-        let info = self.engine.space(space)?;
+        let info = self.store.space(space)?;
         self.check(&info, entries)?;
         let is_shard_prefixed = info.info().shape.is_shard_prefixed();
         let mut state = self.state()?;
         self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
         for index in 0..entries.len() {
-            let version = self.engine.versions.next();
+            let version = self.store.versions.next();
             state.buffer.push(Origin { space, is_shard_prefixed, stream, version }, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
                 self.apply(&mut state)?;

@@ -12,12 +12,12 @@ use super::conflict::{ConflictResolver, Rules};
 use super::record::{Precedence, Record};
 use super::tally::Tally;
 use super::zone::Zone;
-use crate::RocksEngine;
+use crate::open_store::OpenStore;
 use crate::shard::Shard;
 
 /// The engine, the options, and whether the load was stopped.
 pub(super) struct Context<'a> {
-    pub(super) engine: &'a RocksEngine,
+    pub(super) engine: &'a OpenStore,
     pub(super) options: &'a LoadOptions,
     /// For each shard, where the load takes the place of what is there.
     pub(super) watches: &'a [ConcurrentWrites<'a>],

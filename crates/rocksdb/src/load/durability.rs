@@ -48,7 +48,7 @@ fn a_load_with_fsync_syncs_what_it_yields_to(
     (0..KEYS).for_each(|key| entries.push(&key.to_be_bytes(), &vec![b'v'; value_bytes], key, 0));
     session.push(space, 0, &entries).unwrap();
     put_all(&engine, space);
-    assert!(!engine.shards()[0].is_synced());
+    assert!(!engine.store().shards()[0].is_synced());
     session.finish().unwrap();
-    assert!(engine.shards()[0].is_synced());
+    assert!(engine.store().shards()[0].is_synced());
 }

@@ -57,14 +57,47 @@ mod tests;
 mod workers;
 mod zone;
 
-use tonnage_engine::{LoadOptions, LoadSession, Result};
+use std::sync::Arc;
 
-use crate::RocksEngine;
+use self_cell::self_cell;
+use tonnage_engine::{Entries, LoadOptions, LoadSession, Result, SpaceId};
+
+use crate::open_store::OpenStore;
+use session::Session;
+
+self_cell! {
+    /// A session together with the store that it loads into: whoever has it need not borrow the
+    /// engine.
+    struct OwnedSession {
+        owner: Arc<OpenStore>,
+        #[not_covariant]
+        dependent: Session,
+    }
+}
 
 /// Opens a session.
 pub(crate) fn open_session(
-    engine: &RocksEngine,
+    store: &Arc<OpenStore>,
     options: LoadOptions,
-) -> Result<Box<dyn LoadSession + '_>> {
-    Ok(Box::new(session::Session::open(engine, options)?))
+) -> Result<Box<dyn LoadSession>> {
+    let store = Arc::clone(store);
+    Ok(Box::new(OwnedSession::try_new(store, |store| Session::open(store, options))?))
+}
+
+impl LoadSession for OwnedSession {
+    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
+        self.with_dependent(|_, session| session.push(space, stream, entries))
+    }
+
+    fn pending_bytes(&self) -> u64 {
+        self.with_dependent(|_, session| session.pending_bytes())
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.with_dependent(|_, session| session.flush())
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.flush()
+    }
 }

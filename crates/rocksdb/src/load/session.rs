@@ -6,9 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{
-    Engine, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, SpaceId, SpaceInfo,
-};
+use tonnage_engine::{Entries, Error, LoadOptions, OnExisting, Result, SpaceId, SpaceInfo};
 
 use super::concurrent_writes::ConcurrentWrites;
 use super::context::{Context, catch, precedence};
@@ -19,7 +17,7 @@ use super::sort::rough_order;
 use super::spill::SpillPlace;
 use super::workers::Workers;
 use super::zone::{Lane, Zone};
-use crate::RocksEngine;
+use crate::open_store::OpenStore;
 
 /// No run is larger: sorting many runs side by side starts earlier than sorting few large ones.
 const RUN_BYTES_MAX: usize = 128 << 20;
@@ -33,7 +31,7 @@ const FRAMES_IN_MEMORY: usize = 1024;
 
 /// A load session of the RocksDB engine.
 pub(super) struct Session<'a> {
-    engine: &'a RocksEngine,
+    engine: &'a OpenStore,
     options: LoadOptions,
     pool: Arc<Pool>,
     workers: Workers,
@@ -47,7 +45,7 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Opens a session.
-    pub(super) fn open(engine: &'a RocksEngine, options: LoadOptions) -> Result<Self> {
+    pub(super) fn open(engine: &'a OpenStore, options: LoadOptions) -> Result<Self> {
         let spill_directory = match &options.spill_directory {
             Some(directory) => directory.clone(),
             None => {
@@ -75,7 +73,7 @@ impl<'a> Session<'a> {
 
     fn check(&self, space: &SpaceInfo, stream: u32, entries: &Entries) -> Result<()> {
         entries.check().map_err(|error| error.at(format_args!("stream {stream}")))?;
-        let capability = self.engine.capability();
+        let capability = self.engine.limits();
         for index in 0..entries.len() {
             let (key, value) = (entries.key(index), entries.value(index));
             let checked = match () {
@@ -206,8 +204,8 @@ fn too_long(what: &str, len: usize, max: usize) -> Error {
     Error::invalid(format!("its {what} has {len} bytes, {max} is the most"))
 }
 
-impl LoadSession for Session<'_> {
-    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
+impl Session<'_> {
+    pub(super) fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
         self.pool.check()?;
         let info = self.engine.space(space)?;
         self.check(&info, stream, entries)?;
@@ -236,15 +234,11 @@ impl LoadSession for Session<'_> {
         Ok(())
     }
 
-    fn pending_bytes(&self) -> u64 {
+    pub(super) fn pending_bytes(&self) -> u64 {
         self.pool.pending_bytes()
     }
 
-    fn flush(&self) -> Result<()> {
-        self.flush_now()
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
+    pub(super) fn flush(&self) -> Result<()> {
         self.flush_now()
     }
 }

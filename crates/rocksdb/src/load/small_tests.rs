@@ -38,7 +38,7 @@ fn load(store: &Store, on_existing: OnExisting, keys: std::ops::Range<u64>) {
 #[test]
 fn a_small_load_does_not_wait_for_a_large_one() {
     let store = store();
-    let _large = store.engine.shards()[0].loading.lock(None, None);
+    let _large = store.engine.store().shards()[0].loading.lock(None, None);
     for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace] {
         load(&store, on_existing, 0..1);
         load(&store, on_existing, 0..5_000);
@@ -50,7 +50,7 @@ fn a_small_load_does_not_wait_for_a_large_one() {
 #[test]
 fn a_small_load_goes_on_beside_small_writes() {
     let store = store();
-    let shard = &store.engine.shards()[0];
+    let shard = &store.engine.store().shards()[0];
     let _writing = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
     load(&store, OnExisting::Replace, 0..5_000);
 }

@@ -31,14 +31,14 @@ fn put(engine: &RocksEngine, space: SpaceId, key: u64, bytes: usize) -> Result<(
 }
 
 fn set(engine: &RocksEngine, options: &[(&str, &str)]) {
-    let shard = &engine.shards()[0];
+    let shard = &engine.store().shards()[0];
     shard.db().set_options_cf(shard.rows(), options).unwrap();
 }
 
 /// Leaves so many files at level 0, which nobody compacts.
 fn pile_up(engine: &RocksEngine, space: SpaceId, files: u64) {
     set(engine, &[("level0_file_num_compaction_trigger", "1000")]);
-    let shard = &engine.shards()[0];
+    let shard = &engine.store().shards()[0];
     for key in 0..files {
         put(engine, space, key, 100).unwrap();
         shard.db().flush_cf(shard.rows()).unwrap();
@@ -50,7 +50,7 @@ fn pile_up(engine: &RocksEngine, space: SpaceId, files: u64) {
 fn large_and_small_batches_get_through_while_writers_are_slowed_down() {
     let (_place, engine, space) = open();
     pile_up(&engine, space, STEADY.slow_files + 4);
-    let pace = &engine.shards()[0].pace;
+    let pace = &engine.store().shards()[0].pace;
     pace.next_look_us.store(0, Ordering::SeqCst);
     let rate = pace.rate();
     assert!(rate > 0 && rate < RATE_MAX as u64, "{rate}");
@@ -70,7 +70,7 @@ fn large_and_small_batches_get_through_while_writers_are_slowed_down() {
 fn stop(engine: &RocksEngine, space: SpaceId) {
     pile_up(engine, space, 1);
     set(engine, &[("level0_slowdown_writes_trigger", "1"), ("level0_stop_writes_trigger", "1")]);
-    let pace = &engine.shards()[0].pace;
+    let pace = &engine.store().shards()[0].pace;
     pace.next_look_us.store(0, Ordering::SeqCst);
     pace.look_if_due();
     assert_eq!(pace.door(), Door::Stopped);
@@ -83,7 +83,7 @@ fn stop(engine: &RocksEngine, space: SpaceId) {
 fn whoever_waits_for_stopped_writes_holds_no_lock() {
     let (_place, engine, space) = open();
     stop(&engine, space);
-    let shard = &engine.shards()[0];
+    let shard = &engine.store().shards()[0];
     let (answers, heard) = mpsc::channel();
     thread::scope(|threads| {
         let _stripes: Vec<_> = (0..256).map(|number| shard.numbered_stripe(number)).collect();
@@ -95,7 +95,7 @@ fn whoever_waits_for_stopped_writes_holds_no_lock() {
                 batch.put(&key.to_be_bytes(), b"", 0, Condition::Always);
                 let deadline = Instant::now() + Duration::from_millis(20);
                 answers
-                    .send(engine.write_batch_until(&batch, Durability::Write, deadline))
+                    .send(engine.store().write_batch_until(&batch, Durability::Write, deadline))
                     .unwrap();
             });
         }

@@ -22,8 +22,8 @@ use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
 use tonnage_engine::header::{Header, NEVER_MS};
 use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
 
-use crate::RocksEngine;
 use crate::error::translate;
+use crate::open_store::OpenStore;
 use crate::read::walk::{CacheHits, KeyDensity};
 use crate::settings::read_options;
 use crate::shard::Shard;
@@ -48,7 +48,7 @@ thread_local! {
 
 /// What a lookup needs besides the keys.
 pub(crate) struct Lookup<'a> {
-    pub(crate) engine: &'a RocksEngine,
+    pub(crate) engine: &'a OpenStore,
     pub(crate) space: &'a SpaceInfo,
     pub(crate) options: &'a tonnage_engine::ReadOptions,
     /// Asked for by the first row that may have expired: most never do, and the clock costs as much
@@ -56,7 +56,7 @@ pub(crate) struct Lookup<'a> {
     now_ms: OnceCell<u64>,
 }
 
-impl RocksEngine {
+impl OpenStore {
     pub(crate) fn read_keys(
         &self,
         space: SpaceId,
@@ -215,7 +215,7 @@ impl<'a> View<'a> {
         Self { snapshots: Vec::new() }
     }
 
-    fn of_one_moment(engine: &'a RocksEngine) -> Self {
+    fn of_one_moment(engine: &'a OpenStore) -> Self {
         Self { snapshots: engine.shards().iter().map(|shard| shard.db().snapshot()).collect() }
     }
 

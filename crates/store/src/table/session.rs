@@ -171,7 +171,7 @@ fn view<'a>(codec: &'a TableCodec, rows: &'a Rows, index: usize) -> Result<RowVi
 
 /// The rows of a scan, one after another.
 pub struct RowScan<'a> {
-    scanner: Box<dyn Scanner + 'a>,
+    scanner: Box<dyn Scanner>,
     codec: &'a TableCodec,
     rows: &'a mut Rows,
     next: usize,

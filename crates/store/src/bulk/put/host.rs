@@ -32,7 +32,7 @@ pub(super) struct Host<'a> {
     options: &'a BulkPutOptions,
     outcomes: &'a Outcomes,
     intake: &'a Intake,
-    session: Box<dyn LoadSession + 'a>,
+    session: Box<dyn LoadSession>,
     // Dropped after the session: until then nobody may remove entries of indexes.
     load: OpenLoad<'a>,
     workers: usize,
