@@ -23,6 +23,7 @@ use rocksdb::checkpoint::Checkpoint;
 use tonnage_engine::{Error, Result};
 
 use crate::directory::manifest::{sync_directory, unavailable};
+use crate::directory::synced_manifest;
 use crate::directory::{COPIED_SHARD, begin_copy, make_directory, write_copy};
 use crate::error::translate;
 use crate::open_store::OpenStore;
@@ -70,7 +71,9 @@ impl OpenStore {
             let target = root.join(&name);
             fs::create_dir(&target).map_err(|error| unavailable(&target, error))?;
             stage.move_to(&target.join("db"))?;
-            sync_directory(&target).map_err(|error| unavailable(&target, error))?;
+            sync_directory(&target)
+                .and_then(|()| synced_manifest::note_closed(&target, &target.join("db")))
+                .map_err(|error| unavailable(&target, error))?;
             shards.push(name);
         }
         write_copy(root, shards)

@@ -1,5 +1,6 @@
-//! A RocksDB that knows how far its log is on the disk.
+//! A RocksDB that knows how far its log and its MANIFEST are on the disk.
 
+use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rocksdb::{DB, Error, ErrorKind, WriteBatch, WriteOptions};
 
 use crate::directory::synced::LogFollower;
+use crate::directory::synced_manifest::ManifestFollower;
 
 /// An open database. Everything that goes into its log passes here, and is counted: a sync during
 /// which nobody else wrote is known to cover all of the log.
@@ -16,6 +18,7 @@ pub(crate) struct Database {
     begun: AtomicU64,
     ended: AtomicU64,
     log: LogFollower,
+    manifest: ManifestFollower,
 }
 
 impl Deref for Database {
@@ -30,7 +33,11 @@ impl Database {
     /// For a database that was just opened, of the shard in a data directory.
     pub(crate) fn new(db: DB, directory: &Path) -> Self {
         let log = LogFollower::new(directory, db.path());
-        Self { db: Arc::new(db), begun: AtomicU64::new(0), ended: AtomicU64::new(0), log }
+        let manifest = ManifestFollower::new(directory, db.path());
+        let (begun, ended) = (AtomicU64::new(0), AtomicU64::new(0));
+        let database = Self { db: Arc::new(db), begun, ended, log, manifest };
+        database.note_manifest();
+        database
     }
 
     /// RocksDB itself, for those who write nothing and may outlive a borrow.
@@ -69,6 +76,22 @@ impl Database {
         if self.log.is_behind() {
             let _ = self.flush_wal(true);
         }
+    }
+
+    /// Notes how far the MANIFEST is on the disk, if there is anything new.
+    pub(crate) fn note_manifest(&self) {
+        self.manifest.note(|| {
+            let files = self.db.live_files().ok()?;
+            let number =
+                |name: &str| name.trim_start_matches('/').strip_suffix(".sst")?.parse().ok();
+            Some(files.iter().filter_map(|file| number(&file.name)).collect::<HashSet<u64>>())
+        });
+    }
+
+    /// Ends the work of RocksDB in the background, and notes what it has left.
+    pub(crate) fn close_manifest(&self) {
+        self.db.cancel_all_background_work(true);
+        self.note_manifest();
     }
 
     /// From now on nothing is known of the log, because it lacks a note of what it does not hold.

@@ -27,6 +27,7 @@ mod hash;
 mod ingestion;
 mod load;
 mod maintenance;
+mod manifest_watch;
 mod open_store;
 mod pace;
 mod range_locks;

@@ -3,6 +3,7 @@
 use rocksdb::WaitForCompactOptions;
 use tonnage_engine::{Result, ShardStatistics, Statistics};
 
+use crate::directory::synced_manifest::MissingEnd;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::{ROWS, Shard};
@@ -72,6 +73,9 @@ impl OpenStore {
         let cuts =
             shard.cuts.iter().map(|cut| (format!("log_{:06}_bytes_given_up", cut.log), cut.lost));
         details.extend(cuts);
+        let lost =
+            |end: MissingEnd| (format!("manifest_{:06}_bytes_given_up", end.manifest), end.lost);
+        details.extend(shard.manifest_end.map(lost));
         Ok(ShardStatistics {
             shard: shard.id,
             place: shard.directory.display().to_string(),

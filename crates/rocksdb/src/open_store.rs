@@ -9,6 +9,7 @@ use tonnage_engine::{Capability, Clock, Result, ShardId, SpaceId, SpaceInfo, pre
 use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
 use crate::hash::hash;
+use crate::manifest_watch::ManifestWatch;
 use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
@@ -18,6 +19,7 @@ pub(crate) struct OpenStore {
     // Dropped first: databases are closed before the lock in `places` is given up.
     shards: Arc<[Shard]>,
     chores: RangeCompactor,
+    watch: ManifestWatch,
     spaces: Spaces,
     settings: Settings,
     clock: Arc<dyn Clock>,
@@ -43,12 +45,14 @@ impl OpenStore {
         let shards =
             shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
         let shards: Arc<[Shard]> = shards.collect::<Result<Vec<_>>>()?.into();
+        let databases = shards.iter().map(Shard::share_database).collect();
         let (spaces, dropping) = Spaces::open(shards[0].db())?;
         places.finish()?;
         let capability = capability(shards.len() as u32);
         let engine = Self {
             shards,
             chores: RangeCompactor::default(),
+            watch: ManifestWatch::start(databases),
             spaces,
             settings,
             clock,
@@ -127,6 +131,8 @@ impl Drop for OpenStore {
         self.shards.iter().for_each(|shard| shard.db().close_log());
         self.shards.iter().for_each(|shard| shard.db().cancel_all_background_work(false));
         self.chores.stop();
+        self.watch.stop();
+        self.shards.iter().for_each(|shard| shard.db().close_manifest());
     }
 }
 

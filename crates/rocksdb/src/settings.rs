@@ -47,9 +47,9 @@ pub struct Settings {
     pub background_threads: usize,
     /// Whether to make the store when there is none.
     pub create_if_missing: bool,
-    /// Whether a store with a damaged write-ahead log is opened with what lies before the damage.
-    /// What lies behind is given up: acknowledged writes among it are lost, and the statistics say
-    /// how many bytes of which log went. Without it, which is the default, such a store does not
+    /// Whether a store with a damaged write-ahead log, or with a MANIFEST that lacks its end, is
+    /// opened with what lies before the damage. What lies behind is given up: acknowledged writes
+    /// among it are lost, and the statistics say how many bytes of which file went. Without it, which is the default, such a store does not
     /// open. A log that only a crash cut short always opens.
     pub recover_log_to_damage: bool,
     /// Whether data files are read and written past the operating system's cache.

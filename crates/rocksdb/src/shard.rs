@@ -15,6 +15,7 @@ use crate::compaction::pause::CompactionPause;
 use crate::database::Database;
 use crate::descriptors;
 use crate::directory::manifest::{sync_directory, unavailable};
+use crate::directory::synced_manifest::{self, MissingEnd};
 use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
@@ -68,6 +69,8 @@ pub(crate) struct Shard {
     pub(crate) pace: Arc<Pace>,
     /// What was given up of the log when it was opened.
     pub(crate) cuts: Vec<Cut>,
+    /// What was given up of the MANIFEST when it was opened.
+    pub(crate) manifest_end: Option<MissingEnd>,
     /// When compaction may work.
     pub(crate) respite: CompactionPause,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
@@ -92,8 +95,10 @@ impl Shard {
     /// Opens the database in a data directory.
     pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
+        let to_damage = with.settings.recover_log_to_damage;
+        let manifest_end = synced_manifest::check(directory, &place, to_damage)?;
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
-        let cuts = audit::audit(directory, &place, with.settings.recover_log_to_damage)?;
+        let cuts = audit::audit(directory, &place, to_damage)?;
         let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
@@ -124,6 +129,7 @@ impl Shard {
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),
             cuts,
+            manifest_end,
             respite: CompactionPause::new(db.share(), Arc::clone(&pace)),
             pace,
             db,
@@ -156,6 +162,11 @@ impl Shard {
     /// The database.
     pub(crate) fn db(&self) -> &Database {
         &self.db
+    }
+
+    /// The same for a thread that follows what becomes of it.
+    pub(crate) fn share_database(&self) -> Arc<Database> {
+        Arc::clone(&self.db)
     }
 
     /// The database, for a thread that may outlive a borrow of the shard.

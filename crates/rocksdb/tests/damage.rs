@@ -72,25 +72,12 @@ fn files(root: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-fn copy(source: &Path, target: &Path) {
-    fs::create_dir_all(target).unwrap();
-    for entry in fs::read_dir(source).unwrap() {
-        let path = entry.unwrap().path();
-        let target = target.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
-
 /// Flips a bit of a file of a copy of the store and reads the copy; tells whether the damage was
 /// noticed.
 fn is_noticed(root: &Path, space: SpaceId, file: &Path, bit: usize) -> bool {
     let place = tempfile::tempdir().unwrap();
     let copied = place.path().join("copy");
-    copy(root, &copied);
+    common::copy_tree(root, &copied);
     let target = copied.join("db").join(file.file_name().unwrap());
     let mut bytes = fs::read(&target).unwrap();
     bytes[bit / 8] ^= 1 << (bit % 8);
@@ -169,7 +156,7 @@ fn a_torn_log_is_recovered() {
     let bytes = fs::metadata(&log).unwrap().len();
     for cut in [1, 3, 7, 50, 200, 1_000, 40_000] {
         let copied = place.path().join(format!("cut-{cut}"));
-        copy(&root, &copied);
+        common::copy_tree(&root, &copied);
         let log = copied.join("db").join(log.file_name().unwrap());
         fs::File::options().write(true).open(&log).unwrap().set_len(bytes - cut).unwrap();
         let engine = open(&copied).unwrap();

@@ -92,19 +92,6 @@ fn in_a_child() {
     println!("load {}", if outcome.is_ok() { "succeeded" } else { "failed" });
 }
 
-fn copy(source: &Path, target: &Path) {
-    fs::create_dir_all(target).unwrap();
-    for entry in fs::read_dir(source).unwrap() {
-        let path = entry.unwrap().path();
-        let target = target.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
-
 fn kept_files(root: &Path) -> usize {
     fs::read_dir(root.join("load")).map_or(0, Iterator::count)
 }
@@ -119,7 +106,7 @@ fn each_sync_failing(more: &[(&str, &str)], mut judge: impl FnMut(usize, &Path, 
     let mut kept = 0;
     for nth in 1..=6 {
         let copied = place.path().join(format!("copy-{nth}"));
-        copy(&root, &copied);
+        common::copy_tree(&root, &copied);
         let output = run_child(&shim, &copied, nth, more);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains("load "), "{said} {}", String::from_utf8_lossy(&output.stderr));

@@ -74,14 +74,14 @@ impl Crashed {
         (0..SYNCED).for_each(|key| put(&engine, space, key, Durability::Fsync));
         let synced_bytes = len(&log_of(&root));
         (SYNCED..ROWS).for_each(|key| put(&engine, space, key, Durability::Write));
-        copy(&root, &place.path().join("crashed"));
+        common::copy_tree(&root, &place.path().join("crashed"));
         Self { place, synced_bytes }
     }
 
     /// A copy to do something to.
     fn copied(&self, name: &str) -> PathBuf {
         let root = self.place.path().join(name);
-        copy(&self.place.path().join("crashed"), &root);
+        common::copy_tree(&self.place.path().join("crashed"), &root);
         root
     }
 }
@@ -94,19 +94,6 @@ fn log_of(root: &Path) -> PathBuf {
 
 fn len(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
-}
-
-fn copy(source: &Path, target: &Path) {
-    fs::create_dir_all(target).unwrap();
-    for entry in fs::read_dir(source).unwrap() {
-        let path = entry.unwrap().path();
-        let target = target.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
 }
 
 fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {

@@ -57,7 +57,7 @@ fn versions_grow_over_a_crash() {
     let space = engine.create_space("rows", &shape()).unwrap();
     let last = (0..100).map(|key| put(&engine, space, key, 0)).max().unwrap();
     let crashed = place.path().join("crashed");
-    copy(&root, &crashed);
+    common::copy_tree(&root, &crashed);
     let engine = RocksEngine::open(&crashed, common::settings()).unwrap();
     assert!(put(&engine, space, 0, 0) > last);
 }
@@ -193,13 +193,13 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
         put(&engine, dropped, key, 0);
     }
     let mut copies = vec![place.path().join("before")];
-    copy(&root, &copies[0]);
+    common::copy_tree(&root, &copies[0]);
     std::thread::scope(|threads| {
         let drop_it = threads.spawn(|| engine.drop_space(dropped).unwrap());
         while !drop_it.is_finished() && copies.len() < 20 {
             let copied = place.path().join(format!("during-{}", copies.len()));
             let before = names(&root);
-            copy(&root, &copied);
+            common::copy_tree(&root, &copied);
             // A crash has one moment, a copy has many: one that met files coming or going is none
             // that a crash leaves.
             match names(&root) == before {
@@ -209,7 +209,7 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
         }
     });
     copies.push(place.path().join("after"));
-    copy(&root, copies.last().unwrap());
+    common::copy_tree(&root, copies.last().unwrap());
     drop(engine);
 
     let mut outcomes = HashMap::new();
@@ -228,15 +228,6 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
         *outcomes.entry(is_there).or_insert(0) += 1;
     }
     assert!(outcomes[&true] >= 1 && outcomes[&false] >= 1, "{outcomes:?}");
-}
-
-/// Copies what is there; what goes away meanwhile is left out.
-fn copy(source: &Path, target: &Path) {
-    std::fs::create_dir_all(target).unwrap();
-    for entry in std::fs::read_dir(source).unwrap().flatten() {
-        let (path, target) = (entry.path(), target.join(entry.file_name()));
-        if path.is_dir() { copy(&path, &target) } else { drop(std::fs::copy(&path, &target)) }
-    }
 }
 
 /// All files below a directory.

@@ -18,8 +18,8 @@ use crate::values::grouped;
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     output: OutputArgs,
-    /// Open a store whose write-ahead log is damaged with what lies before the damage; what lies
-    /// behind is lost for good
+    /// Open a store whose write-ahead log or list of data files is damaged with what lies before the
+    /// damage; what lies behind is lost for good
     #[arg(long)]
     cut_log: bool,
 }
@@ -77,7 +77,7 @@ impl CheckArgs {
     }
 }
 
-/// What was given up of logs when the store was opened: what a crash had torn, or what lay behind
+/// What was given up of logs and MANIFESTs when the store was opened: what a crash had torn, or what lay behind
 /// damage.
 fn tell_cut_logs(store: &Store) -> Outcome<()> {
     for shard in store.statistics()?.shards {
@@ -88,6 +88,15 @@ fn tell_cut_logs(store: &Store) -> Outcome<()> {
                 let (place, bytes) = (&shard.place, grouped(*bytes));
                 eprintln!(
                     "tonnage: {place}: the last {bytes} bytes of the write-ahead log {log} were given up"
+                );
+            }
+            if let Some(manifest) =
+                name.strip_prefix("manifest_").and_then(|name| name.strip_suffix("_bytes_given_up"))
+            {
+                let (place, bytes) = (&shard.place, grouped(*bytes));
+                eprintln!(
+                    "tonnage: {place}: the last {bytes} bytes of MANIFEST-{manifest} were given up, and the rows of \
+                     the data files that only they list"
                 );
             }
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod manifest;
 pub(crate) mod synced;
+pub(crate) mod synced_manifest;
 pub(crate) mod version_edits;
 
 use std::collections::hash_map::RandomState;

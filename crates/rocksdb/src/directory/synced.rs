@@ -42,23 +42,44 @@ impl Synced {
     /// What the file in a data directory says; nothing when there is none or it cannot be
     /// understood.
     pub(crate) fn read(directory: &Path) -> Result<Option<Self>> {
-        let path = directory.join(NAME);
-        match fs::read(&path) {
-            Ok(text) => Ok(std::str::from_utf8(&text).ok().and_then(Self::parse)),
+        let noted = NOTE.read(&directory.join(NAME))?;
+        Ok(noted.map(|(log, bytes)| Self { log, bytes }))
+    }
+}
+
+const NOTE: Note = Note { what: "log", number: "log" };
+
+/// A note in a file: so many bytes of a file with this number are on the disk.
+pub(crate) struct Note {
+    /// What kind of file it speaks of.
+    pub(crate) what: &'static str,
+    /// What the number is called.
+    pub(crate) number: &'static str,
+}
+
+impl Note {
+    /// The number and the bytes that a file says; nothing when there is none or it cannot be
+    /// understood.
+    pub(crate) fn read(&self, path: &Path) -> Result<Option<(u64, u64)>> {
+        match fs::read(path) {
+            Ok(text) => Ok(std::str::from_utf8(&text).ok().and_then(|text| self.parse(text))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unavailable(&path, error)),
+            Err(error) => Err(unavailable(path, error)),
         }
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    fn parse(&self, text: &str) -> Option<(u64, u64)> {
         let mut lines = text.lines().skip(1);
-        let mut field = |name: &str| lines.next()?.strip_prefix(name)?.parse().ok();
-        let synced = Self { log: field("log ")?, bytes: field("bytes ")? };
-        (synced.text() == text).then_some(synced)
+        let mut field =
+            |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ')?.parse().ok();
+        let (number, bytes) = (field(self.number)?, field("bytes")?);
+        (self.text(number, bytes) == text).then_some((number, bytes))
     }
 
-    fn text(self) -> String {
-        let said = format!("tonnage synced log\nlog {:020}\nbytes {:020}\n", self.log, self.bytes);
+    /// What the file says. All notes of one kind have one length.
+    pub(crate) fn text(&self, number: u64, bytes: u64) -> String {
+        let Self { what, number: name } = self;
+        let said = format!("tonnage synced {what}\n{name} {number:020}\nbytes {bytes:020}\n");
         let check = crc32fast::hash(said.as_bytes());
         format!("{said}check {check:08x}\n")
     }
@@ -184,7 +205,8 @@ impl State {
             self.noted = synced;
             if let Some(record) = &self.record {
                 // What cannot be written stays older.
-                let _ = record.write_all_at(synced.text().as_bytes(), 0);
+                let text = NOTE.text(synced.log, synced.bytes);
+                let _ = record.write_all_at(text.as_bytes(), 0);
             }
         }
     }
@@ -249,11 +271,11 @@ mod tests {
 
     #[test]
     fn a_record_that_is_not_whole_says_nothing() {
-        let text = Synced { log: 12, bytes: 3456 }.text();
-        assert_eq!(Synced::parse(&text), Some(Synced { log: 12, bytes: 3456 }));
+        let text = NOTE.text(12, 3456);
+        assert_eq!(NOTE.parse(&text), Some((12, 3456)));
         for len in 0..text.len() {
-            assert_eq!(Synced::parse(&text[..len]), None);
+            assert_eq!(NOTE.parse(&text[..len]), None);
         }
-        assert_eq!(Synced::parse(&text.replace('6', "7")), None);
+        assert_eq!(NOTE.parse(&text.replace('6', "7")), None);
     }
 }

@@ -133,6 +133,14 @@ impl LiveState {
     }
 }
 
+/// The data files that one record of a MANIFEST adds. Nothing when it has fields that are not known
+/// here.
+pub(crate) fn files_added(edit: &[u8]) -> Option<Vec<u64>> {
+    let mut state = LiveState::default();
+    state.apply(Input(edit))?;
+    Some(state.files.into_keys().collect())
+}
+
 /// What begins a field of a version edit.
 mod tag {
     pub(super) const COMPARATOR: u64 = 1;

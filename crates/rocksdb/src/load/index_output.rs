@@ -34,6 +34,7 @@ impl IndexOutput<'_> {
         let mut tally = Tally::default();
         if let Some(file) = self.write(&mut tally)? {
             self.land(&file)?;
+            self.shard.db().note_manifest();
         }
         self.context.report_stored(tally);
         Ok(())

@@ -57,6 +57,7 @@ impl Output<'_> {
     pub(super) fn store(&self) -> Result<()> {
         let draft = self.store_draft()?;
         self.sync_what_stays(&draft)?;
+        self.shard.db().note_manifest();
         let Draft { fates, tally, has_existing, is_refused, .. } = draft;
         if !is_refused {
             self.context.report_stored(tally);

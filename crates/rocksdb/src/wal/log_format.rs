@@ -135,6 +135,11 @@ impl<'a> Records<'a> {
         Self { log, offset: 0, sound_end: 0, stop: None }
     }
 
+    /// The records from a place on where one begins; the log begins with one of its blocks.
+    pub(crate) fn from(log: &'a [u8], offset: usize) -> Self {
+        Self { log, offset, sound_end: offset, stop: None }
+    }
+
     /// Puts up to `payload_max` bytes of the next record into `payload`; false at the end.
     pub(crate) fn next(&mut self, payload: &mut Vec<u8>, payload_max: usize) -> bool {
         payload.clear();

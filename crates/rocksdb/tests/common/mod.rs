@@ -1,6 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -17,6 +19,23 @@ pub(crate) fn settings() -> Settings {
         memtable_bytes: 4 << 20,
         background_threads: 2,
         ..Settings::default()
+    }
+}
+
+/// Copies a directory with everything below it. What goes away meanwhile is left out.
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            match fs::copy(entry.path(), target) {
+                Err(error) if error.kind() != ErrorKind::NotFound => panic!("{error}"),
+                _ => {}
+            }
+        }
     }
 }
 

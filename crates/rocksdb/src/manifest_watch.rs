@@ -1,0 +1,47 @@
+//! The thread that follows the MANIFEST of each shard.
+//!
+//! Loads note what they have stored themselves. RocksDB stores memtables by itself, in the
+//! background, and then removes their logs: this thread sees it, and notes it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+
+use crate::database::Database;
+
+/// How often it looks. A look at a MANIFEST that has not changed takes a few system calls.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Follows until it is stopped.
+pub(crate) struct ManifestWatch(Mutex<Option<Watcher>>);
+
+struct Watcher {
+    /// Its end is what the thread waits for.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl ManifestWatch {
+    /// Follows these databases. Where no thread can be had only loads and the close note anything.
+    pub(crate) fn start(databases: Vec<Arc<Database>>) -> Self {
+        let (stop, stopped) = bounded::<()>(0);
+        let work = move || {
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                databases.iter().for_each(|database| database.note_manifest());
+            }
+        };
+        let thread = Builder::new().name("tonnage-manifest".to_owned()).spawn(work);
+        Self(Mutex::new(thread.ok().map(|thread| Watcher { stop, thread })))
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(&self) {
+        let watcher = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Watcher { stop, thread }) = watcher {
+            drop(stop);
+            let _ = thread.join();
+        }
+    }
+}
