@@ -5,6 +5,7 @@
 //!    write, and only then are numbers handed out again.
 //! 3. At open, counting goes on at the mark: what was left of the last block is skipped.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -55,11 +56,18 @@ impl VersionCounter {
     /// latest.
     #[inline]
     pub(crate) fn next_until(&self, deadline: Instant) -> Result<u64> {
-        let version = self.next.fetch_add(1, Ordering::SeqCst);
-        if version >= self.reserved_end.load(Ordering::SeqCst) {
-            self.reserve(version, deadline)?;
+        self.next_many_until(1, deadline).map(|versions| versions.start)
+    }
+
+    /// So many consecutive numbers, at least one.
+    #[inline]
+    pub(crate) fn next_many_until(&self, count: u64, deadline: Instant) -> Result<Range<u64>> {
+        let first = self.next.fetch_add(count, Ordering::SeqCst);
+        let versions = first..first + count;
+        if versions.end > self.reserved_end.load(Ordering::SeqCst) {
+            self.reserve(versions.end - 1, deadline)?;
         }
-        Ok(version)
+        Ok(versions)
     }
 
     #[cold]

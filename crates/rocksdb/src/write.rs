@@ -18,13 +18,13 @@
 //! write RocksDB refuses every further write: for a full disk until there is space again, which it
 //! looks for every few seconds; for any other failure until it is opened again.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use rocksdb::ReadOptions;
+use rocksdb::{ColumnFamily, ReadOptions};
 use tonnage_engine::header::Header;
 use tonnage_engine::{
-    Condition, Durability, Error, Operation, Result, SpaceInfo, WriteBatch, WriteOutcome,
+    Condition, Durability, Error, Operation, Result, SpaceId, SpaceInfo, WriteBatch, WriteOutcome,
     prefixed_shard,
 };
 
@@ -66,21 +66,37 @@ impl OpenStore {
         durability: Durability,
         deadline: Instant,
     ) -> Result<WriteOutcome> {
-        let destination = self.check_batch(batch)?;
+        let destination = self.check_batch(batch, &mut None)?;
         let shard = &self.shards()[destination.shard];
         shard.pace.write(destination.bytes, deadline, || {
             let _stripe = shard.stripe(destination.shard_key);
             let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+            self.check_spaces(batch, &mut None)?;
             if let Some(refused) = self.judge(shard, batch, &Left::default())? {
                 return Ok(Attempt::Done(refused));
             }
             let version = shard.versions.next_until(deadline)?;
-            let mut rows = rocksdb::WriteBatch::default();
-            encode(shard, batch, version, &mut rows);
-            Ok(match pace::attempt(shard, durability == Durability::Fsync, rows)? {
+            let mut rows = Encoder::new(shard);
+            rows.add(batch, version);
+            Ok(match pace::attempt(shard, durability == Durability::Fsync, rows.batch)? {
                 Attempt::Done(()) => Attempt::Done(WriteOutcome::Applied { version }),
                 Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
             })
+        })
+    }
+
+    /// Checks that the spaces of a batch exist. `known` is one that does while the gate is held.
+    pub(crate) fn check_spaces(
+        &self,
+        batch: &WriteBatch,
+        known: &mut Option<SpaceId>,
+    ) -> Result<()> {
+        batch.runs().try_for_each(|(space, _)| {
+            if *known != Some(space) {
+                self.space(space)?;
+                *known = Some(space);
+            }
+            Ok(())
         })
     }
 
@@ -92,8 +108,7 @@ impl OpenStore {
         batch: &WriteBatch,
         left: &Left<'_>,
     ) -> Result<Option<WriteOutcome>> {
-        batch.runs().try_for_each(|(space, _)| self.space(space).map(drop))?;
-        if (0..batch.len()).all(|index| batch.condition(index) == Condition::Always) {
+        if !has_conditions(batch) {
             return Ok(None);
         }
         let now_ms = self.clock().now_ms();
@@ -120,19 +135,27 @@ impl OpenStore {
     }
 
     /// Checks keys, values and sizes, and that everything belongs together; the answer is where it
-    /// belongs.
-    pub(crate) fn check_batch<'b>(&self, batch: &'b WriteBatch) -> Result<Destination<'b>> {
+    /// belongs. `known_space` is the one looked up last.
+    pub(crate) fn check_batch<'b>(
+        &self,
+        batch: &'b WriteBatch,
+        known_space: &mut Option<Arc<SpaceInfo>>,
+    ) -> Result<Destination<'b>> {
         let mut shard_key: Option<&[u8]> = None;
         let mut placed: Option<(usize, &[u8])> = None;
         let mut bytes = 0;
         for (space, run) in batch.runs() {
-            let space = self.space(space)?;
+            let known = known_space.take().filter(|known| known.id == space);
+            let space: &SpaceInfo = known_space.insert(match known {
+                Some(known) => known,
+                None => self.space(space)?,
+            });
             for index in run {
                 let (key, value) = (batch.key(index), batch.value(index));
                 let len = self
-                    .check_key(&space, key)
+                    .check_key(space, key)
                     .map_err(|error| error.at(format_args!("operation {index}")))?;
-                self.check_value(&space, value)
+                self.check_value(space, value)
                     .map_err(|error| error.at(format_args!("operation {index}")))?;
                 bytes += key.len() + value.len();
                 let own = &key[..len];
@@ -142,7 +165,7 @@ impl OpenStore {
                     shard_key.get_or_insert(own)
                 };
                 if *first != own {
-                    return Err(not_together(&space, index));
+                    return Err(not_together(space, index));
                 }
             }
         }
@@ -208,30 +231,51 @@ fn stored_header(shard: &Shard, physical: &[u8], options: &ReadOptions) -> Resul
     }
 }
 
-/// Adds a batch to one as RocksDB takes it; its keys are noted in the shard's load windows.
-pub(crate) fn encode(
-    shard: &Shard,
-    batch: &WriteBatch,
-    version: u64,
-    rows: &mut rocksdb::WriteBatch,
-) {
-    let (mut physical, mut stored) = (Vec::new(), Vec::new());
-    for (space, run) in batch.runs() {
-        for index in run {
-            physical_key(space, batch.key(index), &mut physical);
-            shard.windows.record(&physical);
-            if batch.condition(index) != Condition::Always {
-                shard.windows.record_judged(&physical, version);
-            }
-            match batch.operation(index) {
-                Operation::Put => {
-                    stored.clear();
-                    Header { version, expires_at_ms: batch.expires_at_ms(index) }
-                        .append_to(&mut stored);
-                    stored.extend_from_slice(batch.value(index));
-                    rows.put_cf(shard.rows(), &physical, &stored);
+/// Whether any operation of a batch has a condition.
+pub(crate) fn has_conditions(batch: &WriteBatch) -> bool {
+    (0..batch.len()).any(|index| batch.condition(index) != Condition::Always)
+}
+
+/// Makes one batch of RocksDB's of batches. Its memory serves all of them.
+pub(crate) struct Encoder<'a> {
+    shard: &'a Shard,
+    family: &'a ColumnFamily,
+    physical: Vec<u8>,
+    stored: Vec<u8>,
+    pub(crate) batch: rocksdb::WriteBatch,
+}
+
+impl<'a> Encoder<'a> {
+    pub(crate) fn new(shard: &'a Shard) -> Self {
+        Self {
+            shard,
+            family: shard.rows(),
+            physical: Vec::new(),
+            stored: Vec::new(),
+            batch: rocksdb::WriteBatch::default(),
+        }
+    }
+
+    /// Adds a batch; its keys are noted in the shard's load windows.
+    pub(crate) fn add(&mut self, batch: &WriteBatch, version: u64) {
+        let Self { shard, family, physical, stored, .. } = self;
+        for (space, run) in batch.runs() {
+            for index in run {
+                physical_key(space, batch.key(index), physical);
+                shard.windows.record(physical);
+                if batch.condition(index) != Condition::Always {
+                    shard.windows.record_judged(physical, version);
                 }
-                Operation::Delete => rows.delete_cf(shard.rows(), &physical),
+                match batch.operation(index) {
+                    Operation::Put => {
+                        stored.clear();
+                        Header { version, expires_at_ms: batch.expires_at_ms(index) }
+                            .append_to(stored);
+                        stored.extend_from_slice(batch.value(index));
+                        self.batch.put_cf(family, &*physical, &*stored);
+                    }
+                    Operation::Delete => self.batch.delete_cf(family, &*physical),
+                }
             }
         }
     }

@@ -10,20 +10,18 @@
 //!    [leave](Left).
 //! 5. Those whose conditions hold are one RocksDB batch: one write to the log, and one sync.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{
-    Condition, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
-};
+use tonnage_engine::{Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
 
 use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
 use crate::shard::Shard;
 use crate::stall;
-use crate::write::encode;
+use crate::write::{Encoder, has_conditions};
 
 /// How many bytes are written to the log at once, unless one batch alone is larger.
 const PORTION_BYTES: usize = 16 << 20;
@@ -46,8 +44,9 @@ impl OpenStore {
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> =
             batches.iter().map(|_| None).collect();
         let mut shards: Vec<Vec<Member<'_>>> = self.shards().iter().map(|_| Vec::new()).collect();
+        let mut known_space = None;
         for (index, batch) in batches.iter().enumerate() {
-            match self.check_batch(batch) {
+            match self.check_batch(batch, &mut known_space) {
                 Ok(to) => {
                     let stripe = Shard::stripe_of(to.shard_key);
                     shards[to.shard].push(Member { index, batch, stripe, bytes: to.bytes });
@@ -85,12 +84,17 @@ impl OpenStore {
         let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
         let (mut left, mut answers) =
             (Left::for_portion(portion), Answers::with_capacity(portion.len()));
-        let mut rows = rocksdb::WriteBatch::default();
-        for Member { batch, .. } in portion {
-            answers.push(match self.judge(shard, batch, &left) {
+        let mut rows = Encoder::new(shard);
+        let mut known_space = None;
+        // Those of batches that are not carried out are never used.
+        let versions = shard.versions.next_many_until(portion.len() as u64, deadline)?;
+        for (Member { batch, .. }, version) in portion.iter().zip(versions) {
+            let judged = self
+                .check_spaces(batch, &mut known_space)
+                .and_then(|()| self.judge(shard, batch, &left));
+            answers.push(match judged {
                 Ok(None) => {
-                    let version = shard.versions.next_until(deadline)?;
-                    encode(shard, batch, version, &mut rows);
+                    rows.add(batch, version);
                     left.add(batch, version);
                     Ok(WriteOutcome::Applied { version })
                 }
@@ -98,10 +102,10 @@ impl OpenStore {
                 Err(error) => Err(error),
             });
         }
-        if rows.is_empty() {
+        if rows.batch.is_empty() {
             return Ok(Attempt::Done(answers));
         }
-        Ok(match pace::attempt(shard, durability == Durability::Fsync, rows)? {
+        Ok(match pace::attempt(shard, durability == Durability::Fsync, rows.batch)? {
             Attempt::Done(()) => Attempt::Done(answers),
             Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
         })
@@ -125,7 +129,9 @@ fn portions<'m, 'b>(mut members: &'m [Member<'b>]) -> impl Iterator<Item = &'m [
 
 /// Takes the stripes of a portion in the order in which everybody takes them.
 fn stripes<'s>(shard: &'s Shard, portion: &[Member<'_>]) -> Vec<MutexGuard<'s, ()>> {
-    let numbers: BTreeSet<usize> = portion.iter().map(|member| member.stripe).collect();
+    let mut numbers: Vec<usize> = portion.iter().map(|member| member.stripe).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
     numbers.into_iter().map(|number| shard.numbered_stripe(number)).collect()
 }
 
@@ -145,9 +151,6 @@ pub(crate) struct Left<'b> {
 
 impl<'b> Left<'b> {
     fn for_portion(portion: &[Member<'b>]) -> Self {
-        let has_conditions = |batch: &WriteBatch| {
-            (0..batch.len()).any(|index| batch.condition(index) != Condition::Always)
-        };
         Self {
             rows: HashMap::new(),
             is_wanted: portion.iter().any(|member| has_conditions(member.batch)),
