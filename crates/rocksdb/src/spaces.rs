@@ -5,7 +5,7 @@
 //! | `space/` and the number, four bytes big-endian | format 1 (a byte); 1 for live, 2 for dropping (a byte); length of the name (four bytes little-endian); name; shape |
 //! | `next space` | the number of the next space, four bytes little-endian |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rocksdb::{Direction, IteratorMode, WriteBatch};
@@ -26,21 +26,42 @@ const DROPPING: u8 = 2;
 /// All spaces that exist.
 #[derive(Debug, Default)]
 pub(crate) struct Spaces {
-    live: RwLock<BTreeMap<SpaceId, Arc<SpaceInfo>>>,
+    live: RwLock<Live>,
     /// Held while the list changes, and by a checkpoint, whose shards must agree on it.
     changing: Mutex<()>,
+}
+
+/// The spaces that are not being dropped.
+#[derive(Debug, Default)]
+struct Live {
+    by_id: BTreeMap<SpaceId, Arc<SpaceInfo>>,
+    /// The names in use, so that making a space costs the same however many there are.
+    names: HashSet<String>,
+}
+
+impl Live {
+    fn insert(&mut self, info: SpaceInfo) {
+        self.names.insert(info.name.clone());
+        self.by_id.insert(info.id, Arc::new(info));
+    }
+
+    fn remove(&mut self, id: SpaceId) {
+        if let Some(info) = self.by_id.remove(&id) {
+            self.names.remove(&info.name);
+        }
+    }
 }
 
 impl Spaces {
     /// Reads the list. The second answer are spaces whose drop was cut short.
     pub(crate) fn open(db: &Database) -> Result<(Self, Vec<SpaceId>)> {
-        let (mut live, mut dropping) = (BTreeMap::new(), Vec::new());
+        let (mut live, mut dropping) = (Live::default(), Vec::new());
         for entry in db.iterator(IteratorMode::From(PREFIX, Direction::Forward)) {
             let (key, value) = entry.map_err(|error| translate(PLACE, error))?;
             let Some(id) = key.strip_prefix(PREFIX) else { break };
             let id = SpaceId(u32::from_be_bytes(id.try_into().map_err(|_| damaged())?));
             match parse(id, &value)? {
-                (LIVE, info) => drop(live.insert(id, Arc::new(info))),
+                (LIVE, info) => live.insert(info),
                 (DROPPING, _) => dropping.push(id),
                 _ => return Err(damaged()),
             }
@@ -53,6 +74,7 @@ impl Spaces {
         self.live
             .read()
             .unwrap_or_else(PoisonError::into_inner)
+            .by_id
             .get(&id)
             .cloned()
             .ok_or_else(|| no_such_space(id))
@@ -61,7 +83,7 @@ impl Spaces {
     /// All of them, by ascending number.
     pub(crate) fn list(&self) -> Vec<SpaceInfo> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.values().map(|space| SpaceInfo::clone(space)).collect()
+        live.by_id.values().map(|space| SpaceInfo::clone(space)).collect()
     }
 
     /// Keeps the list as it is while the answer is held.
@@ -76,8 +98,8 @@ impl Spaces {
             .live
             .read()
             .unwrap_or_else(PoisonError::into_inner)
-            .values()
-            .any(|space| space.name == name);
+            .names
+            .contains(name);
         if is_taken {
             return Err(Error::conflict(format!(
                 "a space named '{name}' exists: drop it first or choose another name"
@@ -93,7 +115,7 @@ impl Spaces {
         batch.put(key_of(id), value_of(LIVE, &info));
         batch.put(NEXT, next.to_le_bytes());
         write_synced(db, batch)?;
-        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(info));
+        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(info);
         Ok(id)
     }
 
@@ -105,7 +127,7 @@ impl Spaces {
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(DROPPING, &info));
         write_synced(db, batch)?;
-        self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.live.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         Ok(())
     }
 

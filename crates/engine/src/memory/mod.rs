@@ -18,7 +18,7 @@ mod session;
 mod space;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -53,6 +53,8 @@ struct MemoryStore {
 #[derive(Debug)]
 struct Spaces {
     by_id: BTreeMap<SpaceId, Arc<Space>>,
+    /// The names in use.
+    names: HashSet<String>,
     next_id: u32,
 }
 
@@ -90,7 +92,11 @@ impl MemoryEngine {
                 shards: 1,
             },
             clock,
-            spaces: RwLock::new(Spaces { by_id: BTreeMap::new(), next_id: 0 }),
+            spaces: RwLock::new(Spaces {
+                by_id: BTreeMap::new(),
+                names: HashSet::new(),
+                next_id: 0,
+            }),
             versions: Versions::default(),
         };
         Self { store: Arc::new(store) }
@@ -134,7 +140,7 @@ impl Engine for MemoryEngine {
 
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
-        if spaces.by_id.values().any(|space| space.info().name == name) {
+        if spaces.names.contains(name) {
             return Err(Error::conflict(format!(
                 "a space named '{name}' exists: drop it first or choose another name"
             )));
@@ -143,6 +149,7 @@ impl Engine for MemoryEngine {
         spaces.next_id =
             id.0.checked_add(1)
                 .ok_or_else(|| Error::exhausted("all space numbers of this store are used up"))?;
+        spaces.names.insert(name.to_owned());
         spaces.by_id.insert(
             id,
             Arc::new(Space::new(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() })),
@@ -156,7 +163,9 @@ impl Engine for MemoryEngine {
 
     fn drop_space(&self, space: SpaceId) -> Result<()> {
         let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
-        spaces.by_id.remove(&space).map(drop).ok_or_else(|| no_such_space(space))
+        let dropped = spaces.by_id.remove(&space).ok_or_else(|| no_such_space(space))?;
+        spaces.names.remove(&dropped.info().name);
+        Ok(())
     }
 
     fn shard_of(&self, _shard_key: &[u8]) -> ShardId {
