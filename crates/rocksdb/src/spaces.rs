@@ -94,12 +94,8 @@ impl Spaces {
     /// Makes a space, durably.
     pub(crate) fn create(&self, db: &Database, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         let _held = self.hold();
-        let is_taken = self
-            .live
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .names
-            .contains(name);
+        let is_taken =
+            self.live.read().unwrap_or_else(PoisonError::into_inner).names.contains(name);
         if is_taken {
             return Err(Error::conflict(format!(
                 "a space named '{name}' exists: drop it first or choose another name"

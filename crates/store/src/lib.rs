@@ -29,6 +29,7 @@
 //! ```
 
 pub mod bulk;
+mod cancel;
 pub mod catalog;
 mod check;
 pub mod codec;
@@ -45,15 +46,16 @@ pub mod value;
 
 pub use arrow;
 pub use bulk::get::{
-    BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeySource, MultiGet, RelatedRow,
-    TableBatch,
+    BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeyOrigin, KeySender, KeySource,
+    MultiGet, MultiGetRequest, RelatedRow, ResumeToken, TableBatch,
 };
 pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows};
 pub use bulk::put::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Entry,
-    EntryBatch, EntryStream, ErrorsMax, ExistingEntry, FailedEntry, Load, Payload, Progress,
-    StreamReport, TryPush, UnreadEntry, pair_stream, record_batch_stream, row_stream,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, Entry, EntryBatch,
+    EntryStream, ErrorsMax, ExistingEntry, FailedEntry, Load, Payload, Progress, StreamReport,
+    TryPush, UnreadEntry, pair_stream, record_batch_stream, row_stream,
 };
+pub use cancel::Cancel;
 pub use catalog::{Catalog, TableEntry};
 pub use check::CheckReport;
 pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
@@ -65,6 +67,7 @@ pub use index::{
 pub use kv::{
     Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs,
 };
+pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};

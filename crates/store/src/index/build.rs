@@ -23,7 +23,7 @@ use tonnage_engine::{
 };
 
 use super::IndexDefinition;
-use crate::bulk::put::Cancel;
+use crate::cancel::Cancel;
 use crate::catalog::Relatives;
 use crate::catalog::{NewIndex, TableEntry};
 use crate::inner::Inner;

@@ -21,7 +21,9 @@ use crate::bulk::get::{Drawn, Source};
 use crate::catalog::TableEntry;
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::inner::Inner;
-use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource, sorted_order};
+use crate::read::{
+    ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource, sorted_order,
+};
 
 const GATHERED_FIRST: usize = 256;
 const GATHERED_MOST: usize = 1 << 18;
@@ -43,7 +45,7 @@ pub(super) fn read(
     store: &Inner,
     table: &Arc<TableEntry>,
     index: &Arc<OpenIndex>,
-    ranges: RangeSource,
+    mut ranges: RangeSource,
     options: &IndexScanOptions,
 ) -> Result<IndexRows> {
     let get = options.check()?;
@@ -59,6 +61,8 @@ pub(super) fn read(
     let is_ordered = options.direction != Direction::Unordered;
     let first =
         options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
+    let control = ReadControl::new(&get.cancel, get.timeout);
+    ranges.watch(&control);
     let source = EntrySource {
         engine: Arc::downgrade(&store.engine),
         classifier: table.classifier.clone(),
@@ -92,6 +96,7 @@ pub(super) fn read(
         scan,
         ordered: is_ordered,
         workers: get.workers(),
+        control,
         shaper,
     };
     Ok(IndexRows { reading: Some(ReadPipeline::new(plan, source)), left: options.limit })
@@ -274,7 +279,7 @@ impl Shaper for IndexShaper {
     fn begin(&self, task: &ReadTask) -> Arc<Slices> {
         match task {
             ReadTask::Entries { entries, .. } => entries.clone(),
-            ReadTask::Keys(_) | ReadTask::Ranges(_) | ReadTask::Filtered { .. } => Arc::default(),
+            _ => Arc::default(),
         }
     }
 
@@ -296,6 +301,7 @@ impl Shaper for IndexShaper {
             rows: self.table.codec.decode(rows, some, self.projection.as_deref())?,
             versions: pick(&rows.versions),
             expiries_ms: pick(&rows.expiries_ms),
+            origins: Vec::new(),
         });
         Ok(())
     }

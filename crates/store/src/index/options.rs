@@ -1,8 +1,12 @@
 //! What to read through an index, and how.
 
+use std::time::Duration;
+
 use tonnage_engine::{Direction, Error, Result};
 
 use crate::Value;
+use crate::bulk::get::Consistency;
+use crate::cancel::Cancel;
 use crate::codec::FieldRange;
 
 /// Which entries of an index are wanted: those that begin with some values, and go on within a
@@ -46,6 +50,12 @@ pub struct IndexScanOptions {
     /// How many requests to the engine are under way at a time (1 to 1,024). Default: the number of
     /// cores.
     pub max_concurrent_requests: Option<usize>,
+    /// The longest that the scan may take, from the call on; then it ends with `TimedOut`.
+    pub timeout: Option<Duration>,
+    /// Ends the scan from another thread.
+    pub cancel: Cancel,
+    /// How fresh the rows must be.
+    pub consistency: Consistency,
 }
 
 impl Default for IndexScanOptions {
@@ -57,6 +67,9 @@ impl Default for IndexScanOptions {
             batch_rows_max: 8_192,
             batch_bytes_max: 4 << 20,
             max_concurrent_requests: None,
+            timeout: None,
+            cancel: Cancel::default(),
+            consistency: Consistency::default(),
         }
     }
 }
@@ -72,6 +85,9 @@ impl IndexScanOptions {
             batch_rows_max: self.batch_rows_max,
             batch_bytes_max: self.batch_bytes_max,
             direction: self.direction,
+            timeout: self.timeout,
+            cancel: self.cancel.clone(),
+            consistency: self.consistency,
             ..crate::BulkGetOptions::default()
         };
         options.check()?;

@@ -1,6 +1,7 @@
 //! Bulk get over key/value pairs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::{
     Direction, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, ScanOptions, Slices,
@@ -9,9 +10,13 @@ use tonnage_engine::{
 use super::key::count_components;
 use super::scope::{ComponentLimit, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
-use crate::bulk::get::{BulkGetOptions, Drawn, KEY_MEMORY_BYTES, Source, count_space, keys_left};
+use crate::bulk::get::{
+    BulkGetOptions, Consistency, Drawn, KEY_MEMORY_BYTES, Source, count_space, keys_left,
+};
+use crate::cancel::Cancel;
 use crate::inner::Inner;
-use crate::read::{KeyBatcher, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
+use crate::read::control::ReadProgress;
+use crate::read::{KeyBatcher, ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// How to get pairs.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +42,13 @@ pub struct PairGetOptions {
     pub batch_rows_max: Option<usize>,
     /// About how many bytes of keys and values one batch holds (1 KiB to 256 MiB). Default: 4 MiB.
     pub batch_bytes_max: Option<usize>,
+    /// The longest that the read may take, from the call to its last pair; then it ends with
+    /// `TimedOut`, whatever its source of keys does.
+    pub timeout: Option<Duration>,
+    /// Ends the read from another thread.
+    pub cancel: Cancel,
+    /// How fresh the pairs must be.
+    pub consistency: Consistency,
 }
 
 impl PairGetOptions {
@@ -48,6 +60,13 @@ impl PairGetOptions {
 /// The pairs of a bulk get, an iterator of batches.
 pub struct BulkPairs {
     reading: ReadPipeline<PairShaper>,
+}
+
+impl BulkPairs {
+    /// Watches the read, from any thread.
+    pub fn progress(&self) -> ReadProgress {
+        self.reading.plan().control.progress.clone()
+    }
 }
 
 impl Iterator for BulkPairs {
@@ -99,7 +118,10 @@ fn read(store: &Inner, source: Given, options: &PairGetOptions) -> Result<BulkPa
         ));
     }
     let plan = plan(store, options)?;
+    let mut source = source;
+    source.watch(&plan.control);
     let tasks = PairTasks {
+        progress: plan.control.progress.clone(),
         source,
         key_bytes_max: store.engine.capability().key_bytes_max,
         current: Slices::new(),
@@ -121,6 +143,8 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         max_concurrent_requests: options.max_concurrent_requests,
         limit_per_key: options.limit_per_key,
         memory_bytes_max: options.key_memory_bytes(),
+        timeout: options.timeout,
+        consistency: options.consistency,
         ..Default::default()
     };
     let general = BulkGetOptions {
@@ -145,6 +169,7 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         },
         ordered: options.direction != Direction::Unordered,
         workers: general.workers(),
+        control: ReadControl::new(&options.cancel, options.timeout),
         shaper: PairShaper,
     })
 }
@@ -194,6 +219,13 @@ impl Given {
         }
     }
 
+    fn watch(&mut self, control: &Arc<ReadControl>) {
+        match self {
+            Given::Single(keys) => keys.watch(control),
+            Given::Batches(batches) => batches.watch(control),
+        }
+    }
+
     fn detach(&mut self) {
         match self {
             Given::Single(keys) => keys.detach(),
@@ -230,6 +262,7 @@ impl Given {
 
 /// Cuts keys into tasks.
 struct PairTasks {
+    progress: ReadProgress,
     source: Given,
     key_bytes_max: usize,
     current: Slices,
@@ -257,6 +290,7 @@ impl PairTasks {
                 Ok(Drawn::Item(keys)) => {
                     self.current = keys;
                     self.keys += self.current.len();
+                    self.progress.note_keys(self.current.len());
                     self.items += 1;
                     self.next = 0;
                 }

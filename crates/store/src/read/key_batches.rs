@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::Slices;
 
+use crate::read::origin::KeyOrigin;
 use crate::read::pipeline::ReadTask;
 
 /// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon
@@ -40,6 +41,8 @@ pub(crate) struct KeyBatcher {
     /// workers.
     memory_bytes_max: usize,
     keys: Slices,
+    /// Where each key comes from, if that is told of the rows.
+    origins: Vec<KeyOrigin>,
     /// How many of the first gatherings were full.
     filled: usize,
     /// What a later one holds, if memory allows.
@@ -55,6 +58,8 @@ struct Waiting {
     /// The number of each key is in its lower half; empty for keys that are read in the order
     /// given.
     order: Vec<u128>,
+    /// Where each key comes from; empty where that is not told.
+    origins: Vec<KeyOrigin>,
     next: usize,
 }
 
@@ -63,16 +68,24 @@ impl Waiting {
         if self.order.is_empty() { self.keys.len() } else { self.order.len() }
     }
 
-    fn key(&self, place: usize) -> &[u8] {
-        self.keys.get(self.order.get(place).map_or(place, |entry| number_of(*entry)))
+    fn number(&self, place: usize) -> usize {
+        self.order.get(place).map_or(place, |entry| number_of(*entry))
     }
 }
 
 impl KeyBatcher {
     /// Keys are read sorted and once each, unless they must be answered in the order given.
     pub(crate) fn new(ordered: bool, memory_bytes_max: usize) -> Self {
-        let (keys, waiting) = (Slices::new(), Waiting::default());
-        Self { ordered, memory_bytes_max, keys, filled: 0, part: usize::MAX, since: None, waiting }
+        Self {
+            ordered,
+            memory_bytes_max,
+            keys: Slices::new(),
+            origins: Vec::new(),
+            filled: 0,
+            part: usize::MAX,
+            since: None,
+            waiting: Waiting::default(),
+        }
     }
 
     /// The next task made of keys gathered before.
@@ -82,18 +95,20 @@ impl KeyBatcher {
         }
         let bytes_max = self.memory_bytes_max / 2 / TASKS_MOST;
         let waiting = &mut self.waiting;
-        let (mut keys, mut bytes) = (Slices::new(), 0);
+        let (mut keys, mut origins, mut bytes) = (Slices::new(), Vec::new(), 0);
         // At least one key, however little memory there is.
         while (bytes < bytes_max || keys.is_empty()) && waiting.next < waiting.len() {
-            let key = waiting.key(waiting.next);
+            let number = waiting.number(waiting.next);
+            let key = waiting.keys.get(number);
             keys.push(key);
+            origins.extend(waiting.origins.get(number));
             bytes += key.len() + KEY_EXTRA_BYTES;
             waiting.next += 1;
         }
         if waiting.next == waiting.len() {
             *waiting = Waiting::default();
         }
-        Some(ReadTask::Keys(keys))
+        Some(ReadTask::Keys(keys).traced(origins))
     }
 
     /// Whether there are no tasks to be taken.
@@ -103,6 +118,13 @@ impl KeyBatcher {
 
     pub(crate) fn push(&mut self, key: &[u8]) {
         self.keys.push(key);
+    }
+
+    /// The same for a key whose rows tell where it comes from: it is answered as often as it is
+    /// asked for.
+    pub(crate) fn push_traced(&mut self, key: &[u8], origin: KeyOrigin) {
+        self.keys.push(key);
+        self.origins.push(origin);
     }
 
     /// Whether enough is gathered for now.
@@ -120,7 +142,8 @@ impl KeyBatcher {
     }
 
     fn bytes(&self) -> usize {
-        self.keys.bytes() + self.keys.len() * KEY_EXTRA_BYTES
+        let origins = std::mem::size_of_val(&self.origins[..]);
+        self.keys.bytes() + self.keys.len() * KEY_EXTRA_BYTES + origins
     }
 
     /// How many keys this gathering may hold.
@@ -134,8 +157,13 @@ impl KeyBatcher {
         self.part = left.map_or(usize::MAX, |left| self.equal_part(left));
         self.since = None;
         let keys = std::mem::take(&mut self.keys);
-        let order = if self.ordered { Vec::new() } else { sorted_and_distinct(&keys) };
-        self.waiting = Waiting { keys, order, next: 0 };
+        let origins = std::mem::take(&mut self.origins);
+        let order = match self.ordered {
+            true => Vec::new(),
+            false if origins.is_empty() => sorted_and_distinct(&keys),
+            false => sorted(&keys),
+        };
+        self.waiting = Waiting { keys, order, origins, next: 0 };
     }
 
     /// What each gathering holds when as few as memory allows share what is left, supposing that
@@ -216,9 +244,7 @@ mod tests {
     fn tasks(points: &mut KeyBatcher) -> Vec<Slices> {
         std::iter::from_fn(|| match points.next_task()? {
             ReadTask::Keys(keys) => Some(keys),
-            ReadTask::Ranges(_) | ReadTask::Filtered { .. } | ReadTask::Entries { .. } => {
-                panic!("whole keys are looked up")
-            }
+            _ => panic!("whole keys are looked up"),
         })
         .collect()
     }

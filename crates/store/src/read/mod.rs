@@ -5,15 +5,20 @@
 //! 1. A dispatcher ([`dispatch`]) takes tasks from their source one after another.
 //! 2. Workers ([`worker`]) each read one task from the engine, batch by batch, and shape the rows.
 //! 3. The pipeline ([`pipeline`]) hands the batches to whoever reads, in order where that is asked.
-//! 4. Whole keys are gathered, sorted and rid of duplicates before they are read
+//! 4. What ends a read early, a cancel or a time-out, is looked at between batches and by whoever
+//!    waits ([`control`]).
+//! 5. Whole keys are gathered, sorted and rid of duplicates before they are read
 //!    ([`key_batches`]); a read of everything takes one range for each part of the engine
 //!    ([`parts`]).
 
+pub(crate) mod control;
 pub(crate) mod dispatch;
 pub(crate) mod key_batches;
+pub(crate) mod origin;
 pub(crate) mod parts;
 pub(crate) mod pipeline;
 pub(crate) mod worker;
 
+pub(crate) use control::ReadControl;
 pub(crate) use key_batches::{KeyBatcher, sorted_order};
 pub(crate) use pipeline::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};

@@ -9,8 +9,10 @@ use tonnage_engine::{
     Engine, Error, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
+use crate::read::control::ReadControl;
 use crate::read::dispatch::{dispatch, panicked};
 use crate::read::key_batches::TASKS_MOST;
+use crate::read::origin::KeyOrigin;
 use crate::read::worker::{read_task, work};
 
 /// Batches that may wait for the reader, for each queue.
@@ -38,6 +40,32 @@ pub(crate) enum ReadTask {
         /// The entry of each key.
         entries: Arc<Slices>,
     },
+    /// Read this, and tell of each row which key it answers.
+    Traced {
+        /// What to read.
+        task: Box<ReadTask>,
+        /// Where each key or range of the task comes from.
+        origins: Arc<Vec<KeyOrigin>>,
+    },
+}
+
+impl ReadTask {
+    /// The same task, whose rows tell which key they answer if there are origins.
+    pub(crate) fn traced(self, origins: Vec<KeyOrigin>) -> Self {
+        if origins.is_empty() {
+            return self;
+        }
+        ReadTask::Traced { task: Box::new(self), origins: Arc::new(origins) }
+    }
+
+    /// Whether it looks keys up, rather than reading ranges.
+    fn is_lookup(&self) -> bool {
+        match self {
+            ReadTask::Keys(_) | ReadTask::Entries { .. } => true,
+            ReadTask::Ranges(_) | ReadTask::Filtered { .. } => false,
+            ReadTask::Traced { task, .. } => task.is_lookup(),
+        }
+    }
 }
 
 /// Where tasks come from.
@@ -104,6 +132,7 @@ pub(crate) struct ReadPlan<S> {
     pub(crate) scan: ScanOptions,
     pub(crate) ordered: bool,
     pub(crate) workers: usize,
+    pub(crate) control: Arc<ReadControl>,
     pub(crate) shaper: S,
 }
 
@@ -173,6 +202,11 @@ impl<S: Shaper> ReadPipeline<S> {
         Self { plan: Arc::new(plan), state: State::Fresh(Box::new(source)) }
     }
 
+    /// How the read is made.
+    pub(crate) fn plan(&self) -> &ReadPlan<S> {
+        &self.plan
+    }
+
     /// Reads the first task; when it is all there is, and small, no thread is started.
     fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
         if !source.is_at_hand() {
@@ -208,6 +242,13 @@ impl<S: Shaper> Iterator for ReadPipeline<S> {
     type Item = Result<S::Output>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let State::Over = self.state {
+            return None;
+        }
+        if let Err(error) = self.plan.control.check() {
+            self.state = State::Over;
+            return Some(Err(error));
+        }
         loop {
             let next = match &mut self.state {
                 State::Over => return None,
@@ -238,6 +279,7 @@ impl<S: Shaper> Iterator for ReadPipeline<S> {
 
 /// The threads of a read, and the queues to them.
 struct Running<T> {
+    control: Arc<ReadControl>,
     /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all,
     /// once.
     queues: Receiver<Receiver<Answer<T>>>,
@@ -287,38 +329,43 @@ impl<T: Send + 'static> Running<T> {
             // The outlet goes last: its end is what tells the reader to look at the failure.
             drop(outlet);
         });
-        Self { queues, current: ended(), rest: None, failure, stop: Some(stop_sender), workers }
-            .with_first_queue()
-    }
-
-    fn with_first_queue(mut self) -> Self {
-        self.advance();
-        self
-    }
-
-    /// Goes on to the next queue; false when there is none.
-    fn advance(&mut self) -> bool {
-        match self.queues.recv() {
-            Ok(queue) => {
-                self.current = queue;
-                true
-            }
-            Err(_) => false,
+        Self {
+            control: plan.control.clone(),
+            queues,
+            current: ended(),
+            rest: None,
+            failure,
+            stop: Some(stop_sender),
+            workers,
         }
     }
 
+    /// Goes on to the next queue; false when there is none.
+    fn advance(&mut self) -> Result<bool> {
+        let next = self.control.recv(&self.queues)?;
+        Ok(next.map(|queue| self.current = queue).is_some())
+    }
+
     fn next(&mut self) -> Option<Result<T>> {
+        self.draw().unwrap_or_else(|error| Some(Err(error)))
+    }
+
+    /// The next piece; an error of its own when the read was called off.
+    fn draw(&mut self) -> Result<Option<Result<T>>> {
         loop {
-            if let Some(result) = self.rest.as_ref().and_then(|rest| rest.recv().ok()) {
-                return Some(result);
+            if let Some(rest) = &self.rest
+                && let Some(result) = self.control.recv(rest)?
+            {
+                return Ok(Some(result));
             }
             self.rest = None;
-            if let Ok(answer) = self.current.recv() {
+            if let Some(answer) = self.control.recv(&self.current)? {
                 self.rest = answer.rest;
-                return Some(answer.result);
+                return Ok(Some(answer.result));
             }
-            if !self.advance() {
-                return self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map(Err);
+            if !self.advance()? {
+                let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                return Ok(failure.take().map(Err));
             }
         }
     }
@@ -326,6 +373,7 @@ impl<T: Send + 'static> Running<T> {
 
 impl<T> Drop for Running<T> {
     fn drop(&mut self) {
+        self.control.leave();
         drop(self.stop.take());
         self.current = ended();
         self.rest = None;
@@ -371,8 +419,7 @@ impl<T> Outlet<T> {
         };
         // Ordered tasks go through one queue: a worker that took a later one first could wait for
         // its reader, who waits for the earlier one, for which there is no worker left.
-        let is_lookup = matches!(task, ReadTask::Keys(_) | ReadTask::Entries { .. });
-        let jobs = if !self.ordered && is_lookup { &self.lookups } else { &self.jobs };
+        let jobs = if !self.ordered && task.is_lookup() { &self.lookups } else { &self.jobs };
         jobs.send(Job { task, results }).is_ok()
     }
 }

@@ -46,7 +46,15 @@ pub(crate) fn read_task<S: Shaper>(
     task: &ReadTask,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    let memory = plan.shaper.begin(task);
+    read_with(plan, task, plan.shaper.begin(task), emit)
+}
+
+fn read_with<S: Shaper>(
+    plan: &ReadPlan<S>,
+    task: &ReadTask,
+    memory: S::Memory,
+    emit: &mut dyn FnMut(S::Output) -> bool,
+) -> Result<()> {
     match task {
         ReadTask::Keys(keys) | ReadTask::Entries { keys, .. } => {
             read_keys(plan, keys, memory, emit)
@@ -58,6 +66,7 @@ pub(crate) fn read_task<S: Shaper>(
             let scan = ScanOptions { filter: Some(filter.clone()), ..plan.scan.clone() };
             read_ranges(plan, ranges.clone(), scan, memory, emit)
         }
+        ReadTask::Traced { task, .. } => read_with(plan, task, memory, emit),
     }
 }
 
@@ -76,6 +85,7 @@ fn read_keys<S: Shaper>(
     let (mut first, mut wanted) = (0, true);
     let mut count = FIRST_READ_KEYS;
     while wanted && first < keys.len() {
+        plan.control.check()?;
         let end = keys.len().min(first + count.min(plan.scan.batch_rows_max));
         let options = ReadOptions {
             projection: plan.projection,
@@ -87,6 +97,7 @@ fn read_keys<S: Shaper>(
         count = (taken * 2).max(FIRST_READ_KEYS);
         first += taken;
         if !rows.is_empty() {
+            plan.control.progress.note_batch(rows.len(), rows.bytes());
             plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
                 wanted = emit(batch);
                 wanted
@@ -107,6 +118,8 @@ fn read_ranges<S: Shaper>(
     let mut rows = Rows::new();
     let mut wanted = true;
     while wanted && scanner.next_batch(&mut rows)? {
+        plan.control.check()?;
+        plan.control.progress.note_batch(rows.len(), rows.bytes());
         plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
             wanted = emit(batch);
             wanted

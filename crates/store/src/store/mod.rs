@@ -13,7 +13,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::Settings;
 
-use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, multi_get};
+use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, MultiGetRequest, multi_get};
 use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_put};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
 use crate::catalog::Catalog;
@@ -215,9 +215,21 @@ impl Store {
     {
         let requests = keys
             .into_iter()
-            .map(|(table, keys)| (table.as_ref().to_owned(), keys.into()))
+            .map(|(table, keys)| MultiGetRequest::new(table.as_ref(), keys))
             .collect();
         multi_get(&self.inner, requests, options)
+    }
+
+    /// The same, where each request may have options of its own: a range, columns, a limit.
+    ///
+    /// # Errors
+    /// As [`Store::multi_get`]. Options of a request that do not fit are the answer to it.
+    pub fn multi_get_requests(
+        &self,
+        requests: impl IntoIterator<Item = MultiGetRequest>,
+        options: &BulkGetOptions,
+    ) -> Result<MultiGet> {
+        multi_get(&self.inner, requests.into_iter().collect(), options)
     }
 
     /// Carries out operations on rows of one shard key, of a table and its relatives, all together

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
 
-use crate::bulk::get::BulkGetOptions;
+use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
+use crate::cancel::Cancel;
+use crate::codec::FieldRange;
 use crate::row::Row;
 
 /// How to write single rows.
@@ -93,6 +95,22 @@ pub struct TableScanOptions {
     pub batch_rows_max: usize,
     /// How many parts of the table are read at a time (1 to 1,024). Default: the number of cores.
     pub max_concurrent_requests: Option<usize>,
+    /// A range of the first key column, across shard keys. It needs an engine that keeps all rows
+    /// in one order: a store with one data directory.
+    pub range: Option<FieldRange>,
+    /// Goes on behind this place of an earlier scan in the same direction; see
+    /// [`BulkGet::position`]. It needs an engine that keeps all rows in one order, and goes without
+    /// `limit_per_shard_key`.
+    ///
+    /// [`BulkGet::position`]: crate::BulkGet::position
+    pub start_after: Option<ResumeToken>,
+    /// The longest that the scan may take, from the call to its last row; then it ends with
+    /// `TimedOut`.
+    pub timeout: Option<Duration>,
+    /// Ends the scan from another thread.
+    pub cancel: Cancel,
+    /// How fresh the rows must be.
+    pub consistency: Consistency,
 }
 
 impl Default for TableScanOptions {
@@ -106,6 +124,11 @@ impl Default for TableScanOptions {
             limit_per_shard_key: None,
             batch_rows_max: 8_192,
             max_concurrent_requests: None,
+            range: None,
+            start_after: None,
+            timeout: None,
+            cancel: Cancel::default(),
+            consistency: Consistency::default(),
         }
     }
 }
@@ -121,6 +144,9 @@ impl TableScanOptions {
             limit_per_key: self.limit,
             batch_rows_max: self.batch_rows_max,
             max_concurrent_requests: self.max_concurrent_requests,
+            timeout: self.timeout,
+            cancel: self.cancel.clone(),
+            consistency: self.consistency,
             ..BulkGetOptions::default()
         }
     }
@@ -133,6 +159,11 @@ impl TableScanOptions {
             if limit == Some(0) {
                 return Err(Error::invalid(format!("{name} is 0: ask for at least one row")));
             }
+        }
+        if self.start_after.is_some() && self.limit_per_shard_key.is_some() {
+            return Err(Error::invalid(
+                "start_after goes without limit_per_shard_key, whose count would begin anew",
+            ));
         }
         Ok(())
     }

@@ -10,12 +10,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::Result;
+use tonnage_engine::{Error, Result};
 
+use crate::read::ReadControl;
+use crate::read::control::LOOK;
 use crate::read::dispatch::next_of;
 
 /// For how long nothing comes before what was gathered is handed over.
 const PAUSE: Duration = Duration::from_micros(500);
+/// The same for keys that somebody pushes: what was pushed together is there already.
+const PUSHED_PAUSE: Duration = Duration::from_micros(50);
 /// How long what comes one by one is left to gather in the queue: waking somebody for each item
 /// costs more than the item.
 const NAP: Duration = Duration::from_micros(100);
@@ -35,6 +39,13 @@ pub(crate) enum Drawn<T> {
 }
 
 impl<T> Drawn<T> {
+    pub(crate) fn map<U>(self, of: impl FnOnce(T) -> U) -> Drawn<U> {
+        match self {
+            Drawn::Item(item) => Drawn::Item(of(item)),
+            nothing => nothing.without_item(),
+        }
+    }
+
     /// The same of something that is no item.
     pub(crate) fn without_item<U>(&self) -> Drawn<U> {
         if matches!(self, Drawn::Nothing) { Drawn::Nothing } else { Drawn::End }
@@ -52,14 +63,25 @@ pub(crate) struct Source<T> {
     draws: Draws<T>,
     is_at_hand: bool,
     items_max: usize,
+    /// For how long nothing comes before what was gathered is handed over.
+    pause: Duration,
+    /// What one item counts towards `items_max`.
+    weight: fn(&T) -> usize,
+    /// What may end the read that it is drawn for.
+    control: Option<Arc<ReadControl>>,
 }
 
 /// The caller's own iterator.
-type Items<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
+pub(crate) type Items<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
 
 enum Draws<T> {
     Here(Items<T>),
-    Away { queue: Arc<Queue<T>>, taken: VecDeque<Result<T>> },
+    /// Several iterators, one after another until they are drawn from side by side.
+    Several(VecDeque<Items<T>>),
+    Away {
+        queue: Arc<Queue<T>>,
+        taken: VecDeque<Result<T>>,
+    },
 }
 
 impl<T: Send + 'static> Source<T> {
@@ -68,7 +90,38 @@ impl<T: Send + 'static> Source<T> {
     where
         I: Iterator<Item = Result<T>> + Send + 'static,
     {
-        Self { draws: Draws::Here(Box::new(items)), is_at_hand: false, items_max }
+        Self::of(Draws::Here(Box::new(items)), items_max)
+    }
+
+    fn of(draws: Draws<T>, items_max: usize) -> Self {
+        let weight = |_: &T| 1;
+        Self { draws, is_at_hand: false, items_max, pause: PAUSE, weight, control: None }
+    }
+
+    /// Several sources that are drawn from side by side, each by a thread of its own, once they
+    /// are detached.
+    pub(crate) fn several(items: VecDeque<Items<T>>, items_max: usize) -> Self {
+        Self::of(Draws::Several(items), items_max)
+    }
+
+    /// A source that is pushed into.
+    pub(crate) fn pushed(items_max: usize) -> (Pusher<T>, Self) {
+        let queue = Arc::new(Queue::new(items_max, 1, |_| 1));
+        let away = Draws::Away { queue: queue.clone(), taken: VecDeque::new() };
+        let mut source = Self::of(away, items_max);
+        source.pause = PUSHED_PAUSE;
+        (Pusher(queue), source)
+    }
+
+    /// The same, where items differ in what they take.
+    pub(crate) fn weighed(mut self, weight: fn(&T) -> usize) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// Whoever waits for an item looks at this.
+    pub(crate) fn watch(&mut self, control: &Arc<ReadControl>) {
+        self.control = Some(control.clone());
     }
 
     /// The same, where it is known whether the items need only be taken.
@@ -86,6 +139,8 @@ impl<T: Send + 'static> Source<T> {
     pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.draws {
             Draws::Here(items) => items.size_hint(),
+            Draws::Several(all) if all.is_empty() => (0, Some(0)),
+            Draws::Several(_) => (0, None),
             Draws::Away { queue, taken } => {
                 let state = queue.lock();
                 let here = taken.len() + state.items.len();
@@ -100,12 +155,23 @@ impl<T: Send + 'static> Source<T> {
         if self.is_at_hand() {
             return;
         }
-        let queue = Arc::new(Queue::new(self.items_max));
-        let away = Draws::Away { queue: queue.clone(), taken: VecDeque::new() };
-        if let Draws::Here(items) = std::mem::replace(&mut self.draws, away) {
-            queue.lock().hint = items.size_hint();
-            std::thread::spawn(move || queue.fill(items));
+        if let Draws::Away { .. } = self.draws {
+            return;
         }
+        let hint = self.size_hint();
+        let drawn = match std::mem::replace(&mut self.draws, Draws::Several(VecDeque::new())) {
+            Draws::Here(items) => VecDeque::from([items]),
+            Draws::Several(all) => all,
+            Draws::Away { .. } => unreachable!("just seen"),
+        };
+        let is_alone = drawn.len() == 1;
+        let queue = Arc::new(Queue::new(self.items_max, drawn.len(), self.weight));
+        queue.lock().hint = hint;
+        for items in drawn {
+            let queue = queue.clone();
+            std::thread::spawn(move || queue.fill(items, is_alone));
+        }
+        self.draws = Draws::Away { queue, taken: VecDeque::new() };
     }
 
     /// The next item; waits for it.
@@ -119,14 +185,21 @@ impl<T: Send + 'static> Source<T> {
 
     /// The next item, unless none comes for a moment.
     pub(crate) fn next_soon(&mut self) -> Result<Drawn<T>> {
-        self.draw(Some(PAUSE))
+        self.draw(Some(self.pause))
     }
 
     fn draw(&mut self, longest: Option<Duration>) -> Result<Drawn<T>> {
         let next = match &mut self.draws {
             Draws::Here(items) => next_of(items).transpose(),
+            Draws::Several(all) => loop {
+                let Some(items) = all.front_mut() else { break None };
+                if let Some(next) = next_of(items).transpose() {
+                    break Some(next);
+                }
+                all.pop_front();
+            },
             Draws::Away { queue, taken } => {
-                if taken.is_empty() && !queue.take(taken, longest) {
+                if taken.is_empty() && !queue.take(taken, longest, self.control.as_deref())? {
                     return Ok(Drawn::Nothing);
                 }
                 taken.pop_front()
@@ -149,12 +222,17 @@ impl<T> Drop for Source<T> {
 struct Queue<T> {
     state: Mutex<State<T>>,
     items_max: usize,
+    weight: fn(&T) -> usize,
     has_items: Condvar,
     has_room: Condvar,
 }
 
 struct State<T> {
     items: VecDeque<Result<T>>,
+    /// What they count together.
+    weight: usize,
+    /// How many still put items in.
+    fillers: usize,
     /// How many are still in the source, as it says itself.
     hint: (usize, Option<usize>),
     has_ended: bool,
@@ -165,17 +243,20 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    fn new(items_max: usize) -> Self {
+    fn new(items_max: usize, fillers: usize, weight: fn(&T) -> usize) -> Self {
         let state = State {
             items: VecDeque::new(),
+            weight: 0,
+            fillers,
             hint: (0, None),
-            has_ended: false,
+            has_ended: fillers == 0,
             is_unwanted: false,
             waited_for: usize::MAX,
         };
         Self {
             state: Mutex::new(state),
             items_max,
+            weight,
             has_items: Condvar::new(),
             has_room: Condvar::new(),
         }
@@ -186,55 +267,154 @@ impl<T> Queue<T> {
     }
 
     /// Draws until the source ends or fails, or nobody wants more.
-    fn fill(&self, mut items: Items<T>) {
+    fn fill(&self, mut items: Items<T>, is_alone: bool) {
         loop {
             let next = next_of(&mut items).transpose();
             let hint = items.size_hint();
-            let mut state = self.lock();
-            while state.items.len() >= self.items_max && !state.is_unwanted {
-                state = self.has_room.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-            if state.is_unwanted {
+            let mut state = self.room();
+            if state.is_over() {
                 return;
             }
-            state.hint = hint;
-            state.has_ended = !matches!(next, Some(Ok(_)));
-            state.items.extend(next);
-            if state.has_ended || state.items.len() >= state.waited_for {
-                self.has_items.notify_one();
+            if is_alone {
+                state.hint = hint;
             }
-            if state.has_ended {
-                return;
+            match next {
+                Some(Ok(item)) => self.put(state, item),
+                Some(Err(error)) => {
+                    state.items.push_back(Err(error));
+                    return self.end(state);
+                }
+                None => return self.leave(state),
             }
         }
     }
 
+    /// Waits until there is room, or nobody wants more.
+    fn room(&self) -> MutexGuard<'_, State<T>> {
+        let mut state = self.lock();
+        while state.weight >= self.items_max && !state.is_over() {
+            state = self.has_room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+
+    fn put(&self, mut state: MutexGuard<'_, State<T>>, item: T) {
+        state.weight += (self.weight)(&item);
+        state.items.push_back(Ok(item));
+        if state.weight >= state.waited_for {
+            self.has_items.notify_one();
+        }
+    }
+
+    /// One who put items in has no more.
+    fn leave(&self, mut state: MutexGuard<'_, State<T>>) {
+        state.fillers = state.fillers.saturating_sub(1);
+        if state.fillers == 0 {
+            self.end(state);
+        }
+    }
+
+    fn end(&self, mut state: MutexGuard<'_, State<T>>) {
+        state.has_ended = true;
+        self.has_items.notify_one();
+        self.has_room.notify_all();
+    }
+
     /// Takes all items that are there, or come within some time; false when there are none, and
     /// more may come.
-    fn take(&self, taken: &mut VecDeque<Result<T>>, longest: Option<Duration>) -> bool {
+    ///
+    /// # Errors
+    /// What ended the read meanwhile.
+    fn take(
+        &self,
+        taken: &mut VecDeque<Result<T>>,
+        longest: Option<Duration>,
+        control: Option<&ReadControl>,
+    ) -> Result<bool> {
         let mut state = self.lock();
         let since = Instant::now();
         while state.items.is_empty() && !state.has_ended {
             state = match longest {
                 // Whoever has nothing to do is woken by the first item.
                 None => {
+                    if let Some(control) = control {
+                        control.check_wanted()?;
+                    }
                     state.waited_for = 1;
-                    self.has_items.wait(state).unwrap_or_else(PoisonError::into_inner)
+                    let waited = self.has_items.wait_timeout(state, LOOK);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
                 }
-                Some(longest) if since.elapsed() >= longest => return false,
-                Some(_) => {
+                Some(longest) if since.elapsed() >= longest => return Ok(false),
+                Some(longest) => {
                     state.waited_for = self.items_max / 2;
-                    let waited = self.has_items.wait_timeout(state, NAP);
+                    let waited = self.has_items.wait_timeout(state, NAP.min(longest));
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
         }
         state.waited_for = usize::MAX;
-        if state.items.len() >= self.items_max {
-            self.has_room.notify_one();
+        if state.weight >= self.items_max {
+            self.has_room.notify_all();
         }
+        state.weight = 0;
         std::mem::swap(&mut state.items, taken);
-        true
+        Ok(true)
+    }
+}
+
+impl<T> State<T> {
+    /// Whether nothing more is taken in.
+    fn is_over(&self) -> bool {
+        self.is_unwanted || self.has_ended
+    }
+}
+
+/// The end of a source that items are pushed into. The source ends with the last of them.
+pub(crate) struct Pusher<T>(Arc<Queue<T>>);
+
+impl<T> Pusher<T> {
+    /// Waits for room, then hands an item over.
+    ///
+    /// # Errors
+    /// `Cancelled` when nobody draws any more.
+    pub(crate) fn push(&self, item: T) -> Result<()> {
+        let state = self.0.room();
+        if state.is_over() {
+            return Err(unwanted());
+        }
+        self.0.put(state, item);
+        Ok(())
+    }
+
+    /// The same, unless there is no room: then the item comes back.
+    pub(crate) fn try_push(&self, item: T) -> Result<Option<T>> {
+        let state = self.0.lock();
+        if state.is_over() {
+            return Err(unwanted());
+        }
+        if state.weight >= self.0.items_max {
+            return Ok(Some(item));
+        }
+        self.0.put(state, item);
+        Ok(None)
+    }
+}
+
+#[cold]
+fn unwanted() -> Error {
+    Error::cancelled("nobody takes keys any more: the read that they were for has ended")
+}
+
+impl<T> Clone for Pusher<T> {
+    fn clone(&self) -> Self {
+        self.0.lock().fillers += 1;
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Drop for Pusher<T> {
+    fn drop(&mut self) {
+        self.0.leave(self.0.lock());
     }
 }
 

@@ -3,111 +3,18 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::{Error, Ranges, Result, Slices};
+use tonnage_engine::{Direction, Error, Ranges, Result, Slices};
 
-use super::drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
+use super::BulkGetOptions;
+use super::drawn::Drawn;
+use super::resume::Place;
+use super::source::{BulkKey, KeySource, Keyed, Keys};
 use crate::catalog::TableEntry;
 use crate::codec::{FieldRange, NO_SUCH_KEY};
+use crate::read::ReadControl;
 use crate::read::key_batches::KeyBatcher;
+use crate::read::origin::KeyOrigin;
 use crate::read::pipeline::{ReadTask, TaskSource};
-use crate::row::Row;
-use crate::value::Value;
-
-/// A whole or partial primary key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum BulkKey {
-    /// The leading key columns, in key order.
-    Values(Vec<Value>),
-    /// Key columns by name.
-    Row(Row),
-    /// Key columns by name, of a table that the key itself names: an error when another table is
-    /// asked.
-    OfTable(Arc<str>, Row),
-}
-
-impl From<Vec<Value>> for BulkKey {
-    fn from(values: Vec<Value>) -> Self {
-        BulkKey::Values(values)
-    }
-}
-
-impl From<Row> for BulkKey {
-    fn from(row: Row) -> Self {
-        BulkKey::Row(row)
-    }
-}
-
-/// Where the keys of a bulk get come from.
-///
-/// A source may wait, for a queue or a client: the rows of the keys that it has given come when it
-/// gives nothing for about a millisecond. It is then drawn from by a thread of its own. The workers
-/// of a [`multi_get`](crate::Store::multi_get) draw from the sources themselves: there one that
-/// waits withholds the rows of the keys that were gathered from it.
-pub struct KeySource(Keys);
-
-enum Keys {
-    Single(Source<BulkKey>),
-    Batches(Source<RecordBatch>),
-}
-
-impl KeySource {
-    /// Keys one by one, maybe endlessly many.
-    pub fn keys<I, K>(keys: I) -> Self
-    where
-        I: IntoIterator<Item = K>,
-        I::IntoIter: Send + 'static,
-        K: Into<BulkKey>,
-    {
-        let keys = Source::new(keys.into_iter().map(|key| Ok(key.into())), SINGLE_ITEMS_MAX);
-        Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
-    }
-
-    /// Keys one by one from a source that may fail: the rows of the keys before the failure come
-    /// first, then the failure.
-    pub fn try_keys<I>(keys: I) -> Self
-    where
-        I: IntoIterator<Item = Result<BulkKey>>,
-        I::IntoIter: Send + 'static,
-    {
-        let keys = Source::new(keys.into_iter(), SINGLE_ITEMS_MAX);
-        Self(Keys::Single(keys.at_hand(has_items_in_memory::<I::IntoIter>())))
-    }
-
-    /// Keys as record batches of leading key columns, by name: the fast way for millions. A NULL
-    /// leaves its column open.
-    pub fn batches<I>(batches: I) -> Self
-    where
-        I: IntoIterator<Item = Result<RecordBatch>>,
-        I::IntoIter: Send + 'static,
-    {
-        let batches = Source::new(batches.into_iter(), BATCHES_MAX);
-        Self(Keys::Batches(batches.at_hand(has_items_in_memory::<I::IntoIter>())))
-    }
-}
-
-impl From<RecordBatch> for KeySource {
-    fn from(keys: RecordBatch) -> Self {
-        Self::from(vec![keys])
-    }
-}
-
-impl From<Vec<RecordBatch>> for KeySource {
-    fn from(keys: Vec<RecordBatch>) -> Self {
-        Self(Keys::Batches(Source::new(keys.into_iter().map(Ok), BATCHES_MAX).at_hand(true)))
-    }
-}
-
-impl From<Vec<Row>> for KeySource {
-    fn from(keys: Vec<Row>) -> Self {
-        Self::keys(keys)
-    }
-}
-
-impl From<Vec<Vec<Value>>> for KeySource {
-    fn from(keys: Vec<Vec<Value>>) -> Self {
-        Self::keys(keys)
-    }
-}
 
 /// How many keys tasks hold: few at first, so that first rows come soon and few keys spread over
 /// all workers.
@@ -146,6 +53,11 @@ pub(super) struct KeyTasks {
     ranges: TaskSize,
     /// The number of columns of the first key, when a range wants all keys alike.
     columns: Option<usize>,
+    /// Whether rows tell which key they answer.
+    is_tracing: bool,
+    /// Where to go on.
+    after: Option<Place>,
+    control: Arc<ReadControl>,
     exhausted: bool,
     failure: Option<Error>,
 }
@@ -153,16 +65,23 @@ pub(super) struct KeyTasks {
 impl KeyTasks {
     pub(super) fn new(
         entry: Arc<TableEntry>,
-        range: Option<FieldRange>,
+        options: &BulkGetOptions,
         always_ranges: bool,
-        points: KeyBatcher,
-        keys: KeySource,
+        after: Option<Place>,
+        mut keys: KeySource,
+        control: &Arc<ReadControl>,
     ) -> Self {
+        let points =
+            KeyBatcher::new(options.direction != Direction::Unordered, options.memory_bytes_max);
+        keys.0.watch(control);
         Self {
             entry,
-            range,
+            range: options.range.clone(),
             always_ranges,
             source: Encoded::new(keys),
+            is_tracing: options.origins,
+            after,
+            control: control.clone(),
             points,
             ranges: TaskSize::new(RANGES_FIRST, RANGES_MOST),
             columns: None,
@@ -173,6 +92,15 @@ impl KeyTasks {
 
     fn is_point(&self, columns: usize) -> bool {
         columns == self.entry.schema.key.len() && self.range.is_none() && !self.always_ranges
+    }
+
+    /// Whether the key that comes next was answered by the read that this one goes on from.
+    fn is_answered(&self, is_point: bool) -> bool {
+        let answered = self.after.as_ref().and_then(|after| after.number);
+        answered.is_some_and(|last| {
+            let number = self.source.number();
+            number < last || (number == last && is_point)
+        })
     }
 
     /// Takes the run of point reads, or of ranges, that comes next, up to the size of a task.
@@ -193,7 +121,14 @@ impl KeyTasks {
         while !self.points.is_full() {
             match self.source.peek(&self.entry, false) {
                 Ok(Drawn::Item(columns)) if self.is_point(columns) => {
-                    self.points.push(self.source.take())
+                    let origin = self.source.origin();
+                    let is_answered = self.is_answered(true);
+                    let key = self.source.take();
+                    match self.is_tracing {
+                        _ if is_answered => {}
+                        true => self.points.push_traced(key, origin),
+                        false => self.points.push(key),
+                    }
                 }
                 Ok(Drawn::Item(_) | Drawn::Nothing) => break,
                 Ok(Drawn::End) => {
@@ -213,34 +148,41 @@ impl KeyTasks {
     fn gather_ranges(&mut self) -> Result<ReadTask> {
         let most = self.ranges.take();
         let mut ranges = Ranges::new();
-        let (mut start, mut end) = (Vec::new(), Vec::new());
+        let (mut start, mut end, mut origins) = (Vec::new(), Vec::new(), Vec::new());
         while ranges.len() < most {
             match self.next_range(&mut start, &mut end) {
-                Ok(true) => ranges.push(&start, &end),
-                Ok(false) => break,
+                Ok(Some(origin)) => {
+                    ranges.push(&start, &end);
+                    origins.extend(self.is_tracing.then_some(origin));
+                }
+                Ok(None) => break,
                 Err(error) => {
                     self.failure = Some(error);
                     break;
                 }
             }
         }
-        Ok(ReadTask::Ranges(ranges))
+        Ok(ReadTask::Ranges(ranges).traced(origins))
     }
 
     /// Takes the next key as a range, unless it is a point or there is none.
-    fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<bool> {
-        let columns = match self.source.peek(&self.entry, false)? {
-            Drawn::Item(columns) => columns,
-            Drawn::Nothing => return Ok(false),
-            Drawn::End => {
-                self.exhausted = true;
-                return Ok(false);
+    fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
+        let columns = loop {
+            match self.source.peek(&self.entry, false)? {
+                Drawn::Item(_) if self.is_answered(false) => drop(self.source.take()),
+                Drawn::Item(columns) => break columns,
+                Drawn::Nothing => return Ok(None),
+                Drawn::End => {
+                    self.exhausted = true;
+                    return Ok(None);
+                }
             }
         };
         if self.is_point(columns) {
-            return Ok(false);
+            return Ok(None);
         }
-        let number = self.source.number();
+        let (number, origin) = (self.source.number(), self.source.origin());
+        let is_several = self.source.is_several();
         let prefix = self.source.take();
         match &self.range {
             None => self.entry.codec.prefix_bounds(prefix, start, end),
@@ -248,14 +190,18 @@ impl KeyTasks {
                 let first = *self.columns.get_or_insert(columns);
                 if first != columns {
                     return Err(Error::invalid(format!(
-                        "key {number}: it gives {columns} columns, the keys before it {first}: with a range all keys give the same columns"
+                        "{}: it gives {columns} columns, the keys before it {first}: with a range all keys give the same columns",
+                        place_of(origin, is_several)
                     )));
                 }
                 let bounds = self.entry.codec.range_bounds(prefix, columns, range, start, end);
-                bounds.map_err(|error| error.at(format!("key {number}")))?;
+                bounds.map_err(|error| error.at(place_of(origin, is_several)))?;
             }
         }
-        Ok(true)
+        if let Some(after) = self.after.as_ref().filter(|after| after.number == Some(number)) {
+            after.narrow(start, end);
+        }
+        Ok(Some(origin))
     }
 }
 
@@ -268,10 +214,21 @@ impl TaskSource for KeyTasks {
             self.exhausted = true;
             return Err(error);
         }
-        if self.exhausted {
-            return Ok(None);
+        while !self.exhausted {
+            let before = self.source.drawn();
+            let task = self.gather();
+            self.control.progress.note_keys((self.source.drawn() - before) as usize);
+            // What was gathered may all have been answered before, or wanted by nobody.
+            let is_empty = matches!(&task, Ok(Some(ReadTask::Ranges(ranges))) if ranges.is_empty());
+            match task {
+                Ok(None) if self.failure.is_some() => return self.next_task(),
+                Ok(Some(_)) if is_empty && self.failure.is_some() => return self.next_task(),
+                Ok(None) => {}
+                Ok(Some(_)) if is_empty => {}
+                task => return task,
+            }
         }
-        self.gather()
+        self.failure.take().map_or(Ok(None), Err)
     }
 
     fn is_exhausted(&self) -> bool {
@@ -281,17 +238,11 @@ impl TaskSource for KeyTasks {
     }
 
     fn is_at_hand(&self) -> bool {
-        match &self.source.source {
-            Keys::Single(keys) => keys.is_at_hand(),
-            Keys::Batches(batches) => batches.is_at_hand(),
-        }
+        self.source.source.is_at_hand()
     }
 
     fn detach(&mut self) {
-        match &mut self.source.source {
-            Keys::Single(keys) => keys.detach(),
-            Keys::Batches(batches) => batches.detach(),
-        }
+        self.source.source.detach();
     }
 }
 
@@ -306,6 +257,12 @@ struct Encoded {
     taken: usize,
     /// How many keys were taken before those in `keys`.
     before: u64,
+    /// The number of the source that `keys` came from, where there are several.
+    number: u32,
+    /// The place of the first of `keys` in its source.
+    position: u64,
+    /// How many keys each of several sources has given.
+    positions: Vec<u64>,
     /// How many items the source has given.
     items: usize,
     buffer: Vec<u8>,
@@ -321,6 +278,9 @@ impl Encoded {
             columns: Vec::new(),
             taken: 0,
             before: 0,
+            number: 0,
+            position: 0,
+            positions: Vec::new(),
             items: 0,
             buffer: Vec::new(),
         }
@@ -329,6 +289,25 @@ impl Encoded {
     /// The number of the key that comes next, from 0.
     fn number(&self) -> u64 {
         self.before + self.taken as u64
+    }
+
+    /// How many keys were drawn from the source.
+    fn drawn(&self) -> u64 {
+        self.before + self.keys.len() as u64
+    }
+
+    /// Where the key that comes next stands.
+    fn origin(&self) -> KeyOrigin {
+        KeyOrigin { source: self.number, position: self.position + self.taken as u64 }
+    }
+
+    /// The same for a message.
+    fn place(&self) -> String {
+        place_of(self.origin(), self.is_several())
+    }
+
+    fn is_several(&self) -> bool {
+        matches!(self.source, Keys::Several(_))
     }
 
     /// How many columns the next key gives. It is waited for if asked.
@@ -353,10 +332,7 @@ impl Encoded {
     }
 
     fn items_hint(&self) -> (usize, Option<usize>) {
-        match &self.source {
-            Keys::Single(keys) => keys.size_hint(),
-            Keys::Batches(batches) => batches.size_hint(),
-        }
+        self.source.size_hint()
     }
 
     /// About how many keys are left, if the source knows.
@@ -376,28 +352,61 @@ impl Encoded {
         if let Some(error) = self.late.take() {
             return Err(error);
         }
-        self.before += self.keys.len() as u64;
+        let before = self.keys.len() as u64;
+        self.before += before;
+        self.position += before;
         self.taken = 0;
         self.keys.clear();
         self.columns.clear();
-        let number = self.before;
-        match &mut self.source {
+        let next = match &mut self.source {
             Keys::Single(keys) => {
                 let next = if is_waiting { keys.next()?.into() } else { keys.next_soon()? };
-                let Drawn::Item(key) = next else { return Ok(next.without_item()) };
-                let columns = encode_key(entry, &key, &mut self.buffer)
-                    .map_err(|error| error.at(format!("key {number}")))?;
-                self.keys.push(&self.buffer);
-                self.columns.push(columns.map_or(NO_SUCH_KEY, |columns| columns as u16));
+                next.map(|key| (0, Keyed::Key(key)))
             }
             Keys::Batches(batches) => {
                 let next = if is_waiting { batches.next()?.into() } else { batches.next_soon()? };
-                let Drawn::Item(batch) = next else { return Ok(next.without_item()) };
-                self.encode_batch(entry, &batch);
+                next.map(|batch| (0, Keyed::Batch(batch)))
             }
+            Keys::Several(several) => {
+                let next = if is_waiting { several.next()?.into() } else { several.next_soon()? };
+                if let Drawn::Item((number, _)) = &next {
+                    self.turn_to(*number, before);
+                }
+                next
+            }
+            Keys::All(is_taken) => {
+                if std::mem::replace(is_taken, true) {
+                    return Ok(Drawn::End);
+                }
+                self.keys.push(&[]);
+                self.columns.push(0);
+                return Ok(Drawn::Item(()));
+            }
+        };
+        match next {
+            Drawn::Item((_, Keyed::Key(key))) => self.encode_single(entry, &key)?,
+            Drawn::Item((_, Keyed::Batch(batch))) => self.encode_batch(entry, &batch),
+            nothing => return Ok(nothing.without_item()),
         }
         self.items += 1;
         Ok(Drawn::Item(()))
+    }
+
+    /// What comes next is of this source.
+    fn turn_to(&mut self, number: u32, given_before: u64) {
+        let places = &mut self.positions;
+        places.resize(places.len().max(number as usize + 1).max(self.number as usize + 1), 0);
+        places[self.number as usize] += given_before;
+        self.number = number;
+        self.position = places[number as usize];
+    }
+
+    fn encode_single(&mut self, entry: &TableEntry, key: &BulkKey) -> Result<()> {
+        let columns =
+            encode_key(entry, key, &mut self.buffer).map_err(|error| error.at(self.place()))?;
+        self.keys.push(&self.buffer);
+        self.columns.push(columns.map_or(NO_SUCH_KEY, |columns| columns as u16));
+        Ok(())
     }
 
     /// Encodes a batch; where a key of it is bad, those before it, and the error comes behind them.
@@ -405,7 +414,7 @@ impl Encoded {
         let Err(error) = entry.codec.partial_keys(batch, &mut self.keys, &mut self.columns) else {
             return;
         };
-        let place = format!("in the batch of keys that begins with key {}", self.before);
+        let place = format!("in the batch of keys that begins with {}", self.place());
         self.late = Some(error.at(place));
         let (mut keys, mut columns) = (Slices::new(), Vec::new());
         self.keys.clear();
@@ -430,6 +439,12 @@ pub(crate) fn keys_left(
     let (least, most) = items_hint;
     (most == Some(least) && items > 0)
         .then(|| (least as f64 * keys as f64 / items as f64).ceil() as usize)
+}
+
+/// Where a key stands, for a message.
+fn place_of(origin: KeyOrigin, is_several: bool) -> String {
+    let KeyOrigin { source, position } = origin;
+    if is_several { format!("source {source}, key {position}") } else { format!("key {position}") }
 }
 
 /// Encodes one key and tells how many columns it gives; nothing for one that no row can have.

@@ -22,17 +22,22 @@ mod keys;
 mod multi;
 mod options;
 mod result;
+mod resume;
 mod scan;
 mod shaper;
+mod source;
 mod table;
 
+pub use crate::read::origin::KeyOrigin;
 pub(crate) use drawn::{BATCHES_MAX, Drawn, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 pub(crate) use keys::keys_left;
-pub use keys::{BulkKey, KeySource};
-pub use multi::MultiGet;
+pub use multi::{MultiGet, MultiGetRequest};
+
 pub(crate) use multi::multi_get;
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
 pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};
+pub use resume::ResumeToken;
 pub(crate) use scan::{count, count_space};
+pub use source::{BulkKey, KeySender, KeySource};
 pub(crate) use table::{bulk_get, scan, scan_parts};

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use tonnage_engine::{Direction, Error, Result, cores};
 
+use crate::bulk::get::ResumeToken;
+use crate::cancel::Cancel;
 use crate::codec::FieldRange;
 
-/// How fresh the rows must be. An embedded store always answers with what was acknowledged last,
-/// whatever is asked for.
+/// How fresh the rows must be. An embedded store is always absolute: it answers with what was
+/// acknowledged last, and so keeps to all four. On an engine with copies that lag behind they
+/// differ, and what it cannot keep to it refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consistency {
     /// Whatever is at hand.
@@ -19,6 +22,21 @@ pub enum Consistency {
     /// The latest.
     #[default]
     Absolute,
+}
+
+impl Consistency {
+    /// Refuses what no read can keep to.
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Consistency::Time(lag) if lag.is_zero() => Err(Error::invalid(
+                "a consistency of no time at all: ask for Consistency::Absolute",
+            )),
+            Consistency::Version(0) => Err(Error::invalid(
+                "no row has version 0: give the version that a write has answered",
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// How to get in bulk. The defaults are good without tuning.
@@ -53,6 +71,25 @@ pub struct BulkGetOptions {
     /// more keys are looked up together, the less each costs: where millions are asked for, a large
     /// part of all that is stored, more memory is worth while.
     pub memory_bytes_max: usize,
+    /// At most this many rows in all. It goes without relatives; see [`BulkGet::position`] for how
+    /// to go on behind them.
+    ///
+    /// [`BulkGet::position`]: crate::BulkGet::position
+    pub limit: Option<u64>,
+    /// Whether each row tells which key it answers, in [`TableBatch::origins`]. A key that is asked
+    /// for twice is then answered twice.
+    ///
+    /// [`TableBatch::origins`]: crate::TableBatch::origins
+    pub origins: bool,
+    /// Goes on behind this place of an earlier read of the same keys in the same order. It needs a
+    /// direction, and goes without `limit_per_key`.
+    pub start_after: Option<ResumeToken>,
+    /// The longest that the read may take, from the call to its last row; then it ends with
+    /// `TimedOut`, whatever its source of keys does.
+    pub timeout: Option<Duration>,
+    /// Ends the read from another thread. It stays cancelled: give options that are used again a
+    /// fresh one.
+    pub cancel: Cancel,
 }
 
 /// Four million keys of twenty bytes.
@@ -72,6 +109,11 @@ impl Default for BulkGetOptions {
             keys_only: false,
             consistency: Consistency::Absolute,
             memory_bytes_max: KEY_MEMORY_BYTES,
+            limit: None,
+            origins: false,
+            start_after: None,
+            timeout: None,
+            cancel: Cancel::default(),
         }
     }
 }
@@ -86,7 +128,23 @@ impl BulkGetOptions {
         if self.limit_per_key == Some(0) {
             return Err(Error::invalid("limit_per_key is 0: ask for at least one row a key"));
         }
-        Ok(())
+        if self.limit == Some(0) {
+            return Err(Error::invalid("limit is 0: ask for at least one row"));
+        }
+        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(Error::invalid("timeout is 0: give a longer one, or none"));
+        }
+        if self.limit.is_some() && !self.relatives.is_empty() {
+            return Err(Error::invalid(
+                "limit goes without relatives: give limit_per_key, or scan the table",
+            ));
+        }
+        if self.start_after.is_some() && self.limit_per_key.is_some() {
+            return Err(Error::invalid(
+                "start_after goes without limit_per_key, whose count would begin anew",
+            ));
+        }
+        self.consistency.check()
     }
 
     pub(crate) fn workers(&self) -> usize {

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use tonnage_engine::Result;
+use arrow::datatypes::SchemaRef;
+use tonnage_engine::{Result, Slices, SpaceId};
 
 use super::ancestors::{AncestorEnds, Joiner};
+use super::resume::{Place, ResumeToken};
 use super::shaper::TableShaper;
+use crate::read::control::ReadProgress;
+use crate::read::origin::KeyOrigin;
 use crate::read::pipeline::ReadPipeline;
 use crate::row::Row;
 
@@ -21,6 +25,11 @@ pub struct TableBatch {
     pub versions: Vec<u64>,
     /// When each row expires, in milliseconds since 1970; 0 for never.
     pub expiries_ms: Vec<u64>,
+    /// Which key each row answers, if [`BulkGetOptions::origins`] asks for that; else empty. A row
+    /// of an ancestor has the origin of the first row below it.
+    ///
+    /// [`BulkGetOptions::origins`]: crate::BulkGetOptions::origins
+    pub origins: Vec<KeyOrigin>,
 }
 
 /// What one batch of engine rows became.
@@ -33,11 +42,57 @@ pub(super) struct Chunk {
     pub(super) is_cut: bool,
     /// With what it begins and ends, for each ancestor table.
     pub(super) ancestors: Vec<AncestorEnds>,
+    /// The places of the rows, where a read can go on behind them.
+    pub(super) places: Option<Places>,
+}
+
+/// Where the rows of a chunk lie, in the order in which they come, those of ancestors left out.
+pub(super) struct Places {
+    pub(super) keys: Arc<Slices>,
+    /// Which of the keys; all without it.
+    pub(super) rows: Option<Vec<u32>>,
+}
+
+impl Places {
+    /// The key of a row.
+    fn key(&self, place: usize) -> Option<&[u8]> {
+        let place = match &self.rows {
+            None => place,
+            Some(rows) => *rows.get(place)? as usize,
+        };
+        (place < self.keys.len()).then(|| self.keys.get(place))
+    }
+
+    fn len(&self) -> usize {
+        self.rows.as_ref().map_or(self.keys.len(), Vec::len)
+    }
 }
 
 impl Chunk {
     pub(super) fn of_one(part: TableBatch) -> Self {
-        Self { parts: vec![part], order: Vec::new(), is_cut: false, ancestors: Vec::new() }
+        Self {
+            parts: vec![part],
+            order: Vec::new(),
+            is_cut: false,
+            ancestors: Vec::new(),
+            places: None,
+        }
+    }
+
+    /// Keeps so many rows of a chunk that has one part.
+    fn truncate(&mut self, rows: u64) {
+        let [batch] = &mut self.parts[..] else { return };
+        let rows = batch.rows.num_rows().min(usize::try_from(rows).unwrap_or(usize::MAX));
+        if rows == batch.rows.num_rows() {
+            return;
+        }
+        batch.rows = batch.rows.slice(0, rows);
+        batch.versions.truncate(rows);
+        batch.expiries_ms.truncate(rows);
+        batch.origins.truncate(rows);
+        if let Some(places) = &mut self.places {
+            places.rows = Some((0..rows as u32).collect());
+        }
     }
 
     /// Takes the first row of a part out.
@@ -46,6 +101,9 @@ impl Chunk {
         batch.rows = batch.rows.slice(1, batch.rows.num_rows() - 1);
         batch.versions.remove(0);
         batch.expiries_ms.remove(0);
+        if !batch.origins.is_empty() {
+            batch.origins.remove(0);
+        }
         if let Some(place) = self.order.iter().position(|of_row| *of_row as usize == part) {
             self.order.remove(place);
         }
@@ -58,14 +116,126 @@ impl Chunk {
 /// they hold whole stretches of rows in key order, and [`BulkGet::into_rows`] gives these rows
 /// interleaved, each parent followed by its children.
 pub struct BulkGet {
-    reading: ReadPipeline<TableShaper>,
-    joiner: Joiner,
+    drawing: Drawing,
     waiting: std::vec::IntoIter<TableBatch>,
+    /// The place behind the batches that are waiting.
+    next_place: Option<Place>,
+}
+
+/// Chunks as they come.
+struct Drawing {
+    /// Nothing once the limit is reached.
+    reading: Option<ReadPipeline<TableShaper>>,
+    joiner: Joiner,
+    /// How many rows are still wanted, if there is a limit.
+    left: Option<u64>,
+    progress: ReadProgress,
+    schemas: Vec<(Arc<str>, SchemaRef)>,
+    /// Which of the schemas is that of the rows asked for.
+    target: usize,
+    /// What places of the read have in common, where it can be gone on with.
+    resumable: Option<Resumable>,
+    /// Behind which place everything was taken.
+    place: Option<Place>,
+}
+
+/// What tells places of one read from those of others.
+#[derive(Clone, Copy)]
+pub(super) struct Resumable {
+    pub(super) space: SpaceId,
+    pub(super) is_reverse: bool,
+    /// Whether keys are read, whose numbers are part of a place.
+    pub(super) is_by_keys: bool,
+}
+
+impl Resumable {
+    fn place(self, key: &[u8], number: Option<u64>) -> Option<Place> {
+        let Resumable { space, is_reverse, is_by_keys } = self;
+        if is_by_keys && number.is_none() {
+            return None;
+        }
+        Some(Place { space, is_reverse, number, key: key.to_vec() })
+    }
+}
+
+impl Drawing {
+    fn next(&mut self) -> Option<Result<Chunk>> {
+        let mut chunk = match self.reading.as_mut()?.next()? {
+            Ok(chunk) => self.joiner.join(chunk),
+            Err(error) => return Some(Err(error)),
+        };
+        if let Some(left) = &mut self.left {
+            chunk.truncate(*left);
+            *left -= chunk.parts[0].rows.num_rows() as u64;
+            if *left == 0 {
+                self.reading = None;
+            }
+        }
+        Some(Ok(chunk))
+    }
+
+    /// The place behind a row of a chunk, told by its place among those that are not of ancestors.
+    fn place_behind(&self, chunk: &Chunk, row: usize) -> Option<Place> {
+        let key = chunk.places.as_ref()?.key(row)?;
+        // With one part, rows and their origins stand in the order of the places.
+        let origin = match &chunk.parts[..] {
+            [alone] => alone.origins.get(row),
+            _ => None,
+        };
+        self.resumable?.place(key, origin.map(|origin| origin.position))
+    }
 }
 
 impl BulkGet {
-    pub(super) fn new(reading: ReadPipeline<TableShaper>) -> Self {
-        Self { reading, joiner: Joiner::default(), waiting: Vec::new().into_iter() }
+    pub(super) fn new(
+        reading: ReadPipeline<TableShaper>,
+        limit: Option<u64>,
+        resumable: Option<Resumable>,
+    ) -> Result<Self> {
+        let shaper = &reading.plan().shaper;
+        let schemas = shaper.parts().map(|part| Ok((part.path.clone(), part.arrow_schema()?)));
+        let schemas = schemas.collect::<Result<Vec<_>>>()?;
+        let target = &shaper.target().path;
+        let target = schemas.iter().position(|(path, _)| path == target).unwrap_or_default();
+        let drawing = Drawing {
+            progress: reading.plan().control.progress.clone(),
+            reading: Some(reading),
+            joiner: Joiner::default(),
+            left: limit,
+            schemas,
+            target,
+            resumable,
+            place: None,
+        };
+        Ok(Self { drawing, waiting: Vec::new().into_iter(), next_place: None })
+    }
+
+    /// The columns of the rows asked for, known before the first batch.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.drawing.schemas[self.drawing.target].1
+    }
+
+    /// The tables whose rows come, by path, each with its columns: ancestors, the table asked for,
+    /// then its descendants.
+    pub fn schemas(&self) -> &[(Arc<str>, SchemaRef)] {
+        &self.drawing.schemas
+    }
+
+    /// Watches the read, from any thread.
+    pub fn progress(&self) -> ReadProgress {
+        self.drawing.progress.clone()
+    }
+
+    /// Behind which place everything was taken, so that another read with the same options, and
+    /// the same keys, can go on there: give it as `start_after`. With relatives that is known at
+    /// the end of each stretch.
+    ///
+    /// A read without an order has none. A read of keys has one with [`BulkGetOptions::origins`],
+    /// out of one source, and without relatives.
+    ///
+    /// [`BulkGetOptions::origins`]: crate::BulkGetOptions::origins
+    pub fn position(&self) -> Option<ResumeToken> {
+        self.drawing.place.as_ref().map(Place::token)
     }
 
     /// The same rows one by one, in key order within each stretch: an ancestor before the rows
@@ -73,13 +243,17 @@ impl BulkGet {
     /// (before it, when the direction is reverse). Without an order the families of several keys
     /// come as they are ready, each in one piece.
     pub fn into_rows(self) -> BulkGetRows {
-        let chunk =
-            Chunk { parts: Vec::new(), order: Vec::new(), is_cut: false, ancestors: Vec::new() };
         BulkGetRows {
-            reading: self.reading,
-            joiner: self.joiner,
-            chunk,
+            drawing: self.drawing,
+            chunk: Chunk {
+                parts: Vec::new(),
+                order: Vec::new(),
+                is_cut: false,
+                ancestors: Vec::new(),
+                places: None,
+            },
             next: 0,
+            below: 0,
             cursors: Vec::new(),
         }
     }
@@ -91,13 +265,27 @@ impl Iterator for BulkGet {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(batch) = self.waiting.next() {
+                if self.waiting.len() == 0 && self.next_place.is_some() {
+                    self.drawing.place = self.next_place.take();
+                }
                 return Some(Ok(batch));
             }
-            match self.reading.next()? {
-                Ok(chunk) => self.waiting = self.joiner.join(chunk).parts.into_iter(),
+            match self.drawing.next()? {
+                Ok(chunk) => {
+                    let last = chunk.places.as_ref().and_then(|places| places.len().checked_sub(1));
+                    self.next_place = last.and_then(|row| self.drawing.place_behind(&chunk, row));
+                    self.waiting = chunk.parts.into_iter();
+                }
                 Err(error) => return Some(Err(error)),
             }
         }
+    }
+}
+
+impl std::fmt::Debug for BulkGet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tables: Vec<_> = self.drawing.schemas.iter().map(|(path, _)| path).collect();
+        f.debug_struct("BulkGet").field("tables", &tables).finish_non_exhaustive()
     }
 }
 
@@ -110,18 +298,30 @@ pub struct RelatedRow {
     pub row: Row,
     /// Its version.
     pub version: u64,
+    /// When it expires, in milliseconds since 1970; 0 for never.
+    pub expires_at_ms: u64,
+    /// Which key it answers, if that was asked for.
+    pub origin: Option<KeyOrigin>,
 }
 
 /// The rows of a bulk get one by one.
 pub struct BulkGetRows {
-    reading: ReadPipeline<TableShaper>,
-    joiner: Joiner,
+    drawing: Drawing,
     chunk: Chunk,
     next: usize,
+    /// How many rows of the chunk were taken that are not of ancestors.
+    below: usize,
     cursors: Vec<usize>,
 }
 
 impl BulkGetRows {
+    /// As [`BulkGet::position`], behind the row that was taken last.
+    pub fn position(&self) -> Option<ResumeToken> {
+        let here = self.below.checked_sub(1);
+        let place = here.and_then(|row| self.drawing.place_behind(&self.chunk, row));
+        place.or_else(|| self.drawing.place.clone()).map(|place| place.token())
+    }
+
     /// The part that holds the next row of the chunk, and the place of the row in it.
     fn advance(&mut self) -> Option<(usize, usize)> {
         let part = match self.chunk.parts.len() {
@@ -131,6 +331,7 @@ impl BulkGetRows {
             _ => *self.chunk.order.get(self.next)? as usize,
         };
         self.next += 1;
+        self.below += usize::from(part >= self.chunk.ancestors.len());
         self.cursors[part] += 1;
         Some((part, self.cursors[part] - 1))
     }
@@ -143,19 +344,23 @@ impl Iterator for BulkGetRows {
         loop {
             if let Some((part, index)) = self.advance() {
                 let batch = &self.chunk.parts[part];
-                let version = batch.versions[index];
                 let row = Row::from_batch(&batch.rows, index);
                 return Some(row.map(|row| RelatedRow {
                     table: batch.table.clone(),
                     row,
-                    version,
+                    version: batch.versions[index],
+                    expires_at_ms: batch.expiries_ms[index],
+                    origin: batch.origins.get(index).copied(),
                 }));
             }
-            match self.reading.next()? {
+            if let Some(last) = self.below.checked_sub(1) {
+                self.drawing.place = self.drawing.place_behind(&self.chunk, last);
+            }
+            match self.drawing.next()? {
                 Ok(chunk) => {
                     self.cursors = vec![0; chunk.parts.len()];
-                    self.next = 0;
-                    self.chunk = self.joiner.join(chunk);
+                    (self.next, self.below) = (0, 0);
+                    self.chunk = chunk;
                 }
                 Err(error) => return Some(Err(error)),
             }

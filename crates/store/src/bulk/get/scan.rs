@@ -10,7 +10,6 @@ use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
 use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
-use crate::table::TableScanOptions;
 
 /// Parts are cut by estimates, so there are more of them than workers: who is done early takes
 /// another.
@@ -28,19 +27,18 @@ impl SpaceParts {
         Self { ranges, next: 0, backwards: direction == Direction::Reverse }
     }
 
-    /// The ranges of at most `parts` parts of a table's space.
+    /// The ranges of at most `parts` parts of a table's space; cut between shard keys where what
+    /// is of one must come from one part.
     pub(super) fn cut(
         store: &Inner,
         target: &TableEntry,
-        options: &TableScanOptions,
+        by_shard_key: bool,
         parts: usize,
     ) -> Result<Ranges> {
         if parts <= 1 {
             return Ok(Ranges::whole_space());
         }
         let ranges = store.engine.split(target.space, parts)?;
-        // What is counted or joined by shard key must come from one part.
-        let by_shard_key = options.limit_per_shard_key.is_some() || !options.relatives.is_empty();
         if by_shard_key { between_shard_keys(target, &ranges) } else { Ok(ranges) }
     }
 }
@@ -103,6 +101,7 @@ pub(crate) fn count_space(
         scan,
         ordered: false,
         workers,
+        control: Arc::default(),
         shaper: Counter,
     };
     let ranges = store.engine.split(space, PARTS_PER_WORKER * workers)?;

@@ -10,21 +10,23 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Engine, Error, Projection, Result, Rows, SpaceId};
+use arrow::datatypes::SchemaRef;
+use tonnage_engine::{Direction, Engine, Error, Projection, Result, Rows, Slices, SpaceId};
 
 use super::ancestors::{Found, Wanted};
-use super::result::Chunk;
+use super::result::{Chunk, Places};
 use super::table::projection;
 use super::{BulkGetOptions, TableBatch};
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::codec::{KeyClassifier, KeyOwner};
-use crate::read::Shaper;
+use crate::read::origin::KeyOrigin;
+use crate::read::{ReadTask, Shaper};
 
 /// One table of a result: what of it is wanted.
 pub(super) struct Part {
     pub(super) entry: Arc<TableEntry>,
-    path: Arc<str>,
+    pub(super) path: Arc<str>,
     columns: Option<Vec<usize>>,
 }
 
@@ -52,7 +54,39 @@ impl Part {
             rows: batch,
             versions: pick(&rows.versions),
             expiries_ms: pick(&rows.expiries_ms),
+            origins: Vec::new(),
         })
+    }
+}
+
+impl Part {
+    /// The columns that its batches have.
+    pub(super) fn arrow_schema(&self) -> Result<SchemaRef> {
+        self.entry.codec.projected_schema(self.columns.as_deref())
+    }
+}
+
+/// What is kept from batch to batch of one task.
+#[derive(Default)]
+pub(super) struct TaskMemory {
+    /// The rows of a family that may go on.
+    kept: Rows,
+    /// Where the keys of the task come from, if that is told.
+    origins: Option<Arc<Vec<KeyOrigin>>>,
+}
+
+/// Rows of a task, to be decoded.
+struct Rest<'a> {
+    rows: &'a Rows,
+    origins: Option<&'a [KeyOrigin]>,
+    is_cut: bool,
+}
+
+impl Rest<'_> {
+    /// Where the keys of some rows come from.
+    fn origins_of(&self, rows: impl Iterator<Item = usize>) -> Vec<KeyOrigin> {
+        let Some(origins) = self.origins else { return Vec::new() };
+        rows.map(|row| origins[self.rows.origins[row] as usize]).collect()
     }
 }
 
@@ -65,6 +99,8 @@ pub(super) struct TableShaper {
     pub(super) space: SpaceId,
     pub(super) projection: Projection,
     pub(super) batch_bytes_max: usize,
+    /// Whether chunks tell the places of their rows, so that a read can go on behind them.
+    tells_places: bool,
     /// Whether batches must end where families end: ordered ones follow each other anyway.
     keeps_families: bool,
 }
@@ -88,6 +124,7 @@ impl TableShaper {
             space: relatives.target.space,
             projection: projection(options),
             batch_bytes_max: options.batch_bytes_max,
+            tells_places: options.direction != Direction::Unordered,
             keeps_families: options.direction == Direction::Unordered && below.len() > 1,
             below,
             ancestors,
@@ -101,6 +138,15 @@ impl TableShaper {
             |part: &Part| part.entry.codec.default_bytes_of(part.columns.as_deref());
         let most = self.below.iter().chain(&self.ancestors).map(default_bytes).max().unwrap_or(0);
         options.batch_rows_max.min(options.batch_bytes_max / most.max(1)).max(1)
+    }
+
+    /// The tables of the result, ancestors first, as their batches come.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.ancestors.iter().chain(&self.below)
+    }
+
+    pub(super) fn target(&self) -> &Part {
+        &self.below[0]
     }
 
     fn target_id(&self) -> u32 {
@@ -158,13 +204,14 @@ impl TableShaper {
     fn emit(
         &self,
         engine: &dyn Engine,
-        rows: &Rows,
-        is_cut: bool,
+        rest: &Rest<'_>,
         emit: &mut dyn FnMut(Chunk) -> bool,
     ) -> Result<()> {
+        let rows = rest.rows;
+        let keys = self.tells_places.then(|| Arc::new(rows.keys.clone()));
         if self.ancestors.is_empty() {
-            let mut chunk = self.chunk(rows, 0, rows.len(), &[])?;
-            chunk.is_cut = is_cut;
+            let mut chunk = self.chunk(rest, 0, rows.len(), &[], keys)?;
+            chunk.is_cut = rest.is_cut;
             emit(chunk);
             return Ok(());
         }
@@ -172,8 +219,8 @@ impl TableShaper {
         let mut first = 0;
         while first < rows.len() {
             let (found, end) = wanted.read(self, engine, first, rows.len())?;
-            let mut chunk = self.chunk(rows, first, end, &found)?;
-            chunk.is_cut = is_cut || end < rows.len();
+            let mut chunk = self.chunk(rest, first, end, &found, keys.clone())?;
+            chunk.is_cut = rest.is_cut || end < rows.len();
             if !emit(chunk) {
                 break;
             }
@@ -183,26 +230,43 @@ impl TableShaper {
     }
 
     /// The rows from one up to another, with their ancestors.
-    fn chunk(&self, rows: &Rows, first: usize, end: usize, found: &[Found]) -> Result<Chunk> {
+    fn chunk(
+        &self,
+        rest: &Rest<'_>,
+        first: usize,
+        end: usize,
+        found: &[Found],
+        keys: Option<Arc<Slices>>,
+    ) -> Result<Chunk> {
+        let rows = rest.rows;
         let is_plain = self.below.len() == 1 && found.is_empty() && (first, end) == (0, rows.len());
         if is_plain {
-            return Ok(Chunk::of_one(self.below[0].decode(rows, None)?));
+            let mut batch = self.below[0].decode(rows, None)?;
+            batch.origins = rest.origins_of(0..rows.len());
+            let places = keys.map(|keys| Places { keys, rows: None });
+            return Ok(Chunk { places, ..Chunk::of_one(batch) });
         }
         let (which, below_order) = self.sort_out(rows, first, end)?;
-        let mut parts = found
-            .iter()
-            .zip(&self.ancestors)
-            .map(|(found, part)| found.decode(part))
-            .collect::<Result<Vec<_>>>()?;
+        let mut parts = Vec::with_capacity(found.len() + which.len());
+        for (found, part) in found.iter().zip(&self.ancestors) {
+            let mut batch = found.decode(part)?;
+            batch.origins = rest.origins_of(found.before.iter().copied());
+            parts.push(batch);
+        }
         for (part, which) in self.below.iter().zip(&which) {
-            parts.push(part.decode(rows, Some(which))?);
+            let mut batch = part.decode(rows, Some(which))?;
+            batch.origins = rest.origins_of(which.iter().map(|row| *row as usize));
+            parts.push(batch);
         }
         let order = interleave(found, &which, &below_order);
+        let mut in_order: Vec<u32> = which.concat();
+        in_order.sort_unstable();
         Ok(Chunk {
             parts,
             order,
             is_cut: false,
             ancestors: found.iter().map(Found::ends).collect(),
+            places: keys.map(|keys| Places { keys, rows: Some(in_order) }),
         })
     }
 }
@@ -264,27 +328,39 @@ fn truncate(rows: &mut Rows, len: usize) {
 
 impl Shaper for TableShaper {
     type Output = Chunk;
-    /// The rows of a family that may go on.
-    type Memory = Rows;
+    type Memory = TaskMemory;
+
+    fn begin(&self, task: &ReadTask) -> TaskMemory {
+        let origins = match task {
+            ReadTask::Traced { origins, .. } => Some(origins.clone()),
+            _ => None,
+        };
+        TaskMemory { kept: Rows::new(), origins }
+    }
 
     fn shape(
         &self,
         engine: &dyn Engine,
         rows: &mut Rows,
-        kept: &mut Rows,
+        memory: &mut TaskMemory,
         emit: &mut dyn FnMut(Chunk) -> bool,
     ) -> Result<()> {
-        let is_cut = self.keeps_families && self.keep_last_family(rows, kept)?;
-        self.emit(engine, rows, is_cut, emit)
+        let is_cut = self.keeps_families && self.keep_last_family(rows, &mut memory.kept)?;
+        let origins = memory.origins.as_ref().map(|origins| &origins[..]);
+        self.emit(engine, &Rest { rows, origins, is_cut }, emit)
     }
 
     fn end(
         &self,
         engine: &dyn Engine,
-        kept: Rows,
+        memory: TaskMemory,
         emit: &mut dyn FnMut(Chunk) -> bool,
     ) -> Result<()> {
-        if kept.is_empty() { Ok(()) } else { self.emit(engine, &kept, false, emit) }
+        if memory.kept.is_empty() {
+            return Ok(());
+        }
+        let origins = memory.origins.as_ref().map(|origins| &origins[..]);
+        self.emit(engine, &Rest { rows: &memory.kept, origins, is_cut: false }, emit)
     }
 
     fn is_cut(chunk: &Chunk) -> bool {

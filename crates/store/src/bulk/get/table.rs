@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Projection, Ranges, Result, ScanOptions};
+use tonnage_engine::{Direction, Error, Projection, Ranges, Result, ScanOptions};
 
 use super::keys::KeyTasks;
+use super::result::Resumable;
+use super::resume::Place;
 use super::scan::{PARTS_PER_WORKER, SpaceParts};
 use super::shaper::TableShaper;
+use super::source::Keys;
 use super::{BulkGet, BulkGetOptions, KeySource};
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
-use crate::read::{KeyBatcher, ReadPipeline, ReadPlan};
+use crate::read::{ReadControl, ReadPipeline, ReadPlan};
 use crate::table::TableScanOptions;
 
 /// Reads the rows of many keys of a table.
@@ -22,8 +25,26 @@ pub(crate) fn bulk_get(
     options: &BulkGetOptions,
 ) -> Result<BulkGet> {
     options.check()?;
+    let is_everything = matches!(keys.0, Keys::All(_)) && options.range.is_none();
+    if is_everything && options.limit_per_key.is_none() && options.start_after.is_none() {
+        let relatives = Relatives::find(&store.catalog, target.clone(), &options.relatives)?;
+        let plan = plan(store, relatives, options)?;
+        let parts = if options.limit.is_some() { 1 } else { PARTS_PER_WORKER * plan.workers };
+        let ranges = SpaceParts::cut(store, &target, !options.relatives.is_empty(), parts)?;
+        let tasks = SpaceParts::new(ranges, options.direction);
+        return BulkGet::new(ReadPipeline::new(plan, tasks), options.limit, None);
+    }
+    // Where there are several sources, a place in one of them says nothing of the others.
+    let is_one = !matches!(keys.0, Keys::Several(_));
+    let is_resumable = is_one && options.origins && options.relatives.is_empty();
+    let resumable = (is_resumable && options.direction != Direction::Unordered)
+        .then(|| resumable(&target, options.direction, true));
     let (plan, tasks) = key_read(store, target, keys, options)?;
-    Ok(BulkGet::new(ReadPipeline::new(plan, tasks)))
+    BulkGet::new(ReadPipeline::new(plan, tasks), options.limit, resumable)
+}
+
+fn resumable(target: &TableEntry, direction: Direction, is_by_keys: bool) -> Resumable {
+    Resumable { space: target.space, is_reverse: direction == Direction::Reverse, is_by_keys }
 }
 
 /// How to read the rows of many keys, and the tasks that the keys make.
@@ -36,17 +57,40 @@ pub(super) fn key_read(
     let relatives = Relatives::find(&store.catalog, target.clone(), &options.relatives)?;
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
+        if matches!(keys.0, Keys::All(_)) {
+            check_total_order(store, "a range across shard keys")?;
+        }
     }
-    let points =
-        KeyBatcher::new(options.direction != Direction::Unordered, options.memory_bytes_max);
-    let tasks = KeyTasks::new(
-        target,
-        options.range.clone(),
-        !relatives.descendants.is_empty(),
-        points,
-        keys,
-    );
-    Ok((plan(store, relatives, options)?, tasks))
+    let after = match &options.start_after {
+        None => None,
+        Some(_) if matches!(keys.0, Keys::Several(_)) => {
+            return Err(Error::invalid(
+                "start_after goes with one source of keys: chain the sources instead",
+            ));
+        }
+        Some(token) => Some(Place::of(token, target.space, options.direction, true)?),
+    };
+    let always_ranges = !relatives.descendants.is_empty();
+    let plan = plan(store, relatives, options)?;
+    let tasks = KeyTasks::new(target, options, always_ranges, after, keys, &plan.control);
+    Ok((plan, tasks))
+}
+
+/// Whether all rows are kept in one order.
+fn is_in_order(store: &Inner) -> bool {
+    let capability = store.engine.capability();
+    capability.total_order && capability.shards == 1
+}
+
+/// Refuses what only an engine in total order can do.
+fn check_total_order(store: &Inner, what: &str) -> Result<()> {
+    if is_in_order(store) {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "{what}: this store keeps its rows in {} directories, and in order only under each shard key; read without it, or keep the store in one directory",
+        store.engine.capability().shards
+    )))
 }
 
 /// Reads all rows of a table, by several workers when it is large.
@@ -61,8 +105,42 @@ pub(crate) fn scan(
     } else {
         1
     };
-    let ranges = SpaceParts::cut(store, &target, options, parts)?;
-    Ok(BulkGet::new(ReadPipeline::new(plan, SpaceParts::new(ranges, options.direction))))
+    let ranges = match narrowed(store, &target, options)? {
+        Some(range) => range,
+        None => SpaceParts::cut(store, &target, by_shard_key(options), parts)?,
+    };
+    let resumable = (options.direction != Direction::Unordered && is_in_order(store))
+        .then(|| resumable(&target, options.direction, false));
+    let tasks = SpaceParts::new(ranges, options.direction);
+    BulkGet::new(ReadPipeline::new(plan, tasks), None, resumable)
+}
+
+/// The part of a table that a scan is narrowed to, if it is.
+fn narrowed(
+    store: &Inner,
+    target: &TableEntry,
+    options: &TableScanOptions,
+) -> Result<Option<Ranges>> {
+    let (mut start, mut end) = (Vec::new(), Vec::new());
+    if options.range.is_none() && options.start_after.is_none() {
+        return Ok(None);
+    }
+    if let Some(range) = &options.range {
+        check_total_order(store, "a range across shard keys")?;
+        target.codec.range_bounds(&[], 0, range, &mut start, &mut end)?;
+    }
+    if let Some(token) = &options.start_after {
+        check_total_order(store, "start_after")?;
+        Place::of(token, target.space, options.direction, false)?.narrow(&mut start, &mut end);
+    }
+    let mut ranges = Ranges::new();
+    ranges.push(&start, &end);
+    Ok(Some(ranges))
+}
+
+/// Whether what is counted or joined by shard key must come from one part.
+fn by_shard_key(options: &TableScanOptions) -> bool {
+    options.limit_per_shard_key.is_some() || !options.relatives.is_empty()
 }
 
 /// Reads all rows of a table by at most `parts` results, each with a worker of its own, in
@@ -73,13 +151,17 @@ pub(crate) fn scan_parts(
     options: &TableScanOptions,
     parts: usize,
 ) -> Result<Vec<BulkGet>> {
-    let ranges = SpaceParts::cut(store, &target, options, parts)?;
+    let ranges = match narrowed(store, &target, options)? {
+        Some(range) => range,
+        None => SpaceParts::cut(store, &target, by_shard_key(options), parts)?,
+    };
     let part = |index| {
         let mut plan = scan_plan(store, target.clone(), options)?;
         plan.workers = 1;
         let mut range = Ranges::new();
         range.push(ranges.start(index), ranges.end(index));
-        Ok(BulkGet::new(ReadPipeline::new(plan, SpaceParts::new(range, options.direction))))
+        let tasks = SpaceParts::new(range, options.direction);
+        BulkGet::new(ReadPipeline::new(plan, tasks), None, None)
     };
     (0..ranges.len()).map(part).collect()
 }
@@ -122,6 +204,7 @@ fn plan(
         scan,
         ordered: options.direction != Direction::Unordered,
         workers: options.workers(),
+        control: ReadControl::new(&options.cancel, options.timeout),
         shaper,
     })
 }

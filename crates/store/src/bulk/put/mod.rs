@@ -39,7 +39,7 @@ mod stream;
 pub use callbacks::{BulkPutCallbacks, Entry, ExistingEntry, FailedEntry, NoCallbacks};
 pub use failure::BulkPutError;
 pub use load::{Load, TryPush};
-pub use options::{BulkPutOptions, Cancel, ErrorsMax};
+pub use options::{BulkPutOptions, ErrorsMax};
 pub use progress::Progress;
 pub use report::{BulkPutReport, Counts, StreamReport};
 pub(crate) use runner::{run, run_in_memory};

@@ -1,12 +1,12 @@
 //! How to put in bulk.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tonnage_engine::{Durability, Error, OnExisting, Result};
 
 use super::{BulkPutCallbacks, NoCallbacks, Progress};
+use crate::cancel::Cancel;
 
 /// How many entries may fail before a bulk put stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,27 +44,6 @@ impl std::fmt::Display for ErrorsMax {
             ErrorsMax::Count(limit) => write!(f, "{limit}"),
             ErrorsMax::Percent(limit) => write!(f, "{limit}%"),
         }
-    }
-}
-
-/// Stops a bulk operation from another thread.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// A fresh, unused one.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Asks the operation to stop soon.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked to stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }
 

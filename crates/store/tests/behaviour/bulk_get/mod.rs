@@ -1,6 +1,9 @@
 //! Bulk get: every rule of it.
 
+mod across;
+mod channel;
 mod closing;
+mod ending;
 mod errors;
 mod families;
 mod keys;
@@ -8,9 +11,12 @@ mod large_rows;
 mod limits;
 mod model;
 mod new_children;
+mod origins;
+mod progress;
 mod projection;
 mod ranges;
 mod relatives;
+mod resume;
 mod scan;
 mod waiting;
 

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tonnage_engine::Result;
+use tonnage_engine::{Error, Result};
 
 use self::requests::{Here, Request, Requests};
 use self::workers::Workers;
@@ -49,21 +49,65 @@ pub struct MultiGet {
     failed: Vec<bool>,
 }
 
+/// One table of a multi-get, with its keys.
+#[derive(Debug)]
+pub struct MultiGetRequest {
+    /// The path of the table.
+    pub table: String,
+    /// Its keys.
+    pub keys: KeySource,
+    /// How to read them, where that is not as the call says: range, columns, direction, limits.
+    /// Memory, time-out, cancel and the number of workers are those of the call.
+    pub options: Option<BulkGetOptions>,
+}
+
+impl MultiGetRequest {
+    /// A request that is read as the call says.
+    pub fn new(table: impl Into<String>, keys: impl Into<KeySource>) -> Self {
+        Self { table: table.into(), keys: keys.into(), options: None }
+    }
+
+    /// The same, read in a way of its own.
+    pub fn with(self, options: BulkGetOptions) -> Self {
+        Self { options: Some(options), ..self }
+    }
+}
+
+/// Refuses what a request of many cannot have.
+fn check_each(options: &BulkGetOptions) -> Result<()> {
+    if options.limit.is_some() || options.start_after.is_some() {
+        return Err(Error::invalid(
+            "limit and start_after go with the bulk get of one table: give limit_per_key, or one bulk get for each table",
+        ));
+    }
+    Ok(())
+}
+
 /// Starts to read the keys of many tables.
 pub(crate) fn multi_get(
     store: &Inner,
-    requests: Vec<(String, KeySource)>,
+    requests: Vec<MultiGetRequest>,
     options: &BulkGetOptions,
 ) -> Result<MultiGet> {
     options.check()?;
     let open_most = options.workers().min(requests.len()).max(1);
-    let each = BulkGetOptions {
-        memory_bytes_max: options.memory_bytes_max / open_most,
-        ..options.clone()
-    };
+    let memory_bytes_max = options.memory_bytes_max / open_most;
     let failed = vec![false; requests.len()];
-    let requests =
-        requests.into_iter().map(|(path, keys)| Request::new(store, &path, keys, &each)).collect();
+    let open = |request: MultiGetRequest| {
+        let own = request.options.as_ref();
+        let is_sound = own
+            .map_or(Ok(()), BulkGetOptions::check)
+            .and_then(|()| check_each(own.unwrap_or(options)));
+        // What ends the call ends each of its requests, and what is shared is shared by all.
+        let each = BulkGetOptions {
+            memory_bytes_max,
+            timeout: options.timeout,
+            cancel: options.cancel.clone(),
+            ..own.unwrap_or(options).clone()
+        };
+        Request::new(store, &request.table, request.keys, &each, is_sound)
+    };
+    let requests = requests.into_iter().map(open).collect();
     let requests = Arc::new(Requests::new(requests, options));
     Ok(MultiGet { requests, ready: VecDeque::new(), spent: Duration::ZERO, workers: None, failed })
 }

@@ -16,13 +16,17 @@ use super::Answered;
 use crate::inner::Inner;
 use crate::read::pipeline::read_few;
 use crate::read::worker::read_task;
-use crate::read::{ReadPlan, ReadTask, TaskSource};
+use crate::read::{ReadControl, ReadPlan, ReadTask, TaskSource};
 
 /// A table with its keys.
 pub(super) struct Request {
     /// Whether everything of it was taken. Beside the lock, so that it can be seen while somebody
     /// else has that.
     is_over: AtomicBool,
+    /// Whether its rows come in the order of its keys.
+    ordered: bool,
+    /// Ends whoever waits for its keys.
+    control: Option<Arc<ReadControl>>,
     state: Mutex<Result<Open>>,
 }
 
@@ -40,11 +44,17 @@ impl Request {
         path: &str,
         keys: KeySource,
         options: &BulkGetOptions,
+        is_sound: Result<()>,
     ) -> Self {
-        let open =
-            store.catalog.table(path).and_then(|target| key_read(store, target, keys, options));
+        let target = is_sound.and_then(|()| store.catalog.table(path));
+        let open = target.and_then(|target| key_read(store, target, keys, options));
         let open = open.map(|(plan, tasks)| Open { plan: Arc::new(plan), tasks, returned: None });
-        Self { is_over: AtomicBool::new(false), state: Mutex::new(open) }
+        Self {
+            is_over: AtomicBool::new(false),
+            ordered: options.direction != Direction::Unordered,
+            control: open.as_ref().ok().map(|open| open.plan.control.clone()),
+            state: Mutex::new(open),
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -58,7 +68,13 @@ impl Request {
 
 impl Open {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
-        if self.returned.is_some() { Ok(self.returned.take()) } else { self.tasks.next_task() }
+        if self.returned.is_some() {
+            return Ok(self.returned.take());
+        }
+        // Keys that may have to be waited for come from a thread of their own, so that the wait can
+        // be ended.
+        self.tasks.detach();
+        self.tasks.next_task()
     }
 }
 
@@ -80,7 +96,6 @@ pub(super) struct Requests {
     requests: Vec<Request>,
     /// Those before this one are over.
     first: AtomicUsize,
-    ordered: bool,
     /// Whether the reader is gone. A request whose keys have no rows would not notice otherwise.
     is_stopped: AtomicBool,
     /// How many may work on them.
@@ -89,21 +104,19 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn new(requests: Vec<Request>, options: &BulkGetOptions) -> Self {
-        let ordered = options.direction != Direction::Unordered;
+        // One in order needs one worker, others may use all.
+        let all_ordered = requests.iter().all(|request| request.ordered);
         let workers =
-            if ordered { options.workers().min(requests.len()) } else { options.workers() };
-        Self {
-            requests,
-            first: AtomicUsize::new(0),
-            ordered,
-            is_stopped: AtomicBool::new(false),
-            workers,
-        }
+            if all_ordered { options.workers().min(requests.len()) } else { options.workers() };
+        Self { requests, first: AtomicUsize::new(0), is_stopped: AtomicBool::new(false), workers }
     }
 
     /// Nobody wants more.
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
+        for control in self.requests.iter().filter_map(|request| request.control.as_ref()) {
+            control.leave();
+        }
     }
 
     /// Reads one task on behalf of a reader that has no other thread, unless it is large.
@@ -138,7 +151,7 @@ impl Requests {
             while is_wanted && let Some(task) = self.next_task(number, &mut request, emit) {
                 let Ok(open) = &*request else { break };
                 let plan = open.plan.clone();
-                if self.ordered {
+                if self.requests[number].ordered {
                     is_wanted = self.read(number, &plan, &task, emit);
                 } else {
                     // Whoever comes next draws the next keys while these are read.
@@ -169,7 +182,10 @@ impl Requests {
                 Err(TryLockError::WouldBlock) => {}
             }
         }
-        (!self.ordered).then(|| (first, self.requests[first].lock()))
+        let shared = (first..self.requests.len())
+            .filter(is_left)
+            .find(|number| !self.requests[*number].ordered);
+        shared.map(|number| (number, self.requests[number].lock()))
     }
 
     /// The next task of a request; emits the error of one that ends with such.

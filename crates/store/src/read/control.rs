@@ -1,0 +1,154 @@
+//! What may end a read before its rows do, and what it has done by then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
+use tonnage_engine::{Error, Result};
+
+use crate::cancel::Cancel;
+
+/// For how long somebody waits before looking whether the read was called off.
+pub(crate) const LOOK: Duration = Duration::from_millis(5);
+
+/// What may end a read early. Its threads share it.
+#[derive(Debug, Default)]
+pub(crate) struct ReadControl {
+    cancel: Cancel,
+    timeout: Option<Duration>,
+    deadline: Option<Instant>,
+    /// The reader is gone.
+    is_left: AtomicBool,
+    pub(crate) progress: ReadProgress,
+}
+
+impl ReadControl {
+    /// The time begins now.
+    pub(crate) fn new(cancel: &Cancel, timeout: Option<Duration>) -> Arc<Self> {
+        Arc::new(Self {
+            cancel: cancel.clone(),
+            timeout,
+            // A time that ends beyond all clocks is none.
+            deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+            ..Self::default()
+        })
+    }
+
+    /// Whether the read may go on.
+    ///
+    /// # Errors
+    /// `Cancelled`, or `TimedOut`.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(Error::cancelled("the read was cancelled: what came before stands"));
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Error::timed_out(format!(
+                "the read took longer than its time-out of {:?}: give it more time, or ask for less",
+                self.timeout.unwrap_or_default()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Nobody wants more.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
+    /// The same for those who wait for keys: an error too where nobody wants more.
+    pub(crate) fn check_wanted(&self) -> Result<()> {
+        if self.is_left.load(Ordering::Relaxed) {
+            return Err(Error::cancelled("the reader is gone"));
+        }
+        self.check()
+    }
+
+    /// Takes the next item of a queue, waiting no longer than the read may take. Nothing at its
+    /// end.
+    pub(crate) fn recv<T>(&self, queue: &Receiver<T>) -> Result<Option<T>> {
+        match queue.try_recv() {
+            Ok(item) => return Ok(Some(item)),
+            Err(TryRecvError::Disconnected) => return Ok(None),
+            Err(TryRecvError::Empty) => {}
+        }
+        let since = Instant::now();
+        let item = loop {
+            match queue.recv_timeout(LOOK) {
+                Ok(item) => break Ok(Some(item)),
+                Err(RecvTimeoutError::Disconnected) => break Ok(None),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = self.check() {
+                        break Err(error);
+                    }
+                }
+            }
+        };
+        self.progress.note_wait(since.elapsed());
+        item
+    }
+}
+
+/// Watches a read while it runs, from any thread: clones count the same read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadProgress(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    keys: AtomicU64,
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    batches: AtomicU64,
+    waits: AtomicU64,
+    waited_ns: AtomicU64,
+}
+
+/// What a read has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadMetrics {
+    /// Keys that were taken from their sources. A scan has none.
+    pub keys: u64,
+    /// Rows that were read from the engine, those of child tables among them, and those that the
+    /// reader has not taken yet.
+    pub rows: u64,
+    /// The bytes of their keys and values.
+    pub bytes: u64,
+    /// The pieces in which they were read.
+    pub batches: u64,
+    /// How many times the reader found nothing ready and had to wait.
+    pub waits: u64,
+    /// For how long it waited, in all.
+    pub waited: Duration,
+}
+
+impl ReadProgress {
+    /// The counts at this moment.
+    pub fn metrics(&self) -> ReadMetrics {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        ReadMetrics {
+            keys: of(&self.0.keys),
+            rows: of(&self.0.rows),
+            bytes: of(&self.0.bytes),
+            batches: of(&self.0.batches),
+            waits: of(&self.0.waits),
+            waited: Duration::from_nanos(of(&self.0.waited_ns)),
+        }
+    }
+
+    pub(crate) fn note_keys(&self, keys: usize) {
+        self.0.keys.fetch_add(keys as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_batch(&self, rows: usize, bytes: usize) {
+        self.0.batches.fetch_add(1, Ordering::Relaxed);
+        self.0.rows.fetch_add(rows as u64, Ordering::Relaxed);
+        self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn note_wait(&self, waited: Duration) {
+        self.0.waits.fetch_add(1, Ordering::Relaxed);
+        self.0.waited_ns.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,10 @@
+//! Which key a row answers.
+
+/// Where a key of a bulk get stands in what the caller gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyOrigin {
+    /// The number of its source, from 0, where there are several; else 0.
+    pub source: u32,
+    /// The place of the key in its source, from 0.
+    pub position: u64,
+}
