@@ -1,0 +1,213 @@
+"""pyarrow.flight against `tonnage-server`: bulk puts, bulk gets, and clients that die half-way.
+
+Usage: flight_pyarrow.py TONNAGE_SERVER. Prints one line a case, `name: pass` or what went wrong.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pyarrow as pa
+import pyarrow.flight as fl
+
+ROWS = 8192
+
+
+def batch(first=0, rows=ROWS):
+    ids = range(first, first + rows)
+    return pa.record_batch({"id": pa.array(ids, pa.int64()), "name": [f"ship {i}" for i in ids]})
+
+
+def command(**put):
+    return fl.FlightDescriptor.for_command(json.dumps({"bulk_put": {"table": "ships", **put}}))
+
+
+class Put:
+    """A bulk put that says how many rows it sent, unless an exception ends it."""
+
+    def __init__(self, client, descriptor, schema):
+        self.writer, self.reader = client.do_put(descriptor, schema)
+        self.rows = 0
+
+    def __enter__(self):
+        return self
+
+    def write(self, rows):
+        self.writer.write_batch(rows)
+        self.rows += rows.num_rows
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self.writer.write_metadata(json.dumps({"end": {"rows": self.rows}}).encode())
+            self.writer.done_writing()
+
+    def messages(self):
+        while (said := self.reader.read()) is not None:
+            yield json.loads(said.to_pybytes())
+
+
+class Server:
+    def __init__(self, program):
+        arguments = ["--store", "memory:", "--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
+        self.process = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, text=True)
+        lines = iter(self.process.stdout.readline, "ready\n")
+        self.addresses = dict(re.match(r"(\w+) +(\S+)", line).groups() for line in lines)
+        self.flight = self.addresses["Flight"]
+        self.client = fl.connect(self.flight)
+        self.act("tonnage.Define", b"CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))")
+
+    def act(self, name, body=b""):
+        return [r.body.to_pybytes() for r in self.client.do_action(fl.Action(name, body))]
+
+    def jobs(self):
+        deadline = time.time() + 30
+        while time.time() < deadline:
+            jobs = [json.loads(job) for job in self.act("tonnage.Jobs")]
+            if jobs and all(job["state"] != "running" for job in jobs):
+                return jobs
+            time.sleep(0.05)
+        raise AssertionError("jobs still run")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(30) == 0, self.process.returncode
+
+
+def put_completes(server):
+    with Put(server.client, command(), batch().schema) as put:
+        for number in range(4):
+            put.write(batch(number * ROWS))
+    said = list(put.messages())
+    completed = [message["completed"] for message in said if "completed" in message]
+    assert completed[0]["counts"]["inserted"] == 4 * ROWS, said
+
+
+def bare_path_is_stored_but_not_completed(server):
+    path = fl.FlightDescriptor.for_path("ships")
+    writer, reader = server.client.do_put(path, batch().schema)
+    writer.write_batch(batch())
+    writer.done_writing()
+    said = []
+    while (message := reader.read()) is not None:
+        said.append(json.loads(message.to_pybytes()))
+    names = [next(iter(message)) for message in said]
+    assert "ended_without_marker" in names and "completed" not in names, names
+
+
+def exchange_gets_rows(server):
+    put_completes(server)
+    get = json.dumps({"bulk_get": {"table": "ships", "direction": "forward"}})
+    descriptor = fl.FlightDescriptor.for_command(get)
+    writer, reader = server.client.do_exchange(descriptor)
+    with writer:
+        keys = pa.record_batch({"id": pa.array([5, 10**9, 3], pa.int64())})
+        writer.begin(keys.schema)
+        writer.write_batch(keys)
+        writer.done_writing()
+        rows = reader.read_all()
+    assert rows.column("id").to_pylist() == [5, 3], rows
+
+
+def exchange_that_writes_everything_first(server):
+    put_completes(server)
+    get = json.dumps({"bulk_get": {"table": "ships", "direction": "forward"}})
+    writer, reader = server.client.do_exchange(fl.FlightDescriptor.for_command(get))
+    with writer:
+        keys = pa.record_batch({"id": pa.array([i % 8192 for i in range(65536)], pa.int64())})
+        writer.begin(keys.schema)
+        for _ in range(40):
+            writer.write_batch(keys)
+        writer.done_writing()
+        rows = sum(chunk.data.num_rows for chunk in reader)
+    assert rows == 40 * 65536, rows
+
+
+def scan_of_all_parts(server):
+    put_completes(server)
+    info = server.client.get_flight_info(fl.FlightDescriptor.for_path("ships"))
+    tables = [server.client.do_get(endpoint.ticket).read_all() for endpoint in info.endpoints]
+    assert all(table.schema.equals(info.schema, check_metadata=True) for table in tables)
+    ids = sorted(i for table in tables for i in table.column("id").to_pylist())
+    assert ids == list(range(4 * ROWS)), len(ids)
+
+
+def a_large_batch_is_taken(server):
+    with Put(server.client, command(), batch().schema) as put:
+        put.write(batch(rows=1_000_000))
+    said = list(put.messages())
+    assert any("completed" in message for message in said), said
+
+
+def error_tells_its_kind(server):
+    try:
+        server.client.get_flight_info(fl.FlightDescriptor.for_path("none"))
+    except (fl.FlightError, KeyError) as error:
+        assert "none" in str(error), error
+    else:
+        raise AssertionError("no error")
+
+
+DEATH = """
+import sys, os, time, signal
+sys.path.insert(0, {folder!r})
+from flight_pyarrow import *
+mode, address = sys.argv[1:]
+client = fl.connect(address)
+options = fl.FlightCallOptions(timeout=1.0) if mode == "deadline" else fl.FlightCallOptions()
+writer, reader = client.do_put(command(), batch().schema, options)
+for number in range(5):
+    writer.write_batch(batch(number * ROWS))
+reader.read()
+if mode == "kill": os.kill(os.getpid(), signal.SIGKILL)
+if mode == "raise": raise KeyboardInterrupt
+if mode == "exit": sys.exit(0)
+if mode == "deadline": time.sleep(2)
+if mode == "close": writer.close()
+if mode == "dropped": del writer, reader
+"""
+
+
+def died(mode):
+    def case(server):
+        code = DEATH.format(folder=os.path.dirname(os.path.abspath(__file__)))
+        subprocess.run(
+            [sys.executable, "-c", code, mode, server.flight],
+            stderr=subprocess.DEVNULL, timeout=60, check=False,
+        )
+        jobs = server.jobs()
+        assert jobs[-1]["state"] in ("abandoned", "stopped"), jobs
+        assert not any(s["completed"] for job in jobs for s in job["report"]["streams"]), jobs
+    case.__name__ = f"client_that_ends_by_{mode}_never_completes"
+    return case
+
+
+CASES = [
+    put_completes, bare_path_is_stored_but_not_completed, exchange_gets_rows,
+    exchange_that_writes_everything_first, scan_of_all_parts, a_large_batch_is_taken,
+    error_tells_its_kind,
+    *[died(mode) for mode in ("kill", "raise", "exit", "deadline", "close", "dropped")],
+]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        server = Server(sys.argv[1])
+        try:
+            case(server)
+            outcome = "pass"
+        except Exception as error:  # a case that fails must not hide the others
+            outcome, failed = f"FAIL {type(error).__name__}: {error}", failed + 1
+        finally:
+            server.stop()
+        print(f"{case.__name__}: {outcome}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

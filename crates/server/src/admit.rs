@@ -1,0 +1,51 @@
+//! Who may load now: places for loads and for their streams, each waited for in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tonnage::{Error, Result};
+
+/// A place that is taken; dropping it gives it back.
+pub(crate) type Place = OwnedSemaphorePermit;
+
+/// A number of places.
+#[derive(Debug)]
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    count: usize,
+    what: &'static str,
+    option: &'static str,
+    wait: Duration,
+}
+
+impl Places {
+    pub(crate) fn new(
+        count: usize,
+        what: &'static str,
+        option: &'static str,
+        wait: Duration,
+    ) -> Self {
+        Self { free: Arc::new(Semaphore::new(count)), count, what, option, wait }
+    }
+
+    /// Waits for a place, first come first served.
+    ///
+    /// # Errors
+    /// `Exhausted` when none was free in time.
+    pub(crate) async fn take(&self) -> Result<Place> {
+        let place = tokio::time::timeout(self.wait, self.free.clone().acquire_owned()).await;
+        match place {
+            Ok(Ok(place)) => Ok(place),
+            _ => Err(Error::exhausted(format!(
+                "all {} {} are taken, and none was free within {:?}: try again later, or raise {}",
+                self.count, self.what, self.wait, self.option
+            ))),
+        }
+    }
+
+    /// How many are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.count - self.free.available_permits()
+    }
+}

@@ -1,0 +1,63 @@
+//! What all calls share.
+
+use std::sync::Arc;
+
+use tonnage::{Error, Result, Store};
+
+use crate::admit::Places;
+use crate::config::Config;
+use crate::drain::{Phase, Phases};
+use crate::jobs::Jobs;
+use crate::metrics::Metrics;
+
+/// What all calls share.
+pub(crate) struct Context {
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) phases: Phases,
+    pub(crate) metrics: Metrics,
+    pub(crate) jobs: Jobs,
+    /// For streams of loads.
+    pub(crate) streams: Places,
+    /// For everything else that holds a thread.
+    pub(crate) calls: Places,
+}
+
+impl Context {
+    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Arc<Context> {
+        let wait = config.admission_wait;
+        Arc::new(Context {
+            store,
+            phases,
+            metrics: Metrics::new(),
+            jobs: Jobs::new(&config),
+            streams: Places::new(config.streams_max, "streams", "streams_max", wait),
+            calls: Places::new(config.calls_max, "calls", "calls_max", wait),
+            config,
+        })
+    }
+
+    /// Refuses new work once the server drains.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.phases.now() >= Phase::Draining {
+            return Err(Error::unavailable("the server shuts down: ask another one, or later"));
+        }
+        Ok(())
+    }
+
+    /// Runs a call of the store on a thread that may block, once there is a place for it.
+    pub(crate) async fn blocking<T, F>(self: &Arc<Self>, call: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Context) -> Result<T> + Send + 'static,
+    {
+        self.check_open()?;
+        let place = self.calls.take().await?;
+        let context = self.clone();
+        let call = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            call(&context)
+        });
+        call.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
+    }
+}

@@ -1,0 +1,53 @@
+//! The phases of a server that ends.
+//!
+//! 1. **Running.** The first signal ends it.
+//! 2. **Closing.** `/health/ready` answers 503, so that balancers look elsewhere. Calls are still
+//!    taken for `drain_wait`.
+//! 3. **Draining.** No connection and no call is taken. What runs may go on for `drain_timeout`.
+//! 4. **Stopping.** What still runs is stopped: loads store what they have and say so.
+//!
+//! A second signal ends the process at once.
+
+use tokio::sync::watch;
+
+/// Where a server is on its way to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Running,
+    Closing,
+    Draining,
+    Stopping,
+}
+
+/// The phase, for whoever must know of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Phases(watch::Receiver<Phase>);
+
+/// Moves a server from phase to phase.
+#[derive(Debug)]
+pub(crate) struct PhaseSetter(watch::Sender<Phase>);
+
+/// A running server's phase, and what changes it.
+pub(crate) fn phases() -> (PhaseSetter, Phases) {
+    let (setter, phase) = watch::channel(Phase::Running);
+    (PhaseSetter(setter), Phases(phase))
+}
+
+impl PhaseSetter {
+    pub(crate) fn set(&self, phase: Phase) {
+        self.0.send_replace(phase);
+    }
+}
+
+impl Phases {
+    pub(crate) fn now(&self) -> Phase {
+        *self.0.borrow()
+    }
+
+    /// Waits until the server is in this phase or a later one.
+    pub(crate) async fn reached(&self, phase: Phase) {
+        let mut phases = self.0.clone();
+        // An error says that the server is gone, which is later than any phase.
+        let _ = phases.wait_for(|now| *now >= phase).await;
+    }
+}

@@ -1,0 +1,132 @@
+//! Errors as each protocol tells them.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tonic::{Code, Status};
+use tonnage::{Error, ErrorKind};
+
+/// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
+const STATUS_BYTES_MAX: usize = 4 << 10;
+
+/// The header that tells the kind of an error.
+const KIND_HEADER: &str = "tonnage-kind";
+
+/// An error as a gRPC status.
+pub(crate) fn status(error: &Error) -> Status {
+    let mut status = Status::new(code(error.kind()), cut(error.message()));
+    if let Ok(kind) = error.kind().label().parse() {
+        status.metadata_mut().insert(KIND_HEADER, kind);
+    }
+    status
+}
+
+fn code(kind: ErrorKind) -> Code {
+    match kind {
+        ErrorKind::Invalid => Code::InvalidArgument,
+        ErrorKind::NotFound => Code::NotFound,
+        ErrorKind::Conflict => Code::Aborted,
+        ErrorKind::Unavailable => Code::Unavailable,
+        ErrorKind::Cancelled => Code::Cancelled,
+        ErrorKind::TimedOut => Code::DeadlineExceeded,
+        ErrorKind::Exhausted => Code::ResourceExhausted,
+        ErrorKind::Corruption => Code::DataLoss,
+        ErrorKind::Unsupported => Code::Unimplemented,
+        ErrorKind::Internal => Code::Internal,
+    }
+}
+
+fn cut(message: &str) -> &str {
+    if message.len() <= STATUS_BYTES_MAX {
+        return message;
+    }
+    let mut end = STATUS_BYTES_MAX;
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    &message[..end]
+}
+
+/// An error of a handler, told to HTTP clients as RFC 9457 says.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    error: Error,
+}
+
+impl Problem {
+    /// The same error under another status.
+    pub(crate) fn new(status: StatusCode, error: Error) -> Self {
+        Self { status, error }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let status = match error.kind() {
+            ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Conflict => StatusCode::CONFLICT,
+            ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            // nginx' number for a request that its client called off.
+            ErrorKind::Cancelled => StatusCode::from_u16(499).unwrap_or(StatusCode::CONFLICT),
+            ErrorKind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+            ErrorKind::Exhausted => StatusCode::TOO_MANY_REQUESTS,
+            ErrorKind::Corruption | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorKind::Unsupported => StatusCode::NOT_IMPLEMENTED,
+        };
+        Self { status, error }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let kind = self.error.kind().label();
+        let body = serde_json::json!({
+            "type": format!("/problems/{}", kind.replace(' ', "-")),
+            "title": kind,
+            "status": self.status.as_u16(),
+            "detail": self.error.message(),
+        });
+        let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+        let mut response = (self.status, kind, body.to_string()).into_response();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            let seconds = axum::http::HeaderValue::from_static("1");
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_a_code_of_its_own() {
+        let kinds = [
+            (ErrorKind::Invalid, Code::InvalidArgument, 400),
+            (ErrorKind::NotFound, Code::NotFound, 404),
+            (ErrorKind::Conflict, Code::Aborted, 409),
+            (ErrorKind::Unavailable, Code::Unavailable, 503),
+            (ErrorKind::Cancelled, Code::Cancelled, 499),
+            (ErrorKind::TimedOut, Code::DeadlineExceeded, 504),
+            (ErrorKind::Exhausted, Code::ResourceExhausted, 429),
+            (ErrorKind::Corruption, Code::DataLoss, 500),
+            (ErrorKind::Unsupported, Code::Unimplemented, 501),
+            (ErrorKind::Internal, Code::Internal, 500),
+        ];
+        for (kind, code, http) in kinds {
+            let status = status(&Error::new(kind, "what happened"));
+            assert_eq!((status.code(), status.message()), (code, "what happened"));
+            assert_eq!(status.metadata().get(KIND_HEADER).unwrap(), kind.label());
+            assert_eq!(Problem::from(Error::new(kind, "")).status.as_u16(), http, "{kind:?}");
+        }
+    }
+
+    /// Longer headers kill the call with another error than the one they tell.
+    #[test]
+    fn a_long_message_is_cut_between_characters() {
+        let status = status(&Error::invalid("ä".repeat(STATUS_BYTES_MAX)));
+        assert_eq!(status.message(), "ä".repeat(STATUS_BYTES_MAX / 2));
+    }
+}

@@ -1,0 +1,210 @@
+//! Bulk get: keys in, rows out, over one call.
+//!
+//! 1. A task takes keys from the client as they come, and puts them into a spool.
+//! 2. A thread of the blocking pool runs the bulk get, whose key source draws from the spool.
+//! 3. Rows go out by the way that all rows go.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_flight::FlightData;
+use tonnage::{Error, KeySource, PairGetOptions, Pairs, Result, Table, TableBatch};
+
+use super::command::{BulkGetCommand, MESSAGE_BYTES, MESSAGE_ROWS};
+use super::decode::Decoder;
+use super::key_spool::KeySpool;
+use super::pairs::{self, KeyForm};
+use super::rows::RowSender;
+use super::wire::{Arrival, Wire};
+use crate::context::Context;
+
+/// Takes the keys of a client into a spool, until they end.
+pub(crate) async fn take_keys(spool: Arc<KeySpool>, first: Box<FlightData>, mut wire: Wire) {
+    let mut message = first;
+    loop {
+        match spool.push(*message) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return spool.end(Err(error)),
+        }
+        message = match wire.next().await {
+            Ok(Arrival::Message(message)) => message,
+            Ok(Arrival::Ended) => return spool.end(Ok(())),
+            Ok(Arrival::Torn(why)) => return spool.end(Err(Error::cancelled(why))),
+            Err(error) => return spool.end(Err(error)),
+        };
+    }
+}
+
+/// Batches of keys out of a spool.
+struct SpooledKeys {
+    spool: Arc<KeySpool>,
+    decoder: Decoder,
+    is_over: bool,
+}
+
+impl Iterator for SpooledKeys {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            let decoded = match self.spool.pop() {
+                Ok(Some(message)) => self.decoder.decode(&message),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            match decoded {
+                Ok(Some(batch)) => return Some(Ok(batch)),
+                Ok(None) => {}
+                Err(error) => {
+                    self.is_over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.is_over = true;
+        None
+    }
+}
+
+impl Drop for SpooledKeys {
+    fn drop(&mut self) {
+        self.spool.abandon();
+    }
+}
+
+/// A bulk get whose target and schema are known.
+pub(crate) enum BulkGet {
+    Rows { table: Table, command: BulkGetCommand, schema: SchemaRef },
+    Pairs { command: BulkGetCommand, form: KeyForm, schema: SchemaRef },
+}
+
+impl BulkGet {
+    /// Finds the table, and checks what is asked of it. The keys come with this schema.
+    ///
+    /// # Errors
+    /// `NotFound` for a table that there is not, `Invalid` for columns or options.
+    pub(crate) fn new(
+        context: &Context,
+        command: BulkGetCommand,
+        keys: &Schema,
+    ) -> Result<BulkGet> {
+        match (&command.table, command.pairs) {
+            (Some(path), false) => {
+                let table = context.store.table(path)?;
+                let schema = schema_of(&table, &command)?;
+                command.options(table.schema())?;
+                Ok(BulkGet::Rows { table, command, schema })
+            }
+            (None, true) => {
+                let form = KeyForm::of(keys)?;
+                let schema = pairs::schema(form, command.versions);
+                Ok(BulkGet::Pairs { command, form, schema })
+            }
+            _ => Err(Error::invalid("give either `table` or `\"pairs\": true`")),
+        }
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        match self {
+            BulkGet::Rows { schema, .. } | BulkGet::Pairs { schema, .. } => schema,
+        }
+    }
+
+    /// Reads and sends all rows. Blocks.
+    pub(crate) fn run(self, spool: Arc<KeySpool>, mut sender: RowSender) {
+        if let Err(error) = self.send_all(spool, &mut sender) {
+            sender.fail(&error);
+        }
+    }
+
+    fn send_all(self, spool: Arc<KeySpool>, sender: &mut RowSender) -> Result<()> {
+        let keys = SpooledKeys { spool, decoder: Decoder::default(), is_over: false };
+        match self {
+            BulkGet::Rows { table, command, schema } => {
+                let keys = KeySource::batches(keys);
+                for batch in table.bulk_get(keys, &command.options(table.schema())?)? {
+                    let rows = with_versions(batch?, &schema, command.versions)?;
+                    if !sender.send(&rows)? {
+                        break;
+                    }
+                }
+            }
+            BulkGet::Pairs { command, form, schema } => {
+                let options = PairGetOptions {
+                    direction: command.direction.into(),
+                    keys_only: command.keys_only,
+                    batch_rows_max: Some(MESSAGE_ROWS),
+                    batch_bytes_max: Some(MESSAGE_BYTES),
+                    ..PairGetOptions::default()
+                };
+                let failure = Arc::new(std::sync::Mutex::new(None));
+                let keys = PairKeys { keys, failure: failure.clone() };
+                let kv = sender.context().store.kv();
+                for batch in kv.bulk_get_batches(keys, &options)? {
+                    if !sender.send(&pairs::batch(&batch?, form, &schema)?)? {
+                        break;
+                    }
+                }
+                let failed =
+                    failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+                failed.map_or(Ok(()), Err)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Batches of keys of pairs. What ends them is kept, for the source cannot fail.
+struct PairKeys {
+    keys: SpooledKeys,
+    failure: Arc<std::sync::Mutex<Option<Error>>>,
+}
+
+impl Iterator for PairKeys {
+    type Item = Pairs;
+
+    fn next(&mut self) -> Option<Pairs> {
+        match self.keys.next()?.and_then(|batch| pairs::keys(&batch)) {
+            Ok(pairs) => Some(pairs),
+            Err(error) => {
+                self.keys.is_over = true;
+                let mut failure =
+                    self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                failure.get_or_insert(error);
+                None
+            }
+        }
+    }
+}
+
+fn schema_of(table: &Table, command: &BulkGetCommand) -> Result<SchemaRef> {
+    let schema = table.schema();
+    let columns: Option<Vec<usize>> = match &command.columns {
+        Some(names) => {
+            Some(names.iter().map(|name| schema.require_column(name)).collect::<Result<_>>()?)
+        }
+        None if command.keys_only => Some(schema.key.clone()),
+        None => None,
+    };
+    let rows = table.entry().codec.projected_schema(columns.as_deref())?;
+    if !command.versions {
+        return Ok(rows);
+    }
+    let mut fields: Vec<_> = rows.fields().iter().cloned().collect();
+    fields.push(Arc::new(Field::new("_version", DataType::UInt64, false)));
+    fields.push(Arc::new(Field::new("_expires_at_ms", DataType::UInt64, false)));
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+fn with_versions(batch: TableBatch, schema: &SchemaRef, wanted: bool) -> Result<RecordBatch> {
+    if !wanted {
+        return Ok(batch.rows);
+    }
+    let mut columns: Vec<ArrayRef> = batch.rows.columns().to_vec();
+    columns.push(Arc::new(UInt64Array::from(batch.versions)));
+    columns.push(Arc::new(UInt64Array::from(batch.expiries_ms)));
+    RecordBatch::try_new(schema.clone(), columns)
+        .map_err(|error| Error::internal(format!("rows with versions: {error}")))
+}

@@ -1,0 +1,312 @@
+//! Bulk put: a stream of record batches becomes a stream of a load.
+//!
+//! 1. A place among the streams is waited for, then a thread of the blocking pool takes over.
+//! 2. The first message brings the schema, which is held against the table. The stream joins its
+//!    job, and the client hears `ready`.
+//! 3. Each batch is decoded and pushed. The load's back-pressure is the stream's: what is not
+//!    pushed is not read, and HTTP/2's window closes.
+//! 4. The stream ends in one of five ways ([`Ending`]). Only what ends with its marker completes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+use arrow_flight::FlightData;
+use serde::Deserialize;
+use tokio::runtime::Handle;
+use tonnage::{Counts, EntryBatch, Error, Result};
+
+use super::command::{BulkPutCommand, EndRule, parse};
+use super::decode::Decoder;
+use super::outbox::{Message, Outbox};
+use super::pairs;
+use super::reports::Callbacks;
+use super::wire::{Arrival, Wire};
+use crate::context::Context;
+use crate::error::status;
+use crate::jobs::{JobRequest, Leaving, Membership};
+use crate::metrics::Door;
+
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+/// How often a stream that waits for its completion looks whether its load still lives.
+const COMPLETION_LOOK: Duration = Duration::from_millis(200);
+const COMPLETION_PAUSE: Duration = Duration::from_millis(2);
+
+/// What a client may say beside a batch, or instead of one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Metadata {
+    /// These were all.
+    end: Option<EndMarker>,
+    /// The client wants to know when the batch is durable.
+    id: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndMarker {
+    rows: u64,
+}
+
+/// How a stream ended.
+enum Ending {
+    /// With its marker, which tells as many rows as came.
+    Marked,
+    /// Without one, though the client closed the stream.
+    Unmarked,
+    /// The client went away.
+    Torn(String),
+    /// It was stopped.
+    Failed(Error),
+}
+
+/// A bulk put of one stream.
+pub(crate) struct BulkPut {
+    pub(crate) context: Arc<Context>,
+    pub(crate) command: BulkPutCommand,
+    pub(crate) outbox: Arc<Outbox>,
+}
+
+/// Where a stream's entries go.
+struct Target {
+    /// The table's path; nothing for pairs.
+    table: Option<Arc<str>>,
+    ttl: Option<Duration>,
+}
+
+/// What a stream has brought so far.
+struct Brought {
+    stream: usize,
+    position: u64,
+    told: Instant,
+}
+
+impl BulkPut {
+    /// Runs the stream to its end; the outbox hears of it.
+    pub(crate) async fn run(self, first: Box<FlightData>, wire: Wire) {
+        let place = match self.context.streams.take().await {
+            Ok(place) => place,
+            Err(error) => return self.outbox.close(Some(status(&error))),
+        };
+        let outbox = self.outbox.clone();
+        let thread = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            if let Err(error) = self.run_blocking(first, wire) {
+                self.outbox.close(Some(status(&error)));
+            }
+        });
+        if thread.await.is_err() {
+            let error = Error::internal("the stream's thread panicked: see the log");
+            outbox.close(Some(status(&error)));
+        }
+    }
+
+    fn run_blocking(&self, first: Box<FlightData>, mut wire: Wire) -> Result<()> {
+        let mut decoder = Decoder::default();
+        let mut batch = decoder.decode(&first)?;
+        // A descriptor may come ahead of the schema.
+        while decoder.schema().is_none() {
+            let message = match Handle::current().block_on(wire.next())? {
+                Arrival::Message(message) => message,
+                Arrival::Ended => return Err(Error::invalid("the stream has no schema")),
+                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            };
+            batch = decoder.decode(&message)?;
+        }
+        let target = self.target(decoder.schema().map(AsRef::as_ref))?;
+        let options = self.command.options()?;
+        let callbacks = Callbacks::new(format!("{:?}", options.durability).to_lowercase());
+        let request = JobRequest { name: self.command.job.clone(), terms: self.command.terms() };
+        let membership =
+            self.context.jobs.join(&self.context.store, request, options, Arc::new(callbacks))?;
+        let name = self.command.stream.clone().or_else(|| self.command.table.clone());
+        let stream = membership.load.stream(name.unwrap_or_else(|| "pairs".to_owned()));
+        if let Some(callbacks) = membership.job.callbacks.downcast_ref::<Callbacks>() {
+            callbacks.register(stream, &self.outbox);
+        }
+        self.outbox.ready(&membership.job.id, stream);
+        let mut brought = Brought { stream, position: 0, told: Instant::now() };
+        let ending = self.read(&membership, &target, &mut decoder, &mut wire, &mut brought, batch);
+        self.end(membership, &brought, ending);
+        Ok(())
+    }
+
+    /// Finds the table, and holds the stream's columns against it.
+    fn target(&self, schema: Option<&Schema>) -> Result<Target> {
+        let ttl = self.command.ttl()?;
+        let schema = schema.ok_or_else(|| Error::invalid("the stream has no schema"))?;
+        let table = match (&self.command.table, self.command.pairs) {
+            (Some(table), false) => self.context.store.table(table)?,
+            (None, true) => {
+                pairs::KeyForm::of(schema)?;
+                return Ok(Target { table: None, ttl });
+            }
+            _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
+        };
+        for field in schema.fields() {
+            table.schema().require_column(field.name())?;
+        }
+        Ok(Target { table: Some(table.path().into()), ttl })
+    }
+
+    /// Reads the stream to its end.
+    fn read(
+        &self,
+        membership: &Membership,
+        target: &Target,
+        decoder: &mut Decoder,
+        wire: &mut Wire,
+        brought: &mut Brought,
+        first: Option<RecordBatch>,
+    ) -> Ending {
+        if let Some(batch) = first {
+            if let Err(error) = self.push(membership, target, brought, &batch) {
+                return Ending::Failed(error);
+            }
+        }
+        loop {
+            let arrival = Handle::current().block_on(async {
+                tokio::select! {
+                    arrival = wire.next() => arrival,
+                    () = membership.job.cancelled.cancelled() => {
+                        Err(Error::cancelled("the job was cancelled"))
+                    }
+                }
+            });
+            let message = match arrival {
+                Ok(Arrival::Message(message)) => message,
+                Ok(Arrival::Ended) => return Ending::Unmarked,
+                Ok(Arrival::Torn(why)) => return Ending::Torn(why),
+                Err(error) => return Ending::Failed(error),
+            };
+            match self.take(membership, target, decoder, brought, &message) {
+                Ok(false) => {}
+                Ok(true) => return Ending::Marked,
+                Err(error) => return Ending::Failed(error),
+            }
+        }
+    }
+
+    /// Takes a message in. True for the end marker.
+    fn take(
+        &self,
+        membership: &Membership,
+        target: &Target,
+        decoder: &mut Decoder,
+        brought: &mut Brought,
+        message: &FlightData,
+    ) -> Result<bool> {
+        let said: Metadata = match message.app_metadata.is_empty() {
+            true => Metadata::default(),
+            false => parse("app_metadata", &message.app_metadata)?,
+        };
+        if let Some(batch) = decoder.decode(message)? {
+            self.push(membership, target, brought, &batch)?;
+        }
+        if let Some(id) = said.id {
+            self.outbox.ask(brought.position, id);
+        }
+        let Some(marker) = said.end else { return Ok(false) };
+        if marker.rows != brought.position {
+            return Err(Error::invalid(format!(
+                "the end marker tells {} rows, but {} came",
+                marker.rows, brought.position
+            )));
+        }
+        Ok(true)
+    }
+
+    fn push(
+        &self,
+        membership: &Membership,
+        target: &Target,
+        brought: &mut Brought,
+        batch: &RecordBatch,
+    ) -> Result<()> {
+        let rows = batch.num_rows() as u64;
+        let mut entries = match &target.table {
+            Some(table) => EntryBatch::rows(table.clone(), batch.clone()),
+            None => pairs::entries(batch, brought.position)?,
+        };
+        entries.ttl = target.ttl;
+        brought.position = membership.load.push(brought.stream, entries)?;
+        self.context.metrics.rows_in(Door::flight, rows);
+        if brought.told.elapsed() >= PROGRESS_INTERVAL {
+            brought.told = Instant::now();
+            self.outbox.progress(counts(membership, brought.stream));
+        }
+        Ok(())
+    }
+
+    /// Ends the stream, leaves the job, and tells the client what became of both.
+    fn end(&self, membership: Membership, brought: &Brought, ending: Ending) {
+        let ending = match ending {
+            Ending::Marked => match self.complete(&membership, brought) {
+                Ok(()) => Ending::Marked,
+                Err(error) => Ending::Failed(error),
+            },
+            Ending::Unmarked if self.command.end == EndRule::Required => {
+                Ending::Failed(Error::invalid(
+                    "the stream ended without its end marker, {\"end\": {\"rows\": N}}: what came \
+                     is stored, but it may not be all",
+                ))
+            }
+            other => other,
+        };
+        // What came stays, whatever the stream's end was.
+        let flushed = matches!(ending, Ending::Marked) || membership.load.flush().is_ok();
+        let counts = counts(&membership, brought.stream);
+        let stream = brought.stream;
+        let (leaving, failure) = match ending {
+            Ending::Marked => (Leaving::Completed, None),
+            Ending::Unmarked => {
+                self.outbox.last(Message::EndedWithoutMarker { stream, counts });
+                (Leaving::Unmarked, None)
+            }
+            Ending::Torn(why) => (Leaving::Abandoned, Some(Error::cancelled(why))),
+            Ending::Failed(error) => (Leaving::Stopped, Some(error)),
+        };
+        self.context.metrics.stream_ended(leaving.label());
+        let ended = self.context.jobs.leave(membership, stream, leaving);
+        let mut failure = failure;
+        if let Some(ended) = ended {
+            match &ended.result {
+                Ok(report) => self.outbox.last(Message::Report(ended.job.report_json(report))),
+                Err(stopped) => {
+                    let error = &stopped.error;
+                    failure.get_or_insert_with(|| Error::new(error.kind(), error.message()));
+                    let report = ended.job.report_json(&stopped.report);
+                    self.outbox.last(Message::Report(report));
+                }
+            }
+        }
+        if let Some(error) = &failure {
+            self.outbox.last(Message::Stopped {
+                kind: error.kind().label(),
+                message: error.message().to_owned(),
+                flushed,
+                counts,
+            });
+        }
+        self.outbox.close(failure.as_ref().map(status));
+    }
+
+    /// Ends a stream whose client sent everything, and waits until all of it is durable.
+    fn complete(&self, membership: &Membership, brought: &Brought) -> Result<()> {
+        self.outbox.mark();
+        membership.load.end(brought.stream);
+        while !self.outbox.is_completed() {
+            let load = &membership.load;
+            if load.wait_durable(brought.stream, brought.position, COMPLETION_LOOK)? {
+                std::thread::sleep(COMPLETION_PAUSE);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn counts(membership: &Membership, stream: usize) -> Counts {
+    let streams = membership.load.progress().report();
+    streams.get(stream).map(|stream| stream.counts).unwrap_or_default()
+}

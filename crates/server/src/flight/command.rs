@@ -1,0 +1,282 @@
+//! Commands: the JSON of a descriptor, a ticket or an action.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tonnage::{
+    BulkGetOptions, BulkPutOptions, Direction, Durability, Error, ErrorsMax, FieldRange,
+    OnExisting, Result, TableSchema,
+};
+
+use crate::config::parse_time;
+use crate::json_value::value_of;
+
+/// What a descriptor or a ticket asks for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Command {
+    /// Entries in.
+    BulkPut(BulkPutCommand),
+    /// Keys in, rows out.
+    BulkGet(BulkGetCommand),
+    /// All rows of a table, or a part of them.
+    Scan(ScanCommand),
+}
+
+/// Reads JSON, and names what it is when it cannot.
+pub(crate) fn parse<T: DeserializeOwned>(what: &str, json: &[u8]) -> Result<T> {
+    serde_json::from_slice(json)
+        .map_err(|error| Error::invalid(format!("{what} is not as docs/flight.md says: {error}")))
+}
+
+/// Puts entries in bulk.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BulkPutCommand {
+    pub(crate) table: Option<String>,
+    pub(crate) pairs: bool,
+    pub(crate) stream: Option<String>,
+    pub(crate) job: Option<String>,
+    pub(crate) on_existing: Option<ExistingChoice>,
+    pub(crate) durability: Option<DurabilityChoice>,
+    /// A count, or a share such as `1%`.
+    pub(crate) errors_max: Option<String>,
+    pub(crate) ttl: Option<String>,
+    /// How long entries may wait until they are durable.
+    pub(crate) flush_interval: Option<String>,
+    pub(crate) end: EndRule,
+    /// Existing and failed entries told one by one, of each at most so many.
+    pub(crate) reports_max: Option<usize>,
+}
+
+/// Whether a stream must be ended by its marker.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EndRule {
+    #[default]
+    Required,
+    Optional,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ExistingChoice {
+    Keep,
+    Replace,
+    BlindReplace,
+    Fail,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DurabilityChoice {
+    None,
+    Write,
+    Fsync,
+}
+
+impl From<DurabilityChoice> for Durability {
+    fn from(choice: DurabilityChoice) -> Self {
+        match choice {
+            DurabilityChoice::None => Durability::None,
+            DurabilityChoice::Write => Durability::Write,
+            DurabilityChoice::Fsync => Durability::Fsync,
+        }
+    }
+}
+
+impl BulkPutCommand {
+    const REPORTS_MAX: usize = 10_000;
+
+    /// A put into a table with all defaults, as a bare path asks for.
+    pub(crate) fn of_path(path: &[String]) -> Self {
+        Self { table: Some(path.join(".")), end: EndRule::Optional, ..Self::default() }
+    }
+
+    pub(crate) fn reports_max(&self) -> usize {
+        self.reports_max.unwrap_or(Self::REPORTS_MAX).min(Self::REPORTS_MAX)
+    }
+
+    /// How the rows live.
+    pub(crate) fn ttl(&self) -> Result<Option<Duration>> {
+        self.ttl.as_deref().map(|text| time("ttl", text)).transpose()
+    }
+
+    pub(crate) fn options(&self) -> Result<BulkPutOptions> {
+        let default = BulkPutOptions::default();
+        let flush_interval =
+            self.flush_interval.as_deref().map(|text| time("flush_interval", text));
+        Ok(BulkPutOptions {
+            on_existing: match self.on_existing {
+                None | Some(ExistingChoice::Keep) => OnExisting::Keep,
+                Some(ExistingChoice::Replace) => OnExisting::Replace,
+                Some(ExistingChoice::BlindReplace) => OnExisting::BlindReplace,
+                Some(ExistingChoice::Fail) => OnExisting::Fail,
+            },
+            durability: self.durability.map_or(Durability::Write, Durability::from),
+            errors_max: self.errors_max.as_deref().map_or(Ok(ErrorsMax::Unlimited), errors_max)?,
+            flush_interval: flush_interval.transpose()?.or(default.flush_interval),
+            ..default
+        })
+    }
+
+    /// What all streams of one job agree on.
+    pub(crate) fn terms(&self) -> String {
+        format!(
+            "on_existing {:?}, durability {:?}, errors_max {:?}, flush_interval {:?}",
+            self.on_existing.unwrap_or(ExistingChoice::Keep),
+            self.durability.unwrap_or(DurabilityChoice::Write),
+            self.errors_max.as_deref().unwrap_or("unlimited"),
+            self.flush_interval.as_deref().unwrap_or("default"),
+        )
+    }
+}
+
+fn time(name: &str, text: &str) -> Result<Duration> {
+    parse_time(text).ok_or_else(|| {
+        Error::invalid(format!("{name} is `{text}`: give a time, such as 500ms, 30s or 7d"))
+    })
+}
+
+fn errors_max(text: &str) -> Result<ErrorsMax> {
+    let parsed = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse().ok().map(ErrorsMax::Percent),
+        None => text.parse().ok().map(ErrorsMax::Count),
+    };
+    parsed.ok_or_else(|| {
+        Error::invalid(format!("errors_max is `{text}`: give a count, or a share such as 1%"))
+    })
+}
+
+/// Gets rows by keys.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BulkGetCommand {
+    pub(crate) table: Option<String>,
+    pub(crate) pairs: bool,
+    pub(crate) direction: DirectionChoice,
+    pub(crate) limit_per_key: Option<u64>,
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) range: Option<RangeCommand>,
+    pub(crate) keys_only: bool,
+    pub(crate) versions: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DirectionChoice {
+    #[default]
+    Unordered,
+    Forward,
+    Reverse,
+}
+
+impl From<DirectionChoice> for Direction {
+    fn from(choice: DirectionChoice) -> Self {
+        match choice {
+            DirectionChoice::Unordered => Direction::Unordered,
+            DirectionChoice::Forward => Direction::Forward,
+            DirectionChoice::Reverse => Direction::Reverse,
+        }
+    }
+}
+
+/// A range of the first key column that the keys leave open; both ends belong to it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RangeCommand {
+    pub(crate) column: String,
+    pub(crate) from: Option<serde_json::Value>,
+    pub(crate) to: Option<serde_json::Value>,
+}
+
+/// The rows that one message holds about.
+pub(crate) const MESSAGE_ROWS: usize = 8_192;
+/// The bytes that one message holds about.
+pub(crate) const MESSAGE_BYTES: usize = 2 << 20;
+
+impl BulkGetCommand {
+    /// The options, for this table.
+    ///
+    /// # Errors
+    /// `Invalid` for a range that is not of its column.
+    pub(crate) fn options(&self, table: &TableSchema) -> Result<BulkGetOptions> {
+        Ok(BulkGetOptions {
+            direction: self.direction.into(),
+            limit_per_key: self.limit_per_key,
+            columns: self.columns.clone(),
+            range: self.range.as_ref().map(|range| range.of(table)).transpose()?,
+            keys_only: self.keys_only,
+            batch_rows_max: MESSAGE_ROWS,
+            batch_bytes_max: MESSAGE_BYTES,
+            ..BulkGetOptions::default()
+        })
+    }
+}
+
+impl RangeCommand {
+    fn of(&self, table: &TableSchema) -> Result<FieldRange> {
+        let column = &table.columns[table.require_column(&self.column)?];
+        let end = |end: &Option<serde_json::Value>| {
+            end.as_ref().map(|end| value_of(end, column).map(|end| (end, true))).transpose()
+        };
+        Ok(FieldRange { column: self.column.clone(), low: end(&self.from)?, high: end(&self.to)? })
+    }
+}
+
+/// Scans a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScanCommand {
+    pub(crate) table: String,
+    #[serde(default)]
+    pub(crate) columns: Option<Vec<String>>,
+    #[serde(default)]
+    pub(crate) limit: Option<u64>,
+    /// The number of the part, from 0.
+    #[serde(default)]
+    pub(crate) part: usize,
+    #[serde(default = "ScanCommand::one")]
+    pub(crate) parts: usize,
+}
+
+impl ScanCommand {
+    fn one() -> usize {
+        1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_there_is_not_is_named() {
+        let error = parse::<Command>("the command", br#"{"bulk_pout": {}}"#).unwrap_err();
+        assert!(error.message().contains("bulk_pout"), "{error}");
+    }
+
+    #[test]
+    fn an_option_that_there_is_not_is_named() {
+        let error =
+            parse::<Command>("the command", br#"{"bulk_put": {"tabel": "t"}}"#).unwrap_err();
+        assert!(error.message().contains("tabel"), "{error}");
+    }
+
+    #[test]
+    fn errors_are_limited_by_count_or_share() {
+        assert_eq!(errors_max("12").unwrap(), ErrorsMax::Count(12));
+        assert_eq!(errors_max("1.5%").unwrap(), ErrorsMax::Percent(1.5));
+        assert!(errors_max("some").unwrap_err().message().contains("some"));
+    }
+
+    #[test]
+    fn a_bare_path_needs_no_marker_and_json_does() {
+        assert_eq!(BulkPutCommand::of_path(&["t".into()]).end, EndRule::Optional);
+        let Command::BulkPut(put) = parse("x", br#"{"bulk_put": {"table": "t"}}"#).unwrap() else {
+            panic!("a bulk put");
+        };
+        assert_eq!(put.end, EndRule::Required);
+    }
+}

@@ -1,0 +1,129 @@
+//! Flight messages to record batches.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::buffer::Buffer;
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow_flight::FlightData;
+use arrow_flight::utils::flight_data_to_arrow_batch;
+use arrow_ipc::reader::read_dictionary;
+use arrow_ipc::{MessageHeader, root_as_message};
+use tonnage::{Error, Result};
+
+/// Decodes the messages of one stream. What comes from the network is validated in full.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    schema: Option<SchemaRef>,
+    dictionaries: HashMap<i64, ArrayRef>,
+}
+
+impl Decoder {
+    /// The schema, once it came.
+    pub(crate) fn schema(&self) -> Option<&SchemaRef> {
+        self.schema.as_ref()
+    }
+
+    /// Decodes a message. Those of schemas and dictionaries give no batch, and neither do messages
+    /// of metadata alone.
+    ///
+    /// # Errors
+    /// `Invalid` for a message that is no Arrow IPC, or comes before its schema.
+    pub(crate) fn decode(&mut self, data: &FlightData) -> Result<Option<RecordBatch>> {
+        // Arrow's decoder was made for data that is right more often than not.
+        catch_unwind(AssertUnwindSafe(|| self.decode_message(data)))
+            .unwrap_or_else(|_| Err(malformed("its buffers contradict each other")))
+    }
+
+    fn decode_message(&mut self, data: &FlightData) -> Result<Option<RecordBatch>> {
+        if data.data_header.is_empty() {
+            return Ok(None);
+        }
+        let message =
+            root_as_message(&data.data_header).map_err(|error| malformed(&error.to_string()))?;
+        match message.header_type() {
+            MessageHeader::NONE => Ok(None),
+            MessageHeader::Schema => {
+                let schema = Schema::try_from(data).map_err(|error| wrong(&error))?;
+                self.schema = Some(schema.into());
+                self.dictionaries.clear();
+                Ok(None)
+            }
+            MessageHeader::DictionaryBatch => {
+                let batch = message
+                    .header_as_dictionary_batch()
+                    .ok_or_else(|| malformed("a dictionary without its header"))?;
+                let schema = self.schema.as_ref().ok_or_else(before_schema)?;
+                let buffer = Buffer::from(data.data_body.as_ref());
+                let version = message.version();
+                read_dictionary(&buffer, batch, schema, &mut self.dictionaries, &version)
+                    .map_err(|error| wrong(&error))?;
+                Ok(None)
+            }
+            MessageHeader::RecordBatch => {
+                let schema = self.schema.clone().ok_or_else(before_schema)?;
+                flight_data_to_arrow_batch(data, schema, &self.dictionaries)
+                    .map(Some)
+                    .map_err(|error| wrong(&error))
+            }
+            other => Err(malformed(&format!("a message of type {other:?}"))),
+        }
+    }
+}
+
+fn before_schema() -> Error {
+    malformed("data comes before its schema")
+}
+
+fn wrong(error: &ArrowError) -> Error {
+    malformed(&error.to_string())
+}
+
+fn malformed(what: &str) -> Error {
+    Error::invalid(format!("the stream is no Arrow IPC: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{DictionaryArray, Int64Array};
+    use arrow::datatypes::Int32Type;
+
+    use super::*;
+    use crate::flight::encode::Encoder;
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
+        let numbers = Int64Array::from(vec![Some(1), None, Some(3)]);
+        let columns: Vec<(&str, ArrayRef, bool)> =
+            vec![("n", Arc::new(numbers), true), ("w", Arc::new(words), true)];
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        let mut encoder = Encoder::default();
+        let mut decoder = Decoder::default();
+        let mut messages = vec![encoder.schema(&batch.schema())];
+        messages.extend(encoder.batch(&batch).unwrap());
+        let decoded: Vec<RecordBatch> =
+            messages.iter().filter_map(|message| decoder.decode(message).unwrap()).collect();
+        assert_eq!(decoded, [batch]);
+    }
+
+    #[test]
+    fn rubbish_is_an_error() {
+        let data = FlightData::new().with_data_header(vec![7_u8; 64]);
+        let error = Decoder::default().decode(&data).unwrap_err();
+        assert!(error.message().contains("no Arrow IPC"), "{error}");
+    }
+
+    #[test]
+    fn a_batch_before_its_schema_is_an_error() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        let messages = Encoder::default().batch(&batch).unwrap();
+        let error = Decoder::default().decode(&messages[0]).unwrap_err();
+        assert!(error.message().contains("before its schema"), "{error}");
+    }
+}

@@ -1,0 +1,289 @@
+//! What a bulk put tells its client.
+//!
+//! The load never waits for a client to read: a client that writes everything before it reads
+//! anything is the usual program. So progress and acknowledgements are replaced by newer ones,
+//! and lists of entries end at a limit, after which entries are only counted.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::Stream;
+use serde_json::json;
+use tokio::sync::Notify;
+use tonic::Status;
+use tonnage::Counts;
+
+use crate::jobs::counts_json;
+
+/// A message to the client.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Message {
+    Ready { job: String, stream: usize },
+    Progress(Counts),
+    Existing(Vec<u64>),
+    Failed(Vec<Failure>),
+    Ack(u64),
+    Completed { stream: usize, counts: Counts, durability: String },
+    EndedWithoutMarker { stream: usize, counts: Counts },
+    Report(serde_json::Value),
+    Stopped { kind: &'static str, message: String, flushed: bool, counts: Counts },
+}
+
+/// An entry that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) position: u64,
+    pub(crate) column: Option<String>,
+    pub(crate) reason: String,
+}
+
+impl Message {
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Message::Ready { job, stream } => json!({"ready": {"job": job, "stream": stream}}),
+            Message::Progress(counts) => json!({"progress": counts_json(counts)}),
+            Message::Existing(positions) => json!({"existing": {"positions": positions}}),
+            Message::Failed(failures) => {
+                let failures = failures.iter().map(|failure| {
+                    json!({
+                        "position": failure.position,
+                        "column": failure.column,
+                        "reason": failure.reason,
+                    })
+                });
+                json!({"failed": failures.collect::<Vec<_>>()})
+            }
+            Message::Ack(id) => json!({"ack": id}),
+            Message::Completed { stream, counts, durability } => json!({"completed": {
+                "stream": stream, "counts": counts_json(counts), "durability": durability,
+            }}),
+            Message::EndedWithoutMarker { stream, counts } => json!({"ended_without_marker": {
+                "stream": stream, "counts": counts_json(counts),
+            }}),
+            Message::Report(report) => json!({"report": report}),
+            Message::Stopped { kind, message, flushed, counts } => json!({"stopped": {
+                "kind": kind, "message": message, "flushed": flushed,
+                "counts": counts_json(counts),
+            }}),
+        }
+    }
+}
+
+/// Messages that wait for the client.
+pub(crate) struct Outbox {
+    waiting: Mutex<Waiting>,
+    news: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    ready: Option<Message>,
+    existing: Vec<u64>,
+    existing_left: usize,
+    failed: Vec<Failure>,
+    failed_left: usize,
+    /// Batches whose acknowledgement the client asked for: the position behind them, its number.
+    asked: VecDeque<(u64, u64)>,
+    ack: Option<u64>,
+    progress: Option<Counts>,
+    /// The stream's last words, in order.
+    last: VecDeque<Message>,
+    /// Whether its client said that everything was sent.
+    is_marked: bool,
+    is_completed: bool,
+    closed: Option<Option<Status>>,
+}
+
+/// Acknowledgements that may wait. A client that asks for more gets the later ones only.
+const ASKED_MAX: usize = 65_536;
+
+impl Outbox {
+    pub(crate) fn new(reports_max: usize) -> Arc<Self> {
+        let waiting =
+            Waiting { existing_left: reports_max, failed_left: reports_max, ..Waiting::default() };
+        Arc::new(Self { waiting: Mutex::new(waiting), news: Notify::new() })
+    }
+
+    pub(crate) fn ready(&self, job: &str, stream: usize) {
+        self.waiting().ready = Some(Message::Ready { job: job.to_owned(), stream });
+        self.news.notify_one();
+    }
+
+    pub(crate) fn progress(&self, counts: Counts) {
+        self.waiting().progress = Some(counts);
+        self.news.notify_one();
+    }
+
+    pub(crate) fn existing(&self, position: u64) {
+        let mut waiting = self.waiting();
+        if waiting.existing_left > 0 {
+            waiting.existing_left -= 1;
+            waiting.existing.push(position);
+            drop(waiting);
+            self.news.notify_one();
+        }
+    }
+
+    pub(crate) fn failed(&self, failure: impl FnOnce() -> Failure) {
+        let mut waiting = self.waiting();
+        if waiting.failed_left > 0 {
+            waiting.failed_left -= 1;
+            waiting.failed.push(failure());
+            drop(waiting);
+            self.news.notify_one();
+        }
+    }
+
+    /// Asks for an acknowledgement of what lies before a position.
+    pub(crate) fn ask(&self, position: u64, id: u64) {
+        let mut waiting = self.waiting();
+        if waiting.asked.len() == ASKED_MAX {
+            waiting.asked.pop_front();
+        }
+        waiting.asked.push_back((position, id));
+    }
+
+    /// Everything before a position is durable.
+    pub(crate) fn durable(&self, position: u64) {
+        let mut waiting = self.waiting();
+        while let Some((asked, id)) = waiting.asked.front().copied() {
+            if asked > position {
+                break;
+            }
+            waiting.asked.pop_front();
+            waiting.ack = Some(id);
+        }
+        drop(waiting);
+        self.news.notify_one();
+    }
+
+    /// The client said that it sent everything: from now on the stream may complete.
+    pub(crate) fn mark(&self) {
+        self.waiting().is_marked = true;
+    }
+
+    /// The load says that all entries are durable. Nothing is told where the client never said
+    /// that these were all.
+    pub(crate) fn complete(&self, stream: usize, counts: Counts, durability: &str) {
+        let mut waiting = self.waiting();
+        if !waiting.is_marked || waiting.is_completed {
+            return;
+        }
+        waiting.is_completed = true;
+        let durability = durability.to_owned();
+        waiting.last.push_back(Message::Completed { stream, counts, durability });
+        drop(waiting);
+        self.news.notify_one();
+    }
+
+    pub(crate) fn is_completed(&self) -> bool {
+        self.waiting().is_completed
+    }
+
+    pub(crate) fn last(&self, message: Message) {
+        self.waiting().last.push_back(message);
+        self.news.notify_one();
+    }
+
+    /// Ends the messages, with a status when something went wrong.
+    pub(crate) fn close(&self, status: Option<Status>) {
+        self.waiting().closed.get_or_insert(status);
+        self.news.notify_one();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Option<Next> {
+        let mut waiting = self.waiting();
+        if let Some(ready) = waiting.ready.take() {
+            return Some(Next::Message(ready));
+        }
+        if !waiting.existing.is_empty() {
+            return Some(Next::Message(Message::Existing(std::mem::take(&mut waiting.existing))));
+        }
+        if !waiting.failed.is_empty() {
+            return Some(Next::Message(Message::Failed(std::mem::take(&mut waiting.failed))));
+        }
+        if let Some(id) = waiting.ack.take() {
+            return Some(Next::Message(Message::Ack(id)));
+        }
+        if let Some(counts) = waiting.progress.take() {
+            return Some(Next::Message(Message::Progress(counts)));
+        }
+        if let Some(message) = waiting.last.pop_front() {
+            return Some(Next::Message(message));
+        }
+        waiting.closed.take().map(|status| {
+            waiting.closed = Some(None);
+            Next::End(status)
+        })
+    }
+
+    /// The messages as they come.
+    pub(crate) fn messages(self: Arc<Self>) -> impl Stream<Item = Result<Message, Status>> {
+        futures::stream::unfold((self, false), |(outbox, is_over)| async move {
+            if is_over {
+                return None;
+            }
+            loop {
+                match outbox.take() {
+                    Some(Next::Message(message)) => return Some((Ok(message), (outbox, false))),
+                    Some(Next::End(Some(status))) => return Some((Err(status), (outbox, true))),
+                    Some(Next::End(None)) => return None,
+                    None => outbox.news.notified().await,
+                }
+            }
+        })
+    }
+}
+
+enum Next {
+    Message(Message),
+    End(Option<Status>),
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+
+    use super::*;
+
+    fn told(outbox: Arc<Outbox>) -> Vec<Message> {
+        outbox.close(None);
+        futures::executor::block_on(outbox.messages().map(Result::unwrap).collect())
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_costs_no_memory() {
+        let outbox = Outbox::new(3);
+        for position in 0..1_000_000 {
+            outbox.existing(position);
+            outbox.progress(Counts { read: position, ..Counts::default() });
+        }
+        let last = Counts { read: 999_999, ..Counts::default() };
+        assert_eq!(told(outbox), [Message::Existing(vec![0, 1, 2]), Message::Progress(last)]);
+    }
+
+    #[test]
+    fn an_acknowledgement_covers_all_before_it() {
+        let outbox = Outbox::new(0);
+        for id in 1..=4 {
+            outbox.ask(id * 10, id);
+        }
+        outbox.durable(35);
+        assert_eq!(told(outbox), [Message::Ack(3)]);
+    }
+
+    #[test]
+    fn nothing_completes_before_the_client_said_that_it_sent_everything() {
+        let outbox = Outbox::new(0);
+        outbox.complete(0, Counts::default(), "write");
+        assert!(!outbox.is_completed());
+        outbox.mark();
+        outbox.complete(0, Counts::default(), "write");
+        assert!(outbox.is_completed());
+        assert_eq!(told(outbox).len(), 1);
+    }
+}

@@ -1,0 +1,204 @@
+//! Key/value pairs as record batches.
+//!
+//! A key is either one column `key`, its only major component, or two lists `major` and `minor` of
+//! components.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, GenericListArray, ListBuilder,
+    RecordBatch, UInt64Array,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use tonnage::{EntryBatch, Error, PairBatch, Pairs, Payload, Result, UnreadEntry};
+
+/// How the keys of a batch are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyForm {
+    /// One column, `key`.
+    Single,
+    /// Lists of components.
+    Components,
+}
+
+impl KeyForm {
+    /// The form that a schema has.
+    ///
+    /// # Errors
+    /// `Invalid` when it has none.
+    pub(crate) fn of(schema: &Schema) -> Result<KeyForm> {
+        match (schema.index_of("key").is_ok(), schema.index_of("major").is_ok()) {
+            (true, _) => Ok(KeyForm::Single),
+            (false, true) => Ok(KeyForm::Components),
+            (false, false) => Err(Error::invalid(
+                "pairs come with a column `key`, or with lists `major` and `minor`",
+            )),
+        }
+    }
+}
+
+fn components() -> DataType {
+    DataType::List(Arc::new(Field::new("item", DataType::Binary, true)))
+}
+
+enum Keys {
+    Single(BinaryArray),
+    Components { major: GenericListArray<i32>, minor: Option<GenericListArray<i32>> },
+}
+
+impl Keys {
+    fn of(batch: &RecordBatch) -> Result<Keys> {
+        Ok(match KeyForm::of(batch.schema_ref())? {
+            KeyForm::Single => {
+                Keys::Single(column(batch, "key", &DataType::Binary)?.as_binary().clone())
+            }
+            KeyForm::Components => Keys::Components {
+                major: column(batch, "major", &components())?.as_list().clone(),
+                minor: match batch.column_by_name("minor") {
+                    Some(_) => Some(column(batch, "minor", &components())?.as_list().clone()),
+                    None => None,
+                },
+            },
+        })
+    }
+
+    fn push(&self, row: usize, value: &[u8], pairs: &mut Pairs) -> Result<()> {
+        match self {
+            Keys::Single(keys) if keys.is_null(row) => Err(Error::invalid("the key is NULL")),
+            Keys::Single(keys) => pairs.push_parts(&[keys.value(row)], &[], value),
+            Keys::Components { major, minor } => {
+                let major = major.value(row);
+                let minor = minor.as_ref().map(|minor| minor.value(row));
+                let minor = minor.as_ref().map(parts).transpose()?.unwrap_or_default();
+                pairs.push_parts(&parts(&major)?, &minor, value)
+            }
+        }
+    }
+}
+
+fn parts(list: &ArrayRef) -> Result<Vec<&[u8]>> {
+    let list = list.as_binary::<i32>();
+    if list.null_count() > 0 {
+        return Err(Error::invalid("a component of the key is NULL"));
+    }
+    Ok((0..list.len()).map(|index| list.value(index)).collect())
+}
+
+fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef> {
+    let column = batch
+        .column_by_name(name)
+        .ok_or_else(|| Error::invalid(format!("pairs come without a column `{name}`")))?;
+    cast(column, wanted).map_err(|error| {
+        Error::invalid(format!("column `{name}` is of type {}: {error}", column.data_type()))
+    })
+}
+
+/// The pairs of a batch, the first of which is at a position of its stream. What is wrong with one
+/// pair is a failure of that pair.
+///
+/// # Errors
+/// `Invalid` for columns that are missing or no bytes.
+pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
+    let keys = Keys::of(batch)?;
+    let values = column(batch, "value", &DataType::Binary)?;
+    let values = values.as_binary::<i32>();
+    let mut pairs = Pairs::with_capacity(batch.num_rows(), 0, values.value_data().len());
+    let (mut positions, mut unread) = (Vec::new(), Vec::new());
+    for row in 0..batch.num_rows() {
+        let position = first + row as u64;
+        let pushed = match values.is_null(row) {
+            true => Err(Error::invalid("the value is NULL")),
+            false => keys.push(row, values.value(row), &mut pairs),
+        };
+        match pushed {
+            Ok(()) => positions.push(position),
+            Err(error) => unread.push(UnreadEntry {
+                position,
+                column: None,
+                reason: error.message().to_owned(),
+            }),
+        }
+    }
+    let mut entries = EntryBatch::from(Payload::Pairs(pairs));
+    if !unread.is_empty() {
+        entries.positions = Some(positions);
+        entries.unread = unread;
+    }
+    Ok(entries)
+}
+
+/// The keys of a batch, to be looked up.
+///
+/// # Errors
+/// `Invalid` for a key that is none.
+pub(crate) fn keys(batch: &RecordBatch) -> Result<Pairs> {
+    let keys = Keys::of(batch)?;
+    let mut pairs = Pairs::with_capacity(batch.num_rows(), 0, 0);
+    for row in 0..batch.num_rows() {
+        keys.push(row, &[], &mut pairs).map_err(|error| error.at(format!("key {row}")))?;
+    }
+    Ok(pairs)
+}
+
+/// The schema of pairs that are read.
+pub(crate) fn schema(form: KeyForm, with_versions: bool) -> SchemaRef {
+    let mut fields = match form {
+        KeyForm::Single => vec![Field::new("key", DataType::Binary, false)],
+        KeyForm::Components => {
+            vec![Field::new("major", components(), false), Field::new("minor", components(), false)]
+        }
+    };
+    fields.push(Field::new("value", DataType::Binary, false));
+    if with_versions {
+        fields.push(Field::new("_version", DataType::UInt64, false));
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// Pairs that were read, as a record batch.
+///
+/// # Errors
+/// `Corruption` for a stored key that is none; `Invalid` when a key with several components is to
+/// be a single column.
+pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Result<RecordBatch> {
+    let mut columns: Vec<ArrayRef> = match form {
+        KeyForm::Single => {
+            let mut keys = BinaryBuilder::with_capacity(pairs.len(), 16 * pairs.len());
+            for index in 0..pairs.len() {
+                let key = pairs.key(index)?;
+                let [major] = key.major() else { return Err(several_components()) };
+                if !key.minor().is_empty() {
+                    return Err(several_components());
+                }
+                keys.append_value(major);
+            }
+            vec![Arc::new(keys.finish())]
+        }
+        KeyForm::Components => {
+            let mut major = ListBuilder::new(BinaryBuilder::new());
+            let mut minor = ListBuilder::new(BinaryBuilder::new());
+            for index in 0..pairs.len() {
+                let key = pairs.key(index)?;
+                major.append_value(key.major().iter().map(Some));
+                minor.append_value(key.minor().iter().map(Some));
+            }
+            vec![Arc::new(major.finish()), Arc::new(minor.finish())]
+        }
+    };
+    let bytes = (0..pairs.len()).map(|index| pairs.value(index).len()).sum();
+    let mut values = BinaryBuilder::with_capacity(pairs.len(), bytes);
+    (0..pairs.len()).for_each(|index| values.append_value(pairs.value(index)));
+    columns.push(Arc::new(values.finish()));
+    if schema.index_of("_version").is_ok() {
+        let versions: UInt64Array =
+            (0..pairs.len()).map(|index| Some(pairs.version(index))).collect();
+        columns.push(Arc::new(versions));
+    }
+    RecordBatch::try_new(schema.clone(), columns)
+        .map_err(|error| Error::internal(format!("pairs cannot be made a batch: {error}")))
+}
+
+fn several_components() -> Error {
+    Error::invalid("a key has several components: ask with lists `major` and `minor`")
+}

@@ -1,0 +1,102 @@
+//! What a load calls back, for the stream that it concerns; and messages as record batches.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arrow::array::{RecordBatch, StringArray, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use tonnage::{BulkPutCallbacks, Error, ExistingEntry, FailedEntry, Result, StreamReport};
+
+use super::outbox::{Failure, Message, Outbox};
+
+/// Hands what a load calls back to the streams that share it.
+pub(crate) struct Callbacks {
+    streams: RwLock<Vec<Option<Arc<Outbox>>>>,
+    durability: String,
+}
+
+impl Callbacks {
+    pub(crate) fn new(durability: String) -> Self {
+        Self { streams: RwLock::default(), durability }
+    }
+
+    /// From now on what concerns a stream goes to this outbox.
+    pub(crate) fn register(&self, stream: usize, outbox: &Arc<Outbox>) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        if streams.len() <= stream {
+            streams.resize(stream + 1, None);
+        }
+        streams[stream] = Some(outbox.clone());
+    }
+
+    fn with(&self, stream: usize, tell: impl FnOnce(&Outbox)) {
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Some(outbox)) = streams.get(stream) {
+            tell(outbox);
+        }
+    }
+}
+
+impl BulkPutCallbacks for Callbacks {
+    fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
+        self.with(entry.stream, |outbox| outbox.existing(entry.position));
+        Ok(())
+    }
+
+    fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
+        self.with(entry.stream, |outbox| {
+            outbox.failed(|| Failure {
+                position: entry.position,
+                column: entry.column.map(str::to_owned),
+                reason: entry.reason.to_owned(),
+            });
+        });
+        Ok(())
+    }
+
+    fn durable(&self, stream: usize, position: u64) {
+        self.with(stream, |outbox| outbox.durable(position));
+    }
+
+    fn completed(&self, report: &StreamReport) {
+        self.with(report.stream, |outbox| {
+            outbox.complete(report.stream, report.counts, &self.durability);
+        });
+    }
+}
+
+/// The columns of reports.
+pub(crate) fn report_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("position", DataType::UInt64, false),
+        Field::new("outcome", DataType::Utf8, false),
+        Field::new("column", DataType::Utf8, true),
+        Field::new("reason", DataType::Utf8, true),
+    ]))
+}
+
+/// A message as rows: one for each entry that it tells of, and none for most messages.
+pub(crate) fn report_batch(message: &Message) -> Result<RecordBatch> {
+    type Line<'a> = (u64, &'static str, Option<&'a str>, Option<&'a str>);
+    let lines: Vec<Line<'_>> = match message {
+        Message::Existing(positions) => {
+            positions.iter().map(|position| (*position, "existing", None, None)).collect()
+        }
+        Message::Failed(failures) => failures
+            .iter()
+            .map(|failure| {
+                let column = failure.column.as_deref();
+                (failure.position, "failed", column, Some(failure.reason.as_str()))
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let positions: UInt64Array = lines.iter().map(|line| Some(line.0)).collect();
+    let outcomes: StringArray = lines.iter().map(|line| Some(line.1)).collect();
+    let columns: StringArray = lines.iter().map(|line| line.2).collect();
+    let reasons: StringArray = lines.iter().map(|line| line.3).collect();
+    RecordBatch::try_new(
+        report_schema(),
+        vec![Arc::new(positions), Arc::new(outcomes), Arc::new(columns), Arc::new(reasons)],
+    )
+    .map_err(|error| Error::internal(format!("a report cannot be made: {error}")))
+}

@@ -1,0 +1,30 @@
+//! Health and metrics.
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use tonnage::Error;
+
+use super::{Answer, Shared};
+use crate::drain::Phase;
+
+/// The process turns.
+pub(super) async fn live() -> &'static str {
+    "live\n"
+}
+
+/// The server takes calls.
+pub(super) async fn ready(State(context): Shared) -> Answer<&'static str> {
+    match context.phases.now() {
+        Phase::Running => Ok("ready\n"),
+        _ => Err(Error::unavailable("the server shuts down").into()),
+    }
+}
+
+/// All metrics, as Prometheus reads them.
+pub(super) async fn metrics(State(context): Shared) -> Response {
+    // A store that does not answer must not hide the other numbers.
+    let statistics = context.blocking(|context| context.store.statistics()).await.ok();
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], context.metrics.text(statistics.as_ref())).into_response()
+}

@@ -1,0 +1,317 @@
+//! The loads that run, and those that ended lately.
+//!
+//! A job is one load with one stream or more. Streams that name the same job share its load, from
+//! whatever connections they come. The job ends with its last stream.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use tonnage::{
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Error, Load, Result,
+    Store,
+};
+
+use crate::admit::{Place, Places};
+use crate::config::Config;
+
+/// Ended jobs that can still be asked for.
+const ENDED_MAX: usize = 1_000;
+
+/// How a stream leaves its job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// Its client said that it sent everything, and all of it is stored.
+    Completed,
+    /// Its client ended it without saying so.
+    Unmarked,
+    /// Its client went away.
+    Abandoned,
+    /// It was stopped.
+    Stopped,
+}
+
+impl Leaving {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Leaving::Completed => "completed",
+            Leaving::Unmarked => "ended_without_marker",
+            Leaving::Abandoned => "abandoned",
+            Leaving::Stopped => "stopped",
+        }
+    }
+}
+
+/// How a job is asked for. Streams of one job ask alike.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JobRequest {
+    /// Streams that give the same name share a load.
+    pub(crate) name: Option<String>,
+    /// What all of them must agree on, as text.
+    pub(crate) terms: String,
+}
+
+/// All jobs.
+pub(crate) struct Jobs {
+    loads: Places,
+    memory_bytes: usize,
+    next: AtomicU64,
+    /// Held while a named load is opened, so that two streams do not open it twice.
+    opening: Mutex<()>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    running: Vec<Arc<Job>>,
+    ended: VecDeque<serde_json::Value>,
+}
+
+/// A load with the streams that share it.
+pub(crate) struct Job {
+    pub(crate) id: String,
+    request: JobRequest,
+    cancel: Cancel,
+    /// Wakes streams that wait for their clients when the job is cancelled.
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) callbacks: Arc<dyn std::any::Any + Send + Sync>,
+    started: Instant,
+    shared: Mutex<Shared>,
+    _place: Place,
+}
+
+struct Shared {
+    load: Option<Arc<Load>>,
+    streams: usize,
+    incomplete: HashSet<usize>,
+    worst: Leaving,
+}
+
+/// A stream's part in a job.
+pub(crate) struct Membership {
+    pub(crate) job: Arc<Job>,
+    pub(crate) load: Arc<Load>,
+}
+
+/// What the last stream that leaves a job hears.
+pub(crate) struct Ended {
+    pub(crate) result: std::result::Result<BulkPutReport, BulkPutError>,
+    pub(crate) job: Arc<Job>,
+}
+
+impl Jobs {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            loads: Places::new(config.loads_max, "loads", "loads_max", config.admission_wait),
+            memory_bytes: config.memory_bytes_per_load(),
+            next: AtomicU64::new(1),
+            opening: Mutex::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// How many loads run.
+    pub(crate) fn loads_taken(&self) -> usize {
+        self.loads.taken()
+    }
+
+    /// Joins the job of this name, or opens one. Blocks.
+    ///
+    /// # Errors
+    /// `Exhausted` when no place for a load is free in time; `Conflict` when the job runs on other
+    /// terms; what the store says to the options.
+    pub(crate) fn join<C>(
+        &self,
+        store: &Store,
+        request: JobRequest,
+        mut options: BulkPutOptions,
+        callbacks: Arc<C>,
+    ) -> Result<Membership>
+    where
+        C: BulkPutCallbacks + Send + Sync + 'static,
+    {
+        let _opening = request
+            .name
+            .is_some()
+            .then(|| self.opening.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(running) = self.join_running(&request)? {
+            return Ok(running);
+        }
+        let place = Handle::current().block_on(self.loads.take())?;
+        options.memory_bytes_max = Some(self.memory_bytes);
+        options.callbacks = callbacks.clone();
+        let cancel = options.cancel.clone();
+        let load = Arc::new(store.load(&options)?);
+        let job = Arc::new(Job {
+            id: format!("b-{}", self.next.fetch_add(1, Ordering::Relaxed)),
+            request,
+            cancel,
+            cancelled: CancellationToken::new(),
+            callbacks,
+            started: Instant::now(),
+            shared: Mutex::new(Shared {
+                load: Some(load.clone()),
+                streams: 1,
+                incomplete: HashSet::new(),
+                worst: Leaving::Completed,
+            }),
+            _place: place,
+        });
+        self.known().running.push(job.clone());
+        Ok(Membership { job, load })
+    }
+
+    fn join_running(&self, request: &JobRequest) -> Result<Option<Membership>> {
+        let Some(name) = &request.name else { return Ok(None) };
+        let known = self.known();
+        let running = known.running.iter().find(|job| job.request.name.as_ref() == Some(name));
+        let Some(job) = running else { return Ok(None) };
+        if job.request.terms != request.terms {
+            return Err(Error::conflict(format!(
+                "job `{name}` runs with {}, but this stream asks for {}: use the same options, or \
+                 another name",
+                job.request.terms, request.terms
+            )));
+        }
+        let mut shared = job.shared();
+        let Some(load) = shared.load.clone() else { return Ok(None) };
+        shared.streams += 1;
+        Ok(Some(Membership { job: job.clone(), load }))
+    }
+
+    /// Leaves a job. The last stream ends the load, and hears what came of it. Blocks.
+    pub(crate) fn leave(
+        &self,
+        membership: Membership,
+        stream: usize,
+        leaving: Leaving,
+    ) -> Option<Ended> {
+        let Membership { job, load } = membership;
+        let load = {
+            let mut known = self.known();
+            let mut shared = job.shared();
+            drop(load);
+            shared.streams -= 1;
+            if leaving != Leaving::Completed {
+                shared.incomplete.insert(stream);
+                shared.worst = leaving;
+            }
+            if shared.streams > 0 {
+                return None;
+            }
+            known.running.retain(|running| !Arc::ptr_eq(running, &job));
+            shared.load.take()
+        }?;
+        // Every other stream dropped its handle before it was counted out.
+        let result = match Arc::try_unwrap(load) {
+            Ok(load) => load.finish(),
+            Err(_) => Err(Error::internal("a load is used after its last stream").into()),
+        };
+        let ended = Ended { result, job };
+        let mut known = self.known();
+        known.ended.push_back(ended.view());
+        if known.ended.len() > ENDED_MAX {
+            known.ended.pop_front();
+        }
+        drop(known);
+        Some(ended)
+    }
+
+    /// All jobs, those that ended first.
+    pub(crate) fn list(&self) -> Vec<serde_json::Value> {
+        let known = self.known();
+        known.ended.iter().cloned().chain(known.running.iter().map(|job| job.view())).collect()
+    }
+
+    /// Cancels a job by its number or name.
+    ///
+    /// # Errors
+    /// `NotFound` when none of that name runs.
+    pub(crate) fn cancel(&self, id: &str) -> Result<()> {
+        let known = self.known();
+        let job = known
+            .running
+            .iter()
+            .find(|job| job.id == id || job.request.name.as_deref() == Some(id))
+            .ok_or_else(|| Error::not_found(format!("no job `{id}` runs")))?;
+        job.cancel.cancel();
+        job.cancelled.cancel();
+        Ok(())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Job {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn view(&self) -> serde_json::Value {
+        let shared = self.shared();
+        let progress = shared.load.as_ref().map(|load| load.progress());
+        let total = progress.map(|progress| progress.total()).unwrap_or_default();
+        json!({
+            "job": self.id,
+            "name": self.request.name,
+            "state": "running",
+            "streams": shared.streams,
+            "seconds": self.started.elapsed().as_secs_f64(),
+            "counts": counts_json(&total),
+        })
+    }
+
+    /// The report of a load, with the streams left out of the completed ones that were not said to
+    /// be complete.
+    pub(crate) fn report_json(&self, report: &BulkPutReport) -> serde_json::Value {
+        let shared = self.shared();
+        let streams = report.streams.iter().map(|stream| {
+            let completed = stream.completed && !shared.incomplete.contains(&stream.stream);
+            json!({
+                "stream": stream.stream,
+                "name": stream.name,
+                "completed": completed,
+                "counts": counts_json(&stream.counts),
+            })
+        });
+        json!({
+            "total": counts_json(&report.total),
+            "streams": streams.collect::<Vec<_>>(),
+            "seconds": report.seconds,
+        })
+    }
+}
+
+impl Ended {
+    fn view(&self) -> serde_json::Value {
+        let (state, report, message) = match &self.result {
+            Ok(report) => (self.job.shared().worst.label(), report, None),
+            Err(stopped) => ("stopped", &*stopped.report, Some(stopped.error.message())),
+        };
+        json!({
+            "job": self.job.id,
+            "name": self.job.request.name,
+            "state": state,
+            "message": message,
+            "report": self.job.report_json(report),
+        })
+    }
+}
+
+/// Counts as all messages tell them.
+pub(crate) fn counts_json(counts: &tonnage::Counts) -> serde_json::Value {
+    json!({
+        "read": counts.read,
+        "inserted": counts.inserted,
+        "existed": counts.existed,
+        "overtaken": counts.overtaken,
+        "failed": counts.failed,
+        "bytes": counts.bytes,
+    })
+}

@@ -1,0 +1,61 @@
+//! JSON values as values of columns.
+
+use serde_json::Value as Json;
+use tonnage::{Column, ColumnType, Error, Result, Value};
+
+/// The value for a column: numbers and booleans as JSON has them, everything else as its text. A
+/// number that JSON's readers would round may come as text, too.
+///
+/// # Errors
+/// `Invalid`, with the column's name.
+pub(crate) fn value_of(json: &Json, column: &Column) -> Result<Value> {
+    if column.column_type == ColumnType::Json {
+        return Ok(Value::Json(json.to_string()));
+    }
+    let parsed = match (json, column.column_type) {
+        (Json::Null, _) => return Ok(Value::Null),
+        (Json::String(text), kind) => Value::parse(text, kind),
+        (Json::Bool(_), ColumnType::Boolean) | (Json::Number(_), _)
+            if column.column_type != ColumnType::String =>
+        {
+            Value::parse(&json.to_string(), column.column_type)
+        }
+        _ => Err(Error::invalid(format!("{json} is no {}", column.column_type))),
+    };
+    parsed.map_err(|error| error.at(format!("column {}", column.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tonnage::Store;
+
+    use super::*;
+
+    #[test]
+    fn values_take_the_types_of_their_columns() {
+        let store = Store::open("memory:").unwrap();
+        let made = "CREATE TABLE t (k LONG, s STRING, b BOOLEAN, n NUMBER(10, 2), j JSON, \
+                    PRIMARY KEY (k))";
+        store.execute(made).unwrap();
+        let table = store.table("t").unwrap();
+        let column =
+            |name: &str| &table.schema().columns[table.schema().column_index(name).unwrap()];
+        let cases = [
+            ("k", json!(5), Value::Long(5)),
+            ("k", json!("9223372036854775807"), Value::Long(i64::MAX)),
+            ("s", json!("hi"), Value::String("hi".into())),
+            ("b", json!(true), Value::Boolean(true)),
+            ("n", json!(1.25), Value::Number { unscaled: 125, scale: 2 }),
+            ("j", json!({"a": 1}), Value::Json("{\"a\":1}".into())),
+            ("s", json!(null), Value::Null),
+        ];
+        for (name, given, wanted) in cases {
+            assert_eq!(value_of(&given, column(name)).unwrap(), wanted, "{name} {given}");
+        }
+        for (name, given) in [("k", json!([1])), ("s", json!(5)), ("b", json!({}))] {
+            let error = value_of(&given, column(name)).unwrap_err();
+            assert!(error.message().contains(&format!("column {name}")), "{error}");
+        }
+    }
+}

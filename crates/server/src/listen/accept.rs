@@ -1,0 +1,188 @@
+//! Accepts connections and serves them.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::task::TaskTracker;
+use tonnage::{Error, Result};
+use tower_service::Service;
+
+use super::{BodyEnd, WatchedBody};
+use crate::context::Context;
+use crate::drain::Phase;
+use crate::metrics::Door;
+
+const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
+const HEADER_READ_MAX: Duration = Duration::from_secs(10);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_ANSWER_MAX: Duration = Duration::from_secs(20);
+/// HTTP/2's own 64 KiB would keep a stream to that much a round trip.
+const STREAM_WINDOW_BYTES: u32 = 8 << 20;
+const CONNECTION_WINDOW_BYTES: u32 = 32 << 20;
+const STREAMS_PER_CONNECTION: u32 = 256;
+const HEADER_BYTES_MAX: u32 = 32 << 10;
+/// After a failure to accept, such as too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What all listeners count together.
+#[derive(Clone)]
+struct Limits {
+    free: Arc<Semaphore>,
+    by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    per_address_max: usize,
+}
+
+/// One connection, as it is counted.
+struct Counted {
+    _place: OwnedSemaphorePermit,
+    by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    address: IpAddr,
+}
+
+impl Limits {
+    fn take(&self, address: IpAddr) -> Option<Counted> {
+        let place = self.free.clone().try_acquire_owned().ok()?;
+        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = by_address.entry(address).or_default();
+        if *count >= self.per_address_max {
+            return None;
+        }
+        *count += 1;
+        Some(Counted { _place: place, by_address: self.by_address.clone(), address })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = by_address.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Accepts and serves connections, until the server drains.
+#[derive(Clone)]
+pub(crate) struct Listener {
+    context: Arc<Context>,
+    tls: Option<TlsAcceptor>,
+    limits: Limits,
+    connections: TaskTracker,
+}
+
+impl Listener {
+    pub(crate) fn new(context: Arc<Context>, tls: Option<TlsAcceptor>) -> Self {
+        let limits = Limits {
+            free: Arc::new(Semaphore::new(context.config.connections_max)),
+            by_address: Arc::default(),
+            per_address_max: context.config.connections_per_address_max,
+        };
+        Self { context, tls, limits, connections: TaskTracker::new() }
+    }
+
+    /// Binds the address of a door.
+    ///
+    /// # Errors
+    /// `Unavailable`, with the address and what the system says.
+    pub(crate) async fn bind(door: Door, address: SocketAddr) -> Result<TcpListener> {
+        TcpListener::bind(address).await.map_err(|error| {
+            Error::unavailable(format!("{door:?} cannot listen on {address}: {error}"))
+        })
+    }
+
+    /// Accepts connections of a door until the server drains.
+    pub(crate) async fn accept(self, door: Door, listener: TcpListener, router: Router) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = self.context.phases.reached(Phase::Draining) => return,
+            };
+            match accepted {
+                Ok((stream, peer)) => match self.limits.take(peer.ip()) {
+                    Some(counted) => self.start(door, stream, counted, router.clone()),
+                    None => self.context.metrics.refused(door),
+                },
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            }
+        }
+    }
+
+    fn start(&self, door: Door, stream: TcpStream, counted: Counted, router: Router) {
+        let listener = self.clone();
+        self.connections.spawn(async move {
+            let _counted = counted;
+            let _connected = listener.context.metrics.connected(door);
+            // An answer of a few bytes is not to wait for the next one.
+            let _ = stream.set_nodelay(true);
+            match &listener.tls {
+                None => listener.serve(stream, router).await,
+                Some(tls) => {
+                    let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));
+                    if let Ok(Ok(stream)) = handshake.await {
+                        listener.serve(stream, router).await;
+                    }
+                }
+            }
+        });
+    }
+
+    async fn serve<S>(&self, stream: S, router: Router)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let service = service_fn(move |request: Request<Incoming>| {
+            let end = BodyEnd::default();
+            let watched = end.clone();
+            let mut request = request.map(|body| Body::new(WatchedBody::new(body, watched)));
+            request.extensions_mut().insert(end);
+            router.clone().call(request)
+        });
+        let builder = connection_builder();
+        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        tokio::pin!(connection);
+        tokio::select! {
+            // What is wrong with a connection its client has met already.
+            _ = &mut connection => return,
+            () = self.context.phases.reached(Phase::Draining) => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    }
+
+    /// Waits until all connections have ended.
+    pub(crate) async fn drained(&self) {
+        self.connections.close();
+        self.connections.wait().await;
+    }
+}
+
+fn connection_builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_READ_MAX);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_concurrent_streams(STREAMS_PER_CONNECTION)
+        .max_header_list_size(HEADER_BYTES_MAX)
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_ANSWER_MAX);
+    builder
+}

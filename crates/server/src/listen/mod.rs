@@ -1,0 +1,9 @@
+//! Sockets.
+
+mod accept;
+mod body_end;
+mod tls;
+
+pub(crate) use accept::Listener;
+pub(crate) use body_end::{BodyEnd, WatchedBody};
+pub(crate) use tls::acceptor;

@@ -1,0 +1,186 @@
+//! What is counted, as Prometheus reads it.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use tonnage::Statistics;
+
+/// A door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[allow(non_camel_case_types)]
+pub(crate) enum Door {
+    /// Arrow Flight.
+    flight,
+    /// HTTP.
+    http,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DoorLabel {
+    door: Door,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    door: Door,
+    call: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabel {
+    door: Door,
+    call: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RowsLabels {
+    door: Door,
+    direction: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+/// What is counted. Labels are never what a client sends.
+pub(crate) struct Metrics {
+    registry: Registry,
+    connections: Family<DoorLabel, Gauge>,
+    connections_total: Family<DoorLabel, Counter>,
+    connections_refused: Family<DoorLabel, Counter>,
+    requests: Family<CallLabels, Counter>,
+    request_seconds: Family<CallLabel, Histogram>,
+    rows: Family<RowsLabels, Counter>,
+    streams: Family<OutcomeLabel, Counter>,
+    pub(crate) slow_readers: Counter,
+    store: StoreGauges,
+}
+
+#[derive(Default)]
+struct StoreGauges {
+    rows_estimate: Gauge<f64, AtomicU64>,
+    disk_bytes: Gauge<f64, AtomicU64>,
+    compaction_pending_bytes: Gauge<f64, AtomicU64>,
+}
+
+/// From 50 microseconds to 100 seconds.
+fn latency() -> Histogram {
+    Histogram::new(
+        [
+            5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.5, 1., 5.,
+            20., 100.,
+        ]
+        .into_iter(),
+    )
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("tonnage"),
+            connections: Family::default(),
+            connections_total: Family::default(),
+            connections_refused: Family::default(),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(latency),
+            rows: Family::default(),
+            streams: Family::default(),
+            slow_readers: Counter::default(),
+            store: StoreGauges::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let Self { registry, store, .. } = self;
+        registry.register("connections", "Open connections", self.connections.clone());
+        registry.register("connections", "Connections made", self.connections_total.clone());
+        let help = "Connections closed at once, because there were too many";
+        registry.register("connections_refused", help, self.connections_refused.clone());
+        registry.register("requests", "Calls ended", self.requests.clone());
+        let help = "Seconds until a call was answered, or its stream began";
+        registry.register("request_seconds", help, self.request_seconds.clone());
+        registry.register("rows", "Rows and pairs moved", self.rows.clone());
+        let help = "Streams of bulk puts ended, by how they ended";
+        registry.register("bulk_streams", help, self.streams.clone());
+        let help = "Readers cut off, because they took nothing";
+        registry.register("slow_readers", help, self.slow_readers.clone());
+        let help = "Rows in the store, estimated";
+        registry.register("store_rows_estimate", help, store.rows_estimate.clone());
+        registry.register("store_disk_bytes", "Bytes of data files", store.disk_bytes.clone());
+        let help = "Bytes that wait for compaction";
+        registry.register(
+            "store_compaction_pending_bytes",
+            help,
+            store.compaction_pending_bytes.clone(),
+        );
+    }
+
+    /// Notes a connection; dropping what comes back notes its end.
+    pub(crate) fn connected(&self, door: Door) -> Connected {
+        self.connections_total.get_or_create(&DoorLabel { door }).inc();
+        let open = self.connections.get_or_create_owned(&DoorLabel { door });
+        open.inc();
+        Connected(open)
+    }
+
+    pub(crate) fn refused(&self, door: Door) {
+        self.connections_refused.get_or_create(&DoorLabel { door }).inc();
+    }
+
+    pub(crate) fn answered(
+        &self,
+        door: Door,
+        call: &'static str,
+        outcome: &'static str,
+        took: Duration,
+    ) {
+        self.requests.get_or_create(&CallLabels { door, call, outcome }).inc();
+        self.request_seconds.get_or_create(&CallLabel { door, call }).observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn rows_in(&self, door: Door, rows: u64) {
+        self.rows.get_or_create(&RowsLabels { door, direction: "in" }).inc_by(rows);
+    }
+
+    pub(crate) fn rows_out(&self, door: Door, rows: u64) {
+        self.rows.get_or_create(&RowsLabels { door, direction: "out" }).inc_by(rows);
+    }
+
+    pub(crate) fn stream_ended(&self, outcome: &'static str) {
+        self.streams.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+
+    /// All of it, as text.
+    pub(crate) fn text(&self, statistics: Option<&Statistics>) -> String {
+        if let Some(statistics) = statistics {
+            self.store.rows_estimate.set(statistics.rows_estimate() as f64);
+            self.store.disk_bytes.set(statistics.disk_bytes() as f64);
+            let pending = statistics.compaction_pending_bytes() as f64;
+            self.store.compaction_pending_bytes.set(pending);
+        }
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+/// An open connection.
+pub(crate) struct Connected(Gauge);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

@@ -1,0 +1,8 @@
+//! Both doors over real sockets on loopback.
+
+mod bulk_get;
+mod bulk_put;
+mod frame;
+mod http;
+mod support;
+mod torn;
