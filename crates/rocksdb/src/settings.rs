@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rocksdb::{
-    BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLevel, Options, ReadOptions,
-    WriteBufferManager,
+    BlockBasedIndexType, BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLevel,
+    Options, ReadOptions, WriteBufferManager,
 };
 use tonnage_engine::Clock;
 
@@ -80,16 +80,59 @@ fn memory_bytes() -> usize {
     kibibytes.map_or(1 << 30, |kibibytes| kibibytes << 10)
 }
 
+/// How many times as many bytes of data files as of cache a store may have with their filters and
+/// indexes outside of the cache. These take an eighth of the files at most, where rows are tiny,
+/// and some 2 % with rows of 100 bytes.
+const DATA_PER_CACHE: u64 = 16;
+
+/// Where the filters and indexes of data files are kept.
+///
+/// Measured with keys of 16 bytes and values of 100 (`benches/read.rs`): in the cache they cost a
+/// look-up 12 % of its processor time, and 16 % where they are not partitioned. So they lie outside
+/// while they are small beside the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableIndexes {
+    /// With each open file, outside of the cache.
+    WithFile,
+    /// In the cache, in partitions of their own: only the top level stays with the file.
+    InCache,
+}
+
+impl TableIndexes {
+    /// For data files of so many bytes that may use so much of the cache.
+    pub(crate) fn for_data(data_bytes: u64, cache_bytes: usize) -> Self {
+        if data_bytes > DATA_PER_CACHE.saturating_mul(cache_bytes as u64) {
+            Self::InCache
+        } else {
+            Self::WithFile
+        }
+    }
+
+    fn set(self, table: &mut BlockBasedOptions) {
+        if self == Self::InCache {
+            table.set_cache_index_and_filter_blocks(true);
+            table.set_cache_index_and_filter_blocks_with_high_priority(true);
+            table.set_pin_top_level_index_and_filter(true);
+            table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+            table.set_partition_filters(true);
+            table.set_metadata_block_size(PARTITION_BYTES);
+        }
+    }
+}
+
+/// How large a part of a filter or an index is.
+const PARTITION_BYTES: usize = 16 << 10;
+
 /// The options of the column family of rows without what only a database has (cache, filter): what
 /// `SstFileWriter` takes.
-pub(crate) fn row_options(settings: &Settings) -> Options {
-    rows(settings, None, true)
+pub(crate) fn row_options(settings: &Settings, indexes: TableIndexes) -> Options {
+    rows(settings, None, true, indexes)
 }
 
 /// The same for files of shard-prefixed spaces. Those are scanned, or asked for what they hold: a filter
 /// would save nothing.
-pub(crate) fn prefixed_options(settings: &Settings) -> Options {
-    rows(settings, None, false)
+pub(crate) fn prefixed_options(settings: &Settings, indexes: TableIndexes) -> Options {
+    rows(settings, None, false, indexes)
 }
 
 /// The options of the column family of rows in a database.
@@ -97,8 +140,9 @@ pub(crate) fn row_options_cached(
     settings: &Settings,
     cache: &Cache,
     clock: Arc<dyn Clock>,
+    indexes: TableIndexes,
 ) -> Options {
-    let mut options = rows(settings, Some(cache), true);
+    let mut options = rows(settings, Some(cache), true, indexes);
     crate::compaction::expiry::drop_expired(&mut options, clock);
     options
 }
@@ -107,7 +151,12 @@ pub(crate) fn row_options_cached(
 /// restarts in a block as usual take an eighth off a lookup and a few per cent on disk; a hash
 /// index inside blocks saves no more than it costs in cache misses; blocks of 4 KiB make lookups no
 /// faster and scans a third slower.
-fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
+fn rows(
+    settings: &Settings,
+    cache: Option<&Cache>,
+    filters: bool,
+    indexes: TableIndexes,
+) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_size(8 << 10);
     table.set_block_restart_interval(8);
@@ -119,6 +168,7 @@ fn rows(settings: &Settings, cache: Option<&Cache>, filters: bool) -> Options {
     if let Some(cache) = cache {
         table.set_block_cache(cache);
     }
+    indexes.set(&mut table);
     let mut options = Options::default();
     options.set_block_based_table_factory(&table);
     options.set_compression_type(match settings.compression {

@@ -16,12 +16,13 @@ use crate::database::Database;
 use crate::descriptors;
 use crate::directory::manifest::{sync_directory, unavailable};
 use crate::directory::synced_manifest::{self, MissingEnd};
+use crate::directory::version_edits::LiveState;
 use crate::error::translate;
 use crate::hash::hash;
 use crate::ingestion;
 use crate::pace::{self, Pace};
 use crate::range_locks::RangeLocks;
-use crate::settings::{Settings, Share, db_options, row_options_cached};
+use crate::settings::{Settings, Share, TableIndexes, db_options, row_options_cached};
 use crate::stall;
 use crate::version::VersionCounter;
 use crate::wal::audit::{self, Cut};
@@ -71,6 +72,8 @@ pub(crate) struct Shard {
     pub(crate) cuts: Vec<Cut>,
     /// What was given up of the MANIFEST when it was opened.
     pub(crate) manifest_end: Option<MissingEnd>,
+    /// Where filters and indexes of data files are kept.
+    pub(crate) indexes: TableIndexes,
     /// When compaction may work.
     pub(crate) respite: CompactionPause,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
@@ -99,7 +102,11 @@ impl Shard {
         let manifest_end = synced_manifest::check(directory, &place, to_damage)?;
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
         let cuts = audit::audit(directory, &place, to_damage)?;
-        let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock));
+        let live = LiveState::read(&place).map_err(|error| unavailable(&place, error))?;
+        let data_bytes = live.iter().flat_map(|live| live.files.values()).map(|file| file.bytes);
+        let cache_bytes = with.settings.cache_bytes / with.shards.max(1);
+        let indexes = TableIndexes::for_data(data_bytes.sum(), cache_bytes);
+        let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock), indexes);
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
         pace::STEADY.set(&mut metadata);
@@ -130,6 +137,7 @@ impl Shard {
             kept_files: Mutex::default(),
             cuts,
             manifest_end,
+            indexes,
             respite: CompactionPause::new(db.share(), Arc::clone(&pace)),
             pace,
             db,

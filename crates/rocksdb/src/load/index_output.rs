@@ -64,7 +64,7 @@ impl IndexOutput<'_> {
     }
 
     fn file_options(&self) -> Options {
-        let mut options = prefixed_options(self.context.engine.settings());
+        let mut options = prefixed_options(self.context.engine.settings(), self.shard.indexes);
         options.set_bytes_per_sync(BYTES_PER_SYNC);
         options
     }

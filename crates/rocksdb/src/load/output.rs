@@ -128,7 +128,7 @@ impl Output<'_> {
     }
 
     pub(super) fn file_options(&self) -> Options {
-        let mut options = row_options(self.context.engine.settings());
+        let mut options = row_options(self.context.engine.settings(), self.shard.indexes);
         options.set_bytes_per_sync(BYTES_PER_SYNC);
         options
     }
