@@ -12,7 +12,8 @@
 //!    then, and much waits for compaction. The usual limits would hold small writes up until it is
 //!    through, for hours after large loads. So what is there already does not count: only what
 //!    small writes add to it does.
-//! 3. **Steady.** As ever.
+//! 3. **Steady.** As ever. Where little waits for compaction that comes right after 1: RocksDB writes
+//!    and syncs its OPTIONS file twice for each change of phase.
 //!
 //! A store that was closed in between is opened catching up.
 
@@ -142,7 +143,7 @@ impl CompactionPause {
     pub(crate) fn end(&self) {
         let mut state = self.shared.state();
         if state.phase == Phase::Resting {
-            self.shared.enter(&mut state, Phase::CatchingUp);
+            self.shared.end_rest(&mut state);
         }
     }
 
@@ -198,13 +199,18 @@ impl Shared {
                     || state.overlapping >= OVERLAPPING_MAX
                     || self.files_at_top() > FILES_MAX =>
             {
-                self.enter(&mut state, Phase::CatchingUp);
+                self.end_rest(&mut state);
             }
             Phase::CatchingUp if self.is_usual() => self.enter(&mut state, Phase::Steady),
             _ => {}
         }
         state.kept = state.phase != Phase::Steady;
         !state.kept
+    }
+
+    fn end_rest(&self, state: &mut State) {
+        let next = if self.is_usual() { Phase::Steady } else { Phase::CatchingUp };
+        self.enter(state, next);
     }
 
     /// A phase that RocksDB does not take, as on a full disk, is tried again by the keeper.

@@ -92,3 +92,23 @@ fn compaction_goes_on_under_many_files_though_a_load_still_merges() {
     wait_until("compaction goes on", || respite.shared.state().phase != Phase::Resting);
     drop(merging);
 }
+
+/// The number of the newest OPTIONS file. RocksDB takes two numbers for each that it writes: one
+/// until it is whole, and one for good.
+fn options_file(place: &tempfile::TempDir) -> u64 {
+    let names = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let number = |name: std::ffi::OsString| name.to_str()?.strip_prefix("OPTIONS-")?.parse().ok();
+    names.filter_map(number).max().unwrap()
+}
+
+/// Each load after a pause had the OPTIONS file written three times, with two syncs each.
+#[test]
+fn a_load_that_leaves_little_to_compact_has_the_options_written_twice() {
+    let place = tempfile::tempdir().unwrap();
+    let (db, _release) = open(&place);
+    let respite = respite(&db);
+    let before = options_file(&place);
+    drop(respite.load());
+    wait_until("the rest ends", || respite.shared.state().phase == Phase::Steady);
+    assert_eq!(options_file(&place) - before, 2 * 2);
+}
