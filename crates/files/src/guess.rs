@@ -42,6 +42,8 @@ pub(crate) struct Guess {
     digits_behind: u32,
     boolean: bool,
     time: bool,
+    /// Days without a time of day.
+    date: bool,
     fraction_digits: u32,
     /// The first and last second of all points in time.
     seconds: Option<(i64, i64)>,
@@ -118,7 +120,8 @@ impl Guess {
 
     fn see_time(&mut self, text: &[u8]) {
         match timestamp::parse(text) {
-            Some(instant) if instant.has_time => {
+            Some(instant) if !instant.has_time => self.date = true,
+            Some(instant) => {
                 self.time = true;
                 self.fraction_digits = self.fraction_digits.max(instant.fraction_digits);
                 let (first, last) = self.seconds.unwrap_or((instant.seconds, instant.seconds));
@@ -139,6 +142,7 @@ impl Guess {
         self.digits_behind = self.digits_behind.max(other.digits_behind);
         self.boolean |= other.boolean;
         self.time |= other.time;
+        self.date |= other.date;
         self.fraction_digits = self.fraction_digits.max(other.fraction_digits);
         self.seconds = match (self.seconds, other.seconds) {
             (Some((first, last)), Some((other_first, other_last))) => {
@@ -194,13 +198,14 @@ impl Guess {
     }
 
     fn data_type(&self) -> DataType {
-        let kinds = [self.is_number(), self.boolean, self.time, self.nested, self.text];
+        let kinds = [self.is_number(), self.boolean, self.time, self.date, self.nested, self.text];
         if kinds.iter().filter(|seen| **seen).count() != 1 || self.text {
             return DataType::Utf8;
         }
         match self {
             Guess { boolean: true, unusual: false, .. } => DataType::Boolean,
             Guess { time: true, unusual: false, .. } => self.timestamp(),
+            Guess { date: true, unusual: false, .. } => DataType::Date32,
             _ if !self.is_number() => DataType::Utf8,
             // Digits that 64 bits do not hold are more often names than quantities, but in JSON
             // they are numbers.

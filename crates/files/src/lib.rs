@@ -84,3 +84,5 @@ pub const TYPE_KEY: &str = "ARROW:extension:name";
 
 /// The value of [`TYPE_KEY`] for a text column that holds JSON.
 pub const TYPE_JSON: &str = "arrow.json";
+/// The value of [`TYPE_KEY`] for a column of 16 bytes that are no UUID.
+pub const TYPE_BINARY: &str = "tonnage.binary";

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType, Date32Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_json::EncoderOptions;
 use arrow_json::writer::make_encoder;
@@ -16,7 +16,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::text::json_scan::is_json;
 use crate::text::{scalar, timestamp};
-use crate::{TYPE_JSON, TYPE_KEY};
+use crate::{TYPE_BINARY, TYPE_JSON, TYPE_KEY};
 
 /// How the text of a value is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,12 @@ impl Column {
     fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
         let (array, style) = match field.data_type() {
             _ if is_json_field(field) => (Arc::clone(array), Style::Json),
-            DataType::Utf8
-            | DataType::Timestamp(..)
-            | DataType::Binary
-            | DataType::FixedSizeBinary(16) => (Arc::clone(array), Style::Text),
+            DataType::Utf8 | DataType::Timestamp(..) | DataType::Date32 | DataType::Binary => {
+                (Arc::clone(array), Style::Text)
+            }
+            DataType::FixedSizeBinary(16) if !is_binary_field(field) => {
+                (Arc::clone(array), Style::Text)
+            }
             number
                 if number.is_integer()
                     || matches!(
@@ -128,6 +130,9 @@ impl Column {
             DataType::Timestamp(unit @ TimeUnit::Nanosecond, _) => {
                 time!(TimestampNanosecondType, *unit)
             }
+            DataType::Date32 => {
+                timestamp::write_date(out, array.as_primitive::<Date32Type>().value(row).into())
+            }
             DataType::Binary => scalar::write_bytes(out, array.as_binary::<i32>().value(row)),
             DataType::FixedSizeBinary(_) => {
                 scalar::write_uuid(out, array.as_fixed_size_binary().value(row))
@@ -166,6 +171,11 @@ impl Column {
             }
         }
     }
+}
+
+/// Whether a column of 16 bytes holds bytes and not UUIDs.
+pub(crate) fn is_binary_field(field: &Field) -> bool {
+    field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_BINARY)
 }
 
 /// Whether a text column holds JSON.

@@ -57,7 +57,9 @@ fn inferred(source: &Source) -> DataType {
     "0001-01-01T00:00:00\n9999-12-31T23:59:59",
     DataType::Timestamp(TimeUnit::Second, None)
 )]
-#[case::dates("2022-01-03", DataType::Utf8)]
+#[case::dates("2022-01-03\n1969-12-31", DataType::Date32)]
+#[case::dates_among_moments("2022-01-03\n2022-01-03T00:00:00", DataType::Utf8)]
+#[case::no_such_day("2022-02-30", DataType::Utf8)]
 #[case::mixed("1\nx", DataType::Utf8)]
 #[case::truth_and_numbers("1\ntrue", DataType::Utf8)]
 #[case::nothing("\"\"\n\"\"", DataType::Utf8)]

@@ -69,7 +69,7 @@ pub use kv::{
 };
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
-pub use schema::{Column, ColumnDefinition, ColumnType, TableDefinition, TableSchema};
+pub use schema::{Column, ColumnDefinition, ColumnType, EnumSymbols, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};
 pub use table::{
     RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use tonnage::{Error, Value};
+use tonnage::{ColumnType, Error, Value};
 
 use super::style::{PageError, TableStyle};
 use crate::exit::Outcome;
@@ -96,9 +96,12 @@ fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
             DataType::Binary => Some(texts(column, |row| {
                 format!("({} bytes)", column.as_binary::<i32>().value(row).len())
             })),
-            DataType::FixedSizeBinary(16) => {
+            DataType::FixedSizeBinary(16)
+                if ColumnType::of_arrow(field) == Some(ColumnType::Uuid) =>
+            {
                 Some(texts(column, |row| uuid(column.as_fixed_size_binary().value(row))))
             }
+            DataType::FixedSizeBinary(width) => Some(texts(column, |_| format!("({width} bytes)"))),
             DataType::Utf8 => Some(plain_texts(column.as_string::<i32>().iter())),
             DataType::LargeUtf8 => Some(plain_texts(column.as_string::<i64>().iter())),
             DataType::Utf8View => Some(plain_texts(column.as_string_view().iter())),

@@ -115,11 +115,11 @@ fn text_in_other_encodings_is_loaded() {
 
 #[test]
 fn columns_without_a_type_can_be_left_out_of_a_new_table() {
-    use arrow::array::{ArrayRef, Int64Array, RecordBatch, Time32SecondArray};
+    use arrow::array::{ArrayRef, DurationSecondArray, Int64Array, RecordBatch};
     let place = Place::new();
     let columns: [(&str, ArrayRef); 2] = [
         ("id", std::sync::Arc::new(Int64Array::from(vec![1]))),
-        ("hour", std::sync::Arc::new(Time32SecondArray::from(vec![3_600]))),
+        ("hour", std::sync::Arc::new(DurationSecondArray::from(vec![3_600]))),
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let target = std::fs::File::create(place.path("a.parquet")).unwrap();

@@ -20,8 +20,8 @@ use arrow::array::{
 use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
-    DataType, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use tonnage_engine::{Error, Result};
@@ -34,7 +34,7 @@ use super::layout::Layout;
 use super::scalar::{self, Reason};
 use super::timestamp;
 use crate::batch::{Origin, ReadBatch, RejectedRecord};
-use crate::render::is_json_field;
+use crate::render::{is_binary_field, is_json_field};
 
 /// How many bytes of a value a message quotes.
 const QUOTED_BYTES_MAX: usize = 80;
@@ -217,7 +217,11 @@ impl Cells<'_> {
             DataType::Boolean => self.booleans(faults),
             DataType::Timestamp(unit, zone) => self.timestamps(*unit, zone.clone(), faults),
             DataType::Binary => self.binaries(faults)?,
-            DataType::FixedSizeBinary(16) => self.uuids(faults)?,
+            DataType::FixedSizeBinary(width) if *width != 16 || is_binary_field(field) => {
+                self.fixed_binaries(*width, faults)?
+            }
+            DataType::FixedSizeBinary(_) => self.uuids(faults)?,
+            DataType::Date32 => self.dates(faults),
             DataType::Utf8 if is_json_field(field) => self.json(faults)?,
             DataType::Utf8 => self.texts()?,
             other => self.cast(other, faults)?,
@@ -337,6 +341,35 @@ impl Cells<'_> {
             Ok(())
         });
         Arc::new(BooleanArray::new(values.into(), nulls))
+    }
+
+    fn dates(&self, faults: OnFault<'_>) -> ArrayRef {
+        let mut values = vec![0_i32; self.rows()];
+        let nulls = self.each(faults, |row, text| {
+            let day = timestamp::parse(text).filter(timestamp::is_midnight);
+            let day = day.ok_or("is not a day such as 2022-01-03")?;
+            values[row] = i32::try_from(timestamp::day_of(day))
+                .map_err(|_| "is out of the range of the column")?;
+            Ok(())
+        });
+        Arc::new(PrimitiveArray::<Date32Type>::new(values.into(), nulls))
+    }
+
+    fn fixed_binaries(&self, width: i32, faults: OnFault<'_>) -> Result<ArrayRef> {
+        let len = usize::try_from(width).unwrap_or(0);
+        let mut values = vec![0_u8; self.rows() * len];
+        let mut bytes = Vec::with_capacity(len);
+        let nulls = self.each(faults, |row, text| {
+            bytes.clear();
+            scalar::bytes(text, &mut bytes)?;
+            if bytes.len() != len {
+                return Err("has not as many bytes as the column");
+            }
+            values[row * len..][..len].copy_from_slice(&bytes);
+            Ok(())
+        });
+        let array = FixedSizeBinaryArray::try_new(width, values.into(), nulls);
+        Ok(Arc::new(array.map_err(internal)?))
     }
 
     fn uuids(&self, faults: OnFault<'_>) -> Result<ArrayRef> {

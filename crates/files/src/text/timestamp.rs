@@ -39,6 +39,16 @@ pub(crate) fn parse(text: &[u8]) -> Option<Instant> {
     Some(instant)
 }
 
+/// Whether a day begins at a point in time.
+pub(crate) fn is_midnight(instant: &Instant) -> bool {
+    instant.nanoseconds == 0 && instant.seconds.rem_euclid(DAY_SECONDS) == 0
+}
+
+/// The day of a point in time, counted from 1970.
+pub(crate) fn day_of(instant: Instant) -> i64 {
+    instant.seconds.div_euclid(DAY_SECONDS)
+}
+
 /// The ticks of a point in time in a unit, or why there are none.
 pub(crate) fn to_ticks(instant: Instant, unit: TimeUnit) -> Result<i64, &'static str> {
     let per_second = ticks_per_second(unit);
@@ -77,7 +87,8 @@ pub(crate) fn ticks_per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-fn write_date(out: &mut Vec<u8>, days: i64) {
+/// Writes a day as `2022-01-03`.
+pub(crate) fn write_date(out: &mut Vec<u8>, days: i64) {
     use std::io::Write;
     let (year, month, day) = date_of(days);
     // Writing to memory cannot fail.

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use arrow::array::{Array, ArrayRef, UInt32Array, make_comparator};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, make_comparator};
 use arrow::compute::{SortOptions, filter, is_not_null, sort_to_indices, take};
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
+use tonnage::{ColumnType, TableSchema};
 
 /// One demand on one column.
 #[derive(Clone, Debug)]
@@ -36,8 +37,14 @@ pub(crate) struct Bound {
 
 impl Condition {
     /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is
-    /// not a number: those are left to whoever compares numbers.
-    pub(crate) fn is_decided_by_keys(&self) -> bool {
+    /// not a number: those are left to whoever compares numbers. Keys order symbols by their places,
+    /// SQL compares them as text.
+    pub(crate) fn is_decided_by_keys(&self, schema: &TableSchema) -> bool {
+        if let ColumnType::Enum(symbols) = schema.columns[self.column].column_type {
+            let Test::In(values) = &self.test else { return false };
+            let mut values = values.as_string::<i32>().iter().flatten();
+            return values.all(|value| symbols.place(value).is_some());
+        }
         let array = match &self.test {
             Test::In(array) => array,
             Test::Low(bound) | Test::High(bound) => &bound.value,
@@ -54,7 +61,6 @@ impl Condition {
 }
 
 fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
-    use arrow::array::AsArray;
     use arrow::datatypes::Float64Type;
     let array = arrow::compute::cast(array, &DataType::Float64).ok()?;
     Some(array.as_primitive::<Float64Type>().iter().collect())

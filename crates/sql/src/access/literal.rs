@@ -27,6 +27,8 @@ pub(crate) fn scalar_of(value: &Value) -> Result<ScalarValue> {
         Value::Binary(_) => ColumnType::Binary,
         Value::Timestamp { precision, .. } => ColumnType::Timestamp(*precision),
         Value::Uuid(_) => ColumnType::Uuid,
+        Value::Date(_) => ColumnType::Date,
+        Value::Time(_) => ColumnType::Time,
     };
     let array = value.to_array(column_type, 1)?;
     ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)

@@ -24,7 +24,7 @@ pub(crate) use condition::{Bound, Condition, Test, comparable};
 pub(crate) use index_path::{IndexChoice, IndexPath, choose_index};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
-pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant};
+pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use path::{Path, choose};
 pub(crate) use read::Read;
 pub(crate) use spec::{Latest, ReadSpec};

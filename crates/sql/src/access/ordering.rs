@@ -1,6 +1,6 @@
 //! In which order rows come out of a path.
 
-use tonnage::Direction;
+use tonnage::{ColumnType, Direction, TableSchema};
 
 use super::{Path, ReadSpec};
 
@@ -24,6 +24,9 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direc
         if is_constant(spec, wish.column) {
             continue;
         }
+        if !is_ordered_as_sql(spec.table.schema(), wish.column) {
+            return None;
+        }
         if !key.contains(&wish.column) || free.next() != Some(wish.column) {
             return None;
         }
@@ -41,6 +44,12 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direc
         Some(latest) => Some(latest.direction),
         None => Some(direction),
     }
+}
+
+/// Whether the order of a column in keys is that of SQL. Symbols are ordered by their places, in
+/// SQL as text.
+pub(crate) fn is_ordered_as_sql(schema: &TableSchema, column: usize) -> bool {
+    !matches!(schema.columns[column].column_type, ColumnType::Enum(_))
 }
 
 /// The key columns that have more than one value, in key order: rows come ordered by them. `None`

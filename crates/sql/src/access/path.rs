@@ -62,7 +62,7 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<C
         |column: usize| schema.key[..prefix.len()].contains(&column) || ranged == Some(column);
     let answered = conditions
         .iter()
-        .map(|condition| condition.is_decided_by_keys() && is_answered(condition.column))
+        .map(|condition| condition.is_decided_by_keys(schema) && is_answered(condition.column))
         .collect();
     let constant = prefix.iter().map(|values| values.len() == 1).collect();
     Ok(Choice {
@@ -77,7 +77,7 @@ pub(super) fn gather(
     conditions: &[Condition],
 ) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
     let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
-    for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys()) {
+    for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
         demands[condition.column].get_or_insert_default().add(&condition.test)?;
     }
     demands.iter_mut().flatten().try_for_each(Demands::settle)?;

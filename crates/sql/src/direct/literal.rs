@@ -88,6 +88,9 @@ fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {
     match column_type {
         ColumnType::String => Some(Value::String(text.to_owned())),
         ColumnType::Uuid => Value::parse(text, column_type).ok(),
+        ColumnType::Date if text.len() == "2022-01-03".len() => {
+            Value::parse(text, column_type).ok()
+        }
         ColumnType::Timestamp(_) => {
             unshortened(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type)
         }
@@ -108,6 +111,8 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
         | (Value::Float(_), ColumnType::Float)
         | (Value::Boolean(_), ColumnType::Boolean)
         | (Value::Binary(_), ColumnType::Binary)
+        | (Value::Date(_), ColumnType::Date)
+        | (Value::Time(_), ColumnType::Time)
         | (Value::Uuid(_), ColumnType::Uuid) => Some(value.clone()),
         _ => None,
     }

@@ -25,7 +25,7 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use tonnage::Direction;
 
-use crate::access::{Latest, Path, choose};
+use crate::access::{Latest, Path, choose, is_ordered_as_sql};
 use crate::catalog::{StoreTable, condition_of};
 
 /// Puts a limit per shard key on reads that need no more.
@@ -168,7 +168,10 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
         if shard.contains(&column) {
             continue;
         }
-        if minor.next() != Some(&column) || *ascending.get_or_insert(sort.asc) != sort.asc {
+        if !is_ordered_as_sql(schema, column)
+            || minor.next() != Some(&column)
+            || *ascending.get_or_insert(sort.asc) != sort.asc
+        {
             return None;
         }
     }

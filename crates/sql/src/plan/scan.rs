@@ -31,7 +31,9 @@ use tonnage::Direction;
 
 use super::dynamic::{is_dynamic, may_narrow, narrowed};
 use super::parts::SharedRead;
-use crate::access::{Ordered, ReadSpec, direction_for, free_columns, is_constant};
+use crate::access::{
+    Ordered, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
+};
 use crate::error::into_datafusion;
 use crate::guard::Guard;
 
@@ -93,8 +95,8 @@ fn ordering(spec: &ReadSpec, schema: &SchemaRef) -> Option<Vec<PhysicalSortExpr>
         Direction::Reverse => true,
     };
     let free = free_columns(spec)?;
-    let places =
-        free.iter().map_while(|column| spec.columns.iter().position(|read| read == column));
+    let ordered = free.iter().take_while(|column| is_ordered_as_sql(spec.table.schema(), **column));
+    let places = ordered.map_while(|column| spec.columns.iter().position(|read| read == column));
     let sorted: Vec<_> = places
         .map(|place| PhysicalSortExpr {
             expr: Arc::new(Column::new(schema.field(place).name(), place)),

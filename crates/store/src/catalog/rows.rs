@@ -18,11 +18,13 @@ use crate::index::StoredIndex;
 pub(super) const SPACE_NAME: &str = "catalog";
 
 /// The newest format of rows that can be read.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
-/// The format of the row of a table without indexes, which every Tonnage can read. One with indexes
-/// has the newest: who does not know of indexes must not write such a table.
-const FORMAT_WITHOUT_INDEXES: u32 = 1;
+/// The format of the row of a table without indexes and of the first types, which every Tonnage can
+/// read. Who does not know of indexes, or of further types, must not write such a table.
+const FORMAT_PLAIN: u32 = 1;
+const FORMAT_WITH_INDEXES: u32 = 2;
+const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -71,9 +73,22 @@ impl StoredTable {
         key
     }
 
+    fn format(&self) -> u32 {
+        let schema = &self.schema;
+        let before = schema.history.iter().flat_map(|layout| &layout.columns);
+        let types = schema.columns.iter().map(|column| column.column_type);
+        if types.chain(before.map(|column| column.column_type)).any(|own| own.is_further()) {
+            FORMAT_WITH_FURTHER_TYPES
+        } else if self.indexes.is_empty() {
+            FORMAT_PLAIN
+        } else {
+            FORMAT_WITH_INDEXES
+        }
+    }
+
     pub(super) fn value(&self) -> Result<Vec<u8>> {
         let row = StoredRow {
-            format: if self.indexes.is_empty() { FORMAT_WITHOUT_INDEXES } else { FORMAT },
+            format: self.format(),
             space: self.space.0,
             next_table_id: self.next_table_id,
             schema: (*self.schema).clone(),

@@ -183,9 +183,25 @@ fn an_entry_stays_as_it_was_when_its_table_changes() {
 }
 
 #[test]
+fn only_tables_with_further_types_have_the_newest_format() {
+    let format = |sql: &str| {
+        let engine = engine();
+        let catalog = Catalog::open(engine.clone()).unwrap();
+        run(&catalog, sql).unwrap();
+        let stored = rows::read(engine.as_ref(), catalog.space).unwrap().remove(0);
+        let value: serde_json::Value = serde_json::from_slice(&stored.value().unwrap()).unwrap();
+        value["format"].as_u64().unwrap()
+    };
+    assert_eq!(format("CREATE TABLE t (id LONG, j JSON, u UUID, PRIMARY KEY (id))"), 1);
+    assert_eq!(format("CREATE TABLE t (day DATE, PRIMARY KEY (day))"), 3);
+    let altered = "CREATE TABLE t (id LONG, e ENUM(a, b), PRIMARY KEY (id)); ALTER TABLE t DROP e";
+    assert_eq!(format(altered), 3, "rows from before have the column");
+}
+
+#[test]
 fn a_catalog_that_cannot_be_read_is_refused() {
     for (value, kind) in [
-        (&br#"{"format": 3, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (&br#"{"format": 4, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
         (br#"{"format": 1}"#, ErrorKind::Corruption),
         (b"\xff\xfe", ErrorKind::Corruption),
     ] {

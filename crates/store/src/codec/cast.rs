@@ -6,17 +6,21 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int32Array, Int64Array, PrimitiveArray, StringArray,
-    new_null_array,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Date32Array, Decimal128Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, PrimitiveArray,
+    StringArray, Time64NanosecondArray, new_null_array,
 };
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type, Field, Int32Type, Int64Type, TimeUnit};
+use arrow::datatypes::{
+    DataType, Decimal128Type, Field, Int32Type, Int64Type, Time64NanosecondType, TimeUnit,
+    TimestampSecondType,
+};
 use tonnage_engine::{Error, Result};
 
+use super::cell;
 use crate::schema::timestamp_unit;
 use crate::value::{self, Reason};
-use crate::{ColumnType, Value};
+use crate::{ColumnType, EnumSymbols, Value};
 
 /// An array of the column's own type, and the rows whose cells could not be cast; these are NULL in
 /// the array.
@@ -35,6 +39,8 @@ pub(super) fn cast_column(
         return Ok(match column_type {
             ColumnType::Json => check_json_cells(array),
             ColumnType::Number { precision, .. } => check_digits(array, precision),
+            ColumnType::Enum(symbols) => check_symbols(array, symbols),
+            ColumnType::Time => check_times(array),
             _ => (array.clone(), Vec::new()),
         });
     }
@@ -61,10 +67,11 @@ pub(super) fn cast_column(
             .filter(|from| related(*from, column_type))
             .ok_or_else(|| unrelated(field, column_type))?,
     };
-    if from == ColumnType::String {
+    if matches!(from, ColumnType::String | ColumnType::Enum(_)) {
         return Ok(cast_text(array, column_type));
     }
     match (array.data_type(), column_type) {
+        (DataType::Timestamp(..) | DataType::Date64, ColumnType::Date) => cast_days(array, field),
         (
             DataType::Timestamp(..) | DataType::Date32 | DataType::Date64,
             ColumnType::Timestamp(precision),
@@ -110,9 +117,13 @@ pub(super) fn rounded_cells(
     if !may_round(array.data_type(), column_type) {
         return Vec::new();
     }
-    // Text without a fraction loses none, and most has none.
+    // Text without a fraction, or without a time of day, loses none, and most has none.
     let text = array.as_string_opt::<i32>();
-    let may_be = |row: &usize| text.is_none_or(|text| text.value(*row).contains(['.', 'e', 'E']));
+    let has_more = |text: &str| match column_type {
+        ColumnType::Date => text.len() > "2022-01-03".len(),
+        _ => text.contains(['.', 'e', 'E']),
+    };
+    let may_be = |row: &usize| text.is_none_or(|text| has_more(text.value(*row)));
     let is_rounded = |row: &usize| {
         let held = || Value::of_cell(cast.as_ref(), column_type, *row);
         let given = Value::from_array(array.as_ref(), field, *row);
@@ -127,6 +138,7 @@ fn may_round(from: &DataType, column_type: ColumnType) -> bool {
         (DataType::Timestamp(unit, _), ColumnType::Timestamp(precision)) => {
             *unit > timestamp_unit(precision)
         }
+        (from, ColumnType::Date) => !matches!(from, DataType::Null | DataType::Date32),
         (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float)
             if from == &column_type.data_type()
                 || matches!(from, DataType::Null | DataType::Date32) =>
@@ -162,16 +174,18 @@ fn plain_cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
 /// Whether values of one type can be values of another at all.
 fn related(from: ColumnType, to: ColumnType) -> bool {
     use ColumnType::{
-        Binary, Boolean, Double, Float, Integer, Json, Long, Number, String, Timestamp, Uuid,
+        Binary, Boolean, Date, Double, FixedBinary, Float, Integer, Json, Long, Number, String,
+        Timestamp, Uuid,
     };
     match (from, to) {
-        (String, _) | (_, String) => from != Binary,
+        (String | ColumnType::Enum(_), _) => true,
+        (_, String) => !matches!(from, Binary | FixedBinary(_)),
         (
             Integer | Long | Float | Double | Number { .. },
             Integer | Long | Float | Double | Number { .. },
         ) => true,
-        (Timestamp(_), Timestamp(_))
-        | (Uuid | Binary, Uuid | Binary)
+        (Timestamp(_) | Date, Timestamp(_) | Date)
+        | (Uuid | Binary | FixedBinary(_), Uuid | Binary | FixedBinary(_))
         | (Boolean | Integer | Long, Json) => true,
         _ => from == to,
     }
@@ -240,8 +254,57 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
         }
         ColumnType::Json => check_json_cells(array),
         ColumnType::String => (array.clone(), Vec::new()),
+        ColumnType::Date => parse!(Date32Array, value::parse_date),
+        ColumnType::Time => parse!(Time64NanosecondArray, value::parse_time),
+        ColumnType::FixedBinary(width) => {
+            let read = |cell: &str| value::of_width(value::parse_binary(cell)?, width);
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map(read)));
+            let cells = cells.into_iter();
+            let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(cells, width.into());
+            (Arc::new(array.expect("every cell has the column's width")), failures)
+        }
+        ColumnType::Enum(symbols) => check_symbols(array, symbols),
     }
 }
+
+/// Text that must be one of some symbols: the array itself when all of it is.
+fn check_symbols(array: &ArrayRef, symbols: EnumSymbols) -> Cast {
+    let text = array.as_string::<i32>();
+    if text.iter().flatten().all(|cell| symbols.place(cell).is_some()) {
+        return (array.clone(), Vec::new());
+    }
+    let check = |cell| value::parse_symbol(cell, symbols);
+    let (cells, failures) = gather(text.iter().map(|cell| cell.map(check)));
+    (Arc::new(StringArray::from_iter(cells)), failures)
+}
+
+/// Times that lie in no day: Arrow does not look.
+fn check_times(array: &ArrayRef) -> Cast {
+    let times = array.as_primitive::<Time64NanosecondType>();
+    if times.iter().flatten().all(cell::is_time) {
+        return (array.clone(), Vec::new());
+    }
+    let check = |nanoseconds| match cell::is_time(nanoseconds) {
+        true => Ok(nanoseconds),
+        false => Err(format!("{nanoseconds} nanoseconds after midnight are no time of a day")),
+    };
+    let (cells, failures) = gather(times.iter().map(|cell| cell.map(check)));
+    (Arc::new(Time64NanosecondArray::from_iter(cells)), failures)
+}
+
+/// The days of moments.
+fn cast_days(array: &ArrayRef, field: &Field) -> Result<Cast> {
+    let (seconds, failures) = cast_moments(array, 0)?;
+    let day = |seconds: i64| i32::try_from(seconds.div_euclid(SECONDS_PER_DAY)).map_err(|_| ());
+    let days: std::result::Result<Date32Array, ()> =
+        seconds.as_primitive::<TimestampSecondType>().try_unary(day);
+    match days {
+        Ok(days) if failures.is_empty() => Ok((Arc::new(days), Vec::new())),
+        _ => cast_values(array, field, ColumnType::Date),
+    }
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Text that must be JSON: the array itself when all of it is.
 fn check_json_cells(array: &ArrayRef) -> Cast {

@@ -7,11 +7,14 @@
 //! | FLOAT, DOUBLE | total order of IEEE 754, see [`key_f64`] | bits, little-endian |
 //! | NUMBER | its digits at the column's scale as 16 bytes big-endian, sign bit flipped | 16 bytes little-endian |
 //! | BOOLEAN | one byte, 0 or 1 | the same |
-//! | UUID | its 16 bytes | the same |
+//! | UUID, BINARY(n) | its bytes | the same |
+//! | DATE, TIME | as INTEGER and LONG | the same |
+//! | ENUM | the place of its symbol as 2 bytes big-endian | 2 bytes little-endian |
 //! | STRING, BINARY, JSON | escaped: `00` stands as `00 FF`, and `00 01` ends it | as it is, its end kept apart |
 
 use tonnage_engine::KeyPart;
 
+use crate::value::NANOSECONDS_PER_DAY;
 use crate::{ColumnType, Value, ValueRef};
 
 /// How a column delimits itself in a key.
@@ -146,6 +149,19 @@ pub(crate) fn push_key_value(
         (ValueRef::Uuid(value), ColumnType::Uuid) => key.extend_from_slice(&value),
         (ValueRef::String(text), ColumnType::String) => push_escaped(text.as_bytes(), key),
         (ValueRef::Binary(bytes), ColumnType::Binary) => push_escaped(bytes, key),
+        (ValueRef::Binary(bytes), ColumnType::FixedBinary(width))
+            if bytes.len() == usize::from(width) =>
+        {
+            key.extend_from_slice(bytes);
+        }
+        (ValueRef::Date(days), ColumnType::Date) => key.extend_from_slice(&key_i32(days)),
+        (ValueRef::Time(nanoseconds), ColumnType::Time) if is_time(nanoseconds) => {
+            key.extend_from_slice(&key_i64(nanoseconds));
+        }
+        (ValueRef::String(text), ColumnType::Enum(symbols)) => match symbols.place(text) {
+            Some(place) => key.extend_from_slice(&place.to_be_bytes()),
+            None => return false,
+        },
         _ => return false,
     }
     true
@@ -170,7 +186,24 @@ pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Val
             Value::String(String::from_utf8(unescaped(part)?).ok()?)
         }
         ColumnType::Binary => Value::Binary(unescaped(part)?),
+        ColumnType::FixedBinary(width) => Value::Binary(part.get(..usize::from(width))?.to_vec()),
+        ColumnType::Date => Value::Date(unkey_i32(*part.first_chunk()?)),
+        ColumnType::Time => Value::Time(unkey_time(*part.first_chunk()?)?),
+        ColumnType::Enum(symbols) => {
+            Value::String(symbols.symbol(u16::from_be_bytes(*part.first_chunk()?))?.to_owned())
+        }
     })
+}
+
+/// Whether a count of nanoseconds lies in a day.
+#[inline]
+pub(crate) fn is_time(nanoseconds: i64) -> bool {
+    (0..NANOSECONDS_PER_DAY).contains(&nanoseconds)
+}
+
+#[inline]
+fn unkey_time(bytes: [u8; 8]) -> Option<i64> {
+    Some(unkey_i64(bytes)).filter(|nanoseconds| is_time(*nanoseconds))
 }
 
 fn unescaped(part: &[u8]) -> Option<Vec<u8>> {
@@ -216,6 +249,19 @@ pub(crate) fn with_value_bytes(
         (ValueRef::String(text), ColumnType::String) => write(text.as_bytes()),
         (ValueRef::Json(text), ColumnType::Json) => write(text.as_bytes()),
         (ValueRef::Binary(bytes), ColumnType::Binary) => write(bytes),
+        (ValueRef::Binary(bytes), ColumnType::FixedBinary(width))
+            if bytes.len() == usize::from(width) =>
+        {
+            write(bytes);
+        }
+        (ValueRef::Date(days), ColumnType::Date) => write(&days.to_le_bytes()),
+        (ValueRef::Time(nanoseconds), ColumnType::Time) if is_time(nanoseconds) => {
+            write(&nanoseconds.to_le_bytes());
+        }
+        (ValueRef::String(text), ColumnType::Enum(symbols)) => match symbols.place(text) {
+            Some(place) => write(&place.to_le_bytes()),
+            None => return false,
+        },
         _ => return false,
     }
     true
@@ -239,6 +285,17 @@ pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::String => ValueRef::String(std::str::from_utf8(bytes).ok()?),
         ColumnType::Json => ValueRef::Json(std::str::from_utf8(bytes).ok()?),
         ColumnType::Binary => ValueRef::Binary(bytes),
+        ColumnType::FixedBinary(width) => {
+            ValueRef::Binary(Some(bytes).filter(|bytes| bytes.len() == usize::from(width))?)
+        }
+        ColumnType::Date => ValueRef::Date(i32::from_le_bytes(bytes.try_into().ok()?)),
+        ColumnType::Time => {
+            let nanoseconds = i64::from_le_bytes(bytes.try_into().ok()?);
+            ValueRef::Time(Some(nanoseconds).filter(|nanoseconds| is_time(*nanoseconds))?)
+        }
+        ColumnType::Enum(symbols) => {
+            ValueRef::String(symbols.symbol(u16::from_le_bytes(bytes.try_into().ok()?))?)
+        }
     })
 }
 

@@ -17,17 +17,17 @@ use arrow::array::{
 };
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
-    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result, Rows};
 
 use super::decode_keys::{KeyPlaces, key_error};
 use super::layout::{NUMBER_LEN, Slot, ValueLayout};
 use super::{TableCodec, cell};
-use crate::ColumnType;
 use crate::schema::timestamp_unit;
+use crate::{ColumnType, EnumSymbols};
 
 /// The rows to decode.
 #[derive(Clone, Copy)]
@@ -206,11 +206,13 @@ impl TableCodec {
     }
 
     /// The bytes of the defaults that a row from before their columns takes when these columns, or
-    /// all, are decoded.
+    /// all, are decoded, and those of symbols.
     pub(crate) fn default_bytes_of(&self, projection: Option<&[usize]>) -> usize {
-        let bytes = |column: usize| match self.schema.columns[column].column_type.fixed_width() {
-            Some(_) => 0,
-            None => self.default_bytes[column].as_ref().map_or(0, Vec::len),
+        let bytes = |column: usize| match self.schema.columns[column].column_type {
+            // A symbol is longer in an array than in a row.
+            ColumnType::Enum(symbols) => symbols.longest(),
+            fixed if fixed.fixed_width().is_some() => 0,
+            _ => self.default_bytes[column].as_ref().map_or(0, Vec::len),
         };
         match projection {
             Some(columns) => columns.iter().copied().map(bytes).sum(),
@@ -290,7 +292,11 @@ fn value_array<'a>(
         ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, i64::from_le_bytes)?,
         ColumnType::Boolean => booleans(rows, cells)?,
-        ColumnType::Uuid => uuids(rows, cells)?,
+        ColumnType::Uuid => fixed_bytes(rows, 16, cells)?,
+        ColumnType::FixedBinary(width) => fixed_bytes(rows, width, cells)?,
+        ColumnType::Date => Arc::new(primitive::<Date32Type, 4>(rows, cells, i32::from_le_bytes)?),
+        ColumnType::Time => times(rows, cells, i64::from_le_bytes)?,
+        ColumnType::Enum(symbols) => symbols_of(rows, symbols, cells, u16::from_le_bytes)?,
         ColumnType::String | ColumnType::Json => {
             variable(rows, cells, push_plain)?.into_strings()?
         }
@@ -316,7 +322,11 @@ fn key_array<'a>(
         ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, cell::unkey_i64)?,
         ColumnType::Boolean => booleans(rows, cells)?,
-        ColumnType::Uuid => uuids(rows, cells)?,
+        ColumnType::Uuid => fixed_bytes(rows, 16, cells)?,
+        ColumnType::FixedBinary(width) => fixed_bytes(rows, width, cells)?,
+        ColumnType::Date => Arc::new(primitive::<Date32Type, 4>(rows, cells, cell::unkey_i32)?),
+        ColumnType::Time => times(rows, cells, cell::unkey_i64)?,
+        ColumnType::Enum(symbols) => symbols_of(rows, symbols, cells, u16::from_be_bytes)?,
         ColumnType::String | ColumnType::Json => {
             variable(rows, cells, cell::push_unescaped)?.into_strings()?
         }
@@ -383,19 +393,50 @@ fn booleans<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<Arra
     Ok(Arc::new(BooleanArray::new(values.finish(), nulls.finish())))
 }
 
-fn uuids<'a>(rows: usize, cells: &impl Cells<'a>) -> std::result::Result<ArrayRef, usize> {
-    let mut values = Vec::with_capacity(rows * 16);
+fn fixed_bytes<'a>(
+    rows: usize,
+    width: u16,
+    cells: &impl Cells<'a>,
+) -> std::result::Result<ArrayRef, usize> {
+    let len = usize::from(width);
+    let mut values = Vec::with_capacity(rows * len);
     let mut nulls = NullBufferBuilder::new(rows);
     for row in 0..rows {
         let cell = cells.get(row).map_err(|Damaged| row)?;
-        values.extend_from_slice(match cell {
-            Some(bytes) => bytes.first_chunk::<16>().ok_or(row)?,
-            None => &[0; 16],
-        });
+        match cell {
+            Some(bytes) => values.extend_from_slice(bytes.get(..len).ok_or(row)?),
+            None => values.resize(values.len() + len, 0),
+        }
         nulls.append(cell.is_some());
     }
-    let array = FixedSizeBinaryArray::try_new(16, Buffer::from_vec(values), nulls.finish());
-    Ok(Arc::new(array.expect("sixteen bytes for every row")))
+    let array =
+        FixedSizeBinaryArray::try_new(width.into(), Buffer::from_vec(values), nulls.finish());
+    Ok(Arc::new(array.expect("as many bytes for every row")))
+}
+
+fn times<'a>(
+    rows: usize,
+    cells: &impl Cells<'a>,
+    read: impl Fn([u8; 8]) -> i64,
+) -> std::result::Result<ArrayRef, usize> {
+    let times = primitive::<Time64NanosecondType, 8>(rows, cells, read)?;
+    match times.values().iter().position(|nanoseconds| !cell::is_time(*nanoseconds)) {
+        Some(row) => Err(row),
+        None => Ok(Arc::new(times)),
+    }
+}
+
+fn symbols_of<'a>(
+    rows: usize,
+    symbols: EnumSymbols,
+    cells: &impl Cells<'a>,
+    read: impl Fn([u8; 2]) -> u16,
+) -> std::result::Result<ArrayRef, usize> {
+    variable(rows, cells, |bytes, out| {
+        out.extend_from_slice(symbols.symbol(read(*bytes.first_chunk()?))?.as_bytes());
+        Some(())
+    })?
+    .into_strings()
 }
 
 /// Cells of text or bytes, laid end to end.

@@ -7,15 +7,16 @@
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::TimeUnit;
 use arrow::datatypes::{
-    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result, Slices};
 
 use super::TableCodec;
 use super::layout::{END_LEN, NUMBER_LEN, Place, Slot, ValueLayout};
-use crate::ColumnType;
 use crate::schema::timestamp_unit;
+use crate::{ColumnType, EnumSymbols};
 
 impl TableCodec {
     /// Encodes an aligned batch; what `keys` and `values` held is replaced.
@@ -42,7 +43,11 @@ impl TableCodec {
                 .columns()
                 .iter()
                 .zip(self.arrow.fields())
-                .all(|(array, field)| array.data_type() == field.data_type());
+                .all(|(array, field)| array.data_type() == field.data_type())
+            && self.schema.columns.iter().zip(batch.columns()).all(|(column, array)| {
+                let ColumnType::Enum(symbols) = column.column_type else { return true };
+                array.as_string::<i32>().iter().flatten().all(|text| symbols.place(text).is_some())
+            });
         if fits {
             Ok(())
         } else {
@@ -163,10 +168,32 @@ fn write_fixed(
                 values.value(row).try_into().expect("cells of a UUID array have 16 bytes")
             })
         }
+        ColumnType::Date => primitive!(Date32Type),
+        ColumnType::Time => primitive!(Time64NanosecondType),
+        ColumnType::FixedBinary(width) => {
+            let (values, width) = (array.as_fixed_size_binary(), usize::from(width));
+            each_row(ends, |row, start| {
+                if values.is_valid(row) {
+                    data[start + at..start + at + width].copy_from_slice(values.value(row));
+                }
+            });
+        }
+        ColumnType::Enum(symbols) => {
+            let texts = array.as_string::<i32>();
+            write_cells(array, at, ends, data, |row| {
+                place_of(symbols, texts.value(row)).to_le_bytes()
+            });
+        }
         ColumnType::String | ColumnType::Binary | ColumnType::Json => {
             unreachable!("of variable width")
         }
     }
+}
+
+/// The place of a symbol in an aligned batch, which holds no others.
+#[inline]
+pub(super) fn place_of(symbols: EnumSymbols, text: &str) -> u16 {
+    symbols.place(text).unwrap_or(u16::MAX)
 }
 
 #[inline]

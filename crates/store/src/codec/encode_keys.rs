@@ -5,14 +5,14 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
-    Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
 use super::cast::cast_column;
-use super::encode::{bytes_and_offsets, running_sum};
+use super::encode::{bytes_and_offsets, place_of, running_sum};
 use super::layout::{KeyStep, MARKER_LEN};
 use super::{TableCodec, cell};
 use crate::ColumnType;
@@ -227,6 +227,21 @@ pub(crate) fn write_column(
             write_cells::<16>(data, cursors, wants, |row| {
                 values.value(row).try_into().expect("cells of a UUID array have 16 bytes")
             })
+        }
+        ColumnType::Date => primitive!(Date32Type, cell::key_i32),
+        ColumnType::Time => primitive!(Time64NanosecondType, cell::key_i64),
+        ColumnType::FixedBinary(width) => {
+            let (values, width) = (array.as_fixed_size_binary(), usize::from(width));
+            for (row, cursor) in cursors.iter_mut().enumerate().filter(|(row, _)| wants(*row)) {
+                data[*cursor..*cursor + width].copy_from_slice(values.value(row));
+                *cursor += width;
+            }
+        }
+        ColumnType::Enum(symbols) => {
+            let texts = array.as_string::<i32>();
+            write_cells(data, cursors, wants, |row| {
+                place_of(symbols, texts.value(row)).to_be_bytes()
+            });
         }
         ColumnType::String | ColumnType::Binary | ColumnType::Json => {
             write_escaped(array, data, cursors, wants)

@@ -7,6 +7,7 @@ use tonnage_engine::{Error, Result};
 
 use super::TableCodec;
 use super::cell::push_key_value;
+use crate::value::moment;
 use crate::{ColumnType, Value};
 
 /// A range of one key column; an end without a value is open.
@@ -189,8 +190,10 @@ fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
         let whole = value.to_string().parse::<i128>().unwrap_or_default();
         return (*held as i128).cmp(&whole);
     }
+    if let (Some(held), Some(value)) = (moment(held), moment(value)) {
+        return held.cmp(&value);
+    }
     let finest = match column_type {
-        ColumnType::Timestamp(_) => ColumnType::Timestamp(9),
         ColumnType::Number { .. } | ColumnType::Float => ColumnType::Double,
         _ => return Ordering::Equal,
     };
@@ -201,11 +204,6 @@ fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
         (Ok(Value::Double(held)), Ok(Value::Double(value))) => {
             held.partial_cmp(&value).unwrap_or(Ordering::Equal)
         }
-        (Ok(Value::Timestamp { value: held, .. }), Ok(Value::Timestamp { value, .. })) => {
-            held.cmp(&value)
-        }
-        // Too far from 1970 to be counted in nanoseconds; a fraction of a unit hardly matters
-        // there.
         _ => Ordering::Equal,
     }
 }

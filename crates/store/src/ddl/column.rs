@@ -5,7 +5,7 @@ use tonnage_engine::Result;
 
 use super::cursor::Cursor;
 use crate::schema::ColumnDefinition;
-use crate::{ColumnType, Value};
+use crate::{ColumnType, EnumSymbols, Value};
 
 /// `name TYPE [NOT NULL | NULL] [DEFAULT literal]`, and whether `PRIMARY KEY` stood behind it.
 pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
@@ -30,8 +30,7 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
 }
 
 fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
-    const TYPES: &str =
-        "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, UUID or JSON";
+    const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM or JSON";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
     Ok(match word.to_ascii_uppercase().as_str() {
@@ -49,11 +48,18 @@ fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
             ColumnType::String
         }
         "BOOLEAN" | "BOOL" => ColumnType::Boolean,
-        "BINARY" | "VARBINARY" | "BYTES" | "BYTEA" | "BLOB" => {
+        "BINARY" => binary(cursor)?,
+        "VARBINARY" | "BYTES" | "BYTEA" | "BLOB" => {
             length(cursor)?;
             ColumnType::Binary
         }
         "TIMESTAMP" | "DATETIME" => timestamp(cursor)?,
+        "DATE" => ColumnType::Date,
+        "TIME" => {
+            length(cursor)?;
+            ColumnType::Time
+        }
+        "ENUM" => ColumnType::Enum(symbols(cursor)?),
         "UUID" => ColumnType::Uuid,
         "JSON" | "JSONB" => ColumnType::Json,
         _ => {
@@ -102,6 +108,31 @@ fn timestamp(cursor: &mut Cursor) -> Result<ColumnType> {
     Ok(ColumnType::Timestamp(precision))
 }
 
+/// Bytes of any number, or `(n)` of just that number.
+fn binary(cursor: &mut Cursor) -> Result<ColumnType> {
+    const LENGTH: &str = "a length of 1 to 65,535 bytes";
+    if !cursor.token(&Token::LParen) {
+        return Ok(ColumnType::Binary);
+    }
+    let location = cursor.location();
+    let width = cursor.whole(LENGTH)?;
+    if width == 0 {
+        return Err(cursor.error_at(location, &format!("BINARY takes {LENGTH}, not 0")));
+    }
+    cursor.expect(&Token::RParen)?;
+    Ok(ColumnType::FixedBinary(width))
+}
+
+/// The symbols of an ENUM: names, or text in single quotes.
+fn symbols(cursor: &mut Cursor) -> Result<EnumSymbols> {
+    let location = cursor.location();
+    let symbols = cursor.list(|cursor| match cursor.text() {
+        Some(symbol) => Ok(symbol),
+        None => cursor.quotable("a symbol of the ENUM"),
+    })?;
+    EnumSymbols::new(symbols).map_err(|error| cursor.error_at(location, error.message()))
+}
+
 /// `(n)` behind text and bytes is read for the sake of other dialects; nothing is cut to it.
 fn length(cursor: &mut Cursor) -> Result<()> {
     if cursor.token(&Token::LParen) {
@@ -120,7 +151,14 @@ fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
     }
     let takes_text = matches!(
         column_type,
-        ColumnType::String | ColumnType::Binary | ColumnType::Timestamp(_) | ColumnType::Uuid
+        ColumnType::String
+            | ColumnType::Binary
+            | ColumnType::FixedBinary(_)
+            | ColumnType::Timestamp(_)
+            | ColumnType::Date
+            | ColumnType::Time
+            | ColumnType::Enum(_)
+            | ColumnType::Uuid
     );
     let text = match cursor.text() {
         Some(text) => text,

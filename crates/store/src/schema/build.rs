@@ -311,6 +311,9 @@ fn check_type(name: &str, column_type: ColumnType) -> Result<()> {
         ColumnType::Timestamp(precision) if precision > 9 => invalid(format!(
             "column '{name}': TIMESTAMP takes a precision of 0 to 9, not {precision}"
         )),
+        ColumnType::FixedBinary(0) => {
+            invalid(format!("column '{name}': BINARY takes a length of 1 to 65,535 bytes, not 0"))
+        }
         _ => Ok(()),
     }
 }

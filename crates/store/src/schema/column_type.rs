@@ -6,6 +6,8 @@ use std::fmt;
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use serde::{Deserialize, Serialize};
 
+use super::EnumSymbols;
+
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -37,6 +39,14 @@ pub enum ColumnType {
     Uuid,
     /// JSON text.
     Json,
+    /// A day of the calendar.
+    Date,
+    /// A time of day, with nine digits behind the second.
+    Time,
+    /// Just so many bytes.
+    FixedBinary(u16),
+    /// One of some symbols.
+    Enum(EnumSymbols),
 }
 
 /// The unit in which a timestamp of this many digits behind the second is counted.
@@ -53,10 +63,18 @@ pub fn timestamp_unit(precision: u8) -> TimeUnit {
 const EXTENSION: &str = "ARROW:extension:name";
 const EXTENSION_JSON: &str = "arrow.json";
 const EXTENSION_UUID: &str = "arrow.uuid";
+const EXTENSION_BINARY: &str = "tonnage.binary";
+const EXTENSION_ENUM: &str = "tonnage.enum";
+/// Arrow's name for the key under which the rest of such a type stands.
+const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
 /// Whether an Arrow field is marked as JSON text.
 pub fn is_json(field: &Field) -> bool {
-    field.metadata().get(EXTENSION).is_some_and(|name| name == EXTENSION_JSON)
+    extension_of(field) == Some(EXTENSION_JSON)
+}
+
+fn extension_of(field: &Field) -> Option<&str> {
+    field.metadata().get(EXTENSION).map(String::as_str)
 }
 
 impl ColumnType {
@@ -78,19 +96,30 @@ impl ColumnType {
                 DataType::Timestamp(timestamp_unit(precision), None)
             }
             ColumnType::Uuid => DataType::FixedSizeBinary(16),
+            ColumnType::Date => DataType::Date32,
+            ColumnType::Time => DataType::Time64(TimeUnit::Nanosecond),
+            ColumnType::FixedBinary(width) => DataType::FixedSizeBinary(i32::from(width)),
+            ColumnType::Enum(_) => DataType::Utf8,
         }
     }
 
     /// The Arrow field of a column of this type. JSON and UUID carry Arrow's own extension names,
-    /// so that JSON text can be told from other text.
+    /// so that JSON text can be told from other text; an ENUM carries its symbols.
     pub fn to_arrow(&self, name: &str, nullable: bool) -> Field {
         let field = Field::new(name, self.data_type(), nullable);
         let extension = match self {
             ColumnType::Json => EXTENSION_JSON,
             ColumnType::Uuid => EXTENSION_UUID,
+            ColumnType::FixedBinary(16) => EXTENSION_BINARY,
+            ColumnType::Enum(_) => EXTENSION_ENUM,
             _ => return field,
         };
-        field.with_metadata(HashMap::from([(EXTENSION.to_owned(), extension.to_owned())]))
+        let mut metadata = HashMap::from([(EXTENSION.to_owned(), extension.to_owned())]);
+        if let ColumnType::Enum(symbols) = self {
+            let symbols = serde_json::Value::from(symbols.symbols()).to_string();
+            metadata.insert(EXTENSION_METADATA.to_owned(), symbols);
+        }
+        field.with_metadata(metadata)
     }
 
     /// The column type that holds every value of an Arrow field, if there is one.
@@ -98,6 +127,14 @@ impl ColumnType {
         match field.data_type() {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_json(field) => {
                 Some(ColumnType::Json)
+            }
+            DataType::Utf8 if extension_of(field) == Some(EXTENSION_ENUM) => {
+                let symbols = field.metadata().get(EXTENSION_METADATA)?;
+                let symbols = serde_json::from_str(symbols);
+                Some(symbols.map_or(ColumnType::String, ColumnType::Enum))
+            }
+            DataType::FixedSizeBinary(16) if extension_of(field) == Some(EXTENSION_BINARY) => {
+                Some(ColumnType::FixedBinary(16))
             }
             data_type => ColumnType::of_data_type(data_type),
         }
@@ -127,11 +164,14 @@ impl ColumnType {
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::String,
             DataType::FixedSizeBinary(16) => ColumnType::Uuid,
+            DataType::FixedSizeBinary(width @ 1..=65_535) => ColumnType::FixedBinary(*width as u16),
             DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView
             | DataType::FixedSizeBinary(_) => ColumnType::Binary,
-            DataType::Timestamp(TimeUnit::Second, _) | DataType::Date32 => ColumnType::Timestamp(0),
+            DataType::Date32 => ColumnType::Date,
+            DataType::Time32(_) | DataType::Time64(_) => ColumnType::Time,
+            DataType::Timestamp(TimeUnit::Second, _) => ColumnType::Timestamp(0),
             DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Date64 => {
                 ColumnType::Timestamp(3)
             }
@@ -142,13 +182,25 @@ impl ColumnType {
         })
     }
 
+    /// Whether it came after the first release, which cannot read the catalog of a table with it.
+    pub(crate) fn is_further(&self) -> bool {
+        matches!(
+            self,
+            ColumnType::Date | ColumnType::Time | ColumnType::FixedBinary(_) | ColumnType::Enum(_)
+        )
+    }
+
     /// The bytes of a value in the fixed-width part of a row; nothing for types of variable width.
     pub(crate) fn fixed_width(&self) -> Option<usize> {
         match self {
             ColumnType::Boolean => Some(1),
-            ColumnType::Integer | ColumnType::Float => Some(4),
-            ColumnType::Long | ColumnType::Double | ColumnType::Timestamp(_) => Some(8),
+            ColumnType::Enum(_) => Some(2),
+            ColumnType::Integer | ColumnType::Float | ColumnType::Date => Some(4),
+            ColumnType::Long | ColumnType::Double | ColumnType::Timestamp(_) | ColumnType::Time => {
+                Some(8)
+            }
             ColumnType::Number { .. } | ColumnType::Uuid => Some(16),
+            ColumnType::FixedBinary(width) => Some(usize::from(*width)),
             ColumnType::String | ColumnType::Binary | ColumnType::Json => None,
         }
     }
@@ -169,6 +221,10 @@ impl fmt::Display for ColumnType {
             ColumnType::Timestamp(precision) => write!(f, "TIMESTAMP({precision})"),
             ColumnType::Uuid => f.write_str("UUID"),
             ColumnType::Json => f.write_str("JSON"),
+            ColumnType::Date => f.write_str("DATE"),
+            ColumnType::Time => f.write_str("TIME"),
+            ColumnType::FixedBinary(width) => write!(f, "BINARY({width})"),
+            ColumnType::Enum(symbols) => write!(f, "ENUM({symbols})"),
         }
     }
 }

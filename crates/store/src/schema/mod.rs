@@ -3,6 +3,8 @@
 mod build;
 mod column;
 mod column_type;
+mod enum_type;
+mod interned;
 mod layout;
 mod show;
 mod table;
@@ -11,6 +13,7 @@ pub(crate) use build::check_name;
 pub use build::{Change, ColumnDefinition, TableDefinition};
 pub use column::Column;
 pub use column_type::{ColumnType, is_json, timestamp_unit};
+pub use enum_type::EnumSymbols;
 pub use layout::{Layout, LayoutColumn};
 pub(crate) use show::quoted_name;
 pub use table::{Ancestor, TableSchema};

@@ -7,7 +7,7 @@ use tonnage_engine::{ErrorKind, KeyPart, KeyShape};
 
 use super::{Change, ColumnDefinition, TableSchema};
 use crate::ddl::{Statement, parse};
-use crate::{ColumnType, TableDefinition};
+use crate::{ColumnType, EnumSymbols, TableDefinition};
 
 fn definition(sql: &str) -> TableDefinition {
     match parse(sql).unwrap().remove(0) {
@@ -170,6 +170,11 @@ fn every_column_type_is_found_again_from_its_arrow_field() {
         ColumnType::Timestamp(9),
         ColumnType::Uuid,
         ColumnType::Json,
+        ColumnType::Date,
+        ColumnType::Time,
+        ColumnType::FixedBinary(4),
+        ColumnType::FixedBinary(16),
+        ColumnType::Enum(EnumSymbols::new(["red", "a\"b'"]).unwrap()),
     ] {
         assert_eq!(ColumnType::of_arrow(&column_type.to_arrow("c", true)), Some(column_type));
     }
@@ -182,12 +187,14 @@ fn foreign_arrow_types_are_given_a_type_that_holds_them() {
         (DataType::UInt16, Some(ColumnType::Integer)),
         (DataType::UInt32, Some(ColumnType::Long)),
         (DataType::UInt64, Some(ColumnType::Number { precision: 20, scale: 0 })),
-        (DataType::Date32, Some(ColumnType::Timestamp(0))),
+        (DataType::Date32, Some(ColumnType::Date)),
         (
             DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
             Some(ColumnType::Timestamp(9)),
         ),
-        (DataType::FixedSizeBinary(4), Some(ColumnType::Binary)),
+        (DataType::FixedSizeBinary(4), Some(ColumnType::FixedBinary(4))),
+        (DataType::FixedSizeBinary(16), Some(ColumnType::Uuid)),
+        (DataType::Time32(TimeUnit::Second), Some(ColumnType::Time)),
         (dictionary, Some(ColumnType::String)),
         (DataType::Duration(TimeUnit::Second), None),
     ] {

@@ -4,14 +4,15 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int32Array, Int64Array, StringArray, new_null_array,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Date32Array, Decimal128Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
+    Time64NanosecondArray, new_null_array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result};
 
@@ -62,7 +63,9 @@ impl Value {
             ColumnType::Number { scale, .. } => {
                 Value::Number { unscaled: array.as_primitive::<Decimal128Type>().value(row), scale }
             }
-            ColumnType::String => Value::String(array.as_string::<i32>().value(row).to_owned()),
+            ColumnType::String | ColumnType::Enum(_) => {
+                Value::String(array.as_string::<i32>().value(row).to_owned())
+            }
             ColumnType::Json => Value::Json(array.as_string::<i32>().value(row).to_owned()),
             ColumnType::Boolean => Value::Boolean(array.as_boolean().value(row)),
             ColumnType::Binary => Value::Binary(array.as_binary::<i32>().value(row).to_owned()),
@@ -80,6 +83,13 @@ impl Value {
                     }
                 };
                 Value::Timestamp { value, precision }
+            }
+            ColumnType::Date => Value::Date(array.as_primitive::<Date32Type>().value(row)),
+            ColumnType::Time => {
+                Value::Time(array.as_primitive::<Time64NanosecondType>().value(row))
+            }
+            ColumnType::FixedBinary(_) => {
+                Value::Binary(array.as_fixed_size_binary().value(row).to_owned())
             }
             ColumnType::Uuid => Value::Uuid(
                 array
@@ -110,16 +120,25 @@ impl Value {
             Value::String(text) | Value::Json(text) => {
                 Arc::new(StringArray::from_iter_values(repeat_n(text, count)))
             }
-            Value::Binary(bytes) => Arc::new(BinaryArray::from_iter_values(repeat_n(bytes, count))),
+            Value::Binary(bytes) => match column_type {
+                ColumnType::FixedBinary(width) => fixed_bytes(bytes.repeat(count), width),
+                _ => Arc::new(BinaryArray::from_iter_values(repeat_n(bytes, count))),
+            },
+            Value::Date(days) => Arc::new(Date32Array::from_value(days, count)),
+            Value::Time(nanoseconds) => {
+                Arc::new(Time64NanosecondArray::from_value(nanoseconds, count))
+            }
             Value::Timestamp { value, precision } => {
                 timestamps(Int64Array::from_value(value, count), precision)
             }
-            Value::Uuid(bytes) => Arc::new(
-                FixedSizeBinaryArray::try_new(16, bytes.repeat(count).into(), None)
-                    .expect("whole cells of 16 bytes"),
-            ),
+            Value::Uuid(bytes) => fixed_bytes(bytes.repeat(count), 16),
         })
     }
+}
+
+fn fixed_bytes(bytes: Vec<u8>, width: u16) -> ArrayRef {
+    let array = FixedSizeBinaryArray::try_new(width.into(), bytes.into(), None);
+    Arc::new(array.expect("whole cells of one width"))
 }
 
 /// An array of values that are each NULL or of the column type exactly.
@@ -142,7 +161,9 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
         ColumnType::Long => collect!(Int64Array, Long),
         ColumnType::Float => collect!(Float32Array, Float),
         ColumnType::Double => collect!(Float64Array, Double),
-        ColumnType::String => collect!(StringArray, String),
+        ColumnType::String | ColumnType::Enum(_) => collect!(StringArray, String),
+        ColumnType::Date => collect!(Date32Array, Date),
+        ColumnType::Time => collect!(Time64NanosecondArray, Time),
         ColumnType::Json => collect!(StringArray, Json),
         ColumnType::Binary => collect!(BinaryArray, Binary),
         ColumnType::Number { .. } => {
@@ -162,6 +183,16 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
                 if let Value::Timestamp { value, .. } = value { Some(*value) } else { None }
             };
             timestamps(values.iter().map(units).collect(), precision)
+        }
+        ColumnType::FixedBinary(width) => {
+            let bytes = |value: &Value| {
+                if let Value::Binary(bytes) = value { Some(bytes.clone()) } else { None }
+            };
+            let cells = FixedSizeBinaryArray::try_from_sparse_iter_with_size(
+                values.iter().map(bytes),
+                width.into(),
+            );
+            Arc::new(cells.expect("every cell has the column's width"))
         }
         ColumnType::Uuid => {
             let bytes =

@@ -41,6 +41,10 @@ pub enum ValueRef<'a> {
     Uuid([u8; 16]),
     /// JSON text.
     Json(&'a str),
+    /// A day, counted from 1970-01-01.
+    Date(i32),
+    /// A time of day in nanoseconds since midnight.
+    Time(i64),
 }
 
 impl ValueRef<'_> {
@@ -59,6 +63,8 @@ impl ValueRef<'_> {
             ValueRef::Timestamp { value, precision } => Value::Timestamp { value, precision },
             ValueRef::Uuid(bytes) => Value::Uuid(bytes),
             ValueRef::Json(text) => Value::Json(text.to_owned()),
+            ValueRef::Date(days) => Value::Date(days),
+            ValueRef::Time(nanoseconds) => Value::Time(nanoseconds),
         }
     }
 }
@@ -82,6 +88,8 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
             }
             Value::Uuid(bytes) => ValueRef::Uuid(*bytes),
             Value::Json(text) => ValueRef::Json(text),
+            Value::Date(days) => ValueRef::Date(*days),
+            Value::Time(nanoseconds) => ValueRef::Time(*nanoseconds),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tonnage_engine::{Error, Result};
 
-use super::parse::{Reason, number_out_of_range, parse_number, rescale_number};
+use super::parse::{Reason, number_out_of_range, of_width, parse_number, rescale_number};
 use super::{Value, time};
 use crate::ColumnType;
 
@@ -29,8 +29,10 @@ impl Value {
             | (Value::Double(_), ColumnType::Double)
             | (Value::String(_), ColumnType::String)
             | (Value::Binary(_), ColumnType::Binary)
-            | (Value::Uuid(_), ColumnType::Uuid) => Some(self.clone()),
-            (Value::Json(text), ColumnType::Json | ColumnType::String) => {
+            | (Value::Uuid(_), ColumnType::Uuid)
+            | (Value::Date(_), ColumnType::Date)
+            | (Value::Time(_), ColumnType::Time) => Some(self.clone()),
+            (Value::Json(text), ColumnType::Json | ColumnType::String | ColumnType::Enum(_)) => {
                 return Value::read(text, column_type);
             }
             (_, ColumnType::Integer) => self
@@ -52,6 +54,22 @@ impl Value {
                 let value = time::rescale(*value, *precision, to)
                     .ok_or_else(|| format!("{self} is too far from 1970 for {column_type}"))?;
                 Some(Value::Timestamp { value, precision: to })
+            }
+            (Value::Date(days), ColumnType::Timestamp(to)) => {
+                let value = time::midnight(*days, to)
+                    .ok_or_else(|| format!("{self} is too far from 1970 for {column_type}"))?;
+                Some(Value::Timestamp { value, precision: to })
+            }
+            (Value::Timestamp { value, precision }, ColumnType::Date) => {
+                let days = time::day_of(*value, *precision)
+                    .ok_or_else(|| format!("{self} is too far from 1970 for DATE"))?;
+                Some(Value::Date(days))
+            }
+            (Value::Binary(bytes), ColumnType::FixedBinary(width)) => {
+                Some(Value::Binary(of_width(bytes.clone(), width)?))
+            }
+            (Value::Uuid(bytes), ColumnType::FixedBinary(16)) => {
+                Some(Value::Binary(bytes.to_vec()))
             }
             (Value::Boolean(_) | Value::Integer(_) | Value::Long(_), ColumnType::Json) => {
                 Some(Value::Json(self.to_string()))

@@ -9,9 +9,9 @@ impl Value {
     /// shortest text shows.
     pub(crate) fn is_kept_as(&self, held: &Value) -> bool {
         match (self, held) {
-            (Value::String(text), Value::Timestamp { value, precision }) => {
-                time::parse(text, FINEST)
-                    .map_or(true, |exact| time::rescale(*value, *precision, FINEST) == Some(exact))
+            (Value::String(_), Value::Timestamp { .. })
+            | (Value::String(_) | Value::Timestamp { .. }, Value::Date(_)) => {
+                moment(self).is_none_or(|exact| moment(held) == Some(exact))
             }
             (
                 Value::Timestamp { value, precision: from },
@@ -40,8 +40,18 @@ impl Value {
     }
 }
 
-/// The precision of the finest moments.
-const FINEST: u8 = 9;
+/// A day, a moment, or text that says one, in nanoseconds since 1970.
+pub(crate) fn moment(value: &Value) -> Option<i128> {
+    match value {
+        Value::String(text) => time::parse_exact(text),
+        Value::Date(days) => Some(i128::from(*days) * i128::from(time::NANOSECONDS_PER_DAY)),
+        Value::Timestamp { value, precision } => {
+            let nanoseconds = 1_000_000_000 / time::units_per_second(*precision);
+            Some(i128::from(*value) * i128::from(nanoseconds))
+        }
+        _ => None,
+    }
+}
 
 /// A number as digits without zeros at their end, and how many of them stand behind the point.
 fn decimal(value: &Value) -> Option<(i128, i32)> {

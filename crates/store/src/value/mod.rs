@@ -13,11 +13,15 @@ mod time;
 
 pub(crate) use array::{array_of, timestamps};
 pub use borrowed::ValueRef;
+pub(crate) use exact::moment;
 pub(crate) use parse::{
-    Reason, check_json, parse_binary, parse_boolean, parse_double, parse_float, parse_integer,
-    parse_long, parse_number, parse_timestamp, parse_uuid,
+    Reason, check_json, of_width, parse_binary, parse_boolean, parse_date, parse_double,
+    parse_float, parse_integer, parse_long, parse_number, parse_symbol, parse_time,
+    parse_timestamp, parse_uuid,
 };
-pub(crate) use time::{rescale as rescale_timestamp, units_per_second as timestamp_units};
+pub(crate) use time::{
+    NANOSECONDS_PER_DAY, rescale as rescale_timestamp, units_per_second as timestamp_units,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +63,10 @@ pub enum Value {
     Uuid([u8; 16]),
     /// JSON text.
     Json(String),
+    /// A day, counted from 1970-01-01.
+    Date(i32),
+    /// A time of day in nanoseconds since midnight.
+    Time(i64),
 }
 
 impl Value {
@@ -82,6 +90,8 @@ impl Value {
             Value::Timestamp { .. } => "TIMESTAMP",
             Value::Uuid(_) => "UUID",
             Value::Json(_) => "JSON",
+            Value::Date(_) => "DATE",
+            Value::Time(_) => "TIME",
         }
     }
 }

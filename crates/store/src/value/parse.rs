@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use tonnage_engine::{Error, Result};
 
 use super::{Value, time};
-use crate::ColumnType;
+use crate::{ColumnType, EnumSymbols};
 
 /// What a reader says of text that it cannot read.
 pub(crate) type Reason = String;
@@ -46,6 +46,10 @@ impl Value {
                 check_json(text)?;
                 Value::Json(text.to_owned())
             }
+            ColumnType::Date => Value::Date(parse_date(text)?),
+            ColumnType::Time => Value::Time(parse_time(text)?),
+            ColumnType::FixedBinary(width) => Value::Binary(of_width(parse_binary(text)?, width)?),
+            ColumnType::Enum(symbols) => Value::String(parse_symbol(text, symbols)?.to_owned()),
         })
     }
 }
@@ -246,6 +250,41 @@ pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
 pub(crate) fn parse_timestamp(text: &str, precision: u8) -> std::result::Result<i64, Reason> {
     time::parse(text, precision)
         .map_err(|why| not_a(text, &format!("a TIMESTAMP({precision})"), why))
+}
+
+/// Reads a day; of a moment the time of day is cut off.
+pub(crate) fn parse_date(text: &str) -> std::result::Result<i32, Reason> {
+    time::parse_date(text).map_err(|why| not_a(text, "a DATE", why))
+}
+
+pub(crate) fn parse_time(text: &str) -> std::result::Result<i64, Reason> {
+    time::parse_time(text).map_err(|why| not_a(text, "a TIME", why))
+}
+
+/// Bytes, if they are just so many.
+pub(crate) fn of_width(bytes: Vec<u8>, width: u16) -> std::result::Result<Vec<u8>, Reason> {
+    if bytes.len() == usize::from(width) {
+        return Ok(bytes);
+    }
+    Err(format!("{} bytes do not fit BINARY({width}): just {width} are needed", bytes.len()))
+}
+
+pub(crate) fn parse_symbol(
+    text: &str,
+    symbols: EnumSymbols,
+) -> std::result::Result<&'static str, Reason> {
+    symbols
+        .place(text)
+        .and_then(|place| symbols.symbol(place))
+        .ok_or_else(|| not_a_symbol(text, symbols))
+}
+
+#[cold]
+pub(crate) fn not_a_symbol(text: &str, symbols: EnumSymbols) -> Reason {
+    const SHOWN_MAX: usize = 20;
+    let shown: Vec<_> = symbols.symbols().iter().take(SHOWN_MAX).map(String::as_str).collect();
+    let more = if symbols.symbols().len() > SHOWN_MAX { ", ..." } else { "" };
+    format!("{} is not in the ENUM: it has {}{more}", quoted(text), shown.join(", "))
 }
 
 /// Reads 32 hexadecimal digits, with or without hyphens and braces.

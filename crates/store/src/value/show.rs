@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::{Value, time};
 
-/// Timestamps as ISO 8601, UUIDs with hyphens, bytes as base64, everything else as it is.
+/// Moments, days and times as ISO 8601, UUIDs with hyphens, bytes as base64, everything else as it is.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -22,6 +22,8 @@ impl fmt::Display for Value {
             Value::Binary(bytes) => write!(f, "{}", Base64Display::new(bytes, &BASE64)),
             Value::Timestamp { value, precision } => time::write(*value, *precision, f),
             Value::Uuid(bytes) => write_uuid(bytes, f),
+            Value::Date(days) => time::write_date(*days, f),
+            Value::Time(nanoseconds) => time::write_time(*nanoseconds, f),
         }
     }
 }

@@ -30,6 +30,46 @@ pub(crate) fn parse(text: &str, precision: u8) -> Result<i64, &'static str> {
     i64::try_from(value).map_err(|_| "it is too far from 1970 for this precision")
 }
 
+/// Reads the same as [`parse`] and keeps the day, in UTC, as days since 1970.
+pub(crate) fn parse_date(text: &str) -> Result<i32, &'static str> {
+    let (seconds, _) = Cursor { rest: text.trim().as_bytes() }.moment().ok_or(DATE_SHAPE)?;
+    day_of(seconds, 0).ok_or(DATE_SHAPE)
+}
+
+/// The day of a moment; nothing when it does not fit.
+pub(crate) fn day_of(value: i64, precision: u8) -> Option<i32> {
+    i32::try_from(value.div_euclid(units_per_second(precision) * SECONDS_PER_DAY)).ok()
+}
+
+/// Midnight at the beginning of a day; nothing when it does not fit.
+pub(crate) fn midnight(days: i32, precision: u8) -> Option<i64> {
+    (i64::from(days) * SECONDS_PER_DAY).checked_mul(units_per_second(precision))
+}
+
+/// The moment of a text in nanoseconds, whatever its year.
+pub(crate) fn parse_exact(text: &str) -> Option<i128> {
+    let (seconds, nanoseconds) = Cursor { rest: text.trim().as_bytes() }.moment()?;
+    Some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
+}
+
+/// Reads `06:00`, `06:00:00` or `06:00:00.123456789` as nanoseconds since midnight; further digits
+/// are cut off.
+pub(crate) fn parse_time(text: &str) -> Result<i64, &'static str> {
+    let mut cursor = Cursor { rest: text.trim().as_bytes() };
+    let (seconds, nanoseconds) =
+        cursor.time_of_day().filter(|_| cursor.rest.is_empty()).ok_or(TIME_SHAPE)?;
+    Ok(seconds * 1_000_000_000 + i64::from(nanoseconds))
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// The nanoseconds of a day.
+pub(crate) const NANOSECONDS_PER_DAY: i64 = SECONDS_PER_DAY * 1_000_000_000;
+
+const DATE_SHAPE: &str = "a day like 2022-01-03 is needed";
+
+const TIME_SHAPE: &str = "a time of day like 06:00:00, with or without fraction, is needed";
+
 const SHAPE: &str =
     "a moment like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
 
@@ -129,22 +169,39 @@ pub(crate) fn write(value: i64, precision: u8, out: &mut impl Write) -> fmt::Res
     let units = units_per_second(precision);
     let (seconds, fraction) = (value.div_euclid(units), value.rem_euclid(units));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    write_day(days, out)?;
+    write!(out, "T{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)?;
+    match units {
+        1 => Ok(()),
+        1_000 => write!(out, ".{fraction:03}"),
+        1_000_000 => write!(out, ".{fraction:06}"),
+        _ => write!(out, ".{fraction:09}"),
+    }
+}
+
+fn write_day(days: i64, out: &mut impl Write) -> fmt::Result {
     let (year, month, day) = date_of(days);
     match year {
         0..=9_999 => write!(out, "{year:04}")?,
         _ => write!(out, "{year:+05}")?,
     }
-    write!(
-        out,
-        "-{month:02}-{day:02}T{:02}:{:02}:{:02}",
-        second / 3_600,
-        second / 60 % 60,
-        second % 60
-    )?;
-    match units {
-        1 => Ok(()),
-        1_000 => write!(out, ".{fraction:03}"),
-        1_000_000 => write!(out, ".{fraction:06}"),
+    write!(out, "-{month:02}-{day:02}")
+}
+
+/// Writes the day as ISO 8601.
+pub(crate) fn write_date(days: i32, out: &mut impl Write) -> fmt::Result {
+    write_day(days.into(), out)
+}
+
+/// Writes the time of day as ISO 8601, with three, six or nine digits of a fraction if it has one.
+pub(crate) fn write_time(nanoseconds: i64, out: &mut impl Write) -> fmt::Result {
+    let (second, fraction) =
+        (nanoseconds.div_euclid(1_000_000_000), nanoseconds.rem_euclid(1_000_000_000));
+    write!(out, "{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)?;
+    match fraction {
+        0 => Ok(()),
+        _ if fraction % 1_000_000 == 0 => write!(out, ".{:03}", fraction / 1_000_000),
+        _ if fraction % 1_000 == 0 => write!(out, ".{:06}", fraction / 1_000),
         _ => write!(out, ".{fraction:09}"),
     }
 }

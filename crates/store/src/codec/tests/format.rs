@@ -63,6 +63,10 @@ fn every_type_in_a_key() {
         ),
         ("BOOLEAN", Value::Boolean(true), &[1]),
         ("UUID", Value::Uuid([7; 16]), &[7; 16]),
+        ("DATE", Value::Date(1), &[0x80, 0, 0, 1]),
+        ("TIME", Value::Time(258), &[0x80, 0, 0, 0, 0, 0, 1, 2]),
+        ("BINARY(2)", Value::Binary(vec![0, 7]), &[0, 7]),
+        ("ENUM('red', 'green')", "green".into(), &[0, 1]),
         ("STRING", "é".into(), &[0xC3, 0xA9, 0, 1]),
         ("BINARY", Value::Binary(vec![0, 255]), &[0, 255, 255, 0, 1]),
     ] {

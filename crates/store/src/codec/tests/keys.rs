@@ -10,12 +10,18 @@ use tonnage_engine::{Error, ErrorKind, Slices};
 use super::support::{any_key_type, any_value, codec, definition};
 use crate::codec::{FieldRange, Limits, TableCodec};
 use crate::schema::TableSchema;
-use crate::{Row, Value};
+use crate::{ColumnType, Row, Value};
 
 const PHONES: &str = "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, name STRING, PRIMARY KEY (SHARD(maker), price, id))";
 
-fn compare(left: &Value, right: &Value) -> Ordering {
+fn compare(left: &Value, right: &Value, column_type: ColumnType) -> Ordering {
     match (left, right) {
+        (Value::String(left), Value::String(right))
+            if matches!(column_type, ColumnType::Enum(_)) =>
+        {
+            let ColumnType::Enum(symbols) = column_type else { unreachable!() };
+            symbols.place(left).cmp(&symbols.place(right))
+        }
         (Value::Boolean(left), Value::Boolean(right)) => left.cmp(right),
         (Value::Integer(left), Value::Integer(right)) => left.cmp(right),
         (Value::Long(left), Value::Long(right)) => left.cmp(right),
@@ -30,6 +36,8 @@ fn compare(left: &Value, right: &Value) -> Ordering {
             left.cmp(right)
         }
         (Value::Uuid(left), Value::Uuid(right)) => left.cmp(right),
+        (Value::Date(left), Value::Date(right)) => left.cmp(right),
+        (Value::Time(left), Value::Time(right)) => left.cmp(right),
         other => panic!("{other:?}"),
     }
 }
@@ -51,7 +59,7 @@ proptest! {
         let (mut left_key, mut right_key) = (Vec::new(), Vec::new());
         codec.encode_key_values(&left, &mut left_key).unwrap();
         codec.encode_key_values(&right, &mut right_key).unwrap();
-        let expected = left.iter().zip(&right).map(|(left, right)| compare(left, right)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
+        let expected = left.iter().zip(&right).zip(&types).map(|((left, right), column_type)| compare(left, right, *column_type)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
         prop_assert_eq!(left_key.cmp(&right_key), expected);
     }
 

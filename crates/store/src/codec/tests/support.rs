@@ -10,7 +10,7 @@ use crate::codec::{Limits, TableCodec};
 use crate::ddl::{Statement, parse};
 use crate::schema::{ColumnDefinition, TableDefinition, TableSchema};
 use crate::value::array_of;
-use crate::{ColumnType, Row, Value};
+use crate::{ColumnType, EnumSymbols, Row, Value};
 
 pub(super) fn definition(sql: &str) -> TableDefinition {
     match parse(sql).unwrap().remove(0) {
@@ -41,7 +41,16 @@ pub(super) fn any_type() -> impl Strategy<Value = ColumnType> {
         (0_u8..=9).prop_map(ColumnType::Timestamp),
         Just(ColumnType::Uuid),
         Just(ColumnType::Json),
+        Just(ColumnType::Date),
+        Just(ColumnType::Time),
+        (1_u16..20).prop_map(ColumnType::FixedBinary),
+        Just(colours()),
     ]
+}
+
+/// An ENUM whose order is not that of its symbols as text.
+pub(super) fn colours() -> ColumnType {
+    ColumnType::Enum(EnumSymbols::new(["red", "green", "it's blue", "amber"]).unwrap())
 }
 
 pub(super) fn any_key_type() -> impl Strategy<Value = ColumnType> {
@@ -79,6 +88,16 @@ pub(super) fn any_value(column_type: ColumnType) -> BoxedStrategy<Value> {
         ColumnType::Json => prop_oneof![Just("{\"a\": [1, null]}"), Just("3"), Just("\"\"")]
             .prop_map(|text| Value::Json(text.into()))
             .boxed(),
+        ColumnType::Date => prop_oneof![any::<i32>(), -3..3].prop_map(Value::Date).boxed(),
+        ColumnType::Time => (0..86_400_000_000_000_i64).prop_map(Value::Time).boxed(),
+        ColumnType::FixedBinary(width) => {
+            proptest::collection::vec(any::<u8>(), usize::from(width))
+                .prop_map(Value::Binary)
+                .boxed()
+        }
+        ColumnType::Enum(symbols) => {
+            proptest::sample::select(symbols.symbols()).prop_map(Value::String).boxed()
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use tonnage::{
 
 use super::{car, cars, plate, plates, plates_in_order, rows};
 use crate::common::Backend::{self, Memory, RocksDb};
-use crate::common::{TestStore, assert_error, failure};
+use crate::common::{TestStore, assert_error, failure, row};
 
 /// Cars 0 to 99: every third is red, the others are blue or have no colour; years from 2000 to
 /// 2009.
@@ -183,4 +183,41 @@ fn a_child_table_has_indexes_of_its_own(#[values(Memory, RocksDb)] on: Backend) 
     assert_eq!((count("t", 2), count("t.c", 2), count("t.c", 0)), (1, 2, 7));
     store.execute("CREATE INDEX later ON t.c (n)").unwrap();
     assert_eq!(super::stale_entries(&store), 0);
+}
+
+/// For each further type an indexed column may be of, values in ascending order.
+#[rstest]
+#[case("DATE", &[Value::Null, Value::Date(-1), Value::Date(0), Value::Date(19_000)])]
+#[case("TIME", &[Value::Null, Value::Time(0), Value::Time(1), Value::Time(86_399_999_999_999)])]
+#[case("BINARY(2)", &[Value::Null, vec![0_u8, 0].into(), vec![0_u8, 255].into(), vec![1_u8, 0].into()])]
+#[case("ENUM(red, green, blue)", &[Value::Null, "red".into(), "green".into(), "blue".into()])]
+#[case("UUID", &[Value::Null, [0_u8; 16].into(), [7_u8; 16].into(), [255_u8; 16].into()])]
+fn an_index_orders_each_type_as_its_keys_do(
+    #[values(Memory, RocksDb)] on: Backend,
+    #[case] column_type: &str,
+    #[case] ascending: &[Value],
+) {
+    let store = on.with_tables(&format!(
+        "CREATE TABLE cars (plate LONG, v {column_type}, PRIMARY KEY (plate))"
+    ));
+    let table = store.table("cars").unwrap();
+    let put = |places: &mut dyn Iterator<Item = usize>| {
+        for place in places {
+            let row = row! { "plate" => place as i64, "v" => ascending[place].clone() };
+            table.put(&row, &WriteOptions::default()).unwrap();
+        }
+    };
+    // Some rows are there when the index is made, the others come later.
+    put(&mut (0..2));
+    store.execute("CREATE INDEX by_v ON cars (v)").unwrap();
+    put(&mut (2..4).rev());
+    let forward = plates_in_order(&store, "by_v", IndexRange::default(), Direction::Forward);
+    assert_eq!(forward, [0, 1, 2, 3]);
+    for place in 0..4 {
+        let point = IndexRange::prefix([ascending[place].clone()]);
+        assert_eq!(plates(&store, "by_v", point), [place as i64]);
+    }
+    let from_second = FieldRange::of("v").after(ascending[1].clone()).to(ascending[3].clone());
+    assert_eq!(plates(&store, "by_v", IndexRange::default().within(from_second)), [2, 3]);
+    assert!(store.check().unwrap().is_sound());
 }

@@ -8,7 +8,7 @@ use crate::common::row;
 use crate::common::shop::rows_of;
 
 const COLUMNS: &str = "i INTEGER, l LONG, f FLOAT, d DOUBLE, n NUMBER(12, 3), s STRING, b BOOLEAN, x BINARY, t0 TIMESTAMP(0),
-    t9 TIMESTAMP(9), u UUID, j JSON";
+    t9 TIMESTAMP(9), u UUID, j JSON, dt DATE, tm TIME, x4 BINARY(4), e ENUM('red', 'green', 'it''s blue')";
 
 fn moment(value: i64, precision: u8) -> Value {
     Value::Timestamp { value, precision }
@@ -24,16 +24,19 @@ fn samples() -> Vec<Row> {
         "i" => 5, "l" => -7_i64, "f" => 1.5_f32, "d" => -2.25, "n" => number(123_456), "s" => "text ü 船", "b" => true,
         "x" => vec![0_u8, 255, 1], "t0" => moment(1_641_168_000, 0), "t9" => moment(1_641_168_000_123_456_789, 9),
         "u" => [7_u8; 16], "j" => Value::Json(r#"{"a":[1,null,"x"]}"#.into()),
+        "dt" => Value::Date(19_000), "tm" => Value::Time(21_600_000_000_001), "x4" => vec![0_u8, 1, 2, 255], "e" => "green",
     };
     let low = row! {
         "i" => i32::MIN, "l" => i64::MIN, "f" => f32::MIN, "d" => f64::MIN, "n" => number(-999_999_999_999), "s" => "",
         "b" => false, "x" => Vec::<u8>::new(), "t0" => moment(-1, 0), "t9" => moment(i64::MIN, 9), "u" => [0_u8; 16],
-        "j" => Value::Json("null".into()),
+        "j" => Value::Json("null".into()), "dt" => Value::Date(i32::MIN), "tm" => Value::Time(0), "x4" => vec![0_u8; 4],
+        "e" => "red",
     };
     let high = row! {
         "i" => i32::MAX, "l" => i64::MAX, "f" => f32::INFINITY, "d" => f64::NEG_INFINITY, "n" => number(999_999_999_999),
         "s" => "\0\u{1}\u{10ffff}", "b" => true, "x" => vec![0_u8; 70_000], "t0" => moment(253_402_300_799, 0),
-        "t9" => moment(i64::MAX, 9), "u" => [255_u8; 16], "j" => Value::Json("[]".into()),
+        "t9" => moment(i64::MAX, 9), "u" => [255_u8; 16], "j" => Value::Json("[]".into()), "dt" => Value::Date(i32::MAX),
+        "tm" => Value::Time(86_399_999_999_999), "x4" => vec![255_u8; 4], "e" => "it's blue",
     };
     let missing = low.iter().map(|(name, _)| (name.to_string(), Value::Null)).collect();
     vec![ordinary, low, high, missing]
@@ -76,6 +79,10 @@ fn every_type_comes_back_as_it_was_put(#[values(Memory, RocksDb)] on: Backend) {
 #[case("TIMESTAMP(0)", &[moment(-1, 0), moment(0, 0), moment(1_641_168_000, 0)])]
 #[case("TIMESTAMP(9)", &[moment(i64::MIN, 9), moment(-1, 9), moment(0, 9), moment(i64::MAX, 9)])]
 #[case("UUID", &[Value::from([0_u8; 16]), [7_u8; 16].into(), [255_u8; 16].into()])]
+#[case("DATE", &[Value::Date(i32::MIN), Value::Date(-1), Value::Date(0), Value::Date(i32::MAX)])]
+#[case("TIME", &[Value::Time(0), Value::Time(1), Value::Time(86_399_999_999_999)])]
+#[case("BINARY(2)", &[Value::from(vec![0_u8, 0]), vec![0_u8, 255].into(), vec![1_u8, 0].into(), vec![255_u8, 255].into()])]
+#[case("ENUM(red, green, blue)", &[Value::from("red"), "green".into(), "blue".into()])]
 fn keys_of_every_type_are_found_and_come_in_order(
     #[values(Memory, RocksDb)] on: Backend,
     #[case] key_type: &str,
@@ -97,4 +104,39 @@ fn keys_of_every_type_are_found_and_come_in_order(
     let found: Vec<Row> =
         table.scan(&options).unwrap().into_rows().map(|row| row.unwrap().row).collect();
     assert_eq!(found, (0..ascending.len()).map(row).collect::<Vec<_>>());
+}
+
+#[rstest]
+fn a_key_that_its_column_would_round_is_never_found(#[values(Memory, RocksDb)] on: Backend) {
+    let store = on.with_tables("CREATE TABLE t (day DATE, PRIMARY KEY (day))");
+    let table = store.table("t").unwrap();
+    table.put(&row! { "day" => "2022-01-03" }, &WriteOptions::default()).unwrap();
+    let found = |day: Value| table.get(&row! { "day" => day }).unwrap().is_some();
+    assert!(found("2022-01-03".into()) && found("2022-01-03T00:00:00".into()));
+    assert!(found(moment(1_641_168_000, 0)) && !found(moment(1_641_168_001, 0)));
+    assert!(!found("2022-01-03T06:00:00".into()) && !found("2022-01-04".into()));
+    let refused = table.put(&row! { "day" => "2022-01-03T06:00:00" }, &WriteOptions::default());
+    assert!(refused.unwrap_err().message().contains("would be rounded"));
+}
+
+#[rstest]
+#[case("e ENUM(red, green)", "e", "purple", "it has red, green")]
+#[case("x BINARY(4)", "x", "AAEC", "3 bytes do not fit BINARY(4)")]
+#[case("d DATE", "d", "2022-02-30", "'2022-02-30' is not a DATE")]
+#[case("m TIME", "m", "24:00", "'24:00' is not a TIME")]
+fn a_value_that_is_none_of_its_type_is_refused_with_the_reason(
+    #[case] column: &str,
+    #[case] name: &str,
+    #[case] text: &str,
+    #[case] reason: &str,
+) {
+    let store =
+        Memory.with_tables(&format!("CREATE TABLE t (id LONG, {column}, PRIMARY KEY (id))"));
+    let bad = row! { "id" => 1_i64, name => text };
+    let error = store.table("t").unwrap().put(&bad, &WriteOptions::default()).unwrap_err();
+    assert!(error.message().contains(reason), "{error}");
+    let good = row! { "id" => 2_i64 };
+    let streams = vec![rows_of("t", vec![bad, good])];
+    let report = store.bulk_put(streams, &BulkPutOptions::default()).unwrap();
+    assert_eq!((report.streams[0].counts.failed, report.streams[0].counts.inserted), (1, 1));
 }
