@@ -5,4 +5,5 @@ mod bulk_put;
 mod frame;
 mod http;
 mod support;
+mod tls;
 mod torn;
