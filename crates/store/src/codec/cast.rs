@@ -385,11 +385,15 @@ fn cast_moments(array: &ArrayRef, precision: u8) -> Result<Cast> {
     if value::timestamp_units(unit) == value::timestamp_units(precision) {
         return Ok((value::timestamps(counts, precision), Vec::new()));
     }
+    let is_days = array.data_type() == &DataType::Date32;
     let too_far = |count: i64| {
-        format!(
-            "{} is too far from 1970 for TIMESTAMP({precision})",
-            Value::Timestamp { value: count, precision: unit }
-        )
+        let moment = Value::Timestamp { value: count, precision: unit };
+        // What was given is told: days that were counted in seconds are days.
+        let given = match moment.convert(ColumnType::Date) {
+            Ok(day) if is_days => day,
+            _ => moment,
+        };
+        format!("{given} is too far from 1970 for TIMESTAMP({precision})")
     };
     let rescale =
         |count: i64| value::rescale_timestamp(count, unit, precision).ok_or_else(|| too_far(count));
