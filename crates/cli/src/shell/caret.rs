@@ -33,7 +33,7 @@ fn place(message: &str) -> Option<(usize, usize, &str)> {
     Some((line.parse().ok()?, column.parse().ok()?, what))
 }
 
-/// The line, and the token under the token that begins at the column.
+/// The line, and a mark under the token that begins at the column.
 fn shown(text: &str, line: usize, column: usize) -> Option<String> {
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.clone().nth(line.checked_sub(1)?)?;
@@ -49,8 +49,8 @@ fn shown(text: &str, line: usize, column: usize) -> Option<String> {
     let room = SHOWN_MAX.saturating_sub(before.width());
     let token = first_columns(token, room);
     let after = first_columns(after, room.saturating_sub(token.width()));
-    let token = "^".repeat(token.width().max(1));
-    Some(format!("  {before}{token}{after}\n  {}{token}", " ".repeat(before.width())))
+    let mark = "^".repeat(token.width().max(1));
+    Some(format!("  {before}{token}{after}\n  {}{mark}", " ".repeat(before.width())))
 }
 
 /// The bytes of the token at a place; one for what is none.

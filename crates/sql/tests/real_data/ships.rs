@@ -43,7 +43,7 @@ fn loaded() -> Option<(Place, Fleet)> {
         .execute(
             "CREATE TABLE positions (MMSI LONG, BaseDateTime TIMESTAMP(0), LAT DOUBLE, LON DOUBLE, SOG DOUBLE, COG DOUBLE, Heading DOUBLE,
              VesselName STRING, IMO STRING, CallSign STRING, VesselType INTEGER, Status INTEGER, Length DOUBLE, Width DOUBLE,
-             SqlTokens DOUBLE, Cargo INTEGER, TransceiverClass STRING, PRIMARY KEY (SHARD(MMSI), BaseDateTime))",
+             Draft DOUBLE, Cargo INTEGER, TransceiverClass STRING, PRIMARY KEY (SHARD(MMSI), BaseDateTime))",
         )
         .unwrap();
     let rows: usize = fleet.values().map(BTreeMap::len).sum();
