@@ -53,6 +53,11 @@ impl Globals {
         Ok(self.builder().create_if_missing(false).recover_log_to_damage(true).open()?)
     }
 
+    /// The directory of the store, which may be missing.
+    pub(crate) fn path(&self) -> Outcome<PathBuf> {
+        Ok(self.builder().path()?)
+    }
+
     fn builder(&self) -> StoreBuilder {
         let builder = Store::builder(&self.store);
         match self.data_directories.is_empty() {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::{
-    Capability, Durability, KeyShape, LoadOptions, LoadSession, Projection, Ranges, ReadOptions,
-    Result, Rows, ScanOptions, Scanner, Slices, SpaceId, SpaceInfo, Statistics, VerifyReport,
-    WriteBatch, WriteOutcome,
+    Capability, Durability, Error, KeyShape, LoadOptions, LoadSession, Projection, Ranges,
+    ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId, SpaceInfo, StagedCheckpoint,
+    Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 /// The number of a shard, counted from 0.
@@ -140,6 +140,14 @@ pub trait Engine: Send + Sync {
     /// The copy is of one moment of the whole store, while writing goes on: everything acknowledged
     /// before the call is in it, and whatever is in it comes with all that was acknowledged before.
     fn checkpoint(&self, directory: &Path) -> Result<()>;
+
+    /// Takes the same copy, and leaves its files where they are: what an incremental backup reads.
+    ///
+    /// # Errors
+    /// `Unsupported` where the capability says that there are no checkpoints.
+    fn stage_checkpoint(&self) -> Result<StagedCheckpoint> {
+        Err(Error::unsupported("this engine makes no checkpoints, so it has no backups"))
+    }
 
     /// Reads everything and verifies every checksum. Damage is part of the report, not an error.
     fn verify(&self) -> Result<VerifyReport>;

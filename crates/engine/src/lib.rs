@@ -19,7 +19,8 @@
 //! (`conformance`, behind the feature of that name) runs against every engine.
 
 pub mod capability;
-pub mod clock;
+pub mod checkpoint;
+mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod cores;
@@ -40,6 +41,7 @@ pub mod statistics;
 pub mod write;
 
 pub use capability::Capability;
+pub use checkpoint::{CheckpointFile, StagedCheckpoint};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use cores::cores;
 pub use engine::{Engine, ShardId};

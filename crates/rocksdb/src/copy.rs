@@ -7,9 +7,12 @@
 //! 2. The gates of all shards are held exclusively. Of each shard the data files are linked, and
 //!    what is left of the log is copied, into a directory for it below the shard's own: on the same
 //!    disk, so that nobody waits for data to be copied.
+//!    That the log and the MANIFEST are on the disk is noted beside them.
 //! 3. The gates are given up, and these directories moved to where the copy is wanted; to another
 //!    disk their files are copied.
 //! 4. The manifest is written, and the copy gets its name.
+//!
+//! A backup takes the files from the directories of step 2 itself.
 //!
 //! The list of spaces stands still meanwhile, so no space is made or begins to go.
 
@@ -17,21 +20,26 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::FlushOptions;
 use rocksdb::checkpoint::Checkpoint;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{CheckpointFile, Error, Result, StagedCheckpoint};
 
 use crate::directory::manifest::{sync_directory, unavailable};
-use crate::directory::synced_manifest;
-use crate::directory::{COPIED_SHARD, begin_copy, make_directory, write_copy};
+use crate::directory::{
+    COPIED_SHARD, begin_copy, make_directory, synced, synced_manifest, write_copy,
+};
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::Shard;
 
-/// The directory of a copy in the making, in that for files of loads, which the next opening
-/// empties.
+/// What the directory of a copy in the making begins with; it lies in that for files of loads,
+/// which the next opening empties.
 const STAGE: &str = "copy";
+
+/// The database in a data directory.
+const DATABASE: &str = "db";
 
 impl OpenStore {
     /// Copies into a directory beside the one asked for, which gets its name only when the copy is
@@ -61,31 +69,44 @@ impl OpenStore {
     }
 
     fn copy_shards(&self, root: &Path) -> Result<()> {
-        let _held = self.spaces_list().hold();
-        self.shards().iter().try_for_each(flush)?;
-        let staged = self.shards().iter().map(Stage::make).collect::<Result<Vec<_>>>()?;
-        self.link_all(&staged)?;
         let mut shards = Vec::new();
-        for stage in staged {
-            let name = PathBuf::from(format!("{COPIED_SHARD}{}", stage.shard.id.0));
+        for (index, stage) in self.stage()?.into_iter().enumerate() {
+            let name = PathBuf::from(format!("{COPIED_SHARD}{index}"));
             let target = root.join(&name);
-            fs::create_dir(&target).map_err(|error| unavailable(&target, error))?;
-            stage.move_to(&target.join("db"))?;
-            sync_directory(&target)
-                .and_then(|()| synced_manifest::note_closed(&target, &target.join("db")))
-                .map_err(|error| unavailable(&target, error))?;
+            stage.move_to(&target)?;
             shards.push(name);
         }
         write_copy(root, shards)
     }
 
+    /// Steps 1 and 2.
+    fn stage(&self) -> Result<Vec<Stage>> {
+        let _held = self.spaces_list().hold();
+        self.shards().iter().try_for_each(flush)?;
+        let staged = self.shards().iter().map(Stage::make).collect::<Result<Vec<_>>>()?;
+        self.link_all(&staged)?;
+        staged.iter().try_for_each(Stage::note_synced)?;
+        Ok(staged)
+    }
+
+    /// The files of a copy, where they are; nobody waits for data to be copied.
+    pub(crate) fn stage_files(&self) -> Result<StagedCheckpoint> {
+        let staged = self.stage()?;
+        let mut files = Vec::new();
+        for (index, stage) in staged.iter().enumerate() {
+            stage.list(Path::new(""), &format!("{COPIED_SHARD}{index}"), &mut files)?;
+        }
+        let shards = staged.len();
+        Ok(StagedCheckpoint::new(files, shards, staged))
+    }
+
     /// The one moment.
-    fn link_all(&self, staged: &[Stage<'_>]) -> Result<()> {
+    fn link_all(&self, staged: &[Stage]) -> Result<()> {
         let shards = self.shards().iter();
         let _alone: Vec<_> = shards
             .map(|shard| shard.gate.write().unwrap_or_else(PoisonError::into_inner))
             .collect();
-        staged.iter().try_for_each(Stage::link)
+        staged.iter().zip(self.shards()).try_for_each(|(stage, shard)| stage.link(shard))
     }
 }
 
@@ -97,28 +118,55 @@ fn flush(shard: &Shard) -> Result<()> {
 }
 
 /// Where the copy of a shard is made; removed when it goes out of scope.
-struct Stage<'a> {
-    shard: &'a Shard,
+struct Stage {
     directory: PathBuf,
 }
 
-impl<'a> Stage<'a> {
-    fn make(shard: &'a Shard) -> Result<Self> {
-        let directory = shard.load_directory().join(STAGE);
-        match fs::remove_dir_all(&directory) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(unavailable(&directory, error))
-            }
-            _ => Ok(Self { shard, directory }),
-        }
+impl Stage {
+    /// Each copy has directories of its own: several may be under way.
+    fn make(shard: &Shard) -> Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("{STAGE}-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let directory = shard.load_directory().join(name);
+        fs::create_dir(&directory).map_err(|error| unavailable(&directory, error))?;
+        Ok(Self { directory })
     }
 
     /// Links data files and copies the log as it is, however large.
-    fn link(&self) -> Result<()> {
-        let linked = Checkpoint::new(self.shard.db()).and_then(|checkpoint| {
-            checkpoint.create_checkpoint_with_log_size(&self.directory, u64::MAX)
+    fn link(&self, shard: &Shard) -> Result<()> {
+        let linked = Checkpoint::new(shard.db()).and_then(|checkpoint| {
+            checkpoint.create_checkpoint_with_log_size(self.directory.join(DATABASE), u64::MAX)
         });
         linked.map_err(|error| translate(self.directory.display(), error))
+    }
+
+    /// Has the copied log and MANIFEST on the disk, and says so.
+    fn note_synced(&self) -> Result<()> {
+        let database = self.directory.join(DATABASE);
+        let noted = synced_manifest::note_closed(&self.directory, &database)
+            .and_then(|()| synced::write_for_copy(&self.directory, &database));
+        noted.map_err(|error| unavailable(&self.directory, error))
+    }
+
+    /// Adds the files of a directory below this one.
+    fn list(&self, below: &Path, name: &str, files: &mut Vec<CheckpointFile>) -> Result<()> {
+        let directory = self.directory.join(below);
+        let failed = |error| unavailable(&directory, error);
+        let mut entries = fs::read_dir(&directory)
+            .and_then(|entries| entries.collect::<io::Result<Vec<_>>>())
+            .map_err(failed)?;
+        entries.sort_by_key(|entry| entry.file_name());
+        for entry in entries {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            let name = format!("{name}/{file}");
+            if entry.file_type().map_err(failed)?.is_dir() {
+                self.list(&below.join(&file), &name, files)?;
+                continue;
+            }
+            let is_immutable = file.ends_with(".sst");
+            files.push(CheckpointFile { name, path: entry.path(), is_immutable });
+        }
+        Ok(())
     }
 
     fn move_to(&self, target: &Path) -> Result<()> {
@@ -132,19 +180,23 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl Drop for Stage<'_> {
+impl Drop for Stage {
     /// What is left of it is in nobody's way, and gone with the next opening.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// Copies the files of a directory to a new one, durably.
+/// Copies a directory to a new one, durably.
 fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let copied = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_files(&entry.path(), &copied)?;
+            continue;
+        }
         fs::copy(entry.path(), &copied)?;
         File::open(&copied)?.sync_all()?;
     }
@@ -167,9 +219,10 @@ mod tests {
         let (from, to) = (place.path().join("from"), place.path().join("to"));
         fs::create_dir(&from).unwrap();
         fs::write(from.join("a"), b"first").unwrap();
-        fs::write(from.join("b"), b"").unwrap();
+        fs::create_dir(from.join("below")).unwrap();
+        fs::write(from.join("below/b"), b"").unwrap();
         copy_files(&from, &to).unwrap();
         assert_eq!(fs::read(to.join("a")).unwrap(), b"first");
-        assert_eq!(fs::read(to.join("b")).unwrap(), b"");
+        assert_eq!(fs::read(to.join("below/b")).unwrap(), b"");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tonnage_engine::{
     Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges,
     ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo,
-    Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+    StagedCheckpoint, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 use crate::open_store::OpenStore;
@@ -146,6 +146,10 @@ impl Engine for RocksEngine {
 
     fn checkpoint(&self, directory: &Path) -> Result<()> {
         self.store.copy_to(directory)
+    }
+
+    fn stage_checkpoint(&self) -> Result<StagedCheckpoint> {
+        self.store.stage_files()
     }
 
     fn verify(&self) -> Result<VerifyReport> {

@@ -45,5 +45,6 @@ mod window;
 mod write;
 mod write_many;
 
+pub use directory::restore::RestoreTarget;
 pub use engine::RocksEngine;
 pub use settings::{Compression, Settings};

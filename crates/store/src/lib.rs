@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+pub mod backup;
 pub mod bulk;
 mod cancel;
 pub mod catalog;
@@ -45,6 +46,10 @@ pub mod table;
 pub mod value;
 
 pub use arrow;
+pub use backup::{
+    BackupInfo, BackupOptions, BackupReport, BackupRepository, BackupVerifyReport, PruneReport,
+    RestoreOptions, RestoreReport,
+};
 pub use bulk::get::{
     BulkGet, BulkGetOptions, BulkGetRows, BulkKey, Consistency, KeyOrigin, KeySender, KeySource,
     MultiGet, MultiGetRequest, RelatedRow, ResumeToken, TableBatch,

@@ -1,5 +1,6 @@
 //! One file for each verb: its options and what it does.
 
+mod backup;
 mod bench;
 mod check;
 mod count;
@@ -8,6 +9,7 @@ mod get;
 mod kv;
 mod load;
 mod put;
+mod restore;
 mod scan;
 pub(crate) mod sql;
 mod stats;
@@ -31,6 +33,8 @@ pub(crate) enum Verb {
     Sql(sql::SqlArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
+    Backup(backup::BackupArgs),
+    Restore(restore::RestoreArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
 }
@@ -48,6 +52,8 @@ impl Verb {
             Verb::Sql(args) => args.run(globals),
             Verb::Stats(args) => args.run(globals),
             Verb::Check(args) => args.run(globals),
+            Verb::Backup(args) => args.run(globals),
+            Verb::Restore(args) => args.run(globals),
             Verb::Bench(args) => args.run(globals),
             Verb::Demo(args) => args.run(),
         }

@@ -1,5 +1,6 @@
 //! The program as its users meet it: every test runs the real binary in a directory of its own.
 
+mod backup;
 mod bad_input;
 mod bench;
 mod common;

@@ -1,6 +1,7 @@
 //! Where a store lives: finding it, making it, and keeping others out while it is open.
 
 pub(crate) mod manifest;
+pub(crate) mod restore;
 pub(crate) mod synced;
 pub(crate) mod synced_manifest;
 pub(crate) mod version_edits;

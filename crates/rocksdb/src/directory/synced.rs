@@ -19,14 +19,14 @@
 //! Once a store is closed it names all of the log.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tonnage_engine::Result;
 
-use crate::directory::manifest::unavailable;
+use crate::directory::manifest::{sync_directory, unavailable};
 
 /// The name of the file.
 pub(crate) const NAME: &str = "SYNCED";
@@ -83,6 +83,23 @@ impl Note {
         let check = crc32fast::hash(said.as_bytes());
         format!("{said}check {check:08x}\n")
     }
+}
+
+/// Has the logs of a copied database on the disk, and notes that in its data directory.
+pub(crate) fn write_for_copy(directory: &Path, db: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(db)? {
+        let path = entry?.path();
+        if log_number(&path).is_some() {
+            File::open(&path)?.sync_all()?;
+        }
+    }
+    sync_directory(db)?;
+    let Some(log) = newest_log(db) else { return Ok(()) };
+    let text = NOTE.text(log.number, fs::metadata(&log.path)?.len());
+    let mut record = File::create(directory.join(NAME))?;
+    record.write_all(text.as_bytes())?;
+    record.sync_all()?;
+    sync_directory(directory)
 }
 
 /// The number of a log; nothing for another file.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tonnage_engine::{Clock, Engine, MemoryEngine, Result};
+use tonnage_engine::{Clock, Engine, Error, MemoryEngine, Result};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 use super::Store;
@@ -58,6 +58,20 @@ impl StoreBuilder {
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// The directory of the store.
+    ///
+    /// # Errors
+    /// `Invalid` for a URL that cannot be read, `Unsupported` for a store in memory.
+    pub fn path(&self) -> Result<PathBuf> {
+        match StoreUrl::parse(&self.url)? {
+            StoreUrl::RocksDb(path) => Ok(path),
+            StoreUrl::Memory => Err(Error::unsupported(format!(
+                "{}: a store in memory has no directory: give a path",
+                self.url
+            ))),
+        }
     }
 
     /// Opens the store.

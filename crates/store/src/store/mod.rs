@@ -13,6 +13,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::Settings;
 
+use crate::backup::{BackupOptions, BackupReport, BackupRepository};
 use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, MultiGetRequest, multi_get};
 use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_put};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
@@ -271,6 +272,20 @@ impl Store {
     /// `Unsupported` when the engine cannot; `Unavailable` when the disk refuses.
     pub fn checkpoint(&self, directory: &Path) -> Result<()> {
         self.inner.engine.checkpoint(directory)
+    }
+
+    /// Makes a backup of one moment, over all data directories, while writing goes on. Files that
+    /// the repository has are not copied again. See [`crate::backup`] for how.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine cannot; `Unavailable` when a disk refuses or the repository is
+    /// in use; `Cancelled` when it is called off. What was copied is kept for the next backup.
+    pub fn backup(
+        &self,
+        repository: &BackupRepository,
+        options: &BackupOptions,
+    ) -> Result<BackupReport> {
+        crate::backup::make(&self.inner, repository, options)
     }
 
     /// Reads everything: verifies every checksum, decodes every row, and compares the spaces with

@@ -1,0 +1,130 @@
+//! `tonnage backup`: backups of a store, in a directory that holds several.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::{ArrayRef, RecordBatch, TimestampMillisecondArray, UInt64Array};
+use clap::Args;
+use tonnage::{BackupInfo, BackupOptions, BackupRepository, Error};
+
+use crate::args::Globals;
+use crate::exit::{Exit, Outcome};
+use crate::interrupt;
+use crate::output::OutputArgs;
+use crate::values::grouped;
+
+/// Back up a store, or list, verify and prune its backups
+#[derive(Args)]
+pub(crate) struct BackupArgs {
+    /// The directory that holds the backups of one store; made if need be
+    #[arg(value_name = "BACKUPS")]
+    directory: PathBuf,
+    /// List the backups
+    #[arg(long, conflicts_with_all = ["verify", "prune", "keep", "copy"])]
+    list: bool,
+    /// Read all files of the backups and compare their checksums (exit code 1 when damage is found)
+    #[arg(long, conflicts_with_all = ["prune", "keep", "copy"])]
+    verify: bool,
+    /// Verify this backup alone
+    #[arg(long, value_name = "NUMBER", requires = "verify")]
+    backup: Option<u64>,
+    /// Remove old backups without making a new one
+    #[arg(long, requires = "keep", conflicts_with = "copy")]
+    prune: bool,
+    /// Keep the latest N backups and remove those before them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    keep: Option<u32>,
+    /// Copy data files even where they could be linked, on the disk of the store
+    #[arg(long)]
+    copy: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl BackupArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        if self.list {
+            return self.list();
+        }
+        if self.verify {
+            return self.verify(globals);
+        }
+        if !self.prune {
+            self.make(globals)?;
+        }
+        if let Some(keep) = self.keep {
+            let report = BackupRepository::open(&self.directory)?.prune(keep as usize)?;
+            globals.tell(format_args!(
+                "removed {} backups and {} files of {} bytes",
+                report.removed.len(),
+                grouped(report.files),
+                grouped(report.bytes)
+            ));
+        }
+        Ok(Exit::Well)
+    }
+
+    fn make(&self, globals: &Globals) -> Outcome<()> {
+        let started = Instant::now();
+        let options = BackupOptions { copy_always: self.copy, cancel: interrupt::cancel() };
+        let store = globals.open()?;
+        let backups = BackupRepository::open_or_create(&self.directory)?;
+        let made = store.backup(&backups, &options)?;
+        globals.tell(format_args!(
+            "backup {}: {} files, {} bytes in {:.1} s ({} files known, {} linked, {} copied: {} bytes)",
+            made.info.number,
+            grouped(made.info.files),
+            grouped(made.info.bytes),
+            started.elapsed().as_secs_f64(),
+            grouped(made.files_known),
+            grouped(made.files_linked),
+            grouped(made.files_copied),
+            grouped(made.bytes_copied)
+        ));
+        Ok(())
+    }
+
+    fn list(&self) -> Outcome {
+        let backups = BackupRepository::open(&self.directory)?.list()?;
+        let numbers = |of: fn(&BackupInfo) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(backups.iter().map(of)))
+        };
+        let made = backups.iter().map(|backup| backup.made_ms as i64);
+        let columns: [(&str, ArrayRef); 5] = [
+            ("backup", numbers(|backup| backup.number)),
+            ("made", Arc::new(TimestampMillisecondArray::from_iter_values(made))),
+            ("directories", numbers(|backup| backup.shards as u64)),
+            ("files", numbers(|backup| backup.files)),
+            ("bytes", numbers(|backup| backup.bytes)),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).map_err(|error| {
+            Error::internal("the list cannot be put together").with_source(error)
+        })?;
+        let mut output = self.output.open(batch.schema())?;
+        output.write(&batch)?;
+        output.finish()?;
+        Ok(Exit::Well)
+    }
+
+    fn verify(&self, globals: &Globals) -> Outcome {
+        let started = Instant::now();
+        let backups = BackupRepository::open(&self.directory)?;
+        let report = backups.verify(self.backup, &interrupt::cancel())?;
+        for damage in &report.damages {
+            eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
+        }
+        globals.tell(format_args!(
+            "verified {} backups: {} files, {} bytes in {:.1} s: {}",
+            report.backups.len(),
+            grouped(report.files),
+            grouped(report.bytes),
+            started.elapsed().as_secs_f64(),
+            match report.damages.len() {
+                0 => "sound".to_owned(),
+                count => format!("{count} damaged files"),
+            }
+        ));
+        Ok(if report.is_sound() { Exit::Well } else { Exit::Rejected })
+    }
+}

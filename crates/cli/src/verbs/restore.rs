@@ -1,0 +1,45 @@
+//! `tonnage restore`: a store of a backup.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use tonnage::{BackupRepository, RestoreOptions};
+
+use crate::args::Globals;
+use crate::exit::{Exit, Outcome};
+use crate::interrupt;
+use crate::values::grouped;
+
+/// Restore a backup to --store, a directory that is empty or does not exist
+#[derive(Args)]
+pub(crate) struct RestoreArgs {
+    /// The directory that holds the backups
+    #[arg(value_name = "BACKUPS")]
+    directory: PathBuf,
+    /// Restore this backup [default: the latest]
+    #[arg(long, value_name = "NUMBER")]
+    backup: Option<u64>,
+}
+
+impl RestoreArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+        let started = Instant::now();
+        let target = globals.path()?;
+        let options = RestoreOptions {
+            data_directories: globals.data_directories.clone(),
+            cancel: interrupt::cancel(),
+        };
+        let backups = BackupRepository::open(&self.directory)?;
+        let info = backups.restore(self.backup, &target, &options)?.info;
+        globals.tell(format_args!(
+            "restored backup {} to {}: {} files, {} bytes in {:.1} s",
+            info.number,
+            target.display(),
+            grouped(info.files),
+            grouped(info.bytes),
+            started.elapsed().as_secs_f64()
+        ));
+        Ok(Exit::Well)
+    }
+}

@@ -1,0 +1,158 @@
+//! Making a backup.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use tonnage_engine::{CheckpointFile, Result};
+
+use super::copy::{failed, read_through, sync_directory, tail_checksum};
+use super::entry::{FileEntry, WHOLE};
+use super::manifest::{BackupInfo, Manifest};
+use super::repository::{BackupRepository, Lock, PARTIAL};
+use crate::Cancel;
+use crate::inner::Inner;
+
+/// How to make a backup.
+#[derive(Clone, Debug, Default)]
+pub struct BackupOptions {
+    /// Copies data files even where they could be linked, because the store and the backup are on
+    /// one disk. A linked file takes no space and no time, but damage to it is damage to both.
+    pub copy_always: bool,
+    /// Calls the backup off; what was copied is kept for the next one.
+    pub cancel: Cancel,
+}
+
+/// What a backup is and cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The backup.
+    pub info: BackupInfo,
+    /// Files that the repository had already.
+    pub files_known: u64,
+    /// Files that were linked.
+    pub files_linked: u64,
+    /// Files that were copied.
+    pub files_copied: u64,
+    /// How many bytes were copied.
+    pub bytes_copied: u64,
+}
+
+pub(crate) fn make(
+    store: &Inner,
+    repository: &BackupRepository,
+    options: &BackupOptions,
+) -> Result<BackupReport> {
+    let _lock = repository.lock(Lock::Alone)?;
+    repository.remove_partial()?;
+    let number = repository.numbers()?.last().map_or(1, |last| last + 1);
+    let made_ms = store.clock.now_ms();
+    let staged = store.engine.stage_checkpoint()?;
+    let mut maker = Maker {
+        repository,
+        options,
+        stored: repository.stored()?,
+        known: 0,
+        linked: 0,
+        copied: 0,
+        bytes_copied: 0,
+    };
+    let files = staged.files.iter().map(|file| maker.add(file)).collect::<Result<Vec<_>>>()?;
+    sync_directory(&repository.files())?;
+    let manifest = Manifest { number, made_ms, shards: staged.shards, files };
+    repository.write_manifest(&manifest)?;
+    Ok(BackupReport {
+        info: manifest.info(),
+        files_known: maker.known,
+        files_linked: maker.linked,
+        files_copied: maker.copied,
+        bytes_copied: maker.bytes_copied,
+    })
+}
+
+struct Maker<'a> {
+    repository: &'a BackupRepository,
+    options: &'a BackupOptions,
+    /// Checksums of the files that are there, by what is known of a file before it is read.
+    stored: HashMap<String, String>,
+    known: u64,
+    linked: u64,
+    copied: u64,
+    bytes_copied: u64,
+}
+
+impl Maker<'_> {
+    /// Has a file in the repository.
+    fn add(&mut self, file: &CheckpointFile) -> Result<FileEntry> {
+        if !file.is_immutable {
+            return self.copy(file, WHOLE.to_owned());
+        }
+        let bytes = fs::metadata(&file.path).map_err(|error| failed(&file.path, error))?.len();
+        let tail = tail_checksum(&file.path, bytes)?;
+        let identity = FileEntry::identity(&file.name, bytes, &tail);
+        let Some(checksum) = self.stored.get(&identity) else {
+            return if self.options.copy_always {
+                self.copy(file, tail)
+            } else {
+                self.link(file, bytes, tail)
+            };
+        };
+        let checksum = checksum.clone();
+        let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
+        let stored = self.repository.files().join(entry.stored_name());
+        let there = fs::metadata(&stored).map_err(|error| failed(&stored, error))?.len();
+        if there == bytes {
+            self.known += 1;
+            return Ok(entry);
+        }
+        self.copy(file, entry.tail)
+    }
+
+    fn copy(&mut self, file: &CheckpointFile, tail: String) -> Result<FileEntry> {
+        let partial = self.repository.files().join(format!("{}{PARTIAL}", flat(&file.name)));
+        let copied = read_through(&file.path, Some(&partial), &self.options.cancel);
+        let (bytes, checksum) = copied.inspect_err(|_| drop(fs::remove_file(&partial)))?;
+        let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
+        let stored = self.repository.files().join(entry.stored_name());
+        fs::rename(&partial, &stored).map_err(|error| failed(&stored, error))?;
+        self.copied += 1;
+        self.bytes_copied += bytes;
+        Ok(entry)
+    }
+
+    /// Links a file, or copies it where that cannot be. It is read once for its checksum.
+    fn link(&mut self, file: &CheckpointFile, bytes: u64, tail: String) -> Result<FileEntry> {
+        let partial = self.repository.files().join(format!("{}{PARTIAL}", flat(&file.name)));
+        if !link_file(&file.path, &partial)? {
+            return self.copy(file, tail);
+        }
+        let (_, checksum) = read_through(&partial, None, &self.options.cancel)?;
+        let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
+        let stored = self.repository.files().join(entry.stored_name());
+        fs::rename(&partial, &stored).map_err(|error| failed(&stored, error))?;
+        self.linked += 1;
+        Ok(entry)
+    }
+}
+
+fn flat(name: &str) -> String {
+    name.replace('/', "_")
+}
+
+/// Whether a file could be linked: not to another disk, nor where there are no links.
+fn link_file(from: &Path, to: &Path) -> Result<bool> {
+    use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(true),
+        Err(error)
+            if matches!(
+                error.kind(),
+                CrossesDevices | PermissionDenied | TooManyLinks | Unsupported
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(failed(to, error)),
+    }
+}

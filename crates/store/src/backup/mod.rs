@@ -1,0 +1,38 @@
+//! Backups of a store that is in use, in a repository that holds several of them.
+//!
+//! ```text
+//! TONNAGE-BACKUPS        what makes the directory a repository, with its format
+//! LOCK                   held while a backup or a prune is under way
+//! files/                 the files of all backups, each once
+//! backups/000007         the manifest of backup 7: names, sizes and checksums of its files
+//! ```
+//!
+//! A backup is made in this order:
+//!
+//! 1. The engine stages a checkpoint: data files linked, logs copied, on the disks of the store.
+//!    Writing goes on.
+//! 2. Each file that `files/` lacks is linked, where the disk is the same, or copied, and synced. A
+//!    file gets its name only when it is whole. The name tells its origin, size and checksum, so
+//!    what an earlier backup has, or one that was cut short, is not copied again.
+//! 3. The directory of the files is synced, then the manifest written and synced. Before that there
+//!    is no backup, afterwards it is whole.
+//!
+//! Data files are never changed, so one is known without being read to its end: by its name, its
+//! size and a checksum of its last 16 KiB, in which RocksDB notes which database made it when.
+//! Other files are small and always read.
+
+mod copy;
+mod entry;
+mod make;
+mod manifest;
+mod repository;
+mod restore;
+mod verify;
+
+pub use make::{BackupOptions, BackupReport};
+pub use manifest::BackupInfo;
+pub use repository::{BackupRepository, PruneReport};
+pub use restore::{RestoreOptions, RestoreReport};
+pub use verify::BackupVerifyReport;
+
+pub(crate) use make::make;

@@ -1,0 +1,103 @@
+//! Making a store of a backup.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tonnage_engine::{Error, Result};
+use tonnage_rocksdb::RestoreTarget;
+
+use super::copy::{failed, read_through, sync_directory};
+use super::entry::FileEntry;
+use super::manifest::{BackupInfo, Manifest};
+use super::repository::BackupRepository;
+use crate::Cancel;
+
+/// How to restore a backup.
+#[derive(Clone, Debug, Default)]
+pub struct RestoreOptions {
+    /// The data directories of the restored store, as many as the backup has; below the store's own
+    /// directory where none are given.
+    pub data_directories: Vec<PathBuf>,
+    /// Calls the restore off.
+    pub cancel: Cancel,
+}
+
+/// What was restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// The backup.
+    pub info: BackupInfo,
+}
+
+pub(super) fn restore(
+    repository: &BackupRepository,
+    manifest: &Manifest,
+    target: &Path,
+    options: &RestoreOptions,
+) -> Result<RestoreReport> {
+    // What is missing is told before anything is copied.
+    manifest.files.iter().try_for_each(|file| check_presence(repository, file))?;
+    let target = RestoreTarget::prepare(target, manifest.shards, &options.data_directories)?;
+    let mut directories = BTreeSet::new();
+    for file in &manifest.files {
+        let (shard, path) = file.place()?;
+        let shard = target.shard(shard).ok_or_else(|| Error::internal("a shard was not made"))?;
+        let path = shard.join(path);
+        make_parents(shard, &path, &mut directories)?;
+        copy_checked(repository, file, &path, &options.cancel)?;
+    }
+    // The innermost first.
+    directories.iter().rev().try_for_each(|directory| sync_directory(directory))?;
+    target.finish()?;
+    Ok(RestoreReport { info: manifest.info() })
+}
+
+/// Whether the file is there and has its size.
+pub(super) fn check_presence(repository: &BackupRepository, file: &FileEntry) -> Result<()> {
+    let path = repository.files().join(file.stored_name());
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.len() == file.bytes => Ok(()),
+        Ok(metadata) => Err(damaged(
+            &path,
+            &format!("it has {} bytes instead of {}", metadata.len(), file.bytes),
+        )),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(damaged(&path, "it is missing"))
+        }
+        Err(error) => Err(failed(&path, error)),
+    }
+}
+
+fn make_parents(shard: &Path, path: &Path, made: &mut BTreeSet<PathBuf>) -> Result<()> {
+    let parent = path.parent().unwrap_or(shard);
+    if !made.contains(parent) {
+        fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
+        let between = parent.ancestors().take_while(|above| above.starts_with(shard));
+        made.extend(between.map(Path::to_path_buf));
+    }
+    Ok(())
+}
+
+fn copy_checked(
+    repository: &BackupRepository,
+    file: &FileEntry,
+    to: &Path,
+    cancel: &Cancel,
+) -> Result<()> {
+    let path = repository.files().join(file.stored_name());
+    let (bytes, checksum) = read_through(&path, Some(to), cancel)?;
+    if (bytes, &checksum) != (file.bytes, &file.checksum) {
+        return Err(damaged(&path, "its checksum differs"));
+    }
+    Ok(())
+}
+
+pub(super) fn damaged(path: &Path, what: &str) -> Error {
+    Error::corruption(format!(
+        "{}: a file of the backup is damaged, {what}: restore another backup, or remove the file \
+         and back the store up again",
+        path.display()
+    ))
+}

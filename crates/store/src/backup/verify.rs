@@ -1,0 +1,83 @@
+//! Verification: are the files of backups there, and as they were?
+
+use std::collections::HashSet;
+
+use tonnage_engine::{Damage, Error, ErrorKind, Result};
+
+use super::copy::read_through;
+use super::entry::FileEntry;
+use super::repository::BackupRepository;
+use super::restore::{check_presence, damaged};
+use crate::Cancel;
+
+/// What a verification read and found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackupVerifyReport {
+    /// The numbers of the backups that were looked at.
+    pub backups: Vec<u64>,
+    /// How many files were read; one that several backups share is read once.
+    pub files: u64,
+    /// How many bytes these have.
+    pub bytes: u64,
+    /// What is damaged: the backup and what of it.
+    pub damages: Vec<Damage>,
+}
+
+impl BackupVerifyReport {
+    /// Whether all is well.
+    pub fn is_sound(&self) -> bool {
+        self.damages.is_empty()
+    }
+}
+
+pub(super) fn verify(
+    repository: &BackupRepository,
+    numbers: &[u64],
+    cancel: &Cancel,
+) -> Result<BackupVerifyReport> {
+    let mut report = BackupVerifyReport { backups: numbers.to_vec(), ..Default::default() };
+    let (mut sound, mut told) = (HashSet::new(), HashSet::new());
+    for number in numbers {
+        let place = format!("backup {number}");
+        let manifest = match repository.manifest(*number) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                report.damages.push(Damage { place, what: error.message().to_owned() });
+                continue;
+            }
+        };
+        for file in manifest.files {
+            let stored = file.stored_name();
+            if sound.contains(&stored) || told.contains(&(*number, stored.clone())) {
+                continue;
+            }
+            match verify_file(repository, &file, cancel) {
+                Ok(()) => {
+                    report.files += 1;
+                    report.bytes += file.bytes;
+                    sound.insert(stored);
+                }
+                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+                Err(error) => {
+                    let (place, what) = (place.clone(), error.message().to_owned());
+                    report.damages.push(Damage { place, what });
+                    told.insert((*number, stored));
+                }
+            }
+        }
+    }
+    Ok(report)
+}
+
+fn verify_file(repository: &BackupRepository, file: &FileEntry, cancel: &Cancel) -> Result<()> {
+    check_presence(repository, file)?;
+    let path = repository.files().join(file.stored_name());
+    let (_, checksum) = read_through(&path, None, cancel).map_err(|error| match error.kind() {
+        ErrorKind::Cancelled => Error::cancelled("the verification was stopped by the caller"),
+        _ => error,
+    })?;
+    if checksum != file.checksum {
+        return Err(damaged(&path, "its checksum differs"));
+    }
+    Ok(())
+}

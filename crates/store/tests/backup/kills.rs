@@ -1,0 +1,122 @@
+//! Backups and restores that are killed at random moments.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tonnage::{BackupOptions, BackupRepository, Cancel, RestoreOptions};
+
+use crate::common::{Random, builder};
+use crate::place::{Place, backup, open, pairs, put, text};
+
+const PLACE: &str = "TONNAGE_BACKUP_PLACE";
+
+fn child(test: &str, place: &Place) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
+        .env(PLACE, place.0.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Kills the child and answers whether it was still at work.
+fn kill(mut child: Child, life: Duration) -> bool {
+    std::thread::sleep(life);
+    let ended = child.try_wait().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    ended.is_none()
+}
+
+/// Puts pairs and makes backups until it is killed; every backup is of one more pair.
+fn play_backups() {
+    let Ok(place) = std::env::var(PLACE) else { return };
+    let store = builder(&format!("{place}/store")).open().unwrap();
+    let repository = BackupRepository::open_or_create(format!("{place}/backups").as_ref()).unwrap();
+    for at in pairs(&store).len() as u32.. {
+        put(&store, &format!("{at:06}"), &vec![at as u8; 40_000]);
+        let copy_always = at.is_multiple_of(2);
+        store.backup(&repository, &BackupOptions { copy_always, ..Default::default() }).unwrap();
+    }
+}
+
+#[test]
+fn a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on() {
+    play_backups();
+    let (mut random, mut made) = (Random(7), 0);
+    for _ in 0..3 {
+        let place = Place::new();
+        for _ in 0..6 {
+            let life = Duration::from_millis(100 + random.below(500));
+            assert!(kill(
+                child(
+                    "kills::a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on",
+                    &place
+                ),
+                life
+            ));
+            if !place.at("backups/TONNAGE-BACKUPS").exists() {
+                continue;
+            }
+            let report = place.repository().verify(None, &Cancel::new()).unwrap();
+            assert!(report.is_sound(), "{report:?}");
+            let listed = place.repository().list().unwrap();
+            let Some(last) = listed.last() else { continue };
+            let found = place.restored(Some(last.number));
+            let values = found.values().enumerate();
+            values.for_each(|(at, value)| assert_eq!(*value, vec![at as u8; 40_000]));
+            assert!(found.len() >= listed.len(), "each backup has one pair more");
+            made += 1;
+        }
+        let store = builder(&text(&place.at("store"))).open().unwrap();
+        backup(&store, &place.repository());
+        assert_eq!(place.restored(None), pairs(&store));
+        place.repository().prune(1).unwrap();
+        let has_partial = place.files().iter().any(|file| text(file).ends_with(".partial"));
+        assert!(!has_partial);
+        assert_eq!(place.restored(None), pairs(&store));
+    }
+    assert!(made > 3, "the children hardly ran: {made}");
+}
+
+fn play_restores() {
+    let Ok(place) = std::env::var(PLACE) else { return };
+    let repository = BackupRepository::open(format!("{place}/backups").as_ref()).unwrap();
+    let target = format!("{place}/target");
+    loop {
+        // What an earlier round has restored is whole: away with it.
+        if fs::exists(format!("{target}/TONNAGE")).unwrap() {
+            fs::rename(&target, format!("{place}/away")).unwrap();
+            fs::remove_dir_all(format!("{place}/away")).unwrap();
+        }
+        repository.restore(None, target.as_ref(), &RestoreOptions::default()).unwrap();
+    }
+}
+
+#[test]
+fn a_restore_that_is_killed_leaves_no_store_or_a_whole_one() {
+    play_restores();
+    let place = Place::new();
+    let store = place.store(2);
+    (0..100).for_each(|at| put(&store, &format!("{at:03}"), &[at; 100_000]));
+    backup(&store, &place.repository());
+    let (mut random, target) = (Random(3), place.at("target"));
+    for _ in 0..15 {
+        let life = Duration::from_millis(20 + random.below(250));
+        assert!(kill(
+            child("kills::a_restore_that_is_killed_leaves_no_store_or_a_whole_one", &place),
+            life
+        ));
+        let _ = fs::remove_dir_all(place.at("away"));
+        if target.join("TONNAGE").exists() {
+            assert_eq!(pairs(&open(&target)), pairs(&store));
+        }
+    }
+    if !target.join("TONNAGE").exists() {
+        place.repository().restore(None, &target, &RestoreOptions::default()).unwrap();
+    }
+    assert_eq!(pairs(&open(&target)), pairs(&store));
+    assert!(open(&target).check().unwrap().is_sound());
+}

@@ -1,0 +1,11 @@
+//! Backups: whole or none, restored as they were, whatever happens in between.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod damage;
+mod full_disk;
+mod kills;
+mod making;
+mod model;
+mod place;
