@@ -14,6 +14,7 @@ use crate::codec::KeyOwner;
 use crate::index::check_index;
 use crate::inner::Inner;
 use crate::kv::Key;
+use crate::lob::{LobCheck, check_lobs};
 
 /// Damaged places that a report names; further ones are only counted.
 const DAMAGES_MAX: usize = 1_000;
@@ -25,6 +26,11 @@ pub struct CheckReport {
     pub rows: BTreeMap<String, u64>,
     /// Key/value pairs.
     pub pairs: u64,
+    /// Large objects.
+    pub large_objects: u64,
+    /// Chunks of large objects that writers which were cut short have left: harmless, see
+    /// [`KeyValue::clean_lobs`](crate::KeyValue::clean_lobs).
+    pub orphan_chunks: u64,
     /// Rows of dropped child tables that are still stored and never read.
     pub leftover_rows: u64,
     /// Entries of indexes that lead to no row, or to one that changed since: harmless, readers pass
@@ -77,6 +83,7 @@ pub(crate) fn check(store: &Inner) -> Result<CheckReport> {
         check_family(store, &root, &mut report);
     }
     check_pairs(store, &mut report);
+    check_large_objects(store, &mut report);
     Ok(report)
 }
 
@@ -151,6 +158,16 @@ fn check_pairs(store: &Inner, report: &mut CheckReport) {
             }
         }
     });
+}
+
+fn check_large_objects(store: &Inner, report: &mut CheckReport) {
+    match check_lobs(store) {
+        Ok(LobCheck { objects, orphan_chunks, damages }) => {
+            (report.large_objects, report.orphan_chunks) = (objects, orphan_chunks);
+            damages.into_iter().for_each(|(place, what)| report.damage(place, what));
+        }
+        Err(error) => report.damage("large objects", error.message()),
+    }
 }
 
 fn check_indexes(store: &Inner, table: &TableEntry, report: &mut CheckReport) {

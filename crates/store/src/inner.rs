@@ -1,6 +1,6 @@
 //! What a store stands on: its engine, catalog and clock. Handles share it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
@@ -19,6 +19,8 @@ pub(crate) struct Inner {
     pub(crate) catalog: Catalog,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) pairs: SpaceId,
+    /// The space of large objects, once it is known.
+    pub(crate) lobs: OnceLock<SpaceId>,
     pub(crate) gate: Arc<WriteGate>,
 }
 

@@ -38,6 +38,7 @@ pub mod ddl;
 pub mod index;
 mod inner;
 pub mod kv;
+pub mod lob;
 mod read;
 pub mod row;
 pub mod schema;
@@ -72,6 +73,7 @@ pub use index::{
 pub use kv::{
     Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs,
 };
+pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobWriter};
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, EnumSymbols, TableDefinition, TableSchema};

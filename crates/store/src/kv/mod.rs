@@ -28,7 +28,7 @@ use crate::table::{WriteOptions, WriteResult};
 /// A handle on the key/value pairs of a store.
 #[derive(Clone)]
 pub struct KeyValue {
-    store: Arc<Inner>,
+    pub(crate) store: Arc<Inner>,
 }
 
 /// One operation of an atomic batch of pairs.

@@ -6,7 +6,7 @@ mod url;
 pub use builder::StoreBuilder;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tonnage_engine::{
     Clock, Engine, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics, SystemClock,
@@ -77,7 +77,9 @@ impl Store {
         let catalog = Catalog::open(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
         let gate = catalog.gate().clone();
-        Ok(Store { inner: Arc::new(Inner { engine, catalog, clock, pairs, gate }) })
+        Ok(Store {
+            inner: Arc::new(Inner { engine, catalog, clock, pairs, gate, lobs: OnceLock::new() }),
+        })
     }
 
     /// Carries out DDL statements, separated by semicolons, one after another.

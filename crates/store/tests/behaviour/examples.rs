@@ -8,6 +8,8 @@ mod bulk_read;
 mod child_tables;
 #[path = "../../examples/json_index.rs"]
 mod json_index;
+#[path = "../../examples/large_object.rs"]
+mod large_object;
 #[path = "../../examples/latest_per_key.rs"]
 mod latest_per_key;
 
@@ -18,6 +20,7 @@ fn every_example_runs() {
         bulk_read::main,
         child_tables::main,
         json_index::main,
+        large_object::main,
         latest_per_key::main,
     ];
     for example in examples {

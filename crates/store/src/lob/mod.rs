@@ -1,0 +1,233 @@
+//! Large objects: values of any size under keys, written and read in chunks.
+//!
+//! They have keys as pairs do, and a space of their own: a pair and a large object under the same
+//! key know nothing of each other. All that belongs to an object lies under its key:
+//!
+//! ```text
+//! KEY 00 00 00                      the head: length, and which chunks make up the object
+//! KEY 00 00 01                      the draft: somebody is writing
+//! KEY 00 00 02 generation number    a chunk
+//! ```
+//!
+//! 1. A writer stores a draft. The version that the engine gives it is the *generation* of its
+//!    chunks: no other writer ever has the same.
+//! 2. It stores chunks, each in one batch with the draft, on condition that the draft is the one
+//!    that it stored last. So who begins later, or resumes, shuts the one before out for good.
+//!    Nobody sees the chunks, as no head names them.
+//! 3. In one atomic batch the last chunk and the new head are stored and the draft is removed, on
+//!    the same condition.
+//! 4. The chunks that the head does not name any more are deleted.
+//!
+//! So an object is never half visible. A writer that was cut short leaves its draft, and goes on
+//! with [`KeyValue::resume_lob`]. Chunks that neither the head nor the draft names are of no use to
+//! anyone, for ever: [`KeyValue::clean_lobs`] deletes them.
+//!
+//! An append is a writer whose head names the whole chunks that were there and then its own; it
+//! begins with a copy of the last chunk when that is not full. So there are never more generations
+//! than chunks.
+
+mod clean;
+mod head;
+mod keys;
+mod reader;
+mod writer;
+
+use std::sync::Arc;
+
+use tonnage_engine::{
+    Condition, Durability, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId, WriteBatch,
+};
+
+pub use clean::LobCleanReport;
+pub use reader::LobReader;
+pub use writer::LobWriter;
+
+pub(crate) use clean::{LobCheck, check_lobs};
+
+use crate::inner::Inner;
+use crate::kv::{Key, KeyValue};
+use head::Head;
+use keys::LobKeys;
+use writer::Base;
+
+/// The name of the space of large objects; made with the first of them.
+const SPACE: &str = "large objects";
+
+/// How large chunks may be.
+const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 1..=64 << 20;
+
+/// How to write a large object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LobOptions {
+    /// How many bytes a chunk has (1 byte to 64 MiB), and a reader or a writer holds in memory.
+    /// What is appended keeps to the chunks that are there. Default: 1 MiB.
+    pub chunk_bytes: usize,
+    /// When the object counts as stored.
+    pub durability: Durability,
+    /// What must hold of the object that is there when this one is finished.
+    pub condition: Condition,
+}
+
+impl Default for LobOptions {
+    fn default() -> Self {
+        let (durability, condition) = (Durability::default(), Condition::default());
+        Self { chunk_bytes: 1 << 20, durability, condition }
+    }
+}
+
+/// What is known of a large object without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LobInfo {
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Its version, greater than that of any object before it under the key.
+    pub version: u64,
+}
+
+impl KeyValue {
+    /// Opens a writer of a large object. What is written replaces the object that is there once
+    /// [`LobWriter::finish`] returns, all at once; until then nobody sees it. A writer that began
+    /// earlier on the same key and has not finished fails.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use std::io::{Read, Write};
+    /// use tonnage::{Key, LobOptions, Store};
+    ///
+    /// let pairs = Store::open("memory:")?.kv();
+    /// let film: Key = "/films/-/metropolis".parse()?;
+    /// let mut writer = pairs.put_lob(&film, &LobOptions::default())?;
+    /// writer.write_all(b"a very long film").unwrap();
+    /// writer.finish()?;
+    ///
+    /// let mut text = String::new();
+    /// pairs.get_lob(&film)?.unwrap().read_to_string(&mut text).unwrap();
+    /// assert_eq!(text, "a very long film");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for a key that is too long or chunks out of their range; what the engine says.
+    pub fn put_lob(&self, key: &Key, options: &LobOptions) -> Result<LobWriter> {
+        self.write_lob(key, options, false)
+    }
+
+    /// Opens a writer that appends to a large object, or makes it where there is none. The object
+    /// grows all at once, when it is finished.
+    ///
+    /// # Errors
+    /// As [`KeyValue::put_lob`].
+    pub fn append_lob(&self, key: &Key, options: &LobOptions) -> Result<LobWriter> {
+        self.write_lob(key, options, true)
+    }
+
+    fn write_lob(&self, key: &Key, options: &LobOptions, appends: bool) -> Result<LobWriter> {
+        check_options(options)?;
+        let space = made_space(&self.store)?;
+        let keys = LobKeys::new(key, &self.store)?;
+        LobWriter::begin(self.store.clone(), space, keys, *options, appends)
+    }
+
+    /// Goes on with a writer that was cut short, with its process or otherwise. Nothing when there
+    /// is none. [`LobWriter::position`] tells how many bytes of the object are stored: write what
+    /// comes behind them. Chunks stay as large as they were.
+    ///
+    /// # Errors
+    /// `Conflict` when the object that was appended to has changed since; what the engine says.
+    pub fn resume_lob(&self, key: &Key, options: &LobOptions) -> Result<Option<LobWriter>> {
+        check_options(options)?;
+        let Some(space) = space(&self.store)? else { return Ok(None) };
+        let keys = LobKeys::new(key, &self.store)?;
+        LobWriter::resume(self.store.clone(), space, keys, *options)
+    }
+
+    /// Opens a reader of a large object; nothing when there is none. It reads the object that is
+    /// there now, or fails with `Conflict` when that is replaced or deleted meanwhile; it never
+    /// mixes two.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn get_lob(&self, key: &Key) -> Result<Option<LobReader>> {
+        let Some(space) = space(&self.store)? else { return Ok(None) };
+        let keys = LobKeys::new(key, &self.store)?;
+        let head = keys.head(&self.store, space)?;
+        Ok(head.map(|head| LobReader::new(self.store.clone(), space, keys, head)))
+    }
+
+    /// The length and the version of a large object; nothing when there is none.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn lob_info(&self, key: &Key) -> Result<Option<LobInfo>> {
+        Ok(self.get_lob(key)?.map(|reader| reader.info()))
+    }
+
+    /// Deletes a large object. Tells whether there was one.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn delete_lob(&self, key: &Key, durability: Durability) -> Result<bool> {
+        let Some(space) = space(&self.store)? else { return Ok(false) };
+        let keys = LobKeys::new(key, &self.store)?;
+        while let Some(head) = keys.head(&self.store, space)? {
+            let mut batch = WriteBatch::new(space);
+            batch.delete(&keys.head_key(), Condition::IfVersion(head.version));
+            if self.store.engine.write(&batch, durability)?.version().is_some() {
+                keys.delete_chunks(&self.store, space, &head, None)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Deletes the chunks that no object and no writer needs: what writers that were cut short have
+    /// left, once others have replaced them. The objects stay in use.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn clean_lobs(&self) -> Result<LobCleanReport> {
+        match space(&self.store)? {
+            Some(space) => clean::clean(&self.store, space),
+            None => Ok(LobCleanReport::default()),
+        }
+    }
+}
+
+fn check_options(options: &LobOptions) -> Result<()> {
+    if CHUNK_BYTES.contains(&options.chunk_bytes) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "chunks of {} bytes: give 1 byte to {} MiB",
+        options.chunk_bytes,
+        CHUNK_BYTES.end() >> 20
+    )))
+}
+
+/// The space of large objects, if there are any.
+fn space(store: &Inner) -> Result<Option<SpaceId>> {
+    if let Some(space) = store.lobs.get() {
+        return Ok(Some(*space));
+    }
+    let found = store.engine.spaces()?.into_iter().find(|space| space.name == SPACE);
+    Ok(found.map(|space| *store.lobs.get_or_init(|| space.id)))
+}
+
+fn made_space(store: &Arc<Inner>) -> Result<SpaceId> {
+    if let Some(space) = space(store)? {
+        return Ok(space);
+    }
+    match store.engine.create_space(SPACE, &KeyShape::new([KeyPart::Path])) {
+        Err(error) if error.kind() == ErrorKind::Conflict => space(store)?.ok_or(error),
+        made => made.map(|made| *store.lobs.get_or_init(|| made)),
+    }
+}
+
+/// What an append goes on from.
+fn base_of(head: Option<&Head>) -> Base {
+    head.map_or_else(Base::default, |head| Base {
+        version: head.version,
+        bytes: head.bytes() / head.chunk_bytes as u64 * head.chunk_bytes as u64,
+    })
+}

@@ -1,0 +1,134 @@
+//! Reading an object.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use tonnage_engine::{Error, Projection, Result, Rows, Slices, SpaceId};
+
+use super::LobInfo;
+use super::head::Head;
+use super::keys::LobKeys;
+use crate::inner::Inner;
+
+/// Reads a large object, from any place, in memory for one chunk.
+pub struct LobReader {
+    store: Arc<Inner>,
+    space: SpaceId,
+    keys: LobKeys,
+    head: Head,
+    position: u64,
+    /// The generation and number of the chunk in `rows`.
+    chunk: Option<(u64, u64)>,
+    rows: Rows,
+}
+
+/// Where a byte of the object lies.
+struct Spot {
+    generation: u64,
+    number: u64,
+    /// In the chunk.
+    offset: usize,
+    /// How many bytes of the object the chunk has.
+    len: usize,
+}
+
+impl LobReader {
+    pub(super) fn new(store: Arc<Inner>, space: SpaceId, keys: LobKeys, head: Head) -> Self {
+        Self { store, space, keys, head, position: 0, chunk: None, rows: Rows::new() }
+    }
+
+    /// The length and the version of the object.
+    pub fn info(&self) -> LobInfo {
+        LobInfo { bytes: self.head.bytes(), version: self.head.version }
+    }
+
+    /// Reads what comes next, up to the end of a chunk; 0 bytes at the end of the object.
+    ///
+    /// # Errors
+    /// `Conflict` when the object was replaced or deleted meanwhile, `Corruption` when a chunk is
+    /// missing; what the engine says.
+    pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let Some(spot) = self.spot().filter(|_| !buffer.is_empty()) else { return Ok(0) };
+        self.fetch(&spot)?;
+        let chunk = &self.rows.values.get(0)[spot.offset..spot.len];
+        let taken = chunk.len().min(buffer.len());
+        buffer[..taken].copy_from_slice(&chunk[..taken]);
+        self.position += taken as u64;
+        Ok(taken)
+    }
+
+    fn spot(&self) -> Option<Spot> {
+        let chunk_bytes = self.head.chunk_bytes as u64;
+        let mut before = self.position;
+        for segment in &self.head.segments {
+            if before < segment.bytes {
+                let number = before / chunk_bytes;
+                let len = (segment.bytes - number * chunk_bytes).min(chunk_bytes) as usize;
+                let offset = (before % chunk_bytes) as usize;
+                return Some(Spot { generation: segment.generation, number, offset, len });
+            }
+            before -= segment.bytes;
+        }
+        None
+    }
+
+    /// Has the chunk at hand.
+    fn fetch(&mut self, spot: &Spot) -> Result<()> {
+        let wanted = (spot.generation, spot.number);
+        if self.chunk == Some(wanted) {
+            return Ok(());
+        }
+        self.chunk = None;
+        let (store, space, keys) = (&self.store, self.space, &self.keys);
+        let chunk = read_chunk(store, space, keys, wanted.0, wanted.1, &mut self.rows)?;
+        if chunk.is_some_and(|chunk| chunk.len() >= spot.len) {
+            self.chunk = Some(wanted);
+            return Ok(());
+        }
+        let name = self.keys.name();
+        match self.keys.head(&self.store, self.space)? {
+            Some(head) if head.version == self.head.version => Err(Error::corruption(format!(
+                "{name}: chunk {} of generation {} of the large object is missing: restore the store from a backup",
+                spot.number, spot.generation
+            ))),
+            _ => Err(Error::conflict(format!(
+                "{name}: the large object was replaced or deleted while it was read: read it again"
+            ))),
+        }
+    }
+}
+
+impl Read for LobReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read_some(buffer).map_err(io::Error::other)
+    }
+}
+
+impl Seek for LobReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(offset) => self.head.bytes().checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+        };
+        self.position = position.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidInput, "a place before the first byte")
+        })?;
+        Ok(self.position)
+    }
+}
+
+/// The bytes of a chunk, in `rows`; nothing when it is not there.
+pub(super) fn read_chunk<'r>(
+    store: &Inner,
+    space: SpaceId,
+    keys: &LobKeys,
+    generation: u64,
+    number: u64,
+    rows: &'r mut Rows,
+) -> Result<Option<&'r [u8]>> {
+    let mut wanted = Slices::new();
+    wanted.push(&keys.chunk_key(generation, number));
+    store.engine.read(space, &wanted, Projection::KeysAndValues, rows)?;
+    Ok((!rows.is_empty()).then(|| rows.values.get(0)))
+}

@@ -1,0 +1,7 @@
+//! Large objects: whole or not there, whatever their size and whoever writes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod model;
+mod rules;
