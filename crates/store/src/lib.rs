@@ -29,6 +29,7 @@
 //! ```
 
 pub mod backup;
+mod acks;
 pub mod bulk;
 mod cancel;
 pub mod catalog;
@@ -46,6 +47,7 @@ mod store;
 pub mod table;
 pub mod value;
 
+pub use acks::Acks;
 pub use arrow;
 pub use backup::{
     BackupInfo, BackupOptions, BackupReport, BackupRepository, BackupVerifyReport, PruneReport,
@@ -71,7 +73,8 @@ pub use index::{
     IndexScanOptions,
 };
 pub use kv::{
-    Depth, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, Pairs,
+    BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
+    PairOperation, Pairs,
 };
 pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobWriter};
 pub use read::control::{ReadMetrics, ReadProgress};
@@ -79,8 +82,8 @@ pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, EnumSymbols, TableDefinition, TableSchema};
 pub use store::{Store, StoreBuilder};
 pub use table::{
-    RowOperation, RowScan, RowSession, StoredRow, Table, TableScanOptions, WriteOptions,
-    WriteResult,
+    DeleteOptions, Exchanged, RowOperation, RowScan, RowSession, StoredRow, Table,
+    TableScanOptions, WriteOptions, WriteResult,
 };
 pub use tonnage_engine::{
     Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting,

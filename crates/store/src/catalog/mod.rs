@@ -180,7 +180,8 @@ impl Catalog {
     /// Makes a table. The answer tells whether it was made now.
     ///
     /// # Errors
-    /// `Conflict` when there is one of that name and `if_not_exists` is off; `Invalid` for a
+    /// `Conflict` when there is one of that name and `if_not_exists` is off, or when its definition
+    /// differs, naming the difference; `Invalid` for a
     /// definition that breaks a rule; `NotFound` when the table above it does not exist.
     pub fn create_table(
         &self,
@@ -189,11 +190,11 @@ impl Catalog {
     ) -> Result<(Arc<TableEntry>, bool)> {
         let _ddl = self.lock();
         if let Some(entry) = self.find(&definition.path) {
-            return if if_not_exists {
-                Ok((entry, false))
-            } else {
-                Err(Error::conflict(format!("table {} exists already", entry.schema.path)))
-            };
+            if !if_not_exists {
+                return Err(Error::conflict(format!("table {} exists already", entry.schema.path)));
+            }
+            self.check_same(definition, &entry)?;
+            return Ok((entry, false));
         }
         match definition.path.rsplit_once('.') {
             None => self.create_root(definition)?,
@@ -205,6 +206,21 @@ impl Catalog {
             }
         }
         Ok((self.table(&definition.path)?, true))
+    }
+
+    /// Refuses a definition that asks for another table than the one that is there.
+    fn check_same(&self, definition: &TableDefinition, entry: &TableEntry) -> Result<()> {
+        let schema = &entry.schema;
+        let parent = schema.parent_path().map(|path| self.table(path)).transpose()?;
+        let parent = parent.as_ref().map(|parent| &parent.schema);
+        let wanted = TableSchema::define(definition, parent, schema.table_id)?;
+        match schema.difference(&wanted) {
+            None => Ok(()),
+            Some(difference) => Err(Error::conflict(format!(
+                "table {} exists and is not as it is asked for: {difference}; alter it, or leave the definition as it is",
+                schema.path
+            ))),
+        }
     }
 
     fn create_root(&self, definition: &TableDefinition) -> Result<()> {

@@ -76,6 +76,25 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// Carries out batches on rows of one table, each by itself, with the entries of their indexes.
+    pub(crate) fn write_many_rows(
+        &self,
+        batches: &[WriteBatch],
+        table: &Arc<TableEntry>,
+        durability: Durability,
+    ) -> Vec<Result<WriteOutcome>> {
+        let tables = std::slice::from_ref(table);
+        let pass = self.gate.enter();
+        let is_alone = check_exists(table).is_ok() && !table.indexes.any();
+        if is_alone {
+            return self.engine.write_many(batches, durability);
+        }
+        drop(pass);
+        batches.iter().map(|batch| self.write_rows(batch, tables, durability)).collect()
+    }
+}
+
 fn check_exists(table: &TableEntry) -> Result<()> {
     if table.indexes.is_dropped() {
         return Err(dropped(&table.schema.path));

@@ -4,6 +4,7 @@
 //! in the order of their minor paths.
 
 mod bulk;
+mod exchange;
 mod key;
 mod pairs;
 mod scope;
@@ -16,6 +17,7 @@ use tonnage_engine::{
 };
 
 pub use bulk::{BulkPairs, PairGetOptions};
+pub use exchange::ExchangedPair;
 pub use key::Key;
 pub use pairs::{Pair, PairBatch, Pairs};
 pub use scope::{Depth, KeyRange};
@@ -26,6 +28,22 @@ use crate::inner::Inner;
 use crate::table::{WriteOptions, WriteResult};
 
 /// A handle on the key/value pairs of a store.
+///
+/// ```
+/// # fn main() -> tonnage::Result<()> {
+/// use tonnage::{Depth, Key, PairGetOptions, Store, WriteOptions};
+///
+/// let store = Store::open("memory:")?;
+/// let pairs = store.kv();
+/// let key = |field: &str| Key::new(["users", "ada"], [field]);
+/// pairs.put(&key("email"), b"ada@example.com", &WriteOptions::default())?;
+/// pairs.put(&key("phone"), b"555", &WriteOptions::default())?;
+/// let options = PairGetOptions { depth: Depth::DescendantsOnly, ..Default::default() };
+/// let ada = pairs.get_subtree(&Key::new(["users", "ada"], [""; 0]), &options)?;
+/// assert_eq!(ada.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct KeyValue {
     pub(crate) store: Arc<Inner>,
@@ -113,6 +131,10 @@ impl KeyValue {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<WriteResult> {
+        if options.keep_ttl {
+            return Ok(self.put_returning(key, value, condition, options)?.result);
+        }
+        options.check()?;
         let mut batch = WriteBatch::new(self.store.pairs);
         self.add_put(&mut batch, key, value, condition, options)?;
         Ok(self.store.engine.write(&batch, options.durability)?.into())
@@ -206,6 +228,7 @@ impl KeyValue {
         if operations.is_empty() {
             return Err(Error::invalid("an atomic write needs at least one operation"));
         }
+        options.check_blind()?;
         let mut batch = WriteBatch::new(self.store.pairs);
         let mut bytes = Vec::new();
         for operation in operations {
@@ -247,7 +270,7 @@ impl KeyValue {
     /// # Errors
     /// `Invalid` for a key without a major component, or over the limit; for a range without a
     /// depth.
-    pub fn multi_get(&self, parent: &Key, options: &PairGetOptions) -> Result<Vec<Pair>> {
+    pub fn get_subtree(&self, parent: &Key, options: &PairGetOptions) -> Result<Vec<Pair>> {
         let mut pairs = Vec::new();
         for batch in self.bulk_get(std::iter::once(parent.clone()), options)? {
             let batch = batch?;
@@ -262,7 +285,7 @@ impl KeyValue {
     ///
     /// # Errors
     /// `Invalid` for a key without a major component.
-    pub fn multi_delete(
+    pub fn delete_subtree(
         &self,
         parent: &Key,
         depth: Depth,

@@ -3,6 +3,7 @@
 mod build;
 mod column;
 mod column_type;
+mod difference;
 mod enum_type;
 mod interned;
 mod layout;

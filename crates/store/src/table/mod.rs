@@ -1,31 +1,28 @@
 //! A table: single rows, atomic groups of rows, and the way to bulk reads.
 
+mod delete;
+mod exchange;
+mod many;
 mod options;
 mod session;
 mod write;
 
 use std::sync::Arc;
 
-use tonnage_engine::{
-    Condition, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
-};
+use tonnage_engine::{Condition, Error, Ranges, Result, Rows, Slices, WriteBatch};
 
-pub use options::{StoredRow, TableScanOptions, WriteOptions, WriteResult};
+pub use exchange::Exchanged;
+pub use options::{DeleteOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult};
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
 
 use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource};
-use crate::catalog::Relatives;
 use crate::catalog::{TableEntry, unknown_index};
-use crate::codec::FieldRange;
 use crate::index::Index;
 use crate::inner::Inner;
 use crate::row::Row;
 use crate::schema::TableSchema;
-
-/// Rows deleted by one atomic batch of a [`Table::multi_delete`].
-const DELETE_ROWS_MAX: usize = 10_000;
 
 /// A handle on a table. It keeps to the schema that the table had when the handle was made,
 /// whatever ALTER TABLE does since: rows written through an older handle stay readable, and an
@@ -101,8 +98,12 @@ impl Table {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<WriteResult> {
+        options.check()?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
         self.entry.codec.encode_row(row, &mut key, &mut value)?;
+        if options.keep_ttl {
+            return Ok(self.exchange(&key, Some(&value), condition, options)?.result);
+        }
         let mut batch = WriteBatch::new(self.entry.space);
         batch.put(&key, &value, self.store.write_expiry_ms(&self.entry, options), condition);
         Ok(self
@@ -138,6 +139,7 @@ impl Table {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<WriteResult> {
+        options.check()?;
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             return Ok(WriteResult::ConditionFailed { operation: 0, current: None });
@@ -162,64 +164,7 @@ impl Table {
             return Ok(None);
         }
         let keys: Slices = [&bytes[..]].into_iter().collect();
-        let mut rows = Rows::new();
-        self.store.engine.read(self.entry.space, &keys, Projection::KeysAndValues, &mut rows)?;
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let row = self.entry.codec.decode_row(rows.keys.get(0), rows.values.get(0))?;
-        Ok(Some(StoredRow { row, version: rows.versions[0], expires_at_ms: rows.expiries_ms[0] }))
-    }
-
-    /// Deletes all rows under a partial key, within a range of its first open column if one is
-    /// given, and with them the rows of the child tables named. Tells how many rows went. Rows go
-    /// in batches, each atomic, of ten thousand rows, or of about 4 MiB of keys where these are
-    /// long.
-    ///
-    /// # Errors
-    /// `Invalid` for a key without its whole shard key, naming the column.
-    pub fn multi_delete(
-        &self,
-        partial_key: &Row,
-        range: Option<&FieldRange>,
-        children: &[String],
-        durability: Durability,
-    ) -> Result<u64> {
-        let relatives = Relatives::find(&self.store.catalog, self.entry.clone(), children)?;
-        if let Some(ancestor) = relatives.ancestors.first() {
-            return Err(Error::invalid(format!(
-                "{} is not a child table of {}: only rows of child tables go along",
-                ancestor.schema.path,
-                self.path()
-            )));
-        }
-        let mut ranges = Ranges::new();
-        let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
-        let Some(columns) = self.entry.codec.lookup_partial_row(partial_key, &mut prefix)? else {
-            return Ok(0);
-        };
-        match range {
-            Some(range) => {
-                self.entry.codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?
-            }
-            None => self.entry.codec.prefix_bounds(&prefix, &mut start, &mut end),
-        }
-        ranges.push(&start, &end);
-        let options = ScanOptions {
-            projection: Projection::KeysOnly,
-            filter: Some(relatives.filter()),
-            batch_rows_max: DELETE_ROWS_MAX,
-            ..ScanOptions::default()
-        };
-        let mut scanner = self.store.engine.scan(self.entry.space, ranges, options)?;
-        let (mut rows, mut deleted) = (Rows::new(), 0);
-        while scanner.next_batch(&mut rows)? {
-            let mut batch = WriteBatch::new(self.entry.space);
-            rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
-            self.store.write_rows(&batch, &relatives.owners(&rows.keys)?, durability)?;
-            deleted += rows.len() as u64;
-        }
-        Ok(deleted)
+        self.stored(&keys, &mut Rows::new())
     }
 
     /// A session for one thread that reads and writes row after row: it keeps its memory, so that

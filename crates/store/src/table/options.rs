@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
 
+use crate::acks::Acks;
 use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
 use crate::cancel::Cancel;
 use crate::codec::FieldRange;
@@ -14,11 +15,52 @@ use crate::row::Row;
 pub struct WriteOptions {
     /// When the write is acknowledged.
     pub durability: Durability,
+    /// How many copies must have it by then.
+    pub acks: Acks,
     /// How long the row lives: zero is for ever, and without it the table's own time to live holds.
     pub ttl: Option<Duration>,
     /// When the row expires, as [`StoredRow::expires_at_ms`] tells it: for a row that is written
     /// back with the life it had. Comes before `ttl`.
     pub expires_at_ms: Option<u64>,
+    /// Whether a row that replaces another lives as long as that one would have; a new row lives as
+    /// the other two say. For single rows and pairs.
+    pub keep_ttl: bool,
+}
+
+impl WriteOptions {
+    /// Refuses what contradicts itself.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.keep_ttl && self.expires_at_ms.is_some() {
+            return Err(Error::invalid(
+                "keep_ttl and expires_at_ms both say when the row expires: give one of them",
+            ));
+        }
+        self.acks.check(self.durability)
+    }
+
+    /// The same where a row is not read before it is written.
+    pub(crate) fn check_blind(&self) -> Result<()> {
+        if self.keep_ttl {
+            return Err(Error::invalid(
+                "keep_ttl goes with writes of single rows and pairs: put them one by one, or give expires_at_ms",
+            ));
+        }
+        self.check()
+    }
+}
+
+/// How to delete the rows of a partial key.
+#[derive(Clone, Debug, Default)]
+pub struct DeleteOptions {
+    /// A range of the first key column that the key leaves open.
+    pub range: Option<FieldRange>,
+    /// Tables whose rows go along, by path: child tables with all rows below those deleted, and
+    /// ancestors with the rows above them.
+    pub relatives: Vec<String>,
+    /// When the deletion is acknowledged.
+    pub durability: Durability,
+    /// How many copies must have it by then.
+    pub acks: Acks,
 }
 
 /// What became of a conditional write.

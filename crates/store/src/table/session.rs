@@ -91,6 +91,7 @@ impl RowSession {
     /// # Errors
     /// `Invalid` for a row that does not fit, naming the column.
     pub fn put(&mut self, row: &[ValueRef<'_>], options: &WriteOptions) -> Result<u64> {
+        options.check_blind()?;
         self.entry.codec.encode_cells(row, &mut self.key, &mut self.value)?;
         self.batch.clear();
         self.batch.put(

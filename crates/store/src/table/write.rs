@@ -68,6 +68,7 @@ pub(crate) fn atomic_write(
     let Some(first) = operations.first() else {
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
+    options.check_blind()?;
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());

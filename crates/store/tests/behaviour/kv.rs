@@ -134,7 +134,7 @@ fn a_multi_get_looks_as_deep_as_asked_for(
     put_all(&store, &["/s/-/a", "/s/-/a/1", "/s/-/a/1/x", "/s/-/a/2", "/s/-/a/3/y"]);
     let pairs = store
         .kv()
-        .multi_get(&key("/s/-/a"), &PairGetOptions { depth, ..Default::default() })
+        .get_subtree(&key("/s/-/a"), &PairGetOptions { depth, ..Default::default() })
         .unwrap();
     assert_eq!(texts(&pairs), expected);
     assert!(pairs.iter().all(|pair| pair.value == pair.key.to_string().as_bytes()));
@@ -146,7 +146,7 @@ fn a_major_path_holds_all_its_pairs_and_no_others(#[values(Memory, RocksDb)] on:
     put_all(&store, &["/s", "/s/-/a", "/s/-/a/1", "/s/t", "/s/t/-/a", "/sa"]);
     let all = PairGetOptions { depth: Depth::ParentAndDescendants, ..Default::default() };
     assert_eq!(
-        texts(&store.kv().multi_get(&key("/s"), &all).unwrap()),
+        texts(&store.kv().get_subtree(&key("/s"), &all).unwrap()),
         ["/s", "/s/-/a", "/s/-/a/1"]
     );
 }
@@ -177,7 +177,7 @@ fn a_key_range_narrows_the_component_below_the_parent(
     );
     let get = |depth| {
         let options = PairGetOptions { depth, range: Some(range.clone()), ..Default::default() };
-        texts(&store.kv().multi_get(&key("/s"), &options).unwrap())
+        texts(&store.kv().get_subtree(&key("/s"), &options).unwrap())
     };
     let below: Vec<String> = expected.iter().map(|minor| format!("/s/-/{minor}")).collect();
     assert_eq!(get(Depth::DescendantsOnly), below);
@@ -248,7 +248,7 @@ fn keys_only_leaves_the_values_out(#[values(Memory, RocksDb)] on: Backend) {
     put_all(&store, &["/s/-/a", "/s/-/b"]);
     let options =
         PairGetOptions { depth: Depth::ChildrenOnly, keys_only: true, ..Default::default() };
-    let pairs = store.kv().multi_get(&key("/s"), &options).unwrap();
+    let pairs = store.kv().get_subtree(&key("/s"), &options).unwrap();
     assert_eq!(texts(&pairs), ["/s/-/a", "/s/-/b"]);
     assert!(pairs.iter().all(|pair| pair.value.is_empty() && pair.version > 0));
 }
@@ -284,7 +284,7 @@ fn operations_under_one_major_path_are_atomic(#[values(Memory, RocksDb)] on: Bac
             .is_stored()
     );
     let all = PairGetOptions { depth: Depth::ParentAndDescendants, ..Default::default() };
-    assert_eq!(texts(&kv.multi_get(&key("/u"), &all).unwrap()), ["/u", "/u/-/b"]);
+    assert_eq!(texts(&kv.get_subtree(&key("/u"), &all).unwrap()), ["/u", "/u/-/b"]);
 
     let mixed =
         kv.write(&[put("/u/-/z", Condition::Always), put("/v/-/z", Condition::Always)], &now());
@@ -388,20 +388,22 @@ fn a_multi_delete_takes_what_a_multi_get_would_give(#[values(Memory, RocksDb)] o
     let kv = store.kv();
     let middle = range(Some(("b", true)), None, "");
     assert_eq!(
-        kv.multi_delete(&key("/s"), Depth::DescendantsOnly, Some(&middle), Durability::Write)
+        kv.delete_subtree(&key("/s"), Depth::DescendantsOnly, Some(&middle), Durability::Write)
             .unwrap(),
         2
     );
     assert_eq!(
-        kv.multi_delete(&key("/s"), Depth::ChildrenOnly, None, Durability::Write).unwrap(),
+        kv.delete_subtree(&key("/s"), Depth::ChildrenOnly, None, Durability::Write).unwrap(),
         1
     );
     assert_eq!(
-        kv.multi_delete(&key("/s"), Depth::ParentAndDescendants, None, Durability::Fsync).unwrap(),
+        kv.delete_subtree(&key("/s"), Depth::ParentAndDescendants, None, Durability::Fsync)
+            .unwrap(),
         2
     );
     assert_eq!(
-        kv.multi_delete(&key("/s"), Depth::ParentAndDescendants, None, Durability::Write).unwrap(),
+        kv.delete_subtree(&key("/s"), Depth::ParentAndDescendants, None, Durability::Write)
+            .unwrap(),
         0
     );
     assert_eq!(kv.count().unwrap(), 1);
@@ -565,7 +567,7 @@ fn what_a_read_cannot_heed_is_refused() {
     }
     let of_itself = PairGetOptions { range, ..Default::default() };
     assert_error(
-        failure(store.kv().multi_get(&key("/s"), &of_itself)),
+        failure(store.kv().get_subtree(&key("/s"), &of_itself)),
         ErrorKind::Invalid,
         &["depth"],
     );
@@ -580,11 +582,11 @@ fn a_key_over_the_limit_is_refused_by_every_read(#[values(Memory, RocksDb)] on: 
     for depth in [Depth::ParentOnly, Depth::ChildrenOnly, Depth::ParentAndDescendants] {
         let options = PairGetOptions { depth, ..Default::default() };
         assert_error(
-            failure(store.kv().multi_get(&long, &options)),
+            failure(store.kv().get_subtree(&long, &options)),
             ErrorKind::Invalid,
             &["key 0", "65536"],
         );
-        let deleted = store.kv().multi_delete(&long, depth, None, Durability::Write);
+        let deleted = store.kv().delete_subtree(&long, depth, None, Durability::Write);
         assert_error(failure(deleted), ErrorKind::Invalid, &["65536"]);
         let mut read = store.kv().bulk_get(vec![key("/a"), long.clone()], &options).unwrap();
         assert!(

@@ -83,7 +83,7 @@ impl DeleteArgs {
     pub(crate) fn run(&self, globals: &Globals) -> Outcome {
         let pairs = globals.open()?.kv();
         let range = self.range.range();
-        let deleted = pairs.multi_delete(
+        let deleted = pairs.delete_subtree(
             &self.key,
             self.depth.into(),
             range.as_ref(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tonnage_engine::{Durability, Error, OnExisting, Result};
 
 use super::{BulkPutCallbacks, NoCallbacks, Progress};
+use crate::acks::Acks;
 use crate::cancel::Cancel;
 
 /// How many entries may fail before a bulk put stops.
@@ -70,6 +71,8 @@ pub struct BulkPutOptions {
     pub request_bytes_max: usize,
     /// When an entry counts as stored.
     pub durability: Durability,
+    /// How many copies must have it by then.
+    pub acks: Acks,
     /// The longest that the load may take; what was read by then is stored, and the error says that
     /// time ran out. It holds whatever streams do: see [`super::EntryStream::next_batch`].
     pub timeout: Option<Duration>,
@@ -105,6 +108,7 @@ impl Default for BulkPutOptions {
             memory_bytes_max: None,
             request_bytes_max: 4 << 20,
             durability: Durability::Write,
+            acks: Acks::default(),
             timeout: None,
             on_existing: OnExisting::Keep,
             errors_max: ErrorsMax::Unlimited,
@@ -134,6 +138,7 @@ impl BulkPutOptions {
                 return Err(Error::invalid(format!("{name} is 0: give a longer one, or none")));
             }
         }
+        self.acks.check(self.durability)?;
         match self.errors_max {
             ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
                 Err(Error::invalid(format!(

@@ -1,7 +1,7 @@
 //! Tables that are altered while rows are written to them.
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Durability, EntryBatch, Payload, Row, Value, WriteOptions};
+use tonnage::{BulkPutOptions, DeleteOptions, EntryBatch, Payload, Row, Value, WriteOptions};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::scripted::scripted;
@@ -57,7 +57,7 @@ fn writes_of_an_indexed_table_pass_while_it_is_altered(#[values(Memory, RocksDb)
             for k in (0..2_000).step_by(100) {
                 old.put(&make(k), &WriteOptions::default()).unwrap();
             }
-            old.multi_delete(&row! { "s" => 1_i64 }, None, &[], Durability::Write).unwrap();
+            old.delete_range(&row! { "s" => 1_i64 }, &DeleteOptions::default()).unwrap();
         }
     });
     assert!(store.check().unwrap().is_sound());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{
-    BulkPutOptions, Durability, EntryBatch, IndexRange, OnExisting, Payload, Row, Store,
+    BulkPutOptions, DeleteOptions, EntryBatch, IndexRange, OnExisting, Payload, Row, Store,
     WriteOptions,
 };
 
@@ -67,7 +67,7 @@ fn write(store: &Store, is_over: &AtomicBool) {
             old.delete(&row! { "plate" => (n * 7) % 200 }, &WriteOptions::default()).unwrap();
         }
         if n % 50 == 0 {
-            old.multi_delete(&row! { "plate" => n % 200 }, None, &[], Durability::Write).unwrap();
+            old.delete_range(&row! { "plate" => n % 200 }, &DeleteOptions::default()).unwrap();
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{
-    Condition, Durability, ErrorKind, FieldRange, IndexRange, ManualClock, RowOperation, Store,
+    Condition, DeleteOptions, ErrorKind, FieldRange, IndexRange, ManualClock, RowOperation, Store,
     WriteOptions, WriteResult,
 };
 
@@ -73,7 +73,7 @@ fn an_atomic_write_keeps_all_entries_up(#[values(Memory, RocksDb)] on: Backend) 
 }
 
 #[rstest]
-fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Backend) {
+fn a_deleted_range_takes_the_entries_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE t (s LONG, k LONG, x LONG, PRIMARY KEY (SHARD(s), k)); CREATE TABLE t.c (n LONG, x LONG, PRIMARY KEY (n));
          CREATE INDEX i ON t (x); CREATE INDEX i ON t.c (x)",
@@ -91,14 +91,12 @@ fn a_multi_delete_takes_the_entries_along(#[values(Memory, RocksDb)] on: Backend
             .put(&row! { "s" => 1_i64, "k" => k, "n" => 1_i64, "x" => k }, &options)
             .unwrap();
     }
-    let range = FieldRange::of("k").before(15_i64);
-    let children = ["t.c".to_string()];
-    let deleted = store.table("t").unwrap().multi_delete(
-        &row! { "s" => 1_i64 },
-        Some(&range),
-        &children,
-        Durability::Write,
-    );
+    let options = DeleteOptions {
+        range: Some(FieldRange::of("k").before(15_i64)),
+        relatives: vec!["t.c".into()],
+        ..Default::default()
+    };
+    let deleted = store.table("t").unwrap().delete_range(&row! { "s" => 1_i64 }, &options);
     assert_eq!((deleted.unwrap(), stale_entries(&store)), (30, 0));
 }
 
@@ -176,7 +174,7 @@ fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Back
 /// Each row of the batch is deleted on condition that it is the one that was read. One row that
 /// somebody wrote all the time used to make the whole batch begin anew, without end.
 #[rstest]
-fn a_multi_delete_gets_through_beside_a_row_that_never_rests(
+fn a_deleted_range_gets_through_beside_a_row_that_never_rests(
     #[values(Memory, RocksDb)] on: Backend,
 ) {
     const PATIENCE: Duration = Duration::from_secs(60);
@@ -196,7 +194,7 @@ fn a_multi_delete_gets_through_beside_a_row_that_never_rests(
                 table.put(&make(1_500, x), &WriteOptions::default()).unwrap();
             }
         });
-        let deleted = table.multi_delete(&row! { "s" => 1_i64 }, None, &[], Durability::Write);
+        let deleted = table.delete_range(&row! { "s" => 1_i64 }, &DeleteOptions::default());
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(deleted.unwrap(), 3_000);
     });
@@ -208,7 +206,7 @@ fn a_multi_delete_gets_through_beside_a_row_that_never_rests(
 /// The rows are read in pieces of a few mebibytes. They used to be read all together, whatever
 /// their size.
 #[rstest]
-fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, RocksDb)] on: Backend) {
+fn a_deleted_range_of_large_rows_takes_their_entries_along(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(
         "CREATE TABLE t (s LONG, k LONG, x LONG, text STRING, PRIMARY KEY (SHARD(s), k)); CREATE INDEX i ON t (x); CREATE INDEX j ON t (k, x)",
     );
@@ -217,13 +215,9 @@ fn a_multi_delete_of_large_rows_takes_their_entries_along(#[values(Memory, Rocks
         let row = row! { "s" => 1_i64, "k" => k, "x" => k % 7, "text" => text.as_str() };
         store.table("t").unwrap().put(&row, &WriteOptions::default()).unwrap();
     }
-    let range = FieldRange::of("k").from(5_i64);
-    let deleted = store.table("t").unwrap().multi_delete(
-        &row! { "s" => 1_i64 },
-        Some(&range),
-        &[],
-        Durability::Write,
-    );
+    let range = Some(FieldRange::of("k").from(5_i64));
+    let options = DeleteOptions { range, ..Default::default() };
+    let deleted = store.table("t").unwrap().delete_range(&row! { "s" => 1_i64 }, &options);
     assert_eq!((deleted.unwrap(), stale_entries(&store)), (55, 0));
     assert_eq!(store.table("t").unwrap().count().unwrap(), 5);
 }

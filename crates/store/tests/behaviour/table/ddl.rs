@@ -147,3 +147,39 @@ fn a_statement_that_breaks_a_rule_is_refused(
         .iter()
         .for_each(|name| assert!(message.contains(name), "'{name}' is not named in: {error}"));
 }
+
+#[rstest]
+fn a_table_that_is_made_again_must_be_as_it_is(#[values(Memory, RocksDb)] on: Backend) {
+    let store = on.with_tables(
+        "CREATE TABLE t (s LONG, k STRING, v DOUBLE DEFAULT 1.5, PRIMARY KEY (SHARD(s), k)) USING TTL 3 DAYS; CREATE TABLE t.c (n LONG, PRIMARY KEY (n))",
+    );
+    let again =
+        |definition: &str| store.execute(&format!("CREATE TABLE IF NOT EXISTS {definition}"));
+    again("T (S LONG, K STRING, V DOUBLE DEFAULT 1.5, PRIMARY KEY (SHARD(s), k)) USING TTL 3 DAYS")
+        .unwrap();
+    again("t.c (n LONG, PRIMARY KEY (n))").unwrap();
+    for (definition, difference) in [
+        ("t (s LONG, k STRING, PRIMARY KEY (SHARD(s), k)) USING TTL 3 DAYS", "'v' besides"),
+        (
+            "t (s LONG, k STRING, v DOUBLE DEFAULT 1.5, w LONG, PRIMARY KEY (SHARD(s), k)) USING TTL 3 DAYS",
+            "no column 'w'",
+        ),
+        (
+            "t (s LONG, k STRING, v LONG, PRIMARY KEY (SHARD(s), k)) USING TTL 3 DAYS",
+            "'v' is DOUBLE, not LONG",
+        ),
+        (
+            "t (s LONG, k STRING, v DOUBLE DEFAULT 2.5, PRIMARY KEY (SHARD(s), k)) USING TTL 3 DAYS",
+            "default of its column 'v' is 1.5, not 2.5",
+        ),
+        (
+            "t (s LONG, k STRING, v DOUBLE DEFAULT 1.5, PRIMARY KEY (s, k)) USING TTL 3 DAYS",
+            "shard key is (s), not (s, k)",
+        ),
+        ("t (s LONG, k STRING, v DOUBLE DEFAULT 1.5, PRIMARY KEY (SHARD(s), k))", "not for ever"),
+        ("t.c (n STRING, PRIMARY KEY (n))", "'n' is LONG, not STRING"),
+    ] {
+        let error = crate::common::failure(again(definition));
+        crate::common::assert_error(error, tonnage::ErrorKind::Conflict, &[difference]);
+    }
+}

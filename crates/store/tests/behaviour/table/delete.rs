@@ -1,7 +1,7 @@
 //! Deleting many rows by a partial key.
 
 use rstest::rstest;
-use tonnage::{Durability, ErrorKind, FieldRange, Row, Store};
+use tonnage::{DeleteOptions, ErrorKind, FieldRange, Row, Store};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone_key, price_of};
@@ -21,7 +21,8 @@ fn delete(
     children: &[&str],
 ) -> tonnage::Result<u64> {
     let children: Vec<String> = children.iter().map(|child| child.to_string()).collect();
-    store.table("phones").unwrap().multi_delete(&key, range.as_ref(), &children, Durability::Write)
+    let options = DeleteOptions { range, relatives: children, ..Default::default() };
+    store.table("phones").unwrap().delete_range(&key, &options)
 }
 
 #[rstest]
@@ -99,13 +100,20 @@ fn a_child_that_is_none_is_refused(#[values(Memory, RocksDb)] on: Backend) {
         ErrorKind::Invalid,
         &["ships", "phones"],
     );
-    let images = store.table("phones.images").unwrap();
-    let upward = images.multi_delete(
-        &row! { "maker" => "Nokia" },
-        None,
-        &["phones".to_string()],
-        Durability::Write,
-    );
-    assert_error(failure(upward), ErrorKind::Invalid, &["phones", "child"]);
     assert_eq!(counts(&store), (8, 16));
+}
+
+/// Oracle's multiDelete with ancestors: the rows above those deleted go too, and no other.
+#[rstest]
+fn rows_above_go_along_where_they_are_asked_for(#[values(Memory, RocksDb)] on: Backend) {
+    let store = shop::stocked(on, 3);
+    let images = store.table("phones.images").unwrap();
+    let options = DeleteOptions {
+        relatives: vec!["phones".into()],
+        range: Some(FieldRange::of("price").to(price_of(1))),
+        ..Default::default()
+    };
+    let deleted = images.delete_range(&row! { "maker" => "Nokia" }, &options).unwrap();
+    assert_eq!(deleted, 2 * 2 + 2, "two pictures of each of two phones, and the phones");
+    assert_eq!(counts(&store), (12 - 2, 24 - 4));
 }

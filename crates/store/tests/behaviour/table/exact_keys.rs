@@ -72,9 +72,8 @@ fn a_value_that_its_column_would_round_finds_nothing(
             index.count_entries(&IndexRange::prefix([asked.clone()]), 10).unwrap(),
             rows as u64
         );
-        let deleted = table
-            .multi_delete(&row! { "k" => asked.clone() }, None, &[], Default::default())
-            .unwrap();
+        let deleted =
+            table.delete_range(&row! { "k" => asked.clone() }, &Default::default()).unwrap();
         assert_eq!(deleted, rows as u64);
         assert!(!table.delete(&key, &now()).unwrap(), "it is gone, or was never there");
         if rows == 1 {

@@ -5,6 +5,8 @@ mod atomic;
 mod ddl;
 mod delete;
 mod exact_keys;
+mod many;
+mod returning;
 mod session;
 mod ttl;
 mod types;

@@ -1,0 +1,87 @@
+//! Writes that tell which pair was there before; see [`crate::table`] for how.
+
+use tonnage_engine::{Condition, Result, WriteBatch, WriteOutcome};
+
+use super::{Key, KeyValue, Pair};
+use crate::table::{WriteOptions, WriteResult};
+
+/// What became of a write, and the pair that it found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExchangedPair {
+    /// What became of the write.
+    pub result: WriteResult,
+    /// The pair that was stored before, if there was one.
+    pub previous: Option<Pair>,
+}
+
+impl KeyValue {
+    /// Stores a value if a condition holds of the pair under its key, and tells which pair that
+    /// was.
+    ///
+    /// # Errors
+    /// As [`KeyValue::put`].
+    pub fn put_returning(
+        &self,
+        key: &Key,
+        value: &[u8],
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<ExchangedPair> {
+        options.check()?;
+        self.exchange(key, Some(value), condition, options)
+    }
+
+    /// Deletes the pair under a key if a condition holds of it, and tells which pair that was.
+    ///
+    /// # Errors
+    /// As [`KeyValue::delete`].
+    pub fn delete_returning(
+        &self,
+        key: &Key,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<ExchangedPair> {
+        options.check()?;
+        self.exchange(key, None, condition, options)
+    }
+
+    fn exchange(
+        &self,
+        key: &Key,
+        value: Option<&[u8]>,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<ExchangedPair> {
+        loop {
+            let previous = self.get(key)?;
+            let current = previous.as_ref().map(|pair| pair.version);
+            if !condition.holds(current) {
+                let result = WriteResult::ConditionFailed { operation: 0, current };
+                return Ok(ExchangedPair { result, previous });
+            }
+            let unchanged = current.map_or(Condition::IfAbsent, Condition::IfVersion);
+            let mut batch = WriteBatch::new(self.store.pairs);
+            match value {
+                None => {
+                    let mut bytes = Vec::new();
+                    key.encode(&mut bytes)?;
+                    batch.delete(&bytes, unchanged);
+                }
+                Some(value) => {
+                    let kept = previous.as_ref().filter(|_| options.keep_ttl);
+                    let expires_at_ms = kept.map(|pair| pair.expires_at_ms);
+                    let options = WriteOptions {
+                        expires_at_ms: expires_at_ms.or(options.expires_at_ms),
+                        ..*options
+                    };
+                    self.add_put(&mut batch, key, value, unchanged, &options)?;
+                }
+            }
+            let outcome = self.store.engine.write(&batch, options.durability)?;
+            if let WriteOutcome::Applied { .. } = outcome {
+                return Ok(ExchangedPair { result: outcome.into(), previous });
+            }
+        }
+    }
+}

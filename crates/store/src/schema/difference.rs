@@ -1,0 +1,60 @@
+//! What tells one table from another as it is asked for.
+
+use super::{Column, TableSchema};
+use crate::Value;
+
+impl TableSchema {
+    /// The first thing in which this table is not as another definition has it, for a message.
+    pub(crate) fn difference(&self, wanted: &TableSchema) -> Option<String> {
+        for column in &wanted.columns {
+            let Some(place) = self.column_index(&column.name) else {
+                return Some(format!("it has no column '{}'", column.name));
+            };
+            let difference = self.columns[place].difference(column);
+            if difference.is_some() {
+                return difference;
+            }
+        }
+        let further = |column: &&Column| wanted.column_index(&column.name).is_none();
+        if let Some(column) = self.columns.iter().find(further) {
+            return Some(format!("it has a column '{}' besides", column.name));
+        }
+        let key = |schema: &TableSchema, len: usize| {
+            let names = schema.key_columns().take(len).map(|column| column.name.as_str());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        for (what, of) in [
+            ("primary key", [self.key.len(), wanted.key.len()]),
+            ("shard key", [self.shard_key_len, wanted.shard_key_len]),
+        ] {
+            let [is, asked] = [key(self, of[0]), key(wanted, of[1])];
+            if !is.eq_ignore_ascii_case(&asked) {
+                return Some(format!("its {what} is ({is}), not ({asked})"));
+            }
+        }
+        let ttl = |ttl: Option<u64>| ttl.map_or("for ever".into(), |ms| format!("{ms} ms"));
+        (self.ttl_ms != wanted.ttl_ms)
+            .then(|| format!("its rows live {}, not {}", ttl(self.ttl_ms), ttl(wanted.ttl_ms)))
+    }
+}
+
+impl Column {
+    fn difference(&self, wanted: &Column) -> Option<String> {
+        let name = &self.name;
+        if self.column_type != wanted.column_type {
+            let [is, asked] = [&self.column_type, &wanted.column_type];
+            return Some(format!("its column '{name}' is {is}, not {asked}"));
+        }
+        if self.nullable != wanted.nullable {
+            let may = if self.nullable { "may be NULL" } else { "may not be NULL" };
+            return Some(format!("its column '{name}' {may}"));
+        }
+        let show = |default: &Option<Value>| {
+            default.as_ref().map_or("none".into(), |default| format!("{default}"))
+        };
+        (self.default != wanted.default).then(|| {
+            let [is, asked] = [show(&self.default), show(&wanted.default)];
+            format!("the default of its column '{name}' is {is}, not {asked}")
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Deleting the rows of a partial key, with those of relatives.
+
+use std::sync::Arc;
+
+use tonnage_engine::{
+    Condition, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
+};
+
+use super::{DeleteOptions, Table};
+use crate::catalog::{Relatives, TableEntry};
+use crate::codec::FieldRange;
+use crate::row::Row;
+
+/// Rows deleted by one atomic batch.
+const BATCH_ROWS_MAX: usize = 10_000;
+
+impl Table {
+    /// Deletes all rows under a partial key, within a range of its first open column if one is
+    /// given, and with them the rows of the relatives named. Tells how many rows went, those of
+    /// relatives among them. Rows go in batches, each atomic, of ten thousand rows, or of about
+    /// 4 MiB of keys where these are long.
+    ///
+    /// # Errors
+    /// `Invalid` for a key without its whole shard key, naming the column.
+    pub fn delete_range(&self, partial_key: &Row, options: &DeleteOptions) -> Result<u64> {
+        options.acks.check(options.durability)?;
+        let catalog = &self.store.catalog;
+        let relatives = Relatives::find(catalog, self.entry.clone(), &options.relatives)?;
+        let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
+        let codec = &self.entry.codec;
+        let Some(columns) = codec.lookup_partial_row(partial_key, &mut prefix)? else {
+            return Ok(0);
+        };
+        match &options.range {
+            Some(range) => codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?,
+            None => codec.prefix_bounds(&prefix, &mut start, &mut end),
+        }
+        let mut ranges = Ranges::new();
+        ranges.push(&start, &end);
+        let scan = ScanOptions {
+            projection: Projection::KeysOnly,
+            filter: Some(relatives.filter()),
+            batch_rows_max: BATCH_ROWS_MAX,
+            ..ScanOptions::default()
+        };
+        let mut scanner = self.store.engine.scan(self.entry.space, ranges, scan)?;
+        let (mut rows, mut deleted) = (Rows::new(), 0);
+        while scanner.next_batch(&mut rows)? {
+            let mut batch = WriteBatch::new(self.entry.space);
+            let mut owners = relatives.owners(&rows.keys)?;
+            rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
+            self.push_ancestors(&relatives, &rows.keys, &mut batch, &mut owners)?;
+            self.store.write_rows(&batch, &owners, options.durability)?;
+            deleted += batch.len() as u64;
+        }
+        Ok(deleted)
+    }
+
+    /// [`Table::delete_range`] by the name and with the arguments that it had before.
+    ///
+    /// # Errors
+    /// As [`Table::delete_range`].
+    pub fn multi_delete(
+        &self,
+        partial_key: &Row,
+        range: Option<&FieldRange>,
+        relatives: &[String],
+        durability: Durability,
+    ) -> Result<u64> {
+        let options = DeleteOptions {
+            range: range.cloned(),
+            relatives: relatives.to_vec(),
+            durability,
+            ..DeleteOptions::default()
+        };
+        self.delete_range(partial_key, &options)
+    }
+
+    /// Adds the stored rows of wanted ancestors of some keys.
+    fn push_ancestors(
+        &self,
+        relatives: &Relatives,
+        keys: &Slices,
+        batch: &mut WriteBatch,
+        owners: &mut Vec<Arc<TableEntry>>,
+    ) -> Result<()> {
+        let space = self.entry.space;
+        if !relatives.ancestors.is_empty() {
+            // One table for all operations holds no longer.
+            owners.resize(keys.len(), self.entry.clone());
+        }
+        for ancestor in &relatives.ancestors {
+            let mut above = Slices::new();
+            for key in keys.iter() {
+                let len = self.entry.classifier.ancestor_key_len(key, ancestor.schema.table_id)?;
+                if above.last() != Some(&key[..len]) {
+                    above.push(&key[..len]);
+                }
+            }
+            let mut found = Rows::new();
+            self.store.engine.read(space, &above, Projection::KeysOnly, &mut found)?;
+            for key in found.keys.iter() {
+                batch.delete(key, Condition::Always);
+                owners.push(ancestor.clone());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Writes that tell which row was there before.
+//!
+//! The stored row is read, the caller's condition judged by it, and the write carried out under the
+//! condition that the row is still the one that was read. Where someone was faster all begins anew:
+//! each attempt that fails is a write of somebody else that did not.
+
+use tonnage_engine::{Condition, Projection, Result, Rows, Slices, WriteBatch, WriteOutcome};
+
+use super::{StoredRow, Table, WriteOptions, WriteResult};
+use crate::row::Row;
+
+/// What became of a write, and the row that it found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Exchanged {
+    /// What became of the write.
+    pub result: WriteResult,
+    /// The row that was stored before, if there was one.
+    pub previous: Option<StoredRow>,
+}
+
+impl Table {
+    /// Stores a row if a condition holds of the one with its key, and tells which row that was.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Condition, Row, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE ships (name STRING, speed DOUBLE, PRIMARY KEY (name))")?;
+    /// let ships = store.table("ships")?;
+    /// let ship = |speed: f64| Row::new().with("name", "ARGO").with("speed", speed);
+    /// ships.put(&ship(7.5), &WriteOptions::default())?;
+    /// let put = ships.put_returning(&ship(8.0), Condition::Always, &WriteOptions::default())?;
+    /// assert_eq!(put.previous.map(|before| before.row), Some(ship(7.5)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::put`].
+    pub fn put_returning(
+        &self,
+        row: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<Exchanged> {
+        options.check()?;
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        self.entry.codec.encode_row(row, &mut key, &mut value)?;
+        self.exchange(&key, Some(&value), condition, options)
+    }
+
+    /// Deletes the row with this key if a condition holds of it, and tells which row that was.
+    ///
+    /// # Errors
+    /// As [`Table::delete`].
+    pub fn delete_returning(
+        &self,
+        key: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<Exchanged> {
+        options.check()?;
+        let mut bytes = Vec::new();
+        if !self.entry.codec.lookup_key(key, &mut bytes)? {
+            let result = WriteResult::ConditionFailed { operation: 0, current: None };
+            return Ok(Exchanged { result, previous: None });
+        }
+        self.exchange(&bytes, None, condition, options)
+    }
+
+    /// Writes a value, or deletes the row where there is none.
+    pub(super) fn exchange(
+        &self,
+        key: &[u8],
+        value: Option<&[u8]>,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<Exchanged> {
+        let keys: Slices = [key].into_iter().collect();
+        let (mut rows, mut batch) = (Rows::new(), WriteBatch::new(self.entry.space));
+        loop {
+            let previous = self.stored(&keys, &mut rows)?;
+            let current = previous.as_ref().map(|row| row.version);
+            if !condition.holds(current) {
+                let result = WriteResult::ConditionFailed { operation: 0, current };
+                return Ok(Exchanged { result, previous });
+            }
+            let unchanged = current.map_or(Condition::IfAbsent, Condition::IfVersion);
+            batch.clear();
+            match value {
+                None => batch.delete(key, unchanged),
+                Some(value) => {
+                    let kept = previous.as_ref().filter(|_| options.keep_ttl);
+                    let expires_at_ms = kept.map_or_else(
+                        || self.store.write_expiry_ms(&self.entry, options),
+                        |row| row.expires_at_ms,
+                    );
+                    batch.put(key, value, expires_at_ms, unchanged);
+                }
+            }
+            let tables = std::slice::from_ref(&self.entry);
+            let outcome = self.store.write_rows(&batch, tables, options.durability)?;
+            if let WriteOutcome::Applied { .. } = outcome {
+                return Ok(Exchanged { result: outcome.into(), previous });
+            }
+        }
+    }
+
+    /// The row of the only key.
+    pub(super) fn stored(&self, keys: &Slices, rows: &mut Rows) -> Result<Option<StoredRow>> {
+        self.store.engine.read(self.entry.space, keys, Projection::KeysAndValues, rows)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let row = self.entry.codec.decode_row(rows.keys.get(0), rows.values.get(0))?;
+        Ok(Some(StoredRow { row, version: rows.versions[0], expires_at_ms: rows.expiries_ms[0] }))
+    }
+}
