@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::{
-    Capability, Durability, Error, KeyShape, LoadOptions, LoadSession, Projection, Ranges,
-    ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId, SpaceInfo, StagedCheckpoint,
+    Capability, Cuts, Deadline, Durability, Error, KeyShape, LoadOptions, LoadSession, Part,
+    Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId,
+    SpaceInfo, StagedCheckpoint,
     Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
@@ -49,7 +50,12 @@ pub trait Engine: Send + Sync {
         projection: Projection,
         rows: &mut Rows,
     ) -> Result<()> {
-        let options = ReadOptions { projection, keys: 0..keys.len(), bytes_max: usize::MAX };
+        let options = ReadOptions {
+            projection,
+            keys: 0..keys.len(),
+            bytes_max: usize::MAX,
+            deadline: Deadline::NONE,
+        };
         self.read_some(space, keys, &options, rows).map(drop)
     }
 
@@ -85,12 +91,22 @@ pub trait Engine: Send + Sync {
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>>;
 
-    /// Cuts a space into ranges that several readers can share: together they hold every key once,
-    /// in ascending order, each with about as much data as the engine can tell without reading it.
-    /// At most `parts` of them; a small space is one. Cuts need not lie between shard keys. Every
-    /// engine scans these ranges unordered, and in order under each shard key where a cut lies
-    /// between shard keys.
-    fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges>;
+    /// Cuts a space into parts that several readers can share: together they hold every row once,
+    /// each with about as much data as the engine can tell without reading it. At most `parts` of
+    /// them; a small space is one. In an engine with a total order they ascend.
+    fn split(&self, space: SpaceId, parts: usize, cuts: Cuts) -> Result<Vec<Part>>;
+
+    /// Opens a scan over a part of a space, as over a single range. A part that was cut between
+    /// shard keys is scanned in any direction, others only unordered.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no part of this engine.
+    fn scan_part(
+        &self,
+        space: SpaceId,
+        part: &Part,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner>>;
 
     /// About how many rows some ranges of a space hold together, told by reading a few thousand of
     /// them at most. Few rows are counted; those that expired or were replaced may be among many.
@@ -103,7 +119,21 @@ pub trait Engine: Send + Sync {
     /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name another
     /// shard. After an error the batch may or may not be stored when the kind is `Unavailable`, and
     /// is not stored otherwise.
-    fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome>;
+    fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
+        self.write_by(batch, durability, Deadline::NONE)
+    }
+
+    /// The same by a deadline, whatever it has to wait for: writes of the same rows, a load that
+    /// stores a file, compaction that has fallen behind.
+    ///
+    /// # Errors
+    /// `TimedOut`, naming what was waited for: nothing of the batch is stored.
+    fn write_by(
+        &self,
+        batch: &WriteBatch,
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome>;
 
     /// Carries out many batches, each atomic by itself, as if written one after another: conditions
     /// are judged in the order of the batches, and a later one sees what an earlier one left. The
@@ -118,7 +148,17 @@ pub trait Engine: Send + Sync {
         batches: &[WriteBatch],
         durability: Durability,
     ) -> Vec<Result<WriteOutcome>> {
-        batches.iter().map(|batch| self.write(batch, durability)).collect()
+        self.write_many_by(batches, durability, Deadline::NONE)
+    }
+
+    /// The same by a deadline for all of them: those that it leaves out are `TimedOut`.
+    fn write_many_by(
+        &self,
+        batches: &[WriteBatch],
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Vec<Result<WriteOutcome>> {
+        batches.iter().map(|batch| self.write_by(batch, durability, deadline)).collect()
     }
 
     /// Opens a load session. It borrows nothing, and keeps the store open until it is dropped.

@@ -1,6 +1,6 @@
 //! Ranges of keys.
 
-use crate::Slices;
+use crate::{Cuts, KeyShape, Result, Slices};
 
 /// Half-open ranges of keys: each holds the keys from its start (included) to its end (excluded) in
 /// byte order.
@@ -37,6 +37,26 @@ impl Ranges {
         }
         ranges.push(start, &[]);
         ranges
+    }
+
+    /// The same stretch of keys, with the cuts inside it moved back to where shard keys begin, if
+    /// that is where they may be.
+    ///
+    /// # Errors
+    /// `Invalid` for a cut that does not hold a whole shard key.
+    pub fn cut_at(self, cuts: Cuts, shape: &KeyShape) -> Result<Self> {
+        if cuts == Cuts::Anywhere {
+            return Ok(self);
+        }
+        let mut moved = Slices::new();
+        for index in 1..self.len() {
+            let key = self.start(index);
+            let cut = &key[..shape.shard_key_len(key)?];
+            if moved.is_empty() || moved.get(moved.len() - 1) < cut {
+                moved.push(cut);
+            }
+        }
+        Ok(Self::between(&moved))
     }
 
     /// Appends a range.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Projection;
+use crate::{Deadline, Projection};
 
 /// What of many keys one [`read_some`](crate::Engine::read_some) takes, and how much it may bring.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct ReadOptions {
     /// The bytes of keys and values at which the read ends: the row that would go beyond them is
     /// left for the next read. A single larger row still comes.
     pub bytes_max: usize,
+    /// By when the read must be answered.
+    pub deadline: Deadline,
 }
 
 impl ReadOptions {

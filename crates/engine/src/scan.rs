@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Result, Rows};
+use crate::{Deadline, Result, Rows, ScanPosition};
 
 /// The order in which a scan gives its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +69,12 @@ pub struct ScanOptions {
     /// Whether what is read should stay in the cache. Off for reads that pass over a whole space
     /// once.
     pub fill_cache: bool,
+    /// Where to go on: the position of an earlier scan of the same ranges or part, with the same
+    /// direction, limits and filter. What is written meanwhile before it is not seen.
+    pub resume: Option<ScanPosition>,
+    /// By when each batch must be there. One that is not is an error, and ends the scan; a new scan
+    /// may go on from the last position.
+    pub deadline: Deadline,
 }
 
 impl Default for ScanOptions {
@@ -82,6 +88,8 @@ impl Default for ScanOptions {
             batch_bytes_max: 4 << 20,
             filter: None,
             fill_cache: true,
+            resume: None,
+            deadline: Deadline::NONE,
         }
     }
 }
@@ -91,4 +99,21 @@ pub trait Scanner: Send {
     /// Clears `rows` and fills it with the next batch. The answer is false, and `rows` empty, when
     /// the scan is over; asking again then gives the same answer. After an error the scan is over.
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool>;
+
+    /// Where the next batch begins: to close the scan, and go on later with another one
+    /// ([`ScanOptions::resume`]). After an error it is that of the end.
+    ///
+    /// # Errors
+    /// Those of the next batch, where the engine knows of them already.
+    fn position(&self) -> Result<ScanPosition>;
+
+    /// Lets go of what the scan holds of the engine: files, caches, connections. The next batch
+    /// takes it up again, for the price of a look-up. For a scan whose reader rests.
+    ///
+    /// # Errors
+    /// As [`Scanner::position`].
+    fn release(&mut self) -> Result<()>;
+
+    /// By when the batches from now on must be there.
+    fn set_deadline(&mut self, deadline: Deadline);
 }

@@ -19,7 +19,6 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::FlushOptions;
@@ -103,9 +102,7 @@ impl OpenStore {
     /// The one moment.
     fn link_all(&self, staged: &[Stage]) -> Result<()> {
         let shards = self.shards().iter();
-        let _alone: Vec<_> = shards
-            .map(|shard| shard.gate.write().unwrap_or_else(PoisonError::into_inner))
-            .collect();
+        let _alone: Vec<_> = shards.map(|shard| shard.gate.write()).collect();
         staged.iter().zip(self.shards()).try_for_each(|(stage, shard)| stage.link(shard))
     }
 }

@@ -18,7 +18,6 @@
 //!    step 1 is done.
 //! 3. The note is removed.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use rocksdb::WriteBatch;
@@ -93,7 +92,7 @@ impl OpenStore {
                     };
                     self.shards()[shard].pace.write(
                         start.len() + end.len(),
-                        stall::deadline(),
+                        stall::Patience::usual(),
                         delete,
                     )?;
                 }
@@ -117,7 +116,7 @@ impl OpenStore {
         durability: Durability,
     ) -> Result<Attempt<()>> {
         let _stripe = shard.stripe(shard_key);
-        let _shared = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let _shared = shard.gate.read();
         self.space(space)?;
         write_tombstone(shard, start, end, durability)
     }
@@ -173,8 +172,8 @@ fn remove_range(
     check: impl Fn() -> Result<()>,
 ) -> Result<()> {
     let last = last_before(end, SPACE_LEN + key_bytes_max);
-    shard.pace.write(start.len() + end.len(), stall::deadline(), || {
-        let _alone = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+    shard.pace.write(start.len() + end.len(), stall::Patience::usual(), || {
+        let _alone = shard.gate.write();
         check()?;
         if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
             return Ok(Attempt::Stopped(refusal));

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges,
-    ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices, SpaceId, SpaceInfo,
-    StagedCheckpoint, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
+    LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
+    SpaceId, SpaceInfo, StagedCheckpoint, Statistics, SystemClock, VerifyReport, WriteBatch,
+    WriteOutcome,
 };
 
 use crate::open_store::OpenStore;
@@ -108,24 +109,39 @@ impl Engine for RocksEngine {
         OpenStore::open_scan(&self.store, space, ranges, options)
     }
 
-    fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
-        self.store.split_space(space, parts)
+    fn split(&self, space: SpaceId, parts: usize, cuts: Cuts) -> Result<Vec<Part>> {
+        self.store.split_space(space, parts, cuts)
+    }
+
+    fn scan_part(
+        &self,
+        space: SpaceId,
+        part: &Part,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner>> {
+        self.scan(space, part.keys()?, options)
     }
 
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
         self.store.estimate_rows(space, ranges)
     }
 
-    fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
-        self.store.write_batch(batch, durability)
+    fn write_by(
+        &self,
+        batch: &WriteBatch,
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        self.store.write_batch(batch, durability, deadline)
     }
 
-    fn write_many(
+    fn write_many_by(
         &self,
         batches: &[WriteBatch],
         durability: Durability,
+        deadline: Deadline,
     ) -> Vec<Result<WriteOutcome>> {
-        self.store.write_batches(batches, durability)
+        self.store.write_batches(batches, durability, deadline)
     }
 
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {

@@ -25,7 +25,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::error::translate;
 use crate::shard::{ROWS, Shard};
-use crate::stall::{self, Naps};
+use crate::stall::{self, Naps, Patience};
 
 /// How often somebody looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -147,13 +147,13 @@ impl Pace {
     /// Waits until so many bytes may be written. The caller holds no lock.
     ///
     /// # Errors
-    /// `Unavailable` when that is not before `deadline`.
+    /// The kind of `patience` when that is not before its end.
     #[inline]
-    pub(crate) fn admit(&self, bytes: usize, deadline: Instant) -> Result<()> {
+    pub(crate) fn admit(&self, bytes: usize, patience: Patience) -> Result<()> {
         self.look_if_due();
         match self.door() {
             Door::Open => Ok(()),
-            _ => self.wait(bytes, deadline),
+            _ => self.wait(bytes, patience),
         }
     }
 
@@ -161,37 +161,38 @@ impl Pace {
     /// locks itself and gives them up before it answers: whoever waits, waits at the door.
     ///
     /// # Errors
-    /// Those of `attempt`, and `Unavailable` when it could not write before `deadline`.
+    /// Those of `attempt`, and the kind of `patience` when it could not write before its end.
     pub(crate) fn write<T>(
         &self,
         bytes: usize,
-        deadline: Instant,
+        patience: Patience,
         mut attempt: impl FnMut() -> Result<Attempt<T>>,
     ) -> Result<T> {
-        self.admit(bytes, deadline)?;
+        self.admit(bytes, patience)?;
         loop {
             match attempt()? {
                 Attempt::Done(done) => return Ok(done),
-                Attempt::Stopped(refusal) => self.wait_out(&refusal, deadline)?,
+                Attempt::Stopped(refusal) => self.wait_out(&refusal, patience)?,
             }
         }
     }
 
     #[cold]
-    fn wait(&self, bytes: usize, deadline: Instant) -> Result<()> {
+    fn wait(&self, bytes: usize, patience: Patience) -> Result<()> {
+        let deadline = patience.end;
         let (mut slot, mut naps) = (None, Naps::new());
         loop {
             let now = Instant::now();
             match self.door() {
                 Door::Open => return Ok(()),
                 Door::Slow if bytes == 0 => return Ok(()),
-                Door::Stopped if now >= deadline => return Err(self.stopped_for_long()),
+                Door::Stopped if now >= deadline => return Err(self.stopped_for_long(patience)),
                 Door::Stopped => naps.sleep(deadline),
                 Door::Slow => {
                     if slot.is_none() {
                         slot = self.slots().take(bytes, now, deadline);
                     }
-                    let slot = slot.ok_or_else(too_many_waiting)?;
+                    let slot = slot.ok_or_else(|| too_many_waiting(patience))?;
                     if slot <= now {
                         return Ok(());
                     }
@@ -204,13 +205,13 @@ impl Pace {
 
     /// RocksDB refused a write: whoever comes waits at the door, the caller too.
     #[cold]
-    fn wait_out(&self, refusal: &rocksdb::Error, deadline: Instant) -> Result<()> {
+    fn wait_out(&self, refusal: &rocksdb::Error, patience: Patience) -> Result<()> {
         self.slots().refusal = Some(refusal.to_string());
         self.door.store(Door::Stopped as u8, Ordering::SeqCst);
         self.next_look_us
             .fetch_min(self.micros() + LOOK_STOPPED.as_micros() as u64, Ordering::SeqCst);
-        self.wait(0, deadline)?;
-        if Instant::now() < deadline { Ok(()) } else { Err(self.stopped_for_long()) }
+        self.wait(0, patience)?;
+        if Instant::now() < patience.end { Ok(()) } else { Err(self.stopped_for_long(patience)) }
     }
 
     /// From now on these limits hold. None while compaction rests.
@@ -275,18 +276,22 @@ impl Pace {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stopped_for_long(&self) -> Error {
+    fn stopped_for_long(&self, patience: Patience) -> Error {
         let refusal = self.slots().refusal.clone().unwrap_or_else(|| "write stall".to_owned());
-        Error::unavailable(format!(
-            "{}: {refusal} (writes have stalled for a minute: the disk is full, or slower than what is written)",
-            self.db.path().display()
-        ))
+        Error::new(
+            patience.kind,
+            format!(
+                "{}: {refusal} (writes have stalled for a minute: the disk is full, or slower than what is written)",
+                self.db.path().display()
+            ),
+        )
     }
 }
 
 #[cold]
-fn too_many_waiting() -> Error {
-    Error::unavailable(
+fn too_many_waiting(patience: Patience) -> Error {
+    Error::new(
+        patience.kind,
         "more writes wait already than can be taken within a minute, since compaction has fallen behind: try again later, or \
          write less at a time",
     )

@@ -13,9 +13,11 @@ use std::sync::Arc;
 use rocksdb::DBRawIterator;
 use self_cell::self_cell;
 use tonnage_engine::header::Header;
+use tonnage_engine::position::not_of_this_scan;
 use tonnage_engine::range::append_successor;
 use tonnage_engine::{
-    Direction, Projection, Ranges, Result, Rows, ScanOptions, Scanner, SpaceId, SpaceInfo, Verdict,
+    Deadline, Direction, KeyPosition, Projection, Ranges, Result, Rows, ScanOptions, ScanPosition,
+    Scanner, SpaceId, SpaceInfo, Verdict,
 };
 
 use crate::delete_range::Span;
@@ -29,6 +31,9 @@ const READAHEAD_BYTES: usize = 2 << 20;
 
 /// How many steps are tried before a seek jumps over the rest of a shard key.
 const STEPS_BEFORE_SEEK: usize = 8;
+
+/// How many rows are passed over before the clock is looked at again.
+const ROWS_BETWEEN_LOOKS: u32 = 4_096;
 
 /// A scan under way.
 pub(crate) struct RocksScanner<'a> {
@@ -44,6 +49,8 @@ pub(crate) struct RocksScanner<'a> {
     shards: Option<(usize, usize)>,
     /// Whether the iterator of the shard under way stands inside the range.
     positioned: bool,
+    /// Where that iterator stands while it is closed, physically.
+    resting: Option<Vec<u8>>,
     start: Vec<u8>,
     end: Vec<u8>,
     counted_in_range: u64,
@@ -79,7 +86,8 @@ impl OpenStore {
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<RocksScanner<'_>> {
-        Ok(RocksScanner {
+        let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
+        let mut scanner = RocksScanner {
             engine: self,
             space: self.space(space)?,
             ranges,
@@ -88,12 +96,17 @@ impl OpenStore {
             range: 0,
             shards: None,
             positioned: false,
+            resting: None,
             start: Vec::new(),
             end: Vec::new(),
             counted_in_range: 0,
             shard_key: Vec::new(),
             counted_in_shard_key: 0,
-        })
+        };
+        if let Some(position) = resume {
+            scanner.resume(position)?;
+        }
+        Ok(scanner)
     }
 }
 
@@ -110,6 +123,18 @@ impl Scanner for OwnedScan {
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool> {
         self.with_dependent_mut(|_, scan| scan.next_batch(rows))
     }
+
+    fn position(&self) -> Result<ScanPosition> {
+        self.with_dependent(|_, scan| scan.position())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.with_dependent_mut(|_, scan| scan.release())
+    }
+
+    fn set_deadline(&mut self, deadline: Deadline) {
+        self.with_dependent_mut(|_, scan| scan.options.deadline = deadline);
+    }
 }
 
 impl RocksScanner<'_> {
@@ -124,11 +149,102 @@ impl RocksScanner<'_> {
     }
 }
 
+/// Positions.
+impl RocksScanner<'_> {
+    fn position(&self) -> Result<ScanPosition> {
+        let mut position = KeyPosition {
+            range: self.range as u32,
+            shard: self.shards.map(|(shard, _)| shard as u32),
+            counted_in_range: self.shards.map_or(0, |_| self.counted_in_range),
+            ..KeyPosition::default()
+        };
+        if let Some(physical) = self.place()? {
+            position.key = Some(physical[SPACE_LEN..].to_vec());
+            position.is_before_key = true;
+            position.shard_key = self.shard_key.get(SPACE_LEN..).unwrap_or_default().to_vec();
+            position.counted_in_shard_key = self.counted_in_shard_key;
+        } else if self.positioned {
+            position.shard = position.shard.map(|shard| shard + 1);
+        }
+        Ok(position.to_position())
+    }
+
+    /// The physical key of the next row; nothing at the beginning of a range or shard, or when the
+    /// shard has no more.
+    fn place(&self) -> Result<Option<Vec<u8>>> {
+        let (Some((shard, _)), true) = (self.shards, self.positioned) else { return Ok(None) };
+        let Some(iterator) = &self.iterators[shard] else { return Ok(self.resting.clone()) };
+        let key = iterator.key().map(<[u8]>::to_vec);
+        iterator.status().map_err(|error| translate(self.engine.shards()[shard].place(), error))?;
+        Ok(key)
+    }
+
+    /// Closes the iterators, which keep files and memtables from being removed.
+    fn release(&mut self) -> Result<()> {
+        let place = self.place()?;
+        if let (Some((shard, _)), true) = (&mut self.shards, self.positioned && place.is_none()) {
+            *shard += 1;
+            self.positioned = false;
+        }
+        self.resting = place;
+        self.iterators.iter_mut().for_each(|iterator| *iterator = None);
+        Ok(())
+    }
+
+    /// Goes on where another scan stood.
+    fn resume(&mut self, position: KeyPosition) -> Result<()> {
+        self.range = position.range as usize;
+        if self.range > self.ranges.len() {
+            return Err(not_of_this_scan());
+        }
+        let (Some(shard), true) = (position.shard, self.range < self.ranges.len()) else {
+            return Ok(());
+        };
+        let (first, end) = self.enter_range()?;
+        let shard = shard as usize;
+        if !(first..=end).contains(&shard) {
+            return Err(not_of_this_scan());
+        }
+        self.shards = Some((shard, end));
+        self.counted_in_range = position.counted_in_range;
+        let Some(key) = position.key.filter(|_| shard < end) else { return Ok(()) };
+        let mut physical = Vec::new();
+        physical_key(self.space.id, &key, &mut physical);
+        let is_outside = match self.options.direction {
+            Direction::Reverse => physical >= self.end,
+            Direction::Forward | Direction::Unordered => physical < self.start,
+        };
+        if is_outside {
+            return Err(not_of_this_scan());
+        }
+        if !position.shard_key.is_empty() {
+            physical_key(self.space.id, &position.shard_key, &mut self.shard_key);
+            self.counted_in_shard_key = position.counted_in_shard_key;
+        }
+        self.resting = Some(physical);
+        self.positioned = true;
+        Ok(())
+    }
+
+    /// Opens the iterator of the shard under way again, where it stood.
+    fn reopen(&mut self, shard: usize, physical: &[u8]) {
+        let whole_space = self.ranges.is_whole_space(self.range);
+        let place = &self.engine.shards()[shard];
+        let mut iterator = open_iterator(place, &self.space, &self.options, whole_space);
+        match self.options.direction {
+            Direction::Reverse => iterator.seek_for_prev(physical),
+            Direction::Forward | Direction::Unordered => iterator.seek(physical),
+        }
+        self.iterators[shard] = Some(iterator);
+    }
+}
+
 impl<'a> RocksScanner<'a> {
     fn fill(&mut self, rows: &mut Rows) -> Result<()> {
         if self.range >= self.ranges.len() {
             return Ok(());
         }
+        self.options.deadline.check("the next batch of a scan")?;
         self.engine.space(self.space.id)?;
         let now_ms = self.engine.clock().now_ms();
         while self.range < self.ranges.len() && !self.is_full(rows) {
@@ -142,6 +258,8 @@ impl<'a> RocksScanner<'a> {
             }
             if !self.positioned {
                 self.enter_shard(shard)?;
+            } else if let Some(physical) = self.resting.take() {
+                self.reopen(shard, &physical);
             }
             let next = match self.walk(shard, now_ms, rows)? {
                 Walk::BatchIsFull => break,
@@ -232,9 +350,15 @@ impl<'a> RocksScanner<'a> {
         rows: &mut Rows,
     ) -> Result<Walk> {
         let reverse = self.options.direction == Direction::Reverse;
+        let mut until_look = ROWS_BETWEEN_LOOKS;
         loop {
             if self.is_full(rows) {
                 return Ok(Walk::BatchIsFull);
+            }
+            until_look -= 1;
+            if until_look == 0 {
+                self.options.deadline.check("the next batch of a scan")?;
+                until_look = ROWS_BETWEEN_LOOKS;
             }
             let Some((physical, value)) = iterator.item() else {
                 // An iterator also ends where something cannot be read.

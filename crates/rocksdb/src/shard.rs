@@ -4,12 +4,13 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::{RwLock, RwLockReadGuard};
 use rocksdb::{
     Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch, WriteBufferManager,
 };
-use tonnage_engine::{Clock, Result, ShardId, SpaceId};
+use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
 use crate::compaction::pause::CompactionPause;
 use crate::database::Database;
@@ -78,7 +79,7 @@ pub(crate) struct Shard {
     pub(crate) respite: CompactionPause,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
     /// order of versions is then the order of commits, and conditions hold when the batch lands.
-    stripes: Box<[Mutex<()>]>,
+    stripes: Box<[parking_lot::Mutex<()>]>,
 }
 
 /// What the shards of a store share.
@@ -141,7 +142,7 @@ impl Shard {
             respite: CompactionPause::new(db.share(), Arc::clone(&pace)),
             pace,
             db,
-            stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
+            stripes: (0..STRIPES).map(|_| parking_lot::Mutex::new(())).collect(),
         };
         shard.empty_load_directory()?;
         Ok(shard)
@@ -250,15 +251,47 @@ impl Shard {
     }
 
     /// Takes the stripe of a shard key.
-    pub(crate) fn stripe(&self, shard_key: &[u8]) -> MutexGuard<'_, ()> {
+    pub(crate) fn stripe(&self, shard_key: &[u8]) -> Stripe<'_> {
         self.numbered_stripe(Self::stripe_of(shard_key))
     }
 
     /// Takes a stripe by its number. Whoever takes several takes those of lower numbers first.
-    pub(crate) fn numbered_stripe(&self, number: usize) -> MutexGuard<'_, ()> {
-        self.stripes[number].lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn numbered_stripe(&self, number: usize) -> Stripe<'_> {
+        self.stripes[number].lock()
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`.
+    #[inline]
+    pub(crate) fn stripe_by(&self, number: usize, deadline: Deadline) -> Result<Stripe<'_>> {
+        let stripe = &self.stripes[number];
+        match deadline.moment() {
+            None => Ok(stripe.lock()),
+            Some(moment) => stripe
+                .try_lock_until(moment)
+                .ok_or_else(|| Deadline::passed("another write of the same rows").at(self.place())),
+        }
+    }
+
+    /// Holds the gate shared, by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`.
+    #[inline]
+    pub(crate) fn gate_by(&self, deadline: Deadline) -> Result<RwLockReadGuard<'_, ()>> {
+        match deadline.moment() {
+            None => Ok(self.gate.read()),
+            Some(moment) => self.gate.try_read_until(moment).ok_or_else(|| {
+                Deadline::passed("a load or a deletion that stores its rows").at(self.place())
+            }),
+        }
     }
 }
+
+/// The lock of a stripe.
+pub(crate) type Stripe<'a> = parking_lot::MutexGuard<'a, ()>;
 
 /// How many bytes of a physical key name its space.
 pub(crate) const SPACE_LEN: usize = size_of::<u32>();

@@ -10,7 +10,7 @@
 //! that are only in memory are not weighed.
 
 use rocksdb::{DBRawIterator, Range};
-use tonnage_engine::{Ranges, Result, Slices, SpaceId};
+use tonnage_engine::{Cuts, Part, Ranges, Result, Slices, SpaceId};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;
@@ -25,8 +25,18 @@ const SLACK: u64 = 16;
 const NUMBER_LEN: usize = 16;
 
 impl OpenStore {
-    pub(crate) fn split_space(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
-        self.space(space)?;
+    pub(crate) fn split_space(
+        &self,
+        space: SpaceId,
+        parts: usize,
+        cuts: Cuts,
+    ) -> Result<Vec<Part>> {
+        let info = self.space(space)?;
+        let ranges = if parts > 1 { self.ranges_of(space, parts)? } else { Ranges::whole_space() };
+        Ok(Part::between(&ranges.cut_at(cuts, &info.shape)?))
+    }
+
+    fn ranges_of(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
         let shard = &self.shards()[0];
         let weighed = Weighed::new(shard, space)?;
         let bytes = weighed.as_ref().map_or(0, |weighed| weighed.bytes);

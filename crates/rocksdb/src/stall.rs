@@ -14,6 +14,7 @@
 use std::time::{Duration, Instant};
 
 use rocksdb::{Error, ErrorKind, WriteBatch, WriteOptions};
+use tonnage_engine::Deadline;
 
 use crate::database::Database;
 
@@ -21,6 +22,31 @@ use crate::database::Database;
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 const FIRST_NAP: Duration = Duration::from_millis(1);
 const LONGEST_NAP: Duration = Duration::from_millis(50);
+
+/// How long a call waits for writes to go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// When it gives up.
+    pub(crate) end: Instant,
+    /// `TimedOut` where the caller set that moment, `Unavailable` where it is the usual one.
+    pub(crate) kind: tonnage_engine::ErrorKind,
+}
+
+impl Patience {
+    /// The usual time from now on, or less where the caller's deadline comes first.
+    pub(crate) fn until(deadline: Deadline) -> Self {
+        let (usual, end) = (self::deadline(), deadline.moment());
+        match end.filter(|end| *end < usual) {
+            Some(end) => Self { end, kind: tonnage_engine::ErrorKind::TimedOut },
+            None => Self { end: usual, kind: tonnage_engine::ErrorKind::Unavailable },
+        }
+    }
+
+    /// The usual time from now on.
+    pub(crate) fn usual() -> Self {
+        Self::until(Deadline::NONE)
+    }
+}
 
 /// When a call that begins now gives up waiting.
 pub(crate) fn deadline() -> Instant {

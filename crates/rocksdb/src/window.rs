@@ -45,7 +45,7 @@ pub(crate) struct OpenWindow<'a> {
 impl<'a> OpenWindow<'a> {
     /// Opens a window at a moment when no small write is half done.
     pub(crate) fn open(shard: &'a Shard) -> Self {
-        let _no_writer = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        let _no_writer = shard.gate.write();
         Self::open_early(shard)
     }
 

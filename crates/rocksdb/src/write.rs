@@ -18,14 +18,13 @@
 //! write RocksDB refuses every further write: for a full disk until there is space again, which it
 //! looks for every few seconds; for any other failure until it is opened again.
 
-use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
 use rocksdb::{ColumnFamily, ReadOptions};
 use tonnage_engine::header::Header;
 use tonnage_engine::{
-    Condition, Durability, Error, Operation, Result, SpaceId, SpaceInfo, WriteBatch, WriteOutcome,
-    prefixed_shard,
+    Condition, Deadline, Durability, Error, Operation, Result, SpaceId, SpaceInfo, WriteBatch,
+    WriteOutcome, prefixed_shard,
 };
 
 use crate::error::translate;
@@ -33,7 +32,7 @@ use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
-use crate::stall;
+use crate::stall::Patience;
 use crate::write_many::Left;
 
 /// Where a batch goes.
@@ -51,31 +50,26 @@ pub(crate) struct Destination<'b> {
 const OPERATION_BYTES: usize = 32;
 
 impl OpenStore {
+    /// Carries out a batch by a deadline, or within the time that a stall may last.
     pub(crate) fn write_batch(
         &self,
         batch: &WriteBatch,
         durability: Durability,
+        deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        self.write_batch_until(batch, durability, stall::deadline())
-    }
-
-    /// The same with a deadline for whatever it has to wait for.
-    pub(crate) fn write_batch_until(
-        &self,
-        batch: &WriteBatch,
-        durability: Durability,
-        deadline: Instant,
-    ) -> Result<WriteOutcome> {
+        deadline.check("its turn")?;
         let destination = self.check_batch(batch, &mut None)?;
         let shard = &self.shards()[destination.shard];
-        shard.pace.write(destination.bytes, deadline, || {
-            let _stripe = shard.stripe(destination.shard_key);
-            let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let patience = Patience::until(deadline);
+        shard.pace.write(destination.bytes, patience, || {
+            let stripe = Shard::stripe_of(destination.shard_key);
+            let _stripe = shard.stripe_by(stripe, deadline)?;
+            let _gate = shard.gate_by(deadline)?;
             self.check_spaces(batch, &mut None)?;
             if let Some(refused) = self.judge(shard, batch, &Left::default())? {
                 return Ok(Attempt::Done(refused));
             }
-            let version = shard.versions.next_until(deadline)?;
+            let version = shard.versions.next_until(patience.end)?;
             let mut rows = Encoder::new(shard);
             rows.add(batch, version);
             Ok(match pace::attempt(shard, durability == Durability::Fsync, rows.batch)? {

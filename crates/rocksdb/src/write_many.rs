@@ -11,16 +11,16 @@
 //! 5. Those whose conditions hold are one RocksDB batch: one write to the log, and one sync.
 
 use std::collections::HashMap;
-use std::sync::{MutexGuard, PoisonError};
-use std::time::Instant;
 
 use tonnage_engine::header::Header;
-use tonnage_engine::{Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
+use tonnage_engine::{
+    Deadline, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
+};
 
 use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
-use crate::shard::Shard;
-use crate::stall;
+use crate::shard::{Shard, Stripe};
+use crate::stall::Patience;
 use crate::write::{Encoder, has_conditions};
 
 /// How many bytes are written to the log at once, unless one batch alone is larger.
@@ -39,14 +39,21 @@ struct Member<'b> {
 type Answers = Vec<Result<WriteOutcome>>;
 
 impl OpenStore {
-    pub(crate) fn write_batches(&self, batches: &[WriteBatch], durability: Durability) -> Answers {
-        let deadline = stall::deadline();
+    pub(crate) fn write_batches(
+        &self,
+        batches: &[WriteBatch],
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Answers {
+        let patience = Patience::until(deadline);
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> =
             batches.iter().map(|_| None).collect();
         let mut shards: Vec<Vec<Member<'_>>> = self.shards().iter().map(|_| Vec::new()).collect();
         let mut known_space = None;
         for (index, batch) in batches.iter().enumerate() {
-            match self.check_batch(batch, &mut known_space) {
+            let checked =
+                deadline.check("its turn").and_then(|()| self.check_batch(batch, &mut known_space));
+            match checked {
                 Ok(to) => {
                     let stripe = Shard::stripe_of(to.shard_key);
                     shards[to.shard].push(Member { index, batch, stripe, bytes: to.bytes });
@@ -57,8 +64,8 @@ impl OpenStore {
         for (shard, members) in self.shards().iter().zip(&shards) {
             for portion in portions(members) {
                 let bytes = portion.iter().map(|member| member.bytes).sum();
-                let answers = shard.pace.write(bytes, deadline, || {
-                    self.write_portion(shard, portion, durability, deadline)
+                let answers = shard.pace.write(bytes, patience, || {
+                    self.write_portion(shard, portion, durability, (deadline, patience))
                 });
                 let answers = answers
                     .unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
@@ -78,16 +85,16 @@ impl OpenStore {
         shard: &Shard,
         portion: &[Member<'_>],
         durability: Durability,
-        deadline: Instant,
+        (deadline, patience): (Deadline, Patience),
     ) -> Result<Attempt<Answers>> {
-        let _stripes = stripes(shard, portion);
-        let _gate = shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let _stripes = stripes(shard, portion, deadline)?;
+        let _gate = shard.gate_by(deadline)?;
         let (mut left, mut answers) =
             (Left::for_portion(portion), Answers::with_capacity(portion.len()));
         let mut rows = Encoder::new(shard);
         let mut known_space = None;
         // Those of batches that are not carried out are never used.
-        let versions = shard.versions.next_many_until(portion.len() as u64, deadline)?;
+        let versions = shard.versions.next_many_until(portion.len() as u64, patience.end)?;
         for (Member { batch, .. }, version) in portion.iter().zip(versions) {
             let judged = self
                 .check_spaces(batch, &mut known_space)
@@ -128,11 +135,15 @@ fn portions<'m, 'b>(mut members: &'m [Member<'b>]) -> impl Iterator<Item = &'m [
 }
 
 /// Takes the stripes of a portion in the order in which everybody takes them.
-fn stripes<'s>(shard: &'s Shard, portion: &[Member<'_>]) -> Vec<MutexGuard<'s, ()>> {
+fn stripes<'s>(
+    shard: &'s Shard,
+    portion: &[Member<'_>],
+    deadline: Deadline,
+) -> Result<Vec<Stripe<'s>>> {
     let mut numbers: Vec<usize> = portion.iter().map(|member| member.stripe).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    numbers.into_iter().map(|number| shard.numbered_stripe(number)).collect()
+    numbers.into_iter().map(|number| shard.stripe_by(number, deadline)).collect()
 }
 
 /// The error of a portion, for each of its batches.

@@ -195,8 +195,46 @@ pub(super) fn reverse() -> ScanOptions {
     ScanOptions { direction: Direction::Reverse, ..ScanOptions::default() }
 }
 
-/// Reads a scan to its end; checks on the way that no batch but the last answer is empty.
+/// Reads a scan to its end; checks on the way that no batch but the last answer is empty, and that
+/// a scan which is closed or released after each batch gives the same rows.
 pub(super) fn scan(
+    engine: &dyn Engine,
+    space: SpaceId,
+    ranges: Ranges,
+    options: ScanOptions,
+) -> Result<Rows> {
+    let whole = scan_at_once(engine, space, ranges.clone(), options.clone())?;
+    let (mut closed, mut released) = (Rows::new(), Rows::new());
+    let mut resting = engine.scan(space, ranges.clone(), options.clone())?;
+    let (mut rows, mut resume) = (Rows::new(), options.resume.clone());
+    loop {
+        let options = ScanOptions { resume, ..options.clone() };
+        let mut scanner = engine.scan(space, ranges.clone(), options)?;
+        let goes_on = scanner.next_batch(&mut rows)?;
+        append(&rows, &mut closed);
+        resume = Some(scanner.position()?);
+        assert_eq!(resting.next_batch(&mut rows)?, goes_on);
+        append(&rows, &mut released);
+        resting.release()?;
+        assert_eq!(Some(resting.position()?), resume, "a release moves nothing");
+        if !goes_on {
+            break;
+        }
+    }
+    assert_eq!(closed, whole, "a scan goes on where it was closed");
+    assert_eq!(released, whole, "a scan goes on where it was released");
+    Ok(whole)
+}
+
+fn append(batch: &Rows, all: &mut Rows) {
+    for index in 0..batch.len() {
+        let (key, value) = (batch.keys.get(index), batch.values.get(index));
+        let (version, expiry) = (batch.versions[index], batch.expiries_ms[index]);
+        all.push(key, value, version, expiry, batch.origins[index]);
+    }
+}
+
+fn scan_at_once(
     engine: &dyn Engine,
     space: SpaceId,
     ranges: Ranges,
@@ -206,16 +244,7 @@ pub(super) fn scan(
     let (mut batch, mut all) = (Rows::new(), Rows::new());
     while scanner.next_batch(&mut batch)? {
         assert!(!batch.is_empty(), "a scan that is not over gives rows");
-        for index in 0..batch.len() {
-            let (key, value) = (batch.keys.get(index), batch.values.get(index));
-            all.push(
-                key,
-                value,
-                batch.versions[index],
-                batch.expiries_ms[index],
-                batch.origins[index],
-            );
-        }
+        append(&batch, &mut all);
     }
     assert!(batch.is_empty(), "the end of a scan gives no rows");
     Ok(all)

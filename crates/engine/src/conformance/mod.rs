@@ -15,6 +15,7 @@ mod recorder;
 mod suite;
 
 pub mod conditions;
+pub mod deadlines;
 pub mod errors;
 pub mod expiry;
 pub mod limits;

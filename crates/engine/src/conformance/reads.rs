@@ -2,7 +2,7 @@
 
 use super::Harness;
 use super::fixture::{Fixture, key};
-use crate::{Projection, ReadOptions, Rows, Slices};
+use crate::{Deadline, Projection, ReadOptions, Rows, Slices};
 
 /// A read of no keys succeeds and finds nothing.
 pub fn no_keys_find_no_rows(harness: &mut dyn Harness) {
@@ -110,8 +110,12 @@ fn read_some(
     first: usize,
     bytes_max: usize,
 ) -> (usize, Rows) {
-    let options =
-        ReadOptions { projection: Projection::KeysAndValues, keys: first..keys.len(), bytes_max };
+    let options = ReadOptions {
+        projection: Projection::KeysAndValues,
+        keys: first..keys.len(),
+        bytes_max,
+        deadline: Deadline::NONE,
+    };
     let mut rows = Rows::new();
     let taken = fixture.engine().read_some(fixture.space, keys, &options, &mut rows).unwrap();
     (taken, rows)

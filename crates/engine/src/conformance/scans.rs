@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::Harness;
 use super::fixture::{Fixture, forward, group_range, key, kind, name, reverse};
-use crate::{ErrorKind, KeyFilter, Projection, Ranges, Rows, ScanOptions, Verdict};
+use crate::{
+    Cuts, Direction, ErrorKind, KeyFilter, Part, Projection, Ranges, Rows, ScanOptions,
+    ScanPosition, Verdict,
+};
 
 /// Wants the keys whose last byte is an even digit.
 struct EvenOnly;
@@ -121,34 +124,98 @@ pub fn a_range_across_shard_keys_needs_a_total_order(harness: &mut dyn Harness) 
     }
 }
 
-/// The ranges of a split together give every row once, ascending and without gaps, however many are
-/// asked for.
+/// Reads parts one after another.
+fn names_of_parts(fixture: &Fixture<'_>, parts: &[Part]) -> Vec<Vec<String>> {
+    let read = |part| {
+        let mut scanner =
+            fixture.engine().scan_part(fixture.space, part, ScanOptions::default()).unwrap();
+        let (mut rows, mut names) = (Rows::new(), Vec::new());
+        while scanner.next_batch(&mut rows).unwrap() {
+            names.extend(rows.keys.iter().map(name));
+        }
+        names
+    };
+    parts.iter().map(read).collect()
+}
+
+/// The parts of a split together give every row once, however many are asked for.
 pub fn the_parts_of_a_space_hold_every_row_once(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let groups = ["a", "b", "c", "d", "e"];
     fixture.fill(&groups, 20);
-    for parts in [1, 2, 3, 7, 1_000] {
-        let ranges = fixture.engine().split(fixture.space, parts).unwrap();
-        assert!((1..=parts).contains(&ranges.len()), "{} parts of {parts}", ranges.len());
-        assert!(
-            ranges.start(0).is_empty() && ranges.end(ranges.len() - 1).is_empty(),
-            "the space is held to its ends"
-        );
-        assert!(
-            (1..ranges.len()).all(|part| ranges.start(part) == ranges.end(part - 1)),
-            "parts meet"
-        );
-        let names = fixture.names(ranges, ScanOptions::default());
-        let distinct: std::collections::BTreeSet<_> = names.iter().collect();
-        assert_eq!((names.len(), distinct.len()), (groups.len() * 20, groups.len() * 20));
+    for cuts in [Cuts::Anywhere, Cuts::BetweenShardKeys] {
+        for count in [1, 2, 3, 7, 1_000] {
+            let parts = fixture.engine().split(fixture.space, count, cuts).unwrap();
+            assert!((1..=count).contains(&parts.len()), "{} parts of {count}", parts.len());
+            let names = names_of_parts(&fixture, &parts).concat();
+            let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+            assert_eq!((names.len(), distinct.len()), (groups.len() * 20, groups.len() * 20));
+        }
+    }
+}
+
+/// Where cuts lie between shard keys, all rows of one are in one part.
+pub fn parts_between_shard_keys_keep_each_together(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let groups = ["a", "b", "c", "d", "e"];
+    fixture.fill(&groups, 20);
+    let parts = fixture.engine().split(fixture.space, 7, Cuts::BetweenShardKeys).unwrap();
+    let names = names_of_parts(&fixture, &parts);
+    for group in groups {
+        let holding = names.iter().filter(|names| names.iter().any(|name| name.starts_with(group)));
+        assert_eq!(holding.count(), 1, "{group}");
     }
 }
 
 /// A space without rows is one part; one that does not exist is not found.
 pub fn an_empty_space_is_one_part(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
-    assert!(fixture.engine().split(fixture.space, 8).unwrap().is_whole_space(0));
-    assert_eq!(kind(fixture.engine().split(crate::SpaceId(999), 8)), ErrorKind::NotFound);
+    let split = |space| fixture.engine().split(space, 8, Cuts::Anywhere);
+    let parts = split(fixture.space).unwrap();
+    assert_eq!(names_of_parts(&fixture, &parts), [Vec::<String>::new()]);
+    assert_eq!(kind(split(crate::SpaceId(999))), ErrorKind::NotFound);
+}
+
+/// What another engine made of its parts, or of a position, is refused.
+pub fn parts_and_positions_of_others_are_invalid(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 3);
+    let (engine, space) = (fixture.engine(), fixture.space);
+    let part = Part::from_bytes(*b"\xFF\xFF\xFF\xFFnobody's");
+    assert_eq!(kind(engine.scan_part(space, &part, forward())), ErrorKind::Invalid);
+    let resume = Some(ScanPosition::from_bytes(*b"nobody's"));
+    let options = ScanOptions { resume, ..forward() };
+    assert_eq!(kind(engine.scan(space, group_range("a"), options)), ErrorKind::Invalid);
+}
+
+/// Rows that were deleted or put while a scan was closed neither stop it nor make it begin anew.
+pub fn a_closed_scan_goes_on_among_changed_rows(harness: &mut dyn Harness) {
+    let mut fixture = Fixture::new(harness);
+    for direction in [Direction::Forward, Direction::Reverse] {
+        fixture.fill(&["a"], 20);
+        let options = ScanOptions { direction, batch_rows_max: 10, ..ScanOptions::default() };
+        let mut scanner =
+            fixture.engine().scan(fixture.space, group_range("a"), options.clone()).unwrap();
+        let (mut rows, mut names) = (Rows::new(), Vec::new());
+        assert!(scanner.next_batch(&mut rows).unwrap());
+        names.extend(rows.keys.iter().map(name));
+        let resume = Some(scanner.position().unwrap());
+        drop(scanner);
+        [8, 9, 10, 11].iter().for_each(|row| {
+            fixture.delete(&key("a", &format!("{row:02}")));
+        });
+        fixture.reopen();
+        let options = ScanOptions { resume, ..options };
+        let mut scanner = fixture.engine().scan(fixture.space, group_range("a"), options).unwrap();
+        while scanner.next_batch(&mut rows).unwrap() {
+            names.extend(rows.keys.iter().map(name));
+        }
+        let mut expected: Vec<_> = match direction {
+            Direction::Reverse => (0..8).chain(10..20).rev().collect(),
+            _ => (0..10).chain(12..20).collect(),
+        };
+        assert_eq!(names, expected.drain(..).map(|row| format!("a/{row:02}")).collect::<Vec<_>>());
+    }
 }
 
 /// Ranges that hold nothing, and no ranges at all, give nothing.

@@ -39,7 +39,10 @@ macro_rules! conformance_suite {
                 a_whole_space_is_scanned_in_order_under_each_shard_key,
                 a_range_across_shard_keys_needs_a_total_order,
                 the_parts_of_a_space_hold_every_row_once,
+                parts_between_shard_keys_keep_each_together,
                 an_empty_space_is_one_part,
+                parts_and_positions_of_others_are_invalid,
+                a_closed_scan_goes_on_among_changed_rows,
                 an_empty_range_gives_nothing,
                 a_scan_that_is_over_stays_over,
                 batches_keep_to_their_rows,
@@ -48,6 +51,12 @@ macro_rules! conformance_suite {
                 a_filter_passes_rows_over,
                 writes_during_a_scan_do_not_disturb_it,
                 a_scan_outlives_its_engine,
+            }
+            deadlines {
+                a_write_after_its_deadline_stores_nothing,
+                a_write_before_its_deadline_is_carried_out,
+                a_read_after_its_deadline_times_out,
+                a_scan_after_its_deadline_can_be_resumed,
             }
             limits {
                 each_range_has_its_own_limit,

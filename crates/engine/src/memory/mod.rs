@@ -24,9 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
-    Capability, Clock, Durability, Engine, Error, KeyShape, LoadOptions, LoadSession, Ranges,
-    ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, ShardStatistics, Slices, SpaceId,
-    SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
+    LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId,
+    ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch,
+    WriteOutcome,
 };
 
 use scanner::MemoryScanner;
@@ -180,6 +181,7 @@ impl Engine for MemoryEngine {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
+        options.deadline.check("its turn")?;
         let space = self.store.space(space)?;
         options
             .keys
@@ -195,20 +197,35 @@ impl Engine for MemoryEngine {
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
         self.store.space(space)?;
-        Ok(Box::new(MemoryScanner::new(Arc::clone(&self.store), space, ranges, options)))
+        Ok(Box::new(MemoryScanner::open(Arc::clone(&self.store), space, ranges, options)?))
+    }
+
+    fn scan_part(
+        &self,
+        space: SpaceId,
+        part: &Part,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner>> {
+        self.scan(space, part.keys()?, options)
     }
 
     /// Cuts by the count of rows, even where there are few, so that what reads in parts is tested
     /// with a handful of rows.
-    fn split(&self, space: SpaceId, parts: usize) -> Result<Ranges> {
-        Ok(self.store.space(space)?.split(parts))
+    fn split(&self, space: SpaceId, parts: usize, cuts: Cuts) -> Result<Vec<Part>> {
+        Ok(Part::between(&self.store.space(space)?.split(parts, cuts)?))
     }
 
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
         Ok(self.store.space(space)?.count(ranges))
     }
 
-    fn write(&self, batch: &WriteBatch, _durability: Durability) -> Result<WriteOutcome> {
+    fn write_by(
+        &self,
+        batch: &WriteBatch,
+        _durability: Durability,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        deadline.check("its turn")?;
         let spaces = BatchSpaces::find(batch, |space| self.store.space(space))?;
         self.store.check_batch_bytes(batch)?;
         spaces.check(batch, &self.store.capability)?;

@@ -11,8 +11,12 @@
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use crate::position::not_of_this_scan;
 use crate::range::append_successor;
-use crate::{Direction, KeyShape, Ranges, Result, Rows, ScanOptions, Scanner, SpaceId, Verdict};
+use crate::{
+    Deadline, Direction, KeyPosition, KeyShape, Ranges, Result, Rows, ScanOptions, ScanPosition,
+    Scanner, SpaceId, Verdict,
+};
 
 use super::MemoryStore;
 use super::space::{RowMap, Stored, checked_bounds};
@@ -55,17 +59,27 @@ enum Step {
 }
 
 impl MemoryScanner {
-    pub(super) fn new(
+    pub(super) fn open(
         store: Arc<MemoryStore>,
         space: SpaceId,
         ranges: Ranges,
         options: ScanOptions,
-    ) -> Self {
-        let cursor = Cursor::at_range(&ranges, 0);
-        Self { store, space, ranges, options, range: 0, cursor }
+    ) -> Result<Self> {
+        let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
+        let position = resume.unwrap_or_default();
+        let range = position.range as usize;
+        let mut cursor = Cursor::at_range(&ranges, range);
+        if !cursor.resume(position, options.direction) || range > ranges.len() {
+            return Err(not_of_this_scan());
+        }
+        Ok(Self { store, space, ranges, options, range, cursor })
     }
 
     fn fill(&mut self, rows: &mut Rows) -> Result<()> {
+        if self.range >= self.ranges.len() {
+            return Ok(());
+        }
+        self.options.deadline.check("the next batch of a scan")?;
         let space = self.store.space(self.space)?;
         let stored = space.rows();
         let now_ms = self.store.clock.now_ms();
@@ -107,9 +121,67 @@ impl Scanner for MemoryScanner {
         }
         Ok(!rows.is_empty())
     }
+
+    fn position(&self) -> Result<ScanPosition> {
+        Ok(self.cursor.position(self.range as u32, self.options.direction).to_position())
+    }
+
+    /// Nothing is held between batches.
+    fn release(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn set_deadline(&mut self, deadline: Deadline) {
+        self.options.deadline = deadline;
+    }
 }
 
 impl Cursor {
+    /// Where the cursor stands, as a position.
+    fn position(&self, range: u32, direction: Direction) -> KeyPosition {
+        if self.high == Bound::Excluded(Vec::new()) && direction != Direction::Reverse {
+            // A jump over the last shard key that there can be.
+            return KeyPosition { range: range + 1, ..KeyPosition::default() };
+        }
+        let moving = if direction == Direction::Reverse { &self.high } else { &self.low };
+        let (key, is_before_key) = match moving {
+            Bound::Included(key) => (Some(key.clone()), true),
+            Bound::Excluded(key) => (Some(key.clone()), false),
+            Bound::Unbounded => (None, false),
+        };
+        KeyPosition {
+            range,
+            shard: None,
+            key,
+            is_before_key,
+            counted_in_range: self.counted_in_range,
+            shard_key: self.shard_key.clone().unwrap_or_default(),
+            counted_in_shard_key: self.counted_in_shard_key,
+        }
+    }
+
+    /// Goes on from a position in the range that the cursor stands at. False when it lies outside.
+    fn resume(&mut self, position: KeyPosition, direction: Direction) -> bool {
+        let is_reverse = direction == Direction::Reverse;
+        if let Some(key) = position.key {
+            let inside = match (&self.low, &self.high) {
+                (Bound::Included(low), _) if !is_reverse => *low <= key,
+                (_, Bound::Excluded(high)) if is_reverse => key <= *high,
+                _ => true,
+            };
+            if !inside {
+                return false;
+            }
+            let bound =
+                if position.is_before_key { Bound::Included(key) } else { Bound::Excluded(key) };
+            if is_reverse { self.high = bound } else { self.low = bound }
+        }
+        self.counted_in_range = position.counted_in_range;
+        self.shard_key = Some(position.shard_key).filter(|key| !key.is_empty());
+        self.counted_in_shard_key = position.counted_in_shard_key;
+        true
+    }
+
     /// The start of a range; any cursor will do past the last one.
     fn at_range(ranges: &Ranges, index: usize) -> Self {
         let (low, high) = if index < ranges.len() {

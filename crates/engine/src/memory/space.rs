@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
 use crate::{
-    Capability, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo,
+    Capability, Cuts, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo,
     prefixed_shard,
 };
 
@@ -51,15 +51,15 @@ impl Space {
     }
 
     /// At most `parts` ranges that hold about as many rows each.
-    pub(super) fn split(&self, parts: usize) -> Ranges {
+    pub(super) fn split(&self, parts: usize, cuts: Cuts) -> Result<Ranges> {
         let rows = self.rows();
         let parts = parts.clamp(1, rows.len().max(1));
-        let mut cuts = Slices::new();
+        let mut keys = Slices::new();
         rows.keys()
             .step_by(rows.len().div_ceil(parts).max(1))
             .skip(1)
-            .for_each(|key| cuts.push(key));
-        Ranges::between(&cuts)
+            .for_each(|key| keys.push(key));
+        Ranges::between(&keys).cut_at(cuts, &self.info.shape)
     }
 
     /// Checks the length and the shard key of a key, and answers the length of the latter.

@@ -3,8 +3,6 @@
 //! Such entries are stored whatever is there, so this is one pass over them: nothing is looked up,
 //! nobody's writes are minded, and no fate need be remembered.
 
-use std::sync::PoisonError;
-
 use rocksdb::Options;
 use tonnage_engine::{Result, SpaceId};
 
@@ -72,7 +70,7 @@ impl IndexOutput<'_> {
     /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the
     /// gate is shut.
     fn land(&self, file: &FinishedFile) -> Result<()> {
-        let _no_writer = self.shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+        let _no_writer = self.shard.gate.write();
         if self.context.takes_entries(self.space, Zone::Placed)? {
             ingest(&[file], self.shard)
         } else {

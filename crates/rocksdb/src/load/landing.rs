@@ -9,8 +9,6 @@
 //!    have a new version, the right row goes into a second file, the patch.
 //! 4. Have RocksDB take in both files in one step, the patch over the other, and open the gate.
 
-use std::sync::PoisonError;
-
 use rocksdb::Options;
 use tonnage_engine::Result;
 use tonnage_engine::header::Header;
@@ -62,7 +60,7 @@ impl Landing<'_> {
             if self.window.is_touched_since(survey.as_ref().map(|survey| survey.mark)) {
                 survey = Some(self.survey(&draft.fates)?);
             }
-            let _no_writer = shard.gate.write().unwrap_or_else(PoisonError::into_inner);
+            let _no_writer = shard.gate.write();
             let knows_all = self.knows_all(survey.as_ref());
             if !knows_all
                 && round < ROUNDS_MAX

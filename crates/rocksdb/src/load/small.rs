@@ -12,7 +12,7 @@
 //! 3. At the end sync once if that was asked for, and only then report: nothing is held any more,
 //!    so an observer may do what it likes.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rocksdb::WriteBatch;
 use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceId, SpaceInfo};
@@ -27,7 +27,7 @@ use super::tally::Tally;
 use super::zone::Zone;
 use crate::error::translate;
 use crate::pace::{self, Attempt};
-use crate::shard::Shard;
+use crate::shard::{Shard, Stripe};
 use crate::stall;
 
 /// How much is judged and committed together, unless one entry alone is more.
@@ -92,7 +92,7 @@ impl<'a> Small<'a> {
             self.judge.read_ahead(chunk.records())?;
         }
         let shard = self.shard;
-        shard.pace.write(chunk.arena.len(), stall::deadline(), || self.attempt(chunk))?;
+        shard.pace.write(chunk.arena.len(), stall::Patience::usual(), || self.attempt(chunk))?;
         for (record, fate) in chunk.records().zip(&self.fates) {
             self.tally.add(&record, *fate);
             if fate.is_reported() {
@@ -105,7 +105,7 @@ impl<'a> Small<'a> {
 
     fn attempt(&mut self, chunk: &Chunk) -> Result<Attempt<()>> {
         let _stripes = self.stripes(chunk)?;
-        let _gate = self.shard.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let _gate = self.shard.gate.read();
         let now_ms = self.context.engine.clock().now_ms();
         self.judge.refresh(self.context.rules(self.shard, self.zone), now_ms, self.before.as_ref());
         self.fates.clear();
@@ -146,7 +146,7 @@ impl<'a> Small<'a> {
 
     /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to
     /// yield to entries of shard-prefixed spaces.
-    fn stripes(&self, chunk: &Chunk) -> Result<Vec<MutexGuard<'a, ()>>> {
+    fn stripes(&self, chunk: &Chunk) -> Result<Vec<Stripe<'a>>> {
         if self.zone == Zone::Placed {
             return Ok(Vec::new());
         }

@@ -8,7 +8,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, KeyPart, KeyShape, Ranges, SpaceId, WriteBatch,
+    Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, Ranges, SpaceId,
+    WriteBatch,
 };
 
 use super::*;
@@ -87,21 +88,20 @@ fn whoever_waits_for_stopped_writes_holds_no_lock() {
     let (answers, heard) = mpsc::channel();
     thread::scope(|threads| {
         let _stripes: Vec<_> = (0..256).map(|number| shard.numbered_stripe(number)).collect();
-        let _gate = shard.gate.write().unwrap();
+        let _gate = shard.gate.write();
         for key in 0..4_u64 {
             let (engine, answers) = (&engine, answers.clone());
             threads.spawn(move || {
                 let mut batch = WriteBatch::new(space);
                 batch.put(&key.to_be_bytes(), b"", 0, Condition::Always);
-                let deadline = Instant::now() + Duration::from_millis(20);
-                answers
-                    .send(engine.store().write_batch_until(&batch, Durability::Write, deadline))
-                    .unwrap();
+                let deadline = Deadline::after(Duration::from_millis(20));
+                answers.send(engine.write_by(&batch, Durability::Write, deadline)).unwrap();
             });
         }
         for _ in 0..4 {
             let error = heard.recv_timeout(SOON).expect("refused without a lock").unwrap_err();
-            assert!(error.is_retryable() && error.message().contains("disk is full"), "{error}");
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+            assert!(error.message().contains("disk is full"), "{error}");
         }
     });
 }
@@ -164,4 +164,38 @@ fn the_rate_follows_compaction() {
     assert_eq!(mebibytes(1_000, 1_000), Some(1.0));
     slots.limits = None;
     assert!(!slots.judge(Backlog { files: 1_000, bytes: 1 << 50 }, now), "while compaction rests");
+}
+
+/// A call used to wait for a lock as long as others held it, whatever its caller had time for.
+#[test]
+fn a_deadline_ends_the_wait_for_a_lock_and_names_it() {
+    let (_place, engine, space) = open();
+    let shard = &engine.store().shards()[0];
+    let mut batch = WriteBatch::new(space);
+    batch.put(&7_u64.to_be_bytes(), b"late", 0, Condition::Always);
+    let write = || {
+        let soon = Deadline::after(Duration::from_millis(20));
+        let one = engine.write_by(&batch, Durability::Write, soon).unwrap_err();
+        let soon = Deadline::after(Duration::from_millis(20));
+        let many = std::slice::from_ref(&batch);
+        let many = engine.write_many_by(many, Durability::Write, soon).remove(0).unwrap_err();
+        [one, many]
+    };
+    let waits: [(&str, &dyn Fn() -> [tonnage_engine::Error; 2]); 2] = [
+        ("another write of the same rows", &|| {
+            let _stripes: Vec<_> = (0..256).map(|number| shard.numbered_stripe(number)).collect();
+            thread::scope(|threads| threads.spawn(write).join().unwrap())
+        }),
+        ("a load or a deletion", &|| {
+            let _gate = shard.gate.write();
+            thread::scope(|threads| threads.spawn(write).join().unwrap())
+        }),
+    ];
+    for (what, wait) in waits {
+        for error in wait() {
+            assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+            assert!(error.message().contains(what), "{error}");
+        }
+    }
+    put(&engine, space, 7, 10).unwrap();
 }

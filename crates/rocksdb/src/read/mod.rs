@@ -15,7 +15,6 @@ pub(crate) mod walk;
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
@@ -65,6 +64,7 @@ impl OpenStore {
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
+        options.deadline.check("its turn")?;
         let space = self.space(space)?;
         for index in options.keys.clone() {
             self.check_key(&space, keys.get(index))?;
@@ -118,7 +118,7 @@ impl Lookup<'_> {
         rows.clear();
         let shards = self.engine.shards().iter();
         let _gates: Vec<_> =
-            shards.map(|shard| shard.gate.read().unwrap_or_else(PoisonError::into_inner)).collect();
+            shards.map(|shard| shard.gate_by(self.options.deadline)).collect::<Result<_>>()?;
         self.look_up(keys, distance, &View::of_one_moment(self.engine), &mut chunk, rows)
     }
 
@@ -151,6 +151,9 @@ impl Lookup<'_> {
                 }
             }
             let end = wanted.end.min(first + chunk.keys);
+            if first > wanted.start {
+                self.options.deadline.check("rows from the disk")?;
+            }
             chunk.deal(self, keys, first, end)?;
             chunk.get(self, &options)?;
             for (index, slot) in (first..end).zip(&chunk.slots) {

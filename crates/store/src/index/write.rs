@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Condition, Durability, Error, Operation, Projection, ReadOptions, Result, Rows, Slices,
-    WriteBatch, WriteOutcome,
+    Condition, Deadline, Durability, Error, Operation, Projection, ReadOptions, Result, Rows,
+    Slices, WriteBatch, WriteOutcome,
 };
 
 use super::list::IndexSet;
@@ -172,6 +172,7 @@ impl Attempt<'_> {
                 projection: Projection::KeysAndValues,
                 keys: first..count,
                 bytes_max: READ_BYTES,
+                deadline: Deadline::NONE,
             };
             let taken =
                 self.store.engine.read_some(self.batch.space(0), &keys, &options, &mut rows)?;

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tonnage_engine::{
-    Engine, Error, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices, SpaceId,
+    Cuts, Deadline, Engine, Error, Part, Projection, ReadOptions, Result, Rows, ScanOptions,
+    Slices, SpaceId,
 };
 
 /// Parts are cut by estimates, so there are more of them than threads.
@@ -30,18 +31,16 @@ pub(crate) fn read_parts<R: PartReader>(
     begin: impl Fn(u32) -> R + Sync,
 ) -> Result<()> {
     let threads = tonnage_engine::cores();
-    let ranges = engine.split(space, PARTS_PER_THREAD * threads)?;
+    let parts = engine.split(space, PARTS_PER_THREAD * threads, Cuts::Anywhere)?;
     let next = AtomicUsize::new(0);
     let is_stopped = AtomicBool::new(false);
     let first_error: Mutex<Option<Error>> = Mutex::new(None);
     let work = || {
         while !is_stopped.load(Ordering::Relaxed) {
-            let part = next.fetch_add(1, Ordering::Relaxed);
-            if part >= ranges.len() {
-                return;
-            }
-            let read =
-                read_part(engine, space, options, &ranges, part, begin(part as u32), &is_stopped);
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(number) else { return };
+            let reader = begin(number as u32);
+            let read = read_part(engine, space, options, part, reader, &is_stopped);
             if let Err(error) = read {
                 is_stopped.store(true, Ordering::Relaxed);
                 first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -49,7 +48,7 @@ pub(crate) fn read_parts<R: PartReader>(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(ranges.len()) {
+        for _ in 1..threads.min(parts.len()) {
             // Where no thread can be had, the others do its part.
             let _ =
                 std::thread::Builder::new().name("tonnage-index".into()).spawn_scoped(scope, work);
@@ -63,14 +62,11 @@ fn read_part(
     engine: &dyn Engine,
     space: SpaceId,
     options: &ScanOptions,
-    ranges: &Ranges,
-    part: usize,
+    part: &Part,
     mut reader: impl PartReader,
     is_stopped: &AtomicBool,
 ) -> Result<()> {
-    let mut range = Ranges::new();
-    range.push(ranges.start(part), ranges.end(part));
-    let mut scanner = engine.scan(space, range, options.clone())?;
+    let mut scanner = engine.scan_part(space, part, options.clone())?;
     let mut rows = Rows::new();
     while !is_stopped.load(Ordering::Relaxed) && scanner.next_batch(&mut rows)? {
         reader.read(&mut rows)?;
@@ -95,6 +91,7 @@ pub(crate) fn read_all(
             projection: Projection::KeysAndValues,
             keys: first..keys.len(),
             bytes_max: READ_BYTES,
+            deadline: Deadline::NONE,
         };
         first += engine.read_some(space, keys, &options, &mut rows)?;
         visit(&rows)?;

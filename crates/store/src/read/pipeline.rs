@@ -6,19 +6,22 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tonnage_engine::{
-    Engine, Error, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+    Engine, Error, KeyFilter, Part, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
 use crate::read::control::ReadControl;
 use crate::read::dispatch::{dispatch, panicked};
 use crate::read::key_batches::TASKS_MOST;
 use crate::read::origin::KeyOrigin;
-use crate::read::worker::{read_task, work};
+use crate::read::rest::Resting;
+use crate::read::worker::{Worker, read_task};
 
 /// Batches that may wait for the reader, for each queue.
-const QUEUED_BATCHES_MAX: usize = 4;
+pub(crate) const QUEUED_BATCHES_MAX: usize = 4;
 /// The most batches that are read without a thread; starting threads costs more than reading these.
 const INLINE_BATCHES_MAX: usize = 2;
+/// The most tasks that are handed over at once.
+const TASKS_AT_HAND_MAX: usize = 1_024;
 
 /// A piece of work for one worker.
 pub(crate) enum ReadTask {
@@ -26,6 +29,8 @@ pub(crate) enum ReadTask {
     Keys(Slices),
     /// Read these ranges.
     Ranges(Ranges),
+    /// Read this part of the space.
+    Part(Part),
     /// Read of these ranges what a filter of their own lets through.
     Filtered {
         /// The ranges.
@@ -62,8 +67,16 @@ impl ReadTask {
     fn is_lookup(&self) -> bool {
         match self {
             ReadTask::Keys(_) | ReadTask::Entries { .. } => true,
-            ReadTask::Ranges(_) | ReadTask::Filtered { .. } => false,
+            ReadTask::Ranges(_) | ReadTask::Part(_) | ReadTask::Filtered { .. } => false,
             ReadTask::Traced { task, .. } => task.is_lookup(),
+        }
+    }
+
+    /// What is to be read, whether or not rows tell which key they answer.
+    pub(crate) fn plain(&self) -> &ReadTask {
+        match self {
+            ReadTask::Traced { task, .. } => task.plain(),
+            task => task,
         }
     }
 }
@@ -81,6 +94,11 @@ pub(crate) trait TaskSource: Send + 'static {
         true
     }
 
+    /// How many tasks are at hand, at least: these need no thread that waits until they are taken.
+    fn count_at_hand(&self) -> usize {
+        0
+    }
+
     /// Keys that may have to be waited for are drawn by a thread of their own from now on.
     fn detach(&mut self) {}
 }
@@ -91,7 +109,7 @@ pub(crate) trait Shaper: Send + Sync + 'static {
     type Output: Send + 'static;
 
     /// What is kept from batch to batch of one task.
-    type Memory: Default;
+    type Memory: Default + Send;
 
     /// What is kept when a task begins.
     fn begin(&self, _task: &ReadTask) -> Self::Memory {
@@ -136,6 +154,14 @@ pub(crate) struct ReadPlan<S> {
     pub(crate) shaper: S,
 }
 
+impl<S: Shaper> ReadPlan<S> {
+    /// Whether the next piece of a task must come right behind this one. The pieces of an ordered
+    /// task have a queue of their own in any case.
+    pub(crate) fn cuts(&self, piece: &S::Output) -> bool {
+        !self.ordered && S::is_cut(piece)
+    }
+}
+
 /// One task with the queue for its results.
 pub(crate) struct Job<T> {
     pub(crate) task: ReadTask,
@@ -147,36 +173,6 @@ pub(crate) struct Answer<T> {
     pub(crate) result: Result<T>,
     /// Where what must come right behind it is.
     pub(crate) rest: Option<Receiver<Result<T>>>,
-}
-
-/// Where a worker puts the pieces of a task: those that must come one behind the other go through a
-/// queue of their own.
-pub(crate) struct Line<'a, T> {
-    results: &'a Sender<Answer<T>>,
-    rest: Option<Sender<Result<T>>>,
-}
-
-impl<'a, T> Line<'a, T> {
-    pub(crate) fn to(results: &'a Sender<Answer<T>>) -> Self {
-        Self { results, rest: None }
-    }
-
-    /// Hands a piece over; false when nobody wants more.
-    pub(crate) fn send(&mut self, result: Result<T>, is_cut: bool) -> bool {
-        match self.rest.take() {
-            Some(rest) => {
-                let is_wanted = rest.send(result).is_ok();
-                self.rest = is_cut.then_some(rest);
-                is_wanted
-            }
-            None if is_cut => {
-                let (sender, rest) = bounded(QUEUED_BATCHES_MAX);
-                self.rest = Some(sender);
-                self.results.send(Answer { result, rest: Some(rest) }).is_ok()
-            }
-            None => self.results.send(Answer { result, rest: None }).is_ok(),
-        }
-    }
 }
 
 /// A read under way: an iterator of what the shaper makes of the rows.
@@ -219,6 +215,19 @@ impl<S: Shaper> ReadPipeline<S> {
             return Ok(State::Inline(batches.into_iter()));
         }
         Ok(State::Running(Running::start(&self.plan, Some(first), source)))
+    }
+}
+
+#[cfg(test)]
+impl<S: Shaper> ReadPipeline<S> {
+    /// How many workers have a thread.
+    pub(crate) fn threads(&self) -> usize {
+        match &self.state {
+            State::Running(running) => {
+                running.workers.iter().filter(|thread| !thread.is_finished()).count()
+            }
+            _ => 0,
+        }
     }
 }
 
@@ -289,7 +298,11 @@ struct Running<T> {
     failure: Arc<Mutex<Option<Error>>>,
     stop: Option<Sender<()>>,
     workers: Vec<JoinHandle<()>>,
+    /// Starts threads for scans that rested and whose queues have room again.
+    wake: Wake,
 }
+
+type Wake = Box<dyn Fn(&mut Vec<JoinHandle<()>>) + Send + Sync>;
 
 impl<T: Send + 'static> Running<T> {
     fn start<S: Shaper<Output = T>>(
@@ -298,19 +311,29 @@ impl<T: Send + 'static> Running<T> {
         source: Box<dyn TaskSource>,
     ) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
-        let (jobs_sender, jobs) = bounded(plan.workers);
+        let at_hand = source.count_at_hand().min(TASKS_AT_HAND_MAX);
+        let (jobs_sender, jobs) = bounded(plan.workers.max(at_hand));
         // The keys of these are gathered already, and the next are gathered while they wait.
         let (lookups_sender, lookups) = bounded(TASKS_MOST);
-        let (queues_sender, queues) = bounded(2 * plan.workers);
+        let (queues_sender, queues) = bounded((2 * plan.workers).max(at_hand));
         let failure = Arc::new(Mutex::new(None));
         let single = source.is_exhausted();
-        let workers = (0..if single { 1 } else { plan.workers })
-            .map(|_| {
-                let (plan, jobs, lookups, stop) =
-                    (plan.clone(), jobs.clone(), lookups.clone(), stop.clone());
-                std::thread::spawn(move || work(&plan, [&jobs, &lookups], &stop))
-            })
-            .collect();
+        let resting = Arc::new(Resting::default());
+        let worker =
+            Worker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting: resting.clone() };
+        let start = |worker: &Worker<S>, scan| {
+            let worker = worker.clone();
+            std::thread::spawn(move || worker.work(scan))
+        };
+        let count = if single { 1 } else { plan.workers };
+        let workers = (0..count).map(|_| start(&worker, None)).collect();
+        let wake: Wake = Box::new(move |threads| {
+            let awake = resting.take_awake();
+            if !awake.is_empty() {
+                threads.retain(|thread| !thread.is_finished());
+                threads.extend(awake.into_iter().map(|scan| start(&worker, Some(scan))));
+            }
+        });
         let ordered = plan.ordered;
         let noted = failure.clone();
         std::thread::spawn(move || {
@@ -337,6 +360,7 @@ impl<T: Send + 'static> Running<T> {
             failure,
             stop: Some(stop_sender),
             workers,
+            wake,
         }
     }
 
@@ -353,12 +377,15 @@ impl<T: Send + 'static> Running<T> {
     /// The next piece; an error of its own when the read was called off.
     fn draw(&mut self) -> Result<Option<Result<T>>> {
         loop {
+            (self.wake)(&mut self.workers);
             if let Some(rest) = &self.rest
                 && let Some(result) = self.control.recv(rest)?
             {
                 return Ok(Some(result));
             }
-            self.rest = None;
+            if self.rest.take().is_some() {
+                continue;
+            }
             if let Some(answer) = self.control.recv(&self.current)? {
                 self.rest = answer.rest;
                 return Ok(Some(answer.result));

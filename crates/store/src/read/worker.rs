@@ -1,43 +1,126 @@
 //! What each worker of a bulk read does.
+//!
+//! A worker of a scan whose reader rests ends its thread, and the scan lets go of what it holds of
+//! the engine ([`rest`](super::rest)).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, select};
-use tonnage_engine::{Error, Ranges, ReadOptions, Result, Rows, ScanOptions, Slices};
+use tonnage_engine::{Error, ReadOptions, Result, Rows, ScanOptions, Scanner, Slices};
 
-use crate::read::pipeline::{Job, Line, ReadPlan, ReadTask, Shaper};
+use crate::read::line::Line;
+use crate::read::pipeline::{Job, ReadPlan, ReadTask, Shaper};
+use crate::read::rest::{Resting, ScanAtWork};
 
-/// Takes jobs from either queue until there are no more, or the reader is gone.
-pub(crate) fn work<S: Shaper>(
-    plan: &ReadPlan<S>,
-    queues: [&Receiver<Job<S::Output>>; 2],
-    stop: &Receiver<()>,
-) {
-    let [first, second] = queues;
-    loop {
-        // A queue whose sender is gone may still hold jobs, and so may the other: only both at
-        // their end are the end.
-        let job = select! {
-            recv(first) -> job => job.or_else(|_| second.recv()),
-            recv(second) -> job => job.or_else(|_| first.recv()),
-            recv(stop) -> _ => return,
-        };
-        let Ok(Job { task, results }) = job else { return };
-        let mut line = Line::to(&results);
-        let mut emit = |piece| {
-            // The pieces of an ordered task have a queue of their own in any case.
-            let is_cut = !plan.ordered && S::is_cut(&piece);
-            line.send(Ok(piece), is_cut)
-        };
-        let done = catch_unwind(AssertUnwindSafe(|| read_task(plan, &task, &mut emit)));
-        let done = done.unwrap_or_else(|_| {
-            Err(Error::internal("a reading thread panicked: report it with the store's log"))
-        });
-        if let Err(error) = done {
-            // A reader that is gone does not want to hear of it.
-            let _ = line.send(Err(error), false);
+/// A worker, wherever it is.
+pub(crate) struct Worker<S: Shaper> {
+    pub(crate) plan: Arc<ReadPlan<S>>,
+    pub(crate) jobs: [Receiver<Job<S::Output>>; 2],
+    pub(crate) stop: Receiver<()>,
+    pub(crate) resting: Arc<Resting<S>>,
+}
+
+impl<S: Shaper> Clone for Worker<S> {
+    fn clone(&self) -> Self {
+        Self {
+            plan: self.plan.clone(),
+            jobs: self.jobs.clone(),
+            stop: self.stop.clone(),
+            resting: self.resting.clone(),
         }
     }
+}
+
+impl<S: Shaper> Worker<S> {
+    /// Goes on with a scan that rested, then takes jobs from either queue until there are no more,
+    /// the reader is gone, or it rests.
+    pub(crate) fn work(&self, scan: Option<ScanAtWork<S>>) {
+        if let Some(scan) = scan
+            && !self.go_on(scan)
+        {
+            return;
+        }
+        let [first, second] = &self.jobs;
+        loop {
+            // A queue whose sender is gone may still hold jobs, and so may the other: only both at
+            // their end are the end.
+            let job = select! {
+                recv(first) -> job => job.or_else(|_| second.recv()),
+                recv(second) -> job => job.or_else(|_| first.recv()),
+                recv(self.stop) -> _ => return,
+            };
+            let Ok(Job { task, results }) = job else { return };
+            if !self.carry_out(&task, Line::to(results)) {
+                return;
+            }
+        }
+    }
+
+    /// False when the worker rests.
+    fn carry_out(&self, task: &ReadTask, mut line: Line<S::Output>) -> bool {
+        let plan = &*self.plan;
+        let scan = || Ok(open_scan(plan, task)?.map(|scan| (scan, plan.shaper.begin(task))));
+        match caught(scan) {
+            Ok(Some((scanner, memory))) => self.go_on(ScanAtWork::new(scanner, memory, line)),
+            Ok(None) => {
+                let mut emit = |piece| {
+                    let is_cut = plan.cuts(&piece);
+                    line.send(Ok(piece), is_cut)
+                };
+                if let Err(error) = caught(|| read_task(plan, task, &mut emit)) {
+                    // A reader that is gone does not want to hear of it.
+                    let _ = line.send(Err(error), false);
+                }
+                true
+            }
+            Err(error) => {
+                let _ = line.send(Err(error), false);
+                true
+            }
+        }
+    }
+
+    /// Reads a scan to its end. False when it rests, and the worker with it.
+    fn go_on(&self, mut scan: ScanAtWork<S>) -> bool {
+        loop {
+            match caught(|| scan.read_on(&self.plan)) {
+                Ok(true) => {}
+                Ok(false) => return true,
+                Err(error) => {
+                    scan.fail(error);
+                    return true;
+                }
+            }
+            match self.resting.lie_down(scan) {
+                Some(awake) => scan = awake,
+                None => return false,
+            }
+        }
+    }
+}
+
+/// Runs a step; a panic in it becomes an error.
+fn caught<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| {
+        Err(Error::internal("a reading thread panicked: report it with the store's log"))
+    })
+}
+
+/// The scan that a task asks for; nothing for one that looks keys up.
+fn open_scan<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask) -> Result<Option<Box<dyn Scanner>>> {
+    let scanner = match task.plain() {
+        ReadTask::Traced { .. } | ReadTask::Keys(_) | ReadTask::Entries { .. } => return Ok(None),
+        ReadTask::Ranges(ranges) => {
+            plan.engine.scan(plan.space, ranges.clone(), plan.scan.clone())?
+        }
+        ReadTask::Part(part) => plan.engine.scan_part(plan.space, part, plan.scan.clone())?,
+        ReadTask::Filtered { ranges, filter } => {
+            let scan = ScanOptions { filter: Some(filter.clone()), ..plan.scan.clone() };
+            plan.engine.scan(plan.space, ranges.clone(), scan)?
+        }
+    };
+    Ok(Some(scanner))
 }
 
 /// Reads what a task asks for, until it is done or `emit` answers that nobody wants more.
@@ -46,27 +129,13 @@ pub(crate) fn read_task<S: Shaper>(
     task: &ReadTask,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    read_with(plan, task, plan.shaper.begin(task), emit)
-}
-
-fn read_with<S: Shaper>(
-    plan: &ReadPlan<S>,
-    task: &ReadTask,
-    memory: S::Memory,
-    emit: &mut dyn FnMut(S::Output) -> bool,
-) -> Result<()> {
-    match task {
-        ReadTask::Keys(keys) | ReadTask::Entries { keys, .. } => {
+    let memory = plan.shaper.begin(task);
+    match (task.plain(), open_scan(plan, task)?) {
+        (ReadTask::Keys(keys) | ReadTask::Entries { keys, .. }, _) => {
             read_keys(plan, keys, memory, emit)
         }
-        ReadTask::Ranges(ranges) => {
-            read_ranges(plan, ranges.clone(), plan.scan.clone(), memory, emit)
-        }
-        ReadTask::Filtered { ranges, filter } => {
-            let scan = ScanOptions { filter: Some(filter.clone()), ..plan.scan.clone() };
-            read_ranges(plan, ranges.clone(), scan, memory, emit)
-        }
-        ReadTask::Traced { task, .. } => read_with(plan, task, memory, emit),
+        (_, Some(scanner)) => read_scan(plan, scanner, memory, emit),
+        (_, None) => Ok(()),
     }
 }
 
@@ -91,6 +160,7 @@ fn read_keys<S: Shaper>(
             projection: plan.projection,
             keys: first..end,
             bytes_max: plan.scan.batch_bytes_max,
+            deadline: plan.scan.deadline,
         };
         let taken = plan.engine.read_some(plan.space, keys, &options, &mut rows)?;
         // The engine looks at all keys that it is handed, so it gets about as many as it will take.
@@ -107,14 +177,12 @@ fn read_keys<S: Shaper>(
     if wanted { plan.shaper.end(&*plan.engine, memory, emit) } else { Ok(()) }
 }
 
-fn read_ranges<S: Shaper>(
+fn read_scan<S: Shaper>(
     plan: &ReadPlan<S>,
-    ranges: Ranges,
-    scan: ScanOptions,
+    mut scanner: Box<dyn Scanner>,
     mut memory: S::Memory,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    let mut scanner = plan.engine.scan(plan.space, ranges, scan)?;
     let mut rows = Rows::new();
     let mut wanted = true;
     while wanted && scanner.next_batch(&mut rows)? {

@@ -8,7 +8,7 @@ use crate::conformance::fixture::{group, scan, shape};
 use crate::conformance::recorder::Recorder;
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions,
+    Condition, Deadline, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions,
     OnExisting, Projection, Ranges, ReadOptions, Result, Rows, SHARD_LEN, ScanOptions, Slices,
     SpaceId, Verdict, WriteBatch, WriteOutcome,
 };
@@ -241,6 +241,7 @@ impl Side {
                 projection: projection(keys_only),
                 keys: first..keys.len(),
                 bytes_max: BYTES_MAX,
+                deadline: Deadline::NONE,
             };
             first += engine.read_some(self.id(space), keys, &options, &mut rows)?;
             for index in 0..rows.len() {

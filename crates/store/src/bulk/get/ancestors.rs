@@ -1,6 +1,6 @@
 //! Rows of ancestor tables on their way to the rows below them.
 
-use tonnage_engine::{Engine, ReadOptions, Result, Rows, Slices};
+use tonnage_engine::{Deadline, Engine, ReadOptions, Result, Rows, Slices};
 
 use super::TableBatch;
 use super::result::Chunk;
@@ -74,8 +74,12 @@ impl Wanted {
         let (mut read, mut end) = (Vec::with_capacity(self.tables.len()), rows);
         for runs in &self.tables {
             let wanted = runs.next..runs.firsts.partition_point(|row| *row < end);
-            let options =
-                ReadOptions { projection: shaper.projection, keys: wanted.clone(), bytes_max };
+            let options = ReadOptions {
+                projection: shaper.projection,
+                keys: wanted.clone(),
+                bytes_max,
+                deadline: Deadline::NONE,
+            };
             let mut found = Rows::new();
             let taken = engine.read_some(shaper.space, &runs.keys, &options, &mut found)?;
             if taken < wanted.len() {

@@ -238,6 +238,12 @@ impl BulkGet {
         self.drawing.place.as_ref().map(Place::token)
     }
 
+    /// How many workers have a thread.
+    #[cfg(test)]
+    pub(crate) fn threads(&self) -> usize {
+        self.reading.threads()
+    }
+
     /// The same rows one by one, in key order within each stretch: an ancestor before the rows
     /// below it, once for each run of rows that share it, and each parent followed by its children
     /// (before it, when the direction is reverse). Without an order the families of several keys

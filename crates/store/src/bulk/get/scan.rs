@@ -1,9 +1,10 @@
 //! A whole table as tasks: one for each part that the engine cuts it into.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Direction, Engine, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+    Cuts, Direction, Engine, KeyFilter, Part, Projection, Result, Rows, ScanOptions, SpaceId,
 };
 
 use crate::catalog::Relatives;
@@ -15,62 +16,45 @@ use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 /// another.
 pub(super) const PARTS_PER_WORKER: usize = 4;
 
-/// Ranges of a space, each a task.
+/// Parts of a space, each a task.
 pub(super) struct SpaceParts {
-    ranges: Ranges,
-    next: usize,
-    backwards: bool,
+    /// Those to come, in the order in which they come.
+    parts: VecDeque<Part>,
 }
 
 impl SpaceParts {
-    pub(super) fn new(ranges: Ranges, direction: Direction) -> Self {
-        Self { ranges, next: 0, backwards: direction == Direction::Reverse }
+    pub(super) fn new(parts: Vec<Part>, direction: Direction) -> Self {
+        let mut parts = VecDeque::from(parts);
+        if direction == Direction::Reverse {
+            parts.make_contiguous().reverse();
+        }
+        Self { parts }
     }
 
-    /// The ranges of at most `parts` parts of a table's space; cut between shard keys where what
-    /// is of one must come from one part.
+    /// At most so many parts of a table's space; cut between shard keys where what is of one must
+    /// come from one part.
     pub(super) fn cut(
         store: &Inner,
         target: &TableEntry,
         by_shard_key: bool,
         parts: usize,
-    ) -> Result<Ranges> {
-        if parts <= 1 {
-            return Ok(Ranges::whole_space());
-        }
-        let ranges = store.engine.split(target.space, parts)?;
-        if by_shard_key { between_shard_keys(target, &ranges) } else { Ok(ranges) }
+    ) -> Result<Vec<Part>> {
+        let cuts = if by_shard_key { Cuts::BetweenShardKeys } else { Cuts::Anywhere };
+        store.engine.split(target.space, parts.max(1), cuts)
     }
-}
-
-/// The same ranges with their cuts moved back to where the shard keys begin.
-fn between_shard_keys(target: &TableEntry, ranges: &Ranges) -> Result<Ranges> {
-    let shape = target.schema.key_shape();
-    let mut cuts = Slices::new();
-    for index in 1..ranges.len() {
-        let key = ranges.start(index);
-        let cut = &key[..shape.shard_key_len(key)?];
-        if cuts.is_empty() || cuts.get(cuts.len() - 1) < cut {
-            cuts.push(cut);
-        }
-    }
-    Ok(Ranges::between(&cuts))
 }
 
 impl TaskSource for SpaceParts {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
-        if self.is_exhausted() {
-            return Ok(None);
-        }
-        let index = if self.backwards { self.ranges.len() - 1 - self.next } else { self.next };
-        self.next += 1;
-        let mut range = Ranges::new();
-        range.push(self.ranges.start(index), self.ranges.end(index));
-        Ok(Some(ReadTask::Ranges(range)))
+        Ok(self.parts.pop_front().map(ReadTask::Part))
     }
 
     fn is_exhausted(&self) -> bool {
-        self.next == self.ranges.len()
+        self.parts.is_empty()
+    }
+
+    fn count_at_hand(&self) -> usize {
+        self.parts.len()
     }
 }
 
@@ -104,8 +88,8 @@ pub(crate) fn count_space(
         control: Arc::default(),
         shaper: Counter,
     };
-    let ranges = store.engine.split(space, PARTS_PER_WORKER * workers)?;
-    ReadPipeline::new(plan, SpaceParts::new(ranges, Direction::Unordered)).sum()
+    let parts = store.engine.split(space, PARTS_PER_WORKER * workers, Cuts::Anywhere)?;
+    ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered)).sum()
 }
 
 /// Makes numbers of batches.

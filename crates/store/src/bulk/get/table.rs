@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Error, Projection, Ranges, Result, ScanOptions};
+use tonnage_engine::{Direction, Error, Part, Projection, Result, ScanOptions};
 
 use super::keys::KeyTasks;
 use super::result::Resumable;
@@ -105,13 +105,13 @@ pub(crate) fn scan(
     } else {
         1
     };
-    let ranges = match narrowed(store, &target, options)? {
-        Some(range) => range,
+    let parts = match narrowed(store, &target, options)? {
+        Some(part) => vec![part],
         None => SpaceParts::cut(store, &target, by_shard_key(options), parts)?,
     };
     let resumable = (options.direction != Direction::Unordered && is_in_order(store))
         .then(|| resumable(&target, options.direction, false));
-    let tasks = SpaceParts::new(ranges, options.direction);
+    let tasks = SpaceParts::new(parts, options.direction);
     BulkGet::new(ReadPipeline::new(plan, tasks), None, resumable)
 }
 
@@ -120,7 +120,7 @@ fn narrowed(
     store: &Inner,
     target: &TableEntry,
     options: &TableScanOptions,
-) -> Result<Option<Ranges>> {
+) -> Result<Option<Part>> {
     let (mut start, mut end) = (Vec::new(), Vec::new());
     if options.range.is_none() && options.start_after.is_none() {
         return Ok(None);
@@ -133,9 +133,8 @@ fn narrowed(
         check_total_order(store, "start_after")?;
         Place::of(token, target.space, options.direction, false)?.narrow(&mut start, &mut end);
     }
-    let mut ranges = Ranges::new();
-    ranges.push(&start, &end);
-    Ok(Some(ranges))
+    // Only stores in total order come here: their engines keep ranges of keys.
+    Ok(Some(Part::of_keys(&start, &end)))
 }
 
 /// Whether what is counted or joined by shard key must come from one part.
@@ -151,19 +150,17 @@ pub(crate) fn scan_parts(
     options: &TableScanOptions,
     parts: usize,
 ) -> Result<Vec<BulkGet>> {
-    let ranges = match narrowed(store, &target, options)? {
-        Some(range) => range,
+    let parts = match narrowed(store, &target, options)? {
+        Some(part) => vec![part],
         None => SpaceParts::cut(store, &target, by_shard_key(options), parts)?,
     };
-    let part = |index| {
+    let read = |part| {
         let mut plan = scan_plan(store, target.clone(), options)?;
         plan.workers = 1;
-        let mut range = Ranges::new();
-        range.push(ranges.start(index), ranges.end(index));
-        let tasks = SpaceParts::new(range, options.direction);
+        let tasks = SpaceParts::new(vec![part], options.direction);
         BulkGet::new(ReadPipeline::new(plan, tasks), None, None)
     };
-    (0..ranges.len()).map(part).collect()
+    parts.into_iter().map(read).collect()
 }
 
 fn scan_plan(
@@ -196,6 +193,7 @@ fn plan(
         batch_bytes_max: options.batch_bytes_max,
         filter: Some(relatives.filter()),
         fill_cache: true,
+        ..ScanOptions::default()
     };
     Ok(ReadPlan {
         engine: store.engine.clone(),

@@ -1,0 +1,44 @@
+//! What open scans cost whose readers rest: threads and memory of the process.
+//!
+//! `open_scans DIRECTORY [SCANS]` makes a store of 400,000 rows, opens so many scans of it (1,000
+//! unless told otherwise), takes one batch of each, rests, and reads one of them to its end.
+
+use std::time::Duration;
+
+use tonnage::{BulkPutOptions, Result, Row, Store, TableScanOptions, row_stream};
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let directory = arguments.next().expect("a directory for the store");
+    let count = arguments.next().map_or(1_000, |count| count.parse().expect("a number of scans"));
+    let store = Store::open(&format!("rocksdb:{directory}"))?;
+    store.execute("CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))")?;
+    let value = "v".repeat(200);
+    let rows = (0..400_000_i64)
+        .map(move |id| Ok(("t".into(), Row::new().with("id", id).with("v", value.as_str()))));
+    store.bulk_put(vec![row_stream("rows", rows)], &BulkPutOptions::default())?;
+    let table = store.table("t")?;
+    println!("before: {}", process());
+    let mut scans = Vec::new();
+    for _ in 0..count {
+        let mut scan = table.scan(&TableScanOptions::default())?;
+        scan.next().expect("rows")?;
+        scans.push(scan);
+    }
+    println!("{count} scans: {}", process());
+    std::thread::sleep(Duration::from_secs(5));
+    println!("at rest: {}", process());
+    let last = scans.pop().expect("a scan");
+    let rows: usize =
+        last.map(|batch| batch.map(|batch| batch.rows.num_rows())).sum::<Result<_>>()?;
+    println!("{rows} more rows of the last: {}", process());
+    Ok(())
+}
+
+/// Threads and resident memory, as Linux tells them.
+fn process() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let wanted =
+        status.lines().filter(|line| line.starts_with("Threads") || line.starts_with("VmRSS"));
+    wanted.collect::<Vec<_>>().join(", ").replace('\t', " ")
+}
