@@ -161,8 +161,10 @@ impl RocksScanner<'_> {
         if let Some(physical) = self.place()? {
             position.key = Some(physical[SPACE_LEN..].to_vec());
             position.is_before_key = true;
-            position.shard_key = self.shard_key.get(SPACE_LEN..).unwrap_or_default().to_vec();
-            position.counted_in_shard_key = self.counted_in_shard_key;
+            if let Some(shard_key) = self.shard_key.get(SPACE_LEN..) {
+                position.shard_key = shard_key.to_vec();
+                position.counted_in_shard_key = self.counted_in_shard_key;
+            }
         } else if self.positioned {
             position.shard = position.shard.map(|shard| shard + 1);
         }
