@@ -241,7 +241,7 @@ impl BulkGet {
     /// How many workers have a thread.
     #[cfg(test)]
     pub(crate) fn threads(&self) -> usize {
-        self.reading.threads()
+        self.drawing.reading.as_ref().map_or(0, ReadPipeline::threads)
     }
 
     /// The same rows one by one, in key order within each stretch: an ancestor before the rows
