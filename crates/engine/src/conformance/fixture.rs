@@ -234,7 +234,8 @@ fn append(batch: &Rows, all: &mut Rows) {
     }
 }
 
-fn scan_at_once(
+/// The same in one go: for rows that are written meanwhile.
+pub(super) fn scan_at_once(
     engine: &dyn Engine,
     space: SpaceId,
     ranges: Ranges,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Harness;
-use super::fixture::{Fixture, group_range, key, kind, scan};
+use super::fixture::{Fixture, group_range, key, kind, scan_at_once};
 use crate::{
     Condition, Durability, Engine, Error, ErrorKind, Projection, Rows, ScanOptions, Slices,
     SpaceId, WriteBatch, WriteOutcome,
@@ -136,7 +136,8 @@ pub fn readers_see_a_batch_as_a_whole(harness: &mut dyn Harness) {
     std::thread::scope(|threads| {
         let writer = threads.spawn(|| (1..300).for_each(write));
         while !writer.is_finished() {
-            let rows = scan(engine, space, group_range("a"), ScanOptions::default()).unwrap();
+            let rows =
+                scan_at_once(engine, space, group_range("a"), ScanOptions::default()).unwrap();
             assert_eq!(rows.values.get(0), rows.values.get(1));
         }
     });
