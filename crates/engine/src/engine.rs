@@ -5,8 +5,7 @@ use std::path::Path;
 use crate::{
     Capability, Cuts, Deadline, Durability, Error, KeyShape, LoadOptions, LoadSession, Part,
     Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId,
-    SpaceInfo, StagedCheckpoint,
-    Statistics, VerifyReport, WriteBatch, WriteOutcome,
+    SpaceInfo, StagedCheckpoint, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 /// The number of a shard, counted from 0.

@@ -28,8 +28,8 @@
 //! # }
 //! ```
 
-pub mod backup;
 mod acks;
+pub mod backup;
 pub mod bulk;
 mod cancel;
 pub mod catalog;

@@ -31,7 +31,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn delete(store: &Store, key: u8) {
     let key = Key::of_major([key.to_string()]);
-    store.kv().multi_delete(&key, Depth::ParentOnly, None, Durability::Write).unwrap();
+    store.kv().delete_subtree(&key, Depth::ParentOnly, None, Durability::Write).unwrap();
 }
 
 proptest! {
