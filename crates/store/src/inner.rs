@@ -27,11 +27,16 @@ pub(crate) struct Inner {
 impl Inner {
     /// When a row put now ceases to exist that lives this long; no time at all is for ever.
     pub(crate) fn expiry_ms(&self, ttl: Duration) -> u64 {
+        Self::expiry_from_ms(self.clock.now_ms(), ttl)
+    }
+
+    /// The same for a row that is put at some time.
+    pub(crate) fn expiry_from_ms(now_ms: u64, ttl: Duration) -> u64 {
         if ttl.is_zero() {
             return NEVER_MS;
         }
         // A row with the shortest life still expires, also by a clock that stands at 0.
-        self.clock.now_ms().saturating_add(ttl.as_millis().try_into().unwrap_or(u64::MAX)).max(1)
+        now_ms.saturating_add(ttl.as_millis().try_into().unwrap_or(u64::MAX)).max(1)
     }
 
     /// The same for a row of a table, whose own time to live holds when the put gives none.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, EntryBatch, ManualClock, Payload, TableScanOptions, WriteOptions};
+use tonnage::{BulkPutOptions, ManualClock, TableScanOptions, WriteOptions, row_stream_with_ttls};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::row;
-use crate::common::scripted::scripted;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const TABLE: &str = "CREATE TABLE t (k LONG, v LONG, PRIMARY KEY (k)) USING TTL 2 HOURS";
@@ -35,20 +34,17 @@ fn test_a_ttl_of_zero_is_never(#[values(Memory, RocksDb)] on: Backend) {
     assert_eq!(table.get(&row! { "k" => 1_i64 }).unwrap().unwrap().expires_at_ms, 0);
 }
 
-/// `testUseTTL`: a bulk put whose entries live differently, batch by batch.
+/// `testUseTTL`: a bulk put whose entries live differently, row by row.
 #[rstest]
 fn test_use_ttl(#[values(Memory, RocksDb)] on: Backend) {
     let clock = Arc::new(ManualClock::new(1_000_000));
     let store = on.open_with_clock(clock.clone());
     store.execute(TABLE).unwrap();
     let lives = [Some(HOUR), None, Some(Duration::ZERO)];
-    let batches = scripted(move |step| {
-        let ttl = *lives.get(step as usize)?;
-        let row = row! { "k" => i64::from(step) + 1 };
-        let payload = Payload::Rows { table: "t".into(), rows: vec![row] };
-        Some(EntryBatch { ttl, ..payload.into() })
-    });
-    store.bulk_put(vec![batches], &BulkPutOptions::default()).unwrap();
+    let rows =
+        lives.into_iter().zip(1_i64..).map(|(ttl, k)| Ok(("t".into(), row! { "k" => k }, ttl)));
+    let stream = row_stream_with_ttls("rows", rows.collect::<Vec<_>>());
+    store.bulk_put(vec![stream], &BulkPutOptions::default()).unwrap();
     let keys = || {
         let rows = store.table("t").unwrap().scan(&TableScanOptions::default()).unwrap();
         let rows = rows.into_rows().map(|row| row.unwrap());

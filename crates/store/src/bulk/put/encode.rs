@@ -8,6 +8,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{Entries, Error, Slices, SpaceId};
 
+use super::ttls::Ttls;
 use crate::catalog::TableEntry;
 use crate::codec::Aligned;
 use crate::inner::Inner;
@@ -81,7 +82,7 @@ impl<'a> Encoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &RecordBatch,
-        ttl: Option<Duration>,
+        ttls: Ttls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
@@ -126,7 +127,7 @@ impl<'a> Encoder<'a> {
         for (_, entries) in &mut self.index_entries {
             entries.positions.clone_from(&self.entries.positions);
         }
-        self.set_expiry(&entry, ttl);
+        self.set_expiries(&entry, rows.num_rows(), ttls);
         rows.num_rows()
     }
 
@@ -135,7 +136,7 @@ impl<'a> Encoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &[Row],
-        ttl: Option<Duration>,
+        ttls: Ttls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
@@ -160,7 +161,7 @@ impl<'a> Encoder<'a> {
             }
             taken += 1;
         }
-        self.set_expiry(&entry, ttl);
+        self.set_expiries(&entry, taken, ttls);
         taken
     }
 
@@ -169,7 +170,7 @@ impl<'a> Encoder<'a> {
         &mut self,
         pairs: &Pairs,
         offset: usize,
-        ttl: Option<Duration>,
+        ttls: Ttls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
         self.clear();
@@ -190,18 +191,15 @@ impl<'a> Encoder<'a> {
             }
             index += 1;
         }
-        if let Some(ttl) = ttl {
-            let expires_at_ms = self.store.expiry_ms(ttl);
-            if expires_at_ms != NEVER_MS {
-                self.entries.expiries_ms.resize(self.entries.len(), expires_at_ms);
-            }
-        }
-        index - offset
+        let taken = index - offset;
+        self.expire(taken, ttls.starting_at(offset), None);
+        taken
     }
 
     fn clear(&mut self) {
         self.entries.clear();
         self.index_entries.clear();
+        self.refused.clear();
     }
 
     /// Makes the entries of all indexes of aligned rows. Rows whose entries would be too long are
@@ -264,12 +262,33 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn set_expiry(&mut self, entry: &TableEntry, ttl: Option<Duration>) {
+    fn set_expiries(&mut self, entry: &TableEntry, taken: usize, ttls: Ttls<'_>) {
         self.space = entry.space;
-        let expires_at_ms = self.store.table_expiry_ms(entry, ttl);
-        if expires_at_ms != NEVER_MS {
-            self.entries.expiries_ms.resize(self.entries.len(), expires_at_ms);
+        self.expire(taken, ttls, entry.schema.ttl_ms.map(Duration::from_millis));
+    }
+
+    /// Tells when each of the entries expires that were made of the `taken` ones. Those without a
+    /// time to live have the one of their table.
+    fn expire(&mut self, taken: usize, ttls: Ttls<'_>, of_table: Option<Duration>) {
+        let store = self.store;
+        let now_ms = store.clock.now_ms();
+        let expiry_ms = |ttl: Option<Duration>| {
+            ttl.or(of_table).map_or(NEVER_MS, |ttl| Inner::expiry_from_ms(now_ms, ttl))
+        };
+        let expiries_ms = &mut self.entries.expiries_ms;
+        if let Some(ttl) = ttls.of_all() {
+            if expiry_ms(ttl) != NEVER_MS {
+                expiries_ms.resize(self.entries.keys.len(), expiry_ms(ttl));
+            }
+            return;
         }
+        // What was refused has no place among the entries.
+        let mut is_refused = vec![false; taken];
+        self.refused.iter().for_each(|refused| is_refused[refused.index] = true);
+        let kept = (0..taken).filter(|index| !is_refused[*index]);
+        expiries_ms.clear();
+        expiries_ms.extend(kept.map(|index| expiry_ms(ttls.of(index))));
+        debug_assert_eq!(expiries_ms.len(), self.entries.keys.len(), "each entry has an expiry");
     }
 
     /// A table as it is now: a load takes rows of a table that was altered since it began, and none

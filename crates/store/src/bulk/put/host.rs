@@ -14,6 +14,7 @@ use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result
 use super::encode::{Encoder, Refused};
 use super::intake::{Flush, Intake, Job, Next};
 use super::outcomes::{Outcomes, guarded, lock, panic_message};
+use super::ttls::Ttls;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, Payload};
 use crate::bulk::put::rate::RateLimit;
 use crate::index::{OpenLoad, Pushing};
@@ -226,7 +227,8 @@ impl<'a> Host<'a> {
     /// Puts one batch, slice by slice, unless the load is stopped.
     fn put_batch(&self, job: Job, encoder: &mut Encoder<'_>) -> Result<Put> {
         let Job { stream, first, batch, .. } = job;
-        let EntryBatch { payload, ttl, positions, unread } = batch;
+        let EntryBatch { payload, ttl, ttls, positions, unread } = batch;
+        let ttls = Ttls::new(ttl, ttls.as_deref());
         self.outcomes.add_read(stream, unread.len() as u64);
         for entry in &unread {
             self.outcomes.fail_unread(stream, entry)?;
@@ -258,16 +260,17 @@ impl<'a> Host<'a> {
                 put(&mut |encoder, offset| {
                     let step = *step.get_or_insert_with(|| encoder.rows_at_once(table, rows));
                     let len = step.min(entries - offset);
-                    encoder.rows(table, &rows.slice(offset, len), ttl, |index| {
-                        places.of(offset + index)
-                    })
+                    let rows = rows.slice(offset, len);
+                    let ttls = ttls.starting_at(offset);
+                    encoder.rows(table, &rows, ttls, |index| places.of(offset + index))
                 })
             }
             Payload::Rows { table, rows } => put(&mut |encoder, offset| {
-                encoder.single_rows(table, &rows[offset..], ttl, |index| places.of(offset + index))
+                let ttls = ttls.starting_at(offset);
+                encoder.single_rows(table, &rows[offset..], ttls, |index| places.of(offset + index))
             }),
             Payload::Pairs(pairs) => put(&mut |encoder, offset| {
-                encoder.pairs(pairs, offset, ttl, |index| places.of(index))
+                encoder.pairs(pairs, offset, ttls, |index| places.of(index))
             }),
         }
     }

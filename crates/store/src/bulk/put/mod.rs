@@ -35,6 +35,7 @@ mod readers;
 mod report;
 mod runner;
 mod stream;
+mod ttls;
 
 pub use callbacks::{BulkPutCallbacks, Entry, ExistingEntry, FailedEntry, NoCallbacks};
 pub use failure::BulkPutError;
@@ -45,4 +46,5 @@ pub use report::{BulkPutReport, Counts, StreamReport};
 pub(crate) use runner::{run, run_in_memory};
 pub use stream::{
     EntryBatch, EntryStream, Payload, UnreadEntry, pair_stream, record_batch_stream, row_stream,
+    row_stream_with_ttls,
 };

@@ -37,6 +37,9 @@ pub struct EntryBatch {
     /// How long the rows live from now on: zero is for ever, and without it the table's own time to
     /// live holds.
     pub ttl: Option<Duration>,
+    /// The same for each entry of the payload by itself: zero is for ever. An entry without one
+    /// lives as `ttl` says.
+    pub ttls: Option<Vec<Option<Duration>>>,
     /// The place in the stream of each entry of the payload: they ascend, and come after all
     /// before. Without it they follow what came before.
     pub positions: Option<Vec<u64>>,
@@ -102,15 +105,38 @@ impl EntryBatch {
     pub fn pairs(pairs: Pairs) -> Self {
         Payload::Pairs(pairs).into()
     }
+
+    /// The same batch with a time to live for each of its entries: zero is for ever, and an entry
+    /// without one lives as [`EntryBatch::ttl`] says, or else as its table does.
+    #[must_use]
+    pub fn with_ttls(self, ttls: impl IntoIterator<Item = Option<Duration>>) -> Self {
+        Self { ttls: Some(ttls.into_iter().collect()), ..self }
+    }
 }
 
 impl EntryBatch {
+    /// Refuses what does not go with the entries.
+    ///
+    /// # Errors
+    /// `Invalid` when there is a time to live for more or fewer entries than there are.
+    pub(super) fn check(&self) -> Result<()> {
+        let entries = self.payload.len();
+        match &self.ttls {
+            Some(ttls) if ttls.len() != entries => Err(Error::invalid(format!(
+                "a batch of {entries} entries comes with {} times to live: give each entry one, or none",
+                ttls.len()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The position that follows the batch in a stream whose next position is `first`.
     ///
     /// # Errors
     /// `Invalid` for positions that do not ascend: which of two entries with one key is the later
-    /// one hangs on them.
+    /// one hangs on them. `Invalid` as [`EntryBatch::check`] tells it.
     pub(super) fn end(&self, first: u64) -> Result<u64> {
+        self.check()?;
         let entries = self.payload.len() as u64;
         let last_unread = self.unread.iter().map(|entry| entry.position + 1).max().unwrap_or(0);
         let Some(positions) = &self.positions else {
@@ -143,7 +169,9 @@ impl EntryBatch {
         let row = |row: &Row| {
             row.iter().map(|(name, value)| CELL_BYTES + name.len() + text(value)).sum::<usize>()
         };
+        let ttls = self.ttls.as_ref().map_or(0, |ttls| size_of_val(&ttls[..]));
         CELL_BYTES
+            + ttls
             + match &self.payload {
                 Payload::Batch { rows, .. } => bytes_of(rows),
                 Payload::Rows { rows, .. } => rows.iter().map(row).sum(),
@@ -160,7 +188,7 @@ pub(super) fn bytes_of(rows: &RecordBatch) -> usize {
 
 impl From<Payload> for EntryBatch {
     fn from(payload: Payload) -> Self {
-        Self { payload, ttl: None, positions: None, unread: Vec::new() }
+        Self { payload, ttl: None, ttls: None, positions: None, unread: Vec::new() }
     }
 }
 
@@ -202,6 +230,38 @@ where
     I: IntoIterator<Item = Result<(Arc<str>, Row)>>,
     I::IntoIter: Send + 'static,
 {
+    let rows = rows.into_iter().map(|row| row.map(|(table, row)| (table, row, None)));
+    row_stream_with_ttls(name, rows)
+}
+
+/// A stream of single rows as [`row_stream`] makes it, each with its time to live: zero is for
+/// ever, and a row without one lives as its table says.
+///
+/// ```
+/// # fn main() -> tonnage::Result<()> {
+/// use std::time::Duration;
+///
+/// use tonnage::{BulkPutOptions, Row, Store, row_stream_with_ttls};
+///
+/// let store = Store::open("memory:")?;
+/// store.execute("CREATE TABLE ships (name STRING, PRIMARY KEY (name)) USING TTL 3 DAYS")?;
+/// let ship = |name: &str, ttl| Ok(("ships".into(), Row::new().with("name", name), ttl));
+/// let rows = [
+///     ship("ARGO", None),
+///     ship("PEQUOD", Some(Duration::from_secs(60))),
+///     ship("FLYING DUTCHMAN", Some(Duration::ZERO)),
+/// ];
+/// store.bulk_put(vec![row_stream_with_ttls("fleet", rows)], &BulkPutOptions::default())?;
+/// let dutchman = store.table("ships")?.get(&Row::new().with("name", "FLYING DUTCHMAN"))?;
+/// assert_eq!(dutchman.map(|ship| ship.expires_at_ms), Some(0));
+/// # Ok(())
+/// # }
+/// ```
+pub fn row_stream_with_ttls<I>(name: impl Into<String>, rows: I) -> Box<dyn EntryStream>
+where
+    I: IntoIterator<Item = Result<(Arc<str>, Row, Option<Duration>)>>,
+    I::IntoIter: Send + 'static,
+{
     Box::new(IteratorStream {
         name: name.into(),
         batches: RowGroups { rows: rows.into_iter(), held: None, failed: None },
@@ -221,7 +281,7 @@ where
 /// Gathers neighbouring rows of one table into batches.
 struct RowGroups<I> {
     rows: I,
-    held: Option<(Arc<str>, Row)>,
+    held: Option<(Arc<str>, Row, Option<Duration>)>,
     failed: Option<tonnage_engine::Error>,
 }
 
@@ -229,21 +289,24 @@ impl<I> RowGroups<I> {
     const ROWS_MAX: usize = 1_024;
 }
 
-impl<I: Iterator<Item = Result<(Arc<str>, Row)>>> Iterator for RowGroups<I> {
+impl<I: Iterator<Item = Result<(Arc<str>, Row, Option<Duration>)>>> Iterator for RowGroups<I> {
     type Item = Result<EntryBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.failed.take() {
             return Some(Err(error));
         }
-        let (table, first) = match self.held.take().map(Ok).or_else(|| self.rows.next())? {
+        let (table, first, ttl) = match self.held.take().map(Ok).or_else(|| self.rows.next())? {
             Ok(held) => held,
             Err(error) => return Some(Err(error)),
         };
-        let mut rows = vec![first];
+        let (mut rows, mut ttls) = (vec![first], vec![ttl]);
         while rows.len() < Self::ROWS_MAX {
             match self.rows.next() {
-                Some(Ok((next_table, row))) if next_table == table => rows.push(row),
+                Some(Ok((next_table, row, ttl))) if next_table == table => {
+                    rows.push(row);
+                    ttls.push(ttl);
+                }
                 Some(Ok(other)) => {
                     self.held = Some(other);
                     break;
@@ -255,6 +318,7 @@ impl<I: Iterator<Item = Result<(Arc<str>, Row)>>> Iterator for RowGroups<I> {
                 None => break,
             }
         }
-        Some(Ok(Payload::Rows { table, rows }.into()))
+        let ttls = Some(ttls).filter(|ttls| ttls.iter().any(Option::is_some));
+        Some(Ok(EntryBatch { ttls, ..Payload::Rows { table, rows }.into() }))
     }
 }

@@ -12,5 +12,6 @@ mod nested;
 mod overtaken;
 mod pushing;
 mod settings;
+mod ttls;
 mod turmoil;
 mod waiting;

@@ -38,6 +38,7 @@ impl EntryStream for Busy {
                     return Ok(Some(EntryBatch {
                         payload,
                         ttl: None,
+                        ttls: None,
                         positions: None,
                         unread: Vec::new(),
                     }));
