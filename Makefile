@@ -8,10 +8,11 @@ CARGO ?= cargo
 PACKAGES = clang libclang-dev
 
 # The server is built by itself: its dependencies ask for features that would have RocksDB and
-# DataFusion built a second time. The RocksDB that the others were built with serves it, too.
+# DataFusion built a second time. The RocksDB that the others were built with serves it, too. The
+# shell looks for it, not make: make expands a whole recipe before the first line of it runs.
 REST = --workspace --exclude tonnage-server
-ROCKSDB = $(shell ls -t $(CARGO_TARGET_DIR)/release/build/librocksdb-sys-*/out/librocksdb.a 2>/dev/null | head -n 1)
-SERVER = $(if $(ROCKSDB),ROCKSDB_STATIC=1 ROCKSDB_LIB_DIR=$(dir $(ROCKSDB))) $(CARGO)
+SERVER = built=$$(ls -t $(CARGO_TARGET_DIR)/release/build/librocksdb-sys-*/out/librocksdb.a 2>/dev/null | head -n 1); \
+	$${built:+env ROCKSDB_STATIC=1 ROCKSDB_LIB_DIR="$${built%/*}"} $(CARGO)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build server demo lint test acceptance torture bench doc clean
@@ -69,7 +70,7 @@ bench: setup ## Measures; CONTRIBUTING says what and how
 
 doc: setup ## Builds the documentation of the libraries
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release $(REST) --no-deps
-	RUSTDOCFLAGS="-D warnings" $(SERVER) doc --release -p tonnage-server --no-deps
+	export RUSTDOCFLAGS="-D warnings"; $(SERVER) doc --release -p tonnage-server --no-deps
 
 clean: ## Deletes everything that was built, RocksDB too
 	$(CARGO) clean

@@ -74,13 +74,10 @@ struct StoreGauges {
 
 /// From 50 microseconds to 100 seconds.
 fn latency() -> Histogram {
-    Histogram::new(
-        [
-            5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.5, 1., 5.,
-            20., 100.,
-        ]
-        .into_iter(),
-    )
+    Histogram::new([
+        5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.5, 1., 5., 20.,
+        100.,
+    ])
 }
 
 impl Metrics {

@@ -11,7 +11,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let directory = arguments.next().expect("a directory for the store");
     let count = arguments.next().map_or(1_000, |count| count.parse().expect("a number of scans"));
-    let store = Store::open(&format!("rocksdb:{directory}"))?;
+    let store = Store::open(format!("rocksdb:{directory}"))?;
     store.execute("CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))")?;
     let value = "v".repeat(200);
     let rows = (0..400_000_i64)

@@ -13,8 +13,8 @@ const ALL: [OnExisting; 4] =
     [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace, OnExisting::Fail];
 const REPLACING: [OnExisting; 2] = [OnExisting::Replace, OnExisting::BlindReplace];
 
-fn open<'g>(
-    fixture: &'g Fixture,
+fn open(
+    fixture: &Fixture,
     on_existing: OnExisting,
     recorder: &Arc<Recorder>,
 ) -> Box<dyn LoadSession> {

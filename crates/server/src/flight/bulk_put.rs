@@ -160,10 +160,10 @@ impl BulkPut {
         brought: &mut Brought,
         first: Option<RecordBatch>,
     ) -> Ending {
-        if let Some(batch) = first {
-            if let Err(error) = self.push(membership, target, brought, &batch) {
-                return Ending::Failed(error);
-            }
+        if let Some(batch) = first
+            && let Err(error) = self.push(membership, target, brought, &batch)
+        {
+            return Ending::Failed(error);
         }
         loop {
             let arrival = Handle::current().block_on(async {

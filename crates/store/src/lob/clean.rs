@@ -140,5 +140,5 @@ fn walk(store: &Inner, space: SpaceId, mut visit: impl FnMut(&Object) -> Result<
             current.get_or_insert_with(|| Object::new(keys)).note(row, rows.versions[at]);
         }
     }
-    current.iter().try_for_each(|object| visit(object))
+    current.iter().try_for_each(visit)
 }

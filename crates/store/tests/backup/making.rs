@@ -81,7 +81,9 @@ fn a_backup_is_of_one_moment_while_writing_goes_on() {
         }
     });
     while pairs(&store).len() < 4 {}
-    (0..5).for_each(|_| drop(backup(&store, &place.repository())));
+    for _ in 0..5 {
+        backup(&store, &place.repository());
+    }
     is_over.store(true, Ordering::Relaxed);
     writer.join().unwrap();
     let mut last = 0;

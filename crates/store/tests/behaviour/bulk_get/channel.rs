@@ -42,7 +42,7 @@ fn several_threads_push_into_one_read(#[values(Memory, RocksDb)] on: Backend) {
         .collect();
     drop(sender);
     let get = store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
-    assert_eq!(get.into_rows().map(|row| row.unwrap()).count(), 4 * 500 * 2);
+    assert_eq!(get.into_rows().map(Result::unwrap).collect::<Vec<_>>().len(), 4 * 500 * 2);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
@@ -88,7 +88,7 @@ fn a_source_that_waits_holds_up_no_other(#[values(Memory, RocksDb)] on: Backend)
     }
     sender.push(vec![Value::from("Samsung")]).unwrap();
     drop(sender);
-    assert_eq!(rows.map(|row| row.unwrap()).count(), 3);
+    assert_eq!(rows.map(Result::unwrap).collect::<Vec<_>>().len(), 3);
 }
 
 #[rstest]

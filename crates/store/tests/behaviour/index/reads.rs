@@ -213,9 +213,9 @@ fn an_index_orders_each_type_as_its_keys_do(
     put(&mut (2..4).rev());
     let forward = plates_in_order(&store, "by_v", IndexRange::default(), Direction::Forward);
     assert_eq!(forward, [0, 1, 2, 3]);
-    for place in 0..4 {
-        let point = IndexRange::prefix([ascending[place].clone()]);
-        assert_eq!(plates(&store, "by_v", point), [place as i64]);
+    for (place, value) in (0..).zip(ascending) {
+        let point = IndexRange::prefix([value.clone()]);
+        assert_eq!(plates(&store, "by_v", point), [place]);
     }
     let from_second = FieldRange::of("v").after(ascending[1].clone()).to(ascending[3].clone());
     assert_eq!(plates(&store, "by_v", IndexRange::default().within(from_second)), [2, 3]);
