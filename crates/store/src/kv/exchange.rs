@@ -1,9 +1,9 @@
 //! Writes that tell which pair was there before; see [`crate::table`] for how.
 
-use tonnage_engine::{Condition, Result, WriteBatch, WriteOutcome};
+use tonnage_engine::{Condition, KeyPart, KeyShape, Result, WriteBatch, WriteOutcome};
 
-use super::{Key, KeyValue, Pair};
-use crate::table::{WriteOptions, WriteResult};
+use super::{Key, KeyValue, Pair, PairBatch, PairOperation};
+use crate::table::{WriteOptions, WriteResult, judge_and_write};
 
 /// What became of a write, and the pair that it found.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,33 @@ impl KeyValue {
     ) -> Result<ExchangedPair> {
         options.check()?;
         self.exchange(key, None, condition, options)
+    }
+
+    /// Carries out those operations under one major path whose conditions hold, as
+    /// [`Store::write_each`] does it with rows: each answer tells whether its operation was carried
+    /// out, and which pair it found.
+    ///
+    /// [`Store::write_each`]: crate::Store::write_each
+    ///
+    /// # Errors
+    /// As [`KeyValue::write`]; then nothing was carried out.
+    pub fn write_each(
+        &self,
+        operations: &[PairOperation],
+        options: &WriteOptions,
+    ) -> Result<Vec<ExchangedPair>> {
+        let engine = &*self.store.engine;
+        let (wanted, shape) = (self.batch(operations, options)?, KeyShape::new([KeyPart::Path]));
+        let judged = judge_and_write(engine, &wanted, &shape, |batch, _| {
+            engine.write(batch, options.durability)
+        })?;
+        let answers: Vec<_> = judged.answers().collect();
+        let found = PairBatch { rows: judged.found };
+        let answers = answers.into_iter().map(|(result, row)| {
+            let previous = row.map(|row| found.pair(row)).transpose()?;
+            Ok(ExchangedPair { result, previous })
+        });
+        answers.collect()
     }
 
     fn exchange(

@@ -23,7 +23,9 @@ use crate::ddl::{Outcome, execute};
 use crate::index::{CreateIndexOptions, IndexDefinition, create_index, drop_index};
 use crate::inner::Inner;
 use crate::kv::KeyValue;
-use crate::table::{RowOperation, Table, WriteOptions, WriteResult, atomic_write};
+use crate::table::{
+    Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
+};
 
 /// The name of the space that holds the key/value pairs.
 const PAIRS_SPACE: &str = "pairs";
@@ -248,6 +250,44 @@ impl Store {
         options: &WriteOptions,
     ) -> Result<WriteResult> {
         atomic_write(&self.inner, operations, options)
+    }
+
+    /// Carries out those operations whose conditions hold, on rows of one shard key, of a table and
+    /// its relatives. They appear together, at one moment. The others leave no trace, and stop none.
+    /// Each answer tells whether its operation was carried out, and which row it found.
+    ///
+    /// All conditions are judged by what was stored before, and each row found is of that time. Of
+    /// several operations on one row the last that is carried out decides what is stored. The rows
+    /// found are in memory together. A condition that did not hold may come to hold just before the
+    /// others are written.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Condition, Row, RowOperation, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE berths (port STRING, n LONG, ship STRING, PRIMARY KEY (SHARD(port), n))")?;
+    /// let berth = |n: i64, ship: &str| {
+    ///     let row = Row::new().with("port", "Delft").with("n", n).with("ship", ship);
+    ///     RowOperation::put("berths", row).when(Condition::IfAbsent)
+    /// };
+    /// store.write_each(&[berth(1, "ARGO")], &WriteOptions::default())?;
+    /// let answers =
+    ///     store.write_each(&[berth(1, "PEQUOD"), berth(2, "PEQUOD")], &WriteOptions::default())?;
+    /// assert!(!answers[0].result.is_stored() && answers[0].previous.is_some());
+    /// assert!(answers[1].result.is_stored() && answers[1].previous.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Store::atomic_write`]; then nothing was carried out.
+    pub fn write_each(
+        &self,
+        operations: &[RowOperation],
+        options: &WriteOptions,
+    ) -> Result<Vec<Exchanged>> {
+        write_each(&self.inner, operations, options)
     }
 
     /// Makes everything acknowledged so far durable, whatever durability it was written with.

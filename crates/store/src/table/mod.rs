@@ -1,6 +1,7 @@
 //! A table: single rows, atomic groups of rows, and the way to bulk reads.
 
 mod delete;
+mod each;
 mod exchange;
 mod many;
 mod options;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Condition, Error, Ranges, Result, Rows, Slices, WriteBatch};
 
+pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
 pub use options::{DeleteOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult};
 pub use session::{RowScan, RowSession};

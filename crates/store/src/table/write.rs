@@ -65,6 +65,16 @@ pub(crate) fn atomic_write(
     operations: &[RowOperation],
     options: &WriteOptions,
 ) -> Result<WriteResult> {
+    let (batch, tables) = encode(store, operations, options)?;
+    Ok(store.write_rows(&batch, &tables, options.durability)?.into())
+}
+
+/// The operations as a batch, and the table of each.
+pub(super) fn encode(
+    store: &Inner,
+    operations: &[RowOperation],
+    options: &WriteOptions,
+) -> Result<(WriteBatch, Vec<Arc<TableEntry>>)> {
     let Some(first) = operations.first() else {
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
@@ -90,7 +100,7 @@ pub(crate) fn atomic_write(
         }
         tables.push(entry);
     }
-    Ok(store.write_rows(&batch, &tables, options.durability)?.into())
+    Ok((batch, tables))
 }
 
 fn check_family(first: &TableEntry, other: &TableEntry) -> Result<()> {

@@ -4,6 +4,7 @@ mod altered;
 mod atomic;
 mod ddl;
 mod delete;
+mod each;
 mod exact_keys;
 mod many;
 mod returning;

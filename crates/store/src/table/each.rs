@@ -1,0 +1,137 @@
+//! Operations on one shard key of which those are carried out whose conditions hold.
+//!
+//! What is stored is read, the conditions judged by it, and what remains written as one batch, each
+//! operation under the condition that its row is still the one that was read. Where someone was
+//! faster all begins anew: each attempt that fails is a write of somebody else that did not.
+
+use tonnage_engine::{
+    Condition, Engine, Error, KeyShape, Operation, Projection, Result, Rows, Slices, WriteBatch,
+    WriteOutcome,
+};
+
+use super::write::encode;
+use super::{Exchanged, RowOperation, StoredRow, WriteOptions, WriteResult};
+use crate::inner::Inner;
+
+/// What became of each operation, and the rows that were found before: their origins are the
+/// numbers of the operations.
+pub(crate) struct Judged {
+    pub(crate) results: Vec<WriteResult>,
+    pub(crate) found: Rows,
+}
+
+impl Judged {
+    /// For each operation what became of it, and which of the rows found is its own.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = (WriteResult, Option<usize>)> + '_ {
+        let mut rows = self.found.origins.iter().enumerate().peekable();
+        self.results.iter().enumerate().map(move |(operation, result)| {
+            let row = rows.next_if(|(_, origin)| **origin as usize == operation);
+            (*result, row.map(|(row, _)| row))
+        })
+    }
+}
+
+pub(crate) fn write_each(
+    store: &Inner,
+    operations: &[RowOperation],
+    options: &WriteOptions,
+) -> Result<Vec<Exchanged>> {
+    let (wanted, tables) = encode(store, operations, options)?;
+    let shape = tables[0].schema.key_shape();
+    let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {
+        let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();
+        store.write_rows(batch, &tables, options.durability)
+    })?;
+    let stored = |operation: usize, row: usize| -> Result<StoredRow> {
+        let found = &judged.found;
+        let codec = &tables[operation].codec;
+        let decoded = codec.decode_row(found.keys.get(row), found.values.get(row))?;
+        let (version, expires_at_ms) = (found.versions[row], found.expiries_ms[row]);
+        Ok(StoredRow { row: decoded, version, expires_at_ms })
+    };
+    let answers = judged.answers().enumerate().map(|(operation, (result, row))| {
+        let previous = row.map(|row| stored(operation, row)).transpose()?;
+        Ok(Exchanged { result, previous })
+    });
+    answers.collect()
+}
+
+/// Writes those of the operations whose conditions hold. `write` is given them as a batch, and
+/// their numbers.
+pub(crate) fn judge_and_write(
+    engine: &dyn Engine,
+    wanted: &WriteBatch,
+    shape: &KeyShape,
+    write: impl Fn(&WriteBatch, &[usize]) -> Result<WriteOutcome>,
+) -> Result<Judged> {
+    check_shard_key(wanted, shape)?;
+    let space = wanted.space(0);
+    let keys: Slices = (0..wanted.len()).map(|operation| wanted.key(operation)).collect();
+    let (mut found, mut batch, mut kept) = (Rows::new(), WriteBatch::new(space), Vec::new());
+    loop {
+        engine.read(space, &keys, Projection::KeysAndValues, &mut found)?;
+        let versions = versions(&found, wanted.len());
+        batch.clear();
+        kept.clear();
+        for (operation, current) in versions.iter().enumerate() {
+            if wanted.condition(operation).holds(*current) {
+                push(wanted, operation, *current, &mut batch);
+                kept.push(operation);
+            }
+        }
+        let version = match kept.is_empty() {
+            true => None,
+            false => write(&batch, &kept)?.version(),
+        };
+        if version.is_none() && !kept.is_empty() {
+            continue;
+        }
+        let result = |(operation, current): (usize, &Option<u64>)| match version {
+            Some(version) if wanted.condition(operation).holds(*current) => {
+                WriteResult::Stored { version }
+            }
+            _ => WriteResult::ConditionFailed { operation, current: *current },
+        };
+        let results = versions.iter().enumerate().map(result).collect();
+        return Ok(Judged { results, found });
+    }
+}
+
+/// For each operation the version of the row found, if there is one.
+fn versions(found: &Rows, operations: usize) -> Vec<Option<u64>> {
+    let mut versions = vec![None; operations];
+    for (origin, version) in found.origins.iter().zip(&found.versions) {
+        versions[*origin as usize] = Some(*version);
+    }
+    versions
+}
+
+/// Adds an operation under the condition that its row is still of this version.
+fn push(wanted: &WriteBatch, operation: usize, current: Option<u64>, batch: &mut WriteBatch) {
+    let unchanged = current.map_or(Condition::IfAbsent, Condition::IfVersion);
+    let key = wanted.key(operation);
+    match wanted.operation(operation) {
+        Operation::Put => {
+            let (value, expires_at_ms) = (wanted.value(operation), wanted.expires_at_ms(operation));
+            batch.put(key, value, expires_at_ms, unchanged);
+        }
+        Operation::Delete => batch.delete(key, unchanged),
+    }
+}
+
+/// The engine would judge only what is left of the group.
+fn check_shard_key(wanted: &WriteBatch, shape: &KeyShape) -> Result<()> {
+    let shard_key = |operation: usize| {
+        let key = wanted.key(operation);
+        Ok::<_, Error>(&key[..shape.shard_key_len(key)?])
+    };
+    let first = shard_key(0)?;
+    for operation in 1..wanted.len() {
+        if shard_key(operation)? != first {
+            return Err(Error::invalid(format!(
+                "operation {operation} is of another shard key than those before it: write one group for each shard key"
+            )));
+        }
+    }
+    Ok(())
+}
