@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use crate::rejected::{RejectedRecord, bounded};
 use crate::render::json_line;
-use crate::text::block::{Block, Span, bounded};
-
-/// The most bytes of a record that are kept as its original text.
-pub(crate) const ORIGINAL_BYTES_MAX: usize = 64 << 10;
+use crate::text::block::{Block, Span};
 
 /// Rows that were read together, and the records among them that could not be read.
 ///
@@ -27,24 +25,6 @@ pub struct ReadBatch {
     /// The records that could not be read, in the order of the file.
     pub rejected: Vec<RejectedRecord>,
     pub(crate) origin: Origin,
-}
-
-/// A record that was set apart, with everything needed to mend it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RejectedRecord {
-    /// The name of the source.
-    pub source: String,
-    /// The number of the record in its file, from 0, not counting a header.
-    pub record: u64,
-    /// The line on which the record begins, from 1; none in formats without lines.
-    pub line: Option<u64>,
-    /// The column at fault, if it is one.
-    pub column: Option<String>,
-    /// What is wrong.
-    pub reason: String,
-    /// The record as it stood in the file (its first 64 KiB), without its line end; a row of a
-    /// Parquet or Arrow file as a JSON line.
-    pub original: Vec<u8>,
 }
 
 /// Where a row came from.

@@ -18,14 +18,14 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
-use crate::batch::{Origin, ReadBatch, RejectedRecord};
+use crate::batch::{Origin, ReadBatch};
+use crate::rejected::{RejectedRecord, bounded};
 use crate::render::{is_json_field, json_line, nested_as_json};
 use crate::source::Source;
-use crate::text::block::bounded;
 use crate::text::layout::Layout;
 
 /// The way from the columns of a file to those that are wanted.
-pub(crate) struct Fit {
+pub(crate) struct ColumnCast {
     source: Arc<str>,
     schema: SchemaRef,
     steps: Vec<Step>,
@@ -42,8 +42,8 @@ enum Step {
     NestedToJson,
 }
 
-impl Fit {
-    pub(crate) fn new(source: &Source, layout: Layout, file_schema: &Schema) -> Result<Fit> {
+impl ColumnCast {
+    pub(crate) fn new(source: &Source, layout: Layout, file_schema: &Schema) -> Result<ColumnCast> {
         let mut fields: Vec<FieldRef> = Vec::new();
         let mut steps = Vec::new();
         for (wanted, own) in layout.schema.fields().iter().zip(file_schema.fields()) {
@@ -55,7 +55,11 @@ impl Fit {
             });
             steps.push(step.unwrap_or(Step::Keep));
         }
-        Ok(Fit { source: source.name().into(), schema: Arc::new(Schema::new(fields)), steps })
+        Ok(ColumnCast {
+            source: source.name().into(),
+            schema: Arc::new(Schema::new(fields)),
+            steps,
+        })
     }
 
     pub(crate) fn schema(&self) -> SchemaRef {

@@ -3,8 +3,18 @@
 use arrow::datatypes::{DataType, Field, TimeUnit};
 
 use crate::guess::Guess;
-use crate::infer::NullWords;
 use crate::render::is_json_field;
+
+/// A column that would be of another type if some words in it meant NULL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NullWords {
+    /// The column.
+    pub column: String,
+    /// The words.
+    pub words: Vec<&'static str>,
+    /// What the column would hold without them.
+    pub data_type: DataType,
+}
 
 /// What is known of a column.
 pub(crate) enum Column {

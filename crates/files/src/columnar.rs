@@ -15,7 +15,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::arrow_stream::ArrowBatches;
 use crate::batch::ReadBatch;
-use crate::cast::Fit;
+use crate::cast::ColumnCast;
 use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;
@@ -31,7 +31,7 @@ type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowErr
 pub(crate) struct ColumnarReader {
     source: Source,
     batches: Batches,
-    fit: Fit,
+    fit: ColumnCast,
     /// The rest of a batch that is larger than what was asked for.
     rest: Option<RecordBatch>,
     rows_max: usize,
@@ -74,7 +74,7 @@ impl ColumnarReader {
         Ok(ColumnarReader {
             source: source.clone(),
             batches: opened.batches,
-            fit: Fit::new(source, opened.layout, &opened.file_schema)?,
+            fit: ColumnCast::new(source, opened.layout, &opened.file_schema)?,
             rest: None,
             rows_max: options.batch_rows.max(1),
             next_record: opened.first_record,

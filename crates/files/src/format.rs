@@ -5,9 +5,6 @@ use std::str::FromStr;
 
 use tonnage_engine::{Error, Result};
 
-use crate::input::Input;
-use crate::source::Source;
-
 /// The mark that some programs put before UTF-8 text.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -43,13 +40,6 @@ impl Format {
     /// All formats.
     pub const ALL: [Format; 5] =
         [Format::Csv, Format::JsonLines, Format::Parquet, Format::ArrowFile, Format::ArrowStream];
-
-    /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two
-    /// kinds of Arrow IPC share their names and are told apart by content. A pipe keeps its bytes
-    /// for who reads it.
-    pub fn detect(source: &Source) -> Result<Format> {
-        Ok(Input::look(source)?.format(source, None))
-    }
 
     /// The format that the first bytes tell; what is nothing else is taken for CSV.
     pub(crate) fn of_content(head: &[u8]) -> Format {

@@ -4,45 +4,21 @@
 //! decides. The table at the top of `guess` says how. Parquet and Arrow files say what they hold;
 //! structs, lists and maps in them become JSON.
 
-use arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use arrow::datatypes::{Field, FieldRef, Schema};
 use tonnage_engine::{Error, Result};
 
 use crate::Format;
-use crate::column::Column;
+use crate::column::{Column, NullWords};
 use crate::guess::{Guess, json_field};
 use crate::input::Input;
 use crate::kind;
-use crate::options::ReadOptions;
+use crate::options::{ReadOptions, Sample};
 use crate::reader::RecordReader;
 use crate::source::Source;
 use crate::text::block::CellKind;
 use crate::text::blocks::Blocks;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
-
-/// How much of the files is looked at to find the types of their columns. Further records must fit
-/// what these say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// Records of each file.
-    pub records: usize,
-    /// Bytes of each file of text, unpacked.
-    pub bytes: usize,
-    /// Files.
-    pub sources: usize,
-}
-
-impl Sample {
-    /// Everything, however long that takes.
-    pub const ALL: Sample = Sample { records: usize::MAX, bytes: usize::MAX, sources: usize::MAX };
-}
-
-impl Default for Sample {
-    /// 100,000 records and 16 MiB of each of the first eight files.
-    fn default() -> Self {
-        Sample { records: 100_000, bytes: 16 << 20, sources: 8 }
-    }
-}
 
 /// What files suggest.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,17 +36,6 @@ pub struct Inferred {
     /// The place of an array of objects in a file that is one JSON object, see
     /// [`ReadOptions::records`].
     pub records_at: Option<String>,
-}
-
-/// A column that would be of another type if some words in it meant NULL.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NullWords {
-    /// The column.
-    pub column: String,
-    /// The words.
-    pub words: Vec<&'static str>,
-    /// What the column would hold without them.
-    pub data_type: DataType,
 }
 
 /// The schema that the first `sample_records` records of a source suggest, of text at most the

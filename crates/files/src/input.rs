@@ -84,6 +84,15 @@ impl Input {
     }
 }
 
+impl Format {
+    /// The format of a source: by its name, or, when that says nothing, by its first bytes. The two
+    /// kinds of Arrow IPC share their names and are told apart by content. A pipe keeps its bytes
+    /// for who reads it.
+    pub fn detect(source: &Source) -> Result<Format> {
+        Ok(Input::look(source)?.format(source, None))
+    }
+}
+
 /// Reads up to `bytes_max` bytes, less only at the end of the input or before an error.
 fn peek(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::with_capacity(bytes_max);

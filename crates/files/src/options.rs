@@ -45,13 +45,12 @@ pub struct ReadOptions {
 pub struct DocumentOptions {
     /// The column that takes the documents.
     pub column: String,
-    /// The places of other columns in the documents: the names that lead there. A column of
-    /// [`ReadOptions::schema`] that is not mentioned here is the member of its own name, without
-    /// regard to case.
-    pub places: Vec<(String, Vec<String>)>,
-    /// A column that keys are made for, because the documents have none of their own: random UUIDs,
-    /// or in a column of whole numbers the number of each record in its file.
-    pub made: Option<String>,
+    /// The JSON paths of other columns: the member names that lead there. A column of
+    /// [`ReadOptions::schema`] without a path is the member of its own name, in any case.
+    pub paths: Vec<(String, Vec<String>)>,
+    /// A column of generated keys, for documents that have none of their own: random UUIDs, or in
+    /// a column of whole numbers the number of each record in its file.
+    pub generated_key: Option<String>,
 }
 
 /// What becomes of columns that the wanted schema does not mention.
@@ -101,5 +100,29 @@ impl Default for ReadOptions {
 impl Default for CsvOptions {
     fn default() -> Self {
         Self { delimiter: None, has_header: true, columns: None, nulls: vec![String::new()] }
+    }
+}
+
+/// How much of the files is looked at to find the types of their columns. Further records must fit
+/// what these say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Records of each file.
+    pub records: usize,
+    /// Bytes of each file of text, unpacked.
+    pub bytes: usize,
+    /// Files.
+    pub sources: usize,
+}
+
+impl Sample {
+    /// Everything, however long that takes.
+    pub const ALL: Sample = Sample { records: usize::MAX, bytes: usize::MAX, sources: usize::MAX };
+}
+
+impl Default for Sample {
+    /// 100,000 records and 16 MiB of each of the first eight files.
+    fn default() -> Self {
+        Sample { records: 100_000, bytes: 16 << 20, sources: 8 }
     }
 }

@@ -14,7 +14,7 @@ use arrow_json::EncoderOptions;
 use arrow_json::writer::make_encoder;
 use tonnage_engine::{Error, Result};
 
-use crate::text::json_scan::is_json;
+use crate::text::json_check::is_json;
 use crate::text::{scalar, timestamp};
 use crate::{TYPE_BINARY, TYPE_JSON, TYPE_KEY};
 

@@ -18,13 +18,13 @@ fn json(name: &str) -> Field {
 }
 
 /// Documents with columns beside them.
-fn documents(columns: &[(&str, DataType)], places: &[(&str, &[&str])]) -> ReadOptions {
+fn documents(columns: &[(&str, DataType)], paths: &[(&str, &[&str])]) -> ReadOptions {
     let beside = columns.iter().map(|(name, data_type)| Field::new(*name, data_type.clone(), true));
     let schema = Arc::new(Schema::new(beside.chain([json("doc")]).collect::<Vec<_>>()));
     let names = |path: &[&str]| path.iter().map(|name| name.to_string()).collect();
-    let places = places.iter().map(|(column, path)| (column.to_string(), names(path))).collect();
+    let paths = paths.iter().map(|(column, path)| (column.to_string(), names(path))).collect();
     ReadOptions {
-        documents: Some(DocumentOptions { column: "doc".into(), places, made: None }),
+        documents: Some(DocumentOptions { column: "doc".into(), paths, generated_key: None }),
         ..wanting(schema)
     }
 }
@@ -88,11 +88,12 @@ fn a_document_that_does_not_fit_is_rejected_alone() {
 #[test]
 fn the_places_tell_the_types_of_columns_to_be_made() {
     let text = "{\"id\": 1, \"at\": {\"time\": \"2022-01-03T00:00:00Z\"}}\n{\"id\": 2}\n";
-    let places = vec![
+    let paths = vec![
         ("id".to_owned(), vec!["id".to_owned()]),
         ("time".into(), vec!["at".into(), "time".into()]),
     ];
-    let documents = DocumentOptions { column: "doc".into(), places, made: Some("key".into()) };
+    let documents =
+        DocumentOptions { column: "doc".into(), paths, generated_key: Some("key".into()) };
     let options = ReadOptions { documents: Some(documents), ..ReadOptions::default() };
     let schema = infer_schema(&jsonl(text), &options, 100).unwrap();
     let told: Vec<_> = schema
@@ -108,7 +109,7 @@ fn the_places_tell_the_types_of_columns_to_be_made() {
 fn keys_are_made_for_documents_that_have_none() {
     let making = |data_type: DataType| {
         let mut options = documents(&[("key", data_type)], &[]);
-        options.documents.as_mut().unwrap().made = Some("key".into());
+        options.documents.as_mut().unwrap().generated_key = Some("key".into());
         options
     };
     let text = "{\"key\": \"not this\"}\n{broken\n{}\n";

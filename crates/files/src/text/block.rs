@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::batch::{ORIGINAL_BYTES_MAX, RejectedRecord};
+use crate::rejected::{RejectedRecord, bounded};
 
 /// What a cell holds, which decides how its text is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,9 +180,4 @@ impl Block {
             original: bounded(self.text(span)),
         }
     }
-}
-
-/// The text that is kept of a record.
-pub(crate) fn bounded(text: &[u8]) -> Vec<u8> {
-    text[..text.len().min(ORIGINAL_BYTES_MAX)].to_vec()
 }

@@ -29,11 +29,12 @@ use tonnage_engine::{Error, Result};
 use super::block::{Block, Cell, CellKind, Span};
 use super::decimal::decimal;
 use super::generated_key;
-use super::json_scan::{is_json, unescape};
+use super::json_check::{is_json, unescape};
 use super::layout::Layout;
 use super::scalar::{self, Reason};
 use super::timestamp;
-use crate::batch::{Origin, ReadBatch, RejectedRecord};
+use crate::batch::{Origin, ReadBatch};
+use crate::rejected::RejectedRecord;
 use crate::render::{is_binary_field, is_json_field};
 
 /// How many bytes of a value a message quotes.
@@ -48,8 +49,8 @@ pub(crate) struct Converter {
     pub(crate) nulls: Vec<Vec<u8>>,
     /// Records before this one are not delivered.
     pub(crate) start_record: u64,
-    /// A column whose values are made, not found.
-    pub(crate) made: Option<usize>,
+    /// The column of generated keys, if there is one.
+    pub(crate) generated_key: Option<usize>,
 }
 
 /// A value that does not fit: its column (in the layout) and why.
@@ -68,7 +69,7 @@ impl Converter {
         for (column, (field, place)) in
             self.layout.schema.fields().iter().zip(&self.layout.places).enumerate()
         {
-            if self.made == Some(column) {
+            if self.generated_key == Some(column) {
                 columns.push(generated_key::keys(field, &block)?);
                 continue;
             }

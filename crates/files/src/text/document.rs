@@ -4,8 +4,7 @@ use arrow::datatypes::FieldRef;
 use tonnage_engine::{Error, Result};
 
 use super::block::{Cell, CellKind};
-use super::json::{Refusal, decoded_name};
-use super::json_scan::{Member, scan_object};
+use super::json_scan::{Member, Refusal, decoded_name, scan_object};
 use crate::options::DocumentOptions;
 use crate::render::is_json_field;
 
@@ -14,12 +13,12 @@ use crate::render::is_json_field;
 pub(crate) struct DocumentLayout {
     /// The column of the document itself.
     document: usize,
-    places: Vec<Place>,
+    path_columns: Vec<PathColumn>,
 }
 
 /// A column and the names that lead to it.
 #[derive(Clone, Debug)]
-struct Place {
+struct PathColumn {
     column: usize,
     path: Vec<String>,
     /// A column that is found by its own name is found in any case.
@@ -45,25 +44,33 @@ impl DocumentLayout {
                 options.column
             )));
         }
-        let mut places = Vec::with_capacity(fields.len());
-        for (name, path) in &options.places {
+        let mut path_columns = Vec::with_capacity(fields.len());
+        for (name, path) in &options.paths {
             let column = named(name).ok_or_else(|| missing(name))?;
             if column == document || path.is_empty() {
                 return Err(Error::invalid(format!(
-                    "column {name} needs a place within the documents"
+                    "column {name} needs a JSON path within the documents"
                 )));
             }
-            places.push(Place { column, path: path.clone(), any_case: false });
+            path_columns.push(PathColumn { column, path: path.clone(), any_case: false });
         }
         for (column, field) in fields.iter().enumerate() {
-            let is_made =
-                options.made.as_ref().is_some_and(|made| field.name().eq_ignore_ascii_case(made));
-            if column != document && !is_made && !places.iter().any(|place| place.column == column)
+            let is_generated = options
+                .generated_key
+                .as_ref()
+                .is_some_and(|key| field.name().eq_ignore_ascii_case(key));
+            if column != document
+                && !is_generated
+                && !path_columns.iter().any(|known| known.column == column)
             {
-                places.push(Place { column, path: vec![field.name().clone()], any_case: true });
+                path_columns.push(PathColumn {
+                    column,
+                    path: vec![field.name().clone()],
+                    any_case: true,
+                });
             }
         }
-        Ok(Self { document, places })
+        Ok(Self { document, path_columns })
     }
 
     /// Fills the cells of a row from the document that `text[start..end]` must be.
@@ -76,35 +83,35 @@ impl DocumentLayout {
     ) -> std::result::Result<(), Refusal> {
         let start = start + (text[start..end].len() - text[start..end].trim_ascii_start().len());
         cells[self.document] = Cell::new(start, end, CellKind::Nested);
-        let places: Vec<(&Place, &[String])> =
-            self.places.iter().map(|place| (place, place.path.as_slice())).collect();
-        find(text, start, end, &places, cells)
+        let paths: Vec<(&PathColumn, &[String])> =
+            self.path_columns.iter().map(|column| (column, column.path.as_slice())).collect();
+        find(text, start, end, &paths, cells)
     }
 }
 
-/// Fills the cells of the places below an object. Of a name that stands twice the last counts.
+/// Fills the cells of the paths below an object. Of a name that stands twice the last counts.
 fn find(
     text: &[u8],
     start: usize,
     end: usize,
-    places: &[(&Place, &[String])],
+    paths: &[(&PathColumn, &[String])],
     cells: &mut [Cell],
 ) -> std::result::Result<(), Refusal> {
     scan_object(text, start, end, |member| {
         let (mut below, name) = (Vec::new(), decoded_name(&member));
-        for (place, path) in places {
+        for (column, path) in paths {
             let [first, rest @ ..] = *path else { continue };
-            let is_named = if place.any_case {
+            let is_named = if column.any_case {
                 name.to_lowercase() == first.to_lowercase()
             } else {
                 name == first.as_str()
             };
             match rest {
                 _ if !is_named => {}
-                [] => cells[place.column] = member.value,
+                [] => cells[column.column] = member.value,
                 rest => {
-                    cells[place.column] = Cell::MISSING;
-                    below.push((*place, rest));
+                    cells[column.column] = Cell::MISSING;
+                    below.push((*column, rest));
                 }
             }
         }
@@ -121,23 +128,23 @@ fn is_object(member: &Member<'_>, text: &[u8]) -> bool {
 }
 
 /// The paths at which documents are looked at to find the types of columns.
-pub(crate) struct DocumentPaths(Vec<Place>);
+pub(crate) struct DocumentPaths(Vec<PathColumn>);
 
 impl DocumentPaths {
     pub(crate) fn of(options: &DocumentOptions) -> Self {
-        let place = |(column, (_, path)): (usize, &(String, Vec<String>))| Place {
+        let column = |(column, (_, path)): (usize, &(String, Vec<String>))| PathColumn {
             column,
             path: path.clone(),
             any_case: false,
         };
-        Self(options.places.iter().enumerate().map(place).collect())
+        Self(options.paths.iter().enumerate().map(column).collect())
     }
 
     /// Fills a cell for each path from the document that `text[start..end]` is. A broken one tells
     /// what it can.
     pub(crate) fn find(&self, text: &[u8], start: usize, end: usize, cells: &mut [Cell]) {
-        let places: Vec<(&Place, &[String])> =
-            self.0.iter().map(|place| (place, place.path.as_slice())).collect();
-        let _ = find(text, start, end, &places, cells);
+        let paths: Vec<(&PathColumn, &[String])> =
+            self.0.iter().map(|column| (column, column.path.as_slice())).collect();
+        let _ = find(text, start, end, &paths, cells);
     }
 }

@@ -9,7 +9,7 @@ use memchr::memchr;
 use super::block::{Block, Cell};
 use super::document::DocumentLayout;
 use super::json_array::{ArrayCutter, Cut, line_ends};
-use super::json_scan::{Member, NotJson, scan_object, unescape};
+use super::json_scan::{Member, Refusal, decoded_name, scan_object};
 use super::json_shape::JsonShape;
 
 /// The columns to look for in each record.
@@ -28,18 +28,6 @@ pub(crate) struct JsonSplitter {
     pass_over_unknown: bool,
     /// Why the text is known to end before its time.
     short: Option<&'static str>,
-}
-
-/// Why a line is no record.
-pub(super) struct Refusal {
-    pub(super) column: Option<String>,
-    pub(super) reason: String,
-}
-
-impl From<NotJson> for Refusal {
-    fn from(error: NotJson) -> Self {
-        Refusal { column: None, reason: error.reason.to_owned() }
-    }
 }
 
 impl JsonSplitter {
@@ -230,14 +218,6 @@ impl JsonSplitter {
             self.seen.push((member.name.to_vec(), column));
         }
         column
-    }
-}
-
-/// The name of a member as it is meant.
-pub(crate) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
-    match member.name_escaped {
-        true => Cow::Owned(unescape(member.name).unwrap_or_default()),
-        false => String::from_utf8_lossy(member.name),
     }
 }
 

@@ -8,13 +8,12 @@ use tonnage_engine::Result;
 use super::block::{Cell, CellKind};
 use super::blocks::Blocks;
 use super::document::DocumentPaths;
-use super::json::decoded_name;
-use super::json_scan::{NotJson, scan_object};
+use super::json_detect::find_shape;
+use super::json_scan::{NotJson, decoded_name, scan_object};
 use super::json_shape::{JsonShape, records_inside};
 use crate::column::Column;
 use crate::guess::{Guess, json_field};
-use crate::infer::Sample;
-use crate::options::{DocumentOptions, ReadOptions};
+use crate::options::{DocumentOptions, ReadOptions, Sample};
 use crate::source::Source;
 
 /// How much is looked at in one go.
@@ -42,7 +41,7 @@ impl JsonColumns {
             None => JsonColumns::Members { columns: Vec::new(), places: HashMap::new() },
             Some(documents) => JsonColumns::Paths {
                 paths: DocumentPaths::of(documents),
-                guesses: vec![Guess::default(); documents.places.len()],
+                guesses: vec![Guess::default(); documents.paths.len()],
                 options: documents.clone(),
             },
         }
@@ -56,7 +55,7 @@ impl JsonColumns {
         options: &ReadOptions,
         sample: &Sample,
     ) -> Result<Seen> {
-        let mut shape = JsonShape::find(source, blocks, options)?;
+        let mut shape = find_shape(source, blocks, options)?;
         let mut seen = Seen { records: 0, is_whole: false, records_at: None };
         let (mut bytes_seen, mut wanted) = (0, CHUNK_BYTES);
         while bytes_seen < sample.bytes && seen.records < sample.records as u64 {
@@ -148,16 +147,16 @@ impl JsonColumns {
             }
             JsonColumns::Paths { guesses, options, .. } => {
                 let told = |field: Field| (field.name().clone(), Column::Told(field));
-                let made = options
-                    .made
+                let generated = options
+                    .generated_key
                     .iter()
                     .map(|name| told(Field::new(name, DataType::FixedSizeBinary(16), true)));
                 let found = options
-                    .places
+                    .paths
                     .iter()
                     .zip(guesses)
                     .map(|((name, _), guess)| (name.clone(), seen(guess)));
-                made.chain(found).chain([told(json_field(&options.column))]).collect()
+                generated.chain(found).chain([told(json_field(&options.column))]).collect()
             }
         }
     }

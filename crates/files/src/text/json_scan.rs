@@ -3,10 +3,13 @@
 //! The grammar is checked in full (RFC 8259): an object that passes here is JSON. Nested values are
 //! stepped over by `serde_json`, which also limits their depth; they stay raw text.
 
+use std::borrow::Cow;
+
 use memchr::memchr2;
 use serde::de::IgnoredAny;
 
 use super::block::{Cell, CellKind};
+use super::json_check::unescape;
 
 /// A member as it stands in the text.
 pub(crate) struct Member<'a> {
@@ -23,6 +26,26 @@ pub(crate) struct Member<'a> {
 pub(crate) struct NotJson {
     pub(crate) at: usize,
     pub(crate) reason: &'static str,
+}
+
+/// Why a line is no record.
+pub(super) struct Refusal {
+    pub(super) column: Option<String>,
+    pub(super) reason: String,
+}
+
+impl From<NotJson> for Refusal {
+    fn from(error: NotJson) -> Self {
+        Refusal { column: None, reason: error.reason.to_owned() }
+    }
+}
+
+/// The name of a member as it is meant.
+pub(super) fn decoded_name<'a>(member: &Member<'a>) -> Cow<'a, str> {
+    match member.name_escaped {
+        true => Cow::Owned(unescape(member.name).unwrap_or_default()),
+        false => String::from_utf8_lossy(member.name),
+    }
 }
 
 /// Calls `found` for each member of the object that `text[start..end]` must be.
@@ -59,17 +82,6 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
             _ => return Err(scan.wrong("a comma or the end of the object is missing").into()),
         }
     }
-}
-
-/// The text of a JSON string whose raw text, without quotes, has backslashes in it.
-pub(crate) fn unescape(raw: &[u8]) -> Option<String> {
-    let quoted = [b"\"", raw, b"\""].concat();
-    serde_json::from_slice(&quoted).ok()
-}
-
-/// Whether the text is one JSON value.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
 struct Scan<'a> {

@@ -19,6 +19,8 @@ pub(crate) mod document;
 mod generated_key;
 pub(crate) mod json;
 pub(crate) mod json_array;
+pub(crate) mod json_check;
+pub(crate) mod json_detect;
 pub(crate) mod json_sample;
 pub(crate) mod json_scan;
 pub(crate) mod json_shape;

@@ -15,8 +15,8 @@ use super::csv::CsvSplitter;
 use super::document::DocumentLayout;
 use super::generated_key;
 use super::json::JsonSplitter;
+use super::json_detect::find_shape;
 use super::json_sample::JsonColumns;
-use super::json_shape::JsonShape;
 use super::layout::{Layout, nullable, text_fields, wanted};
 use crate::batch::ReadBatch;
 use crate::format::Format;
@@ -55,13 +55,14 @@ impl TextReader {
             _ => open_csv(source, &mut blocks, options)?,
         };
         let nulls = options.csv.nulls.iter().map(|text| text.clone().into_bytes()).collect();
-        let made = made_column(&layout, options).map_err(|error| error.at(source.name()))?;
+        let generated_key =
+            generated_key_column(&layout, options).map_err(|error| error.at(source.name()))?;
         let converter = Converter {
             source: source.name().into(),
             layout,
             nulls,
             start_record: options.start_record,
-            made,
+            generated_key,
         };
         let converter = Arc::new(converter);
         let workers = (options.parallelism > 1)
@@ -303,9 +304,10 @@ fn csv_names(
     }
 }
 
-/// The column whose values are made.
-fn made_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
-    let Some(name) = options.documents.as_ref().and_then(|documents| documents.made.as_ref())
+/// The column of generated keys.
+fn generated_key_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
+    let Some(name) =
+        options.documents.as_ref().and_then(|documents| documents.generated_key.as_ref())
     else {
         return Ok(None);
     };
@@ -327,7 +329,7 @@ fn open_json(
     blocks: &mut Blocks,
     options: &ReadOptions,
 ) -> Result<(Splitter, usize, Layout)> {
-    let shape = JsonShape::find(source, blocks, options)?;
+    let shape = find_shape(source, blocks, options)?;
     let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
     let found = || {
         let mut columns = JsonColumns::of(options);

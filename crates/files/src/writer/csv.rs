@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use tonnage_engine::Result;
 
-use super::write_failed;
+use super::error::write_failed;
 use crate::render::{Column, Style};
 
 /// What is gathered before it is handed on.

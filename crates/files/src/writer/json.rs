@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 
-use super::write_failed;
+use super::error::write_failed;
 use crate::render::{Column, write_json_row};
 
 /// What is gathered before it is handed on.

@@ -2,6 +2,7 @@
 
 mod compress;
 mod csv;
+mod error;
 mod json;
 pub(crate) mod parquet;
 
@@ -10,12 +11,13 @@ use std::io::Write;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use tonnage_engine::{Error, Result};
+use tonnage_engine::Result;
 
 use self::parquet::ParquetWriter;
 use crate::format::{Compression, Format};
 use compress::Compressor;
 use csv::CsvWriter;
+use error::write_failed;
 use json::JsonWriter;
 
 /// Writes record batches in one format.
@@ -97,9 +99,4 @@ impl<W: Write + Send> RecordWriter<W> {
         };
         target.finish().map_err(write_failed)
     }
-}
-
-/// What a failed write means to the caller; the target is theirs, so the message does not name it.
-fn write_failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::unavailable(format!("the output cannot be written: {error}")).with_source(error)
 }

@@ -16,7 +16,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tonnage_engine::{Error, Result};
 
-use super::write_failed;
+use super::error::write_failed;
 
 /// A row group is closed when it has come to this size, whatever its rows: what is open lies in
 /// memory.
