@@ -39,6 +39,7 @@ mod json;
 mod multi;
 mod options;
 mod plan;
+mod planner;
 mod request;
 mod session;
 mod show;

@@ -3,29 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::wait::wait;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
-use datafusion::datasource::source_as_provider;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan};
-use datafusion::physical_plan::execute_stream;
-use datafusion::sql::parser::Statement as PlannedStatement;
-use datafusion::sql::sqlparser::ast;
 use tonnage::ddl::Statement as Definition;
 use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 
-use crate::access::scalar_of;
 use crate::answer::{Answer, Rows};
-use crate::cache::{Cache, Plan, Statement, Statements};
-use crate::catalog::{Context, StoreTable};
+use crate::cache::{Cache, Statement, Statements};
+use crate::catalog::Context;
 use crate::direct::{Direct, bind};
 use crate::engine::Engine;
-use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
-use crate::plan::KeySets;
+use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::text::{Kind, with_location};
 use crate::{show, write};
@@ -40,8 +28,7 @@ pub struct Sql {
 }
 
 pub(crate) struct Inner {
-    pub(crate) context: Context,
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) planner: Planner,
     cache: Cache,
 }
 
@@ -55,12 +42,12 @@ impl Sql {
         let cache = Cache::new(options.plans_max);
         let context = Context { store, options: Arc::new(options) };
         let engine = Arc::new(Engine::new(&context)?);
-        Ok(Self { inner: Arc::new(Inner { context, engine, cache }) })
+        Ok(Self { inner: Arc::new(Inner { planner: Planner { context, engine }, cache }) })
     }
 
     /// The store underneath.
     pub fn store(&self) -> &Store {
-        &self.inner.context.store
+        &self.inner.planner.context.store
     }
 
     /// Carries out a statement and gives its answer; of several, separated by semicolons, the last
@@ -102,7 +89,10 @@ impl Sql {
     }
 
     pub(crate) fn guard(&self, request: &Request) -> Guard {
-        Guard::new(request.cancel.clone(), request.timeout.or(self.inner.context.options.timeout))
+        Guard::new(
+            request.cancel.clone(),
+            request.timeout.or(self.inner.planner.context.options.timeout),
+        )
     }
 
     pub(crate) fn statements(&self, text: &str) -> Result<Statements> {
@@ -126,7 +116,7 @@ impl Sql {
                 show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
             Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Truncate => {
-                write::run(self, piece, &request.parameters, &guard)
+                write::run(&self.inner.planner, piece, &request.parameters, &guard)
             }
             Kind::Unknown => Err(crate::text::unknown(piece)),
         }
@@ -151,7 +141,7 @@ impl Sql {
 
     /// The names of all functions that a statement may call.
     pub fn functions(&self) -> Vec<String> {
-        let state = &self.inner.engine.state;
+        let state = &self.inner.planner.engine.state;
         let names = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
         names
             .chain(state.window_functions().keys())
@@ -164,7 +154,7 @@ impl Sql {
     fn query(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
         match self.direct(statement, parameters)? {
             Some(direct) => direct.run(guard),
-            None => self.planned(statement, parameters, guard),
+            None => self.inner.planner.query(statement, parameters, guard),
         }
     }
 
@@ -174,7 +164,7 @@ impl Sql {
         statement: &Statement,
         parameters: &Parameters,
     ) -> Result<Option<Direct>> {
-        let Inner { context, engine, .. } = self.inner.as_ref();
+        let Planner { context, engine } = &self.inner.planner;
         if !context.options.direct {
             return Ok(None);
         }
@@ -182,100 +172,6 @@ impl Sql {
         // A table that is not there is told of by the planner, with its place.
         let Ok(table) = statement.table(&context.store, &simple.path) else { return Ok(None) };
         bind(simple, &table, parameters, &context.options, engine)
-    }
-
-    fn planned(
-        &self,
-        statement: &Statement,
-        parameters: &Parameters,
-        guard: Guard,
-    ) -> Result<Rows> {
-        let mut state = self.state(&guard);
-        let plan = match statement.plan(self.store()) {
-            Some(plan) => plan,
-            None => self.plan(statement, &mut state)?,
-        };
-        let stream = self.stream(&state, plan.logical, plan.is_optimised, parameters)?;
-        Ok(Rows::of_plan(stream, &self.inner.engine, guard))
-    }
-
-    fn logical(&self, state: &SessionState, parsed: ast::Statement) -> Result<LogicalPlan> {
-        let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
-        planned
-            .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
-    }
-
-    /// For a table that the planner did not find: what the store says of it, at its place.
-    fn missing_table(&self, error: &DataFusionError) -> Option<Error> {
-        let diagnostic = error.diagnostic()?;
-        let name = diagnostic.message.strip_prefix("table '")?.strip_suffix("' not found")?;
-        let missing = self.store().table(name).err()?;
-        Some(match diagnostic.span {
-            Some(span) => {
-                missing.at(format_args!("line {}, column {}", span.start.line, span.start.column))
-            }
-            None => missing,
-        })
-    }
-
-    /// Plans a statement, and keeps the plan where that is right.
-    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<Plan> {
-        let (parsed, sets) = KeySets::parse(&statement.piece)?;
-        let keeps = sets.is_empty();
-        sets.register(state).map_err(from_datafusion)?;
-        let logical = self.logical(state, parsed)?;
-        let is_lasting = is_lasting(&logical).map_err(from_datafusion)?;
-        let logical =
-            if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
-        let plan = Plan {
-            tables: tables(&logical).map_err(from_datafusion)?,
-            logical,
-            is_optimised: is_lasting,
-        };
-        if keeps {
-            statement.keep(plan.clone());
-        }
-        Ok(plan)
-    }
-
-    /// What DataFusion must know of one statement.
-    pub(crate) fn state(&self, guard: &Guard) -> SessionState {
-        let mut state = self.inner.engine.state.clone();
-        let options = state.config().options().clone();
-        state.execution_props_mut().mark_start_execution(options);
-        state.config_mut().set_extension(Arc::new(guard.clone()));
-        state
-    }
-
-    /// Plans and runs a statement that is not kept.
-    pub(crate) fn rows_of(
-        &self,
-        mut state: SessionState,
-        mut parsed: ast::Statement,
-        parameters: &Parameters,
-        guard: Guard,
-    ) -> Result<Rows> {
-        KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
-        let logical = self.logical(&state, parsed)?;
-        let stream = self.stream(&state, logical, false, parameters)?;
-        Ok(Rows::of_plan(stream, &self.inner.engine, guard))
-    }
-
-    fn stream(
-        &self,
-        state: &SessionState,
-        logical: LogicalPlan,
-        is_optimised: bool,
-        parameters: &Parameters,
-    ) -> Result<SendableRecordBatchStream> {
-        let _threads = self.inner.engine.handle().enter();
-        let logical = bound(logical, parameters)?;
-        let run = || {
-            let logical = if is_optimised { logical } else { state.optimize(&logical)? };
-            let physical = wait(state.query_planner().create_physical_plan(&logical, state))?;
-            execute_stream(physical, state.task_ctx())
-        };
-        run().map_err(from_datafusion)
     }
 
     fn explain(
@@ -290,56 +186,9 @@ impl Sql {
         {
             return Ok(Rows::ready(show::plan(&direct.describe())?));
         }
-        self.rows_of(self.state(&guard), statement.piece.parse()?, parameters, guard)
+        let planner = &self.inner.planner;
+        planner.rows_of(planner.state(&guard), statement.piece.parse()?, parameters, guard)
     }
-}
-
-/// The plan with values in the places of its parameters.
-fn bound(plan: LogicalPlan, parameters: &Parameters) -> Result<LogicalPlan> {
-    let names = plan.get_parameter_names().map_err(from_datafusion)?;
-    if names.is_empty() {
-        return Ok(plan);
-    }
-    let value = |name: &String| Ok((name[1..].to_owned(), scalar_of(parameters.get(name)?)?));
-    let values = names.iter().map(value).collect::<Result<Vec<(String, ScalarValue)>>>()?;
-    plan.with_param_values(ParamValues::from(values)).map_err(from_datafusion)
-}
-
-/// Whether a plan may be optimised once for many executions: it has no parameters, and nothing in
-/// it changes with time.
-fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
-    let mut lasting = true;
-    plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            expr.apply(|part| {
-                lasting &= match part {
-                    Expr::Placeholder(_) => false,
-                    Expr::ScalarFunction(call) => {
-                        call.func.signature().volatility
-                            == datafusion::logical_expr::Volatility::Immutable
-                    }
-                    _ => true,
-                };
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })
-    })?;
-    Ok(lasting)
-}
-
-/// The tables of the store that a plan reads.
-fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Vec<Arc<tonnage::TableEntry>>> {
-    let mut tables = Vec::new();
-    plan.apply_with_subqueries(|node| {
-        if let LogicalPlan::TableScan(scan) = node
-            && let Ok(provider) = source_as_provider(&scan.source)
-            && let Some(table) = provider.downcast_ref::<StoreTable>()
-        {
-            tables.push(table.table().table.entry().clone());
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(tables)
 }
 
 /// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept

@@ -3,8 +3,8 @@
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result};
 
 use super::condition::Demands;
+use super::demands::range;
 use super::json_path::{Cells, JsonPathCondition, cells_of};
-use super::path::range;
 use super::{SqlTable, value_of};
 
 /// The most ranges that lists may multiply to.

@@ -10,6 +10,8 @@
 //! 4. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
 mod condition;
+mod demands;
+mod index_choice;
 mod index_path;
 mod index_ranges;
 mod json_path;
@@ -21,7 +23,8 @@ mod spec;
 mod table;
 
 pub(crate) use condition::{Bound, Condition, Test, comparable};
-pub(crate) use index_path::{IndexChoice, IndexPath, choose_index};
+pub(crate) use index_choice::{IndexChoice, choose_index};
+pub(crate) use index_path::IndexPath;
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
 pub(crate) use ordering::{Ordered, direction_for, free_columns, is_constant, is_ordered_as_sql};

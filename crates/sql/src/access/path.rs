@@ -1,16 +1,16 @@
 //! Ways through a table, and those through its primary key.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{Field, Schema};
 use arrow::error::ArrowError;
-use tonnage::{Error, FieldRange, Result, TableSchema, Value};
+use tonnage::{FieldRange, Result, TableSchema};
 
-use super::condition::{Bound, Condition, Demands};
-use super::{IndexPath, value_of};
+use super::IndexPath;
+use super::condition::{Condition, Demands};
+use super::demands::{Shown, broken, gather, range};
 
 /// The most keys that lists of several columns may multiply to.
 const KEYS_MAX: usize = 1 << 22;
@@ -71,19 +71,6 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<C
     })
 }
 
-/// What is demanded of each column.
-pub(super) fn gather(
-    schema: &TableSchema,
-    conditions: &[Condition],
-) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
-    let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
-    for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
-        demands[condition.column].get_or_insert_default().add(&condition.test)?;
-    }
-    demands.iter_mut().flatten().try_for_each(Demands::settle)?;
-    Ok(demands)
-}
-
 /// The values of the leading key columns that have such.
 fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
     let (mut prefix, mut count) = (Vec::new(), 1_usize);
@@ -99,20 +86,6 @@ fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
         prefix.push(values);
     }
     prefix
-}
-
-/// The range that is demanded of a column, where no values are.
-pub(super) fn range(
-    schema: &TableSchema,
-    column: usize,
-    demands: Option<&Demands>,
-) -> Result<Option<FieldRange>> {
-    let Some(Demands { values: None, low, high }) = demands else { return Ok(None) };
-    let end = |bound: &Bound| -> Result<(Value, bool)> {
-        Ok((value_of(bound.value.as_ref())?, bound.inclusive))
-    };
-    let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);
-    Ok(Some(FieldRange { column: schema.columns[column].name.clone(), low, high }))
 }
 
 /// Every combination of the values, the last column changing fastest.
@@ -134,11 +107,6 @@ fn product(
         fields.push(Field::new(&column.name, values.data_type().clone(), true));
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-}
-
-pub(super) fn broken(error: ArrowError) -> Error {
-    Error::internal(format!("the conditions on the key could not be compared: {error}"))
-        .with_source(error)
 }
 
 impl Path {
@@ -163,22 +131,5 @@ impl Path {
                 format!("range read of {count} partial key{plural} ({}){range}", names.join(", "))
             }
         }
-    }
-}
-
-/// A range as SQL would write it.
-pub(super) struct Shown<'a>(pub(super) &'a FieldRange);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FieldRange { column, low, high } = self.0;
-        if let Some((value, inclusive)) = low {
-            write!(f, "{value} {} ", if *inclusive { "<=" } else { "<" })?;
-        }
-        f.write_str(column)?;
-        if let Some((value, inclusive)) = high {
-            write!(f, " {} {value}", if *inclusive { "<=" } else { "<" })?;
-        }
-        Ok(())
     }
 }

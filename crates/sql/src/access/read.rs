@@ -6,7 +6,6 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt64Arr
 use arrow::datatypes::{DataType, Float32Type, Float64Type, SchemaRef};
 use tonnage::{Error, Result, TableBatch};
 
-use super::ReadSpec;
 use crate::guard::Guard;
 
 /// Where batches come from: a bulk get, a scan, an index.
@@ -31,15 +30,22 @@ enum Origin {
 }
 
 impl Read {
-    pub(super) fn new(spec: &ReadSpec, rows: Option<Batches>, guard: Guard) -> Self {
-        let own = spec.table.schema().columns.len();
+    /// A read of columns, given as places in the SQL schema of a table with `own` columns.
+    pub(super) fn new(
+        own: usize,
+        columns: &[usize],
+        schema: SchemaRef,
+        limit: Option<u64>,
+        rows: Option<Batches>,
+        guard: Guard,
+    ) -> Self {
         let origin = |column: &usize| match column.checked_sub(own) {
             None => Origin::Own,
             Some(0) => Origin::Version,
             Some(_) => Origin::Expiry,
         };
-        let origins = spec.columns.iter().map(origin).collect();
-        Self { rows, schema: spec.schema(), origins, left: spec.limit.unwrap_or(u64::MAX), guard }
+        let origins = columns.iter().map(origin).collect();
+        Self { rows, schema, origins, left: limit.unwrap_or(u64::MAX), guard }
     }
 
     fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {

@@ -118,7 +118,7 @@ impl ReadSpec {
             Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
             Path::Index(path) => Some(self.index_scan(path)?),
         };
-        Ok(Read::new(self, batches, guard))
+        Ok(self.read(batches, guard))
     }
 
     /// Starts to read in parts, for several readers; in one where that is not possible, or too
@@ -129,10 +129,12 @@ impl ReadSpec {
         }
         let parts =
             self.table.table.scan_parts(&self.scan_options(), PARTS_PER_READER * self.workers)?;
-        Ok(parts
-            .into_iter()
-            .map(|part| Read::new(self, Some(Box::new(part)), guard.clone()))
-            .collect())
+        Ok(parts.into_iter().map(|part| self.read(Some(Box::new(part)), guard.clone())).collect())
+    }
+
+    fn read(&self, batches: Option<Batches>, guard: Guard) -> Read {
+        let own = self.table.schema().columns.len();
+        Read::new(own, &self.columns, self.schema(), self.limit, batches, guard)
     }
 
     /// How the read is told of by EXPLAIN.
@@ -213,7 +215,7 @@ impl ReadSpec {
         if let Some(rows) = path.open(&self.table, &options)? {
             return Ok(Box::new(rows));
         }
-        if path.is_checked_above() {
+        if path.is_checked_above {
             // More rows than the index named do no harm there.
             return Ok(Box::new(self.scan()?));
         }

@@ -22,11 +22,8 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value, VisitMut, VisitorMut};
 
-use super::lists::{placeholder, shortened};
+use super::lists::{VALUES_MIN, placeholder, shortened};
 use crate::text::{self, Piece, call};
-
-/// Lists shorter than this stay as they are.
-pub(super) const VALUES_MIN: usize = 64;
 
 /// The long lists of one statement.
 #[derive(Default)]

@@ -7,7 +7,8 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::keyset::VALUES_MIN;
+/// Lists shorter than this stay as they are.
+pub(super) const VALUES_MIN: usize = 64;
 
 /// What stands for a list. No text has such a token: blanks end a name.
 pub(super) fn placeholder(number: usize) -> String {

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
 use super::call::arguments;
-use super::script::DIALECT;
+use super::dialect::DIALECT;
 
 /// Name, number of arguments, and what it stands for.
 const MEANINGS: [(&str, usize, &str); 25] = [

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::tokenizer::{
     Location, Token, TokenWithSpan, Tokenizer, Whitespace,
 };
 
-use super::script::DIALECT;
+use super::dialect::DIALECT;
 
 /// A text that need not be whole yet, as an editor of statements sees it.
 ///

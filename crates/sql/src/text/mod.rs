@@ -3,6 +3,7 @@
 mod call;
 mod casts;
 mod cursor;
+mod dialect;
 mod error_location;
 mod fold;
 mod functions;
@@ -14,13 +15,15 @@ mod path;
 mod rewrite;
 mod script;
 mod similar;
+mod unknown;
 mod windows;
 
 pub(crate) use call::call;
 pub(crate) use casts::{as_double, double, signed};
 pub(crate) use cursor::Cursor;
 pub(crate) use error_location::with_location;
-pub(crate) use kind::{Kind, unknown};
+pub(crate) use kind::Kind;
 pub use lexer::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};
 pub(crate) use rewrite::NULLABLE;
 pub(crate) use script::{Piece, parse, pieces, single};
+pub(crate) use unknown::unknown;

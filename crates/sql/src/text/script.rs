@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast;
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 use tonnage::{Error, Result};
 
 use super::Kind;
+use super::dialect::DIALECT;
 use crate::error::{from_parser, invalid_at};
-
-/// The one whose operators on JSON bind as tightly as they should.
-pub(super) static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
 /// How deep expressions may nest.
 const DEPTH_MAX: usize = 200;

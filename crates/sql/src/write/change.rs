@@ -18,8 +18,8 @@ use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::error::invalid_at;
 use crate::guard::Guard;
+use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::session::Sql;
 use crate::text::{Cursor, Piece, parse};
 
 /// How often a row is selected again that others write all the time.
@@ -29,14 +29,14 @@ const ROWS_PER_LOOK: usize = 64;
 
 /// `UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
 pub(super) fn update(
-    sql: &Sql,
+    planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Changes> {
     let mut cursor = Cursor::new(piece);
     cursor.word("UPDATE");
-    let table = table(sql, &mut cursor)?;
+    let table = table(planner, &mut cursor)?;
     let alias = alias(&mut cursor, "SET")?;
     if !cursor.word("SET") {
         return Err(cursor.expected("SET"));
@@ -46,7 +46,7 @@ pub(super) fn update(
     let condition = condition(&mut cursor)?;
     let change = Change {
         items: assignments,
-        sql,
+        planner,
         table: &table,
         alias,
         others,
@@ -76,7 +76,7 @@ pub(super) fn update(
 
 /// `DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
 pub(super) fn delete(
-    sql: &Sql,
+    planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
@@ -86,12 +86,12 @@ pub(super) fn delete(
     if !cursor.word("FROM") {
         return Err(cursor.expected("FROM"));
     }
-    let table = table(sql, &mut cursor)?;
+    let table = table(planner, &mut cursor)?;
     let alias = alias(&mut cursor, "USING")?;
     let others = others(&mut cursor, "USING");
     let condition = condition(&mut cursor)?;
     delete_rows(Change {
-        sql,
+        planner,
         table: &table,
         alias,
         items: Vec::new(),
@@ -105,7 +105,7 @@ pub(super) fn delete(
 
 /// `TRUNCATE [TABLE] table`
 pub(super) fn truncate(
-    sql: &Sql,
+    planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
@@ -113,11 +113,11 @@ pub(super) fn truncate(
     let mut cursor = Cursor::new(piece);
     cursor.word("TRUNCATE");
     cursor.word("TABLE");
-    let table = table(sql, &mut cursor)?;
+    let table = table(planner, &mut cursor)?;
     cursor.end()?;
     let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
     delete_rows(Change {
-        sql,
+        planner,
         table: &table,
         alias: None,
         items,
@@ -137,10 +137,12 @@ fn delete_rows(change: Change<'_>) -> Result<Changes> {
     })
 }
 
-fn table(sql: &Sql, cursor: &mut Cursor) -> Result<Table> {
+fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
     let place = cursor.location();
     let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
-    sql.store()
+    planner
+        .context
+        .store
         .table(&path)
         .map_err(|error| error.at(format_args!("line {}, column {}", place.line, place.column)))
 }
@@ -265,7 +267,7 @@ struct Noted {
 
 /// Rows to select, and what it takes to select them again.
 struct Change<'a> {
-    sql: &'a Sql,
+    planner: &'a Planner,
     table: &'a Table,
     alias: Option<String>,
     /// The columns set.
@@ -284,7 +286,7 @@ impl Change<'_> {
         let mut changed = 0;
         match self.write_all(&mut changed, write) {
             Ok(()) => Ok(told(changed)),
-            Err(error) => Err(super::stopped(error, told(changed))),
+            Err(error) => Err(super::stopped::stopped(error, told(changed))),
         }
     }
 
@@ -338,7 +340,7 @@ impl Change<'_> {
     }
 
     fn durability(&self) -> Durability {
-        self.sql.inner.context.options.durability
+        self.planner.context.options.durability
     }
 
     /// The table's name; a deep one in one piece.
@@ -424,12 +426,12 @@ impl Change<'_> {
             tokens.push(made(Token::Eq));
             tokens.push(made(Token::Placeholder(format!("${}", key_parameter(place)))));
         }
-        let mut state = self.sql.state(self.guard);
+        let mut state = self.planner.state(self.guard);
         let written = self.items.iter().map(|(column, _)| *column).collect();
         let target = Target::Changed { path: self.table.path().to_owned(), written };
-        let names = Names::changing(self.sql.inner.context.clone(), target);
+        let names = Names::changing(self.planner.context.clone(), target);
         state.register_catalog_list(Arc::new(names));
-        self.sql.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())
+        self.planner.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())
     }
 }
 

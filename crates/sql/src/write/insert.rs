@@ -18,12 +18,12 @@ use tonnage::{
     Result, Row, Table, TableSchema, record_batch_stream,
 };
 
-use super::path_of;
+use super::stopped::stopped;
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::guard::Guard;
+use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::session::Sql;
 use crate::text::{Kind, Piece, as_double, double, signed};
 
 /// Rows that are gathered before anything is written.
@@ -32,7 +32,7 @@ const GATHERED_ROWS_MAX: usize = 100_000;
 const GATHERED_BYTES_MAX: usize = 64 << 20;
 
 pub(super) fn run(
-    sql: &Sql,
+    planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
@@ -46,21 +46,22 @@ pub(super) fn run(
     let ast::TableObject::TableName(name) = &insert.table else {
         return Err(Error::unsupported("INSERT INTO takes the name of a table"));
     };
-    let table = sql.store().table(&path_of(name)?).map_err(|error| at_name(error, name))?;
+    let table =
+        planner.context.store.table(&path_of(name)?).map_err(|error| at_name(error, name))?;
     let columns = columns(&insert, table.schema())?;
     let Some(mut source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
     };
-    let mut state = sql.state(guard);
+    let mut state = planner.state(guard);
     if let ast::SetExpr::Values(values) = source.body.as_mut() {
         state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
             settle_doubles(values, &columns, table.schema())?;
     }
     let target = Target::Filled { path: table.path().to_owned() };
-    state.register_catalog_list(Arc::new(Names::changing(sql.inner.context.clone(), target)));
-    let rows = sql.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
+    state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
+    let rows = planner.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
     let source = Source { rows, columns, schema: table.schema().clone() };
-    write(sql, &table, source, on_existing, guard)
+    write(planner, &table, source, on_existing, guard)
 }
 
 fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
@@ -205,7 +206,7 @@ fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Resul
 }
 
 fn write(
-    sql: &Sql,
+    planner: &Planner,
     table: &Table,
     mut source: Source,
     on_existing: OnExisting,
@@ -232,7 +233,7 @@ fn write(
     let batches = gathered.into_iter().map(Ok).chain(source);
     let options = BulkPutOptions {
         on_existing,
-        durability: sql.inner.context.options.durability,
+        durability: planner.context.options.durability,
         errors_max: tonnage::bulk::put::ErrorsMax::Count(0),
         timeout: guard.remaining(),
         cancel: guard.cancel().clone(),
@@ -241,8 +242,10 @@ fn write(
         flush_interval: None,
         ..BulkPutOptions::default()
     };
-    let report =
-        sql.store().bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
+    let report = planner
+        .context
+        .store
+        .bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
     let told = |counts: Counts| match on_existing {
         // A row that was overtaken was written just before somebody else's.
         OnExisting::Replace => Changes {
@@ -261,7 +264,7 @@ fn write(
                 matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
             let stopped_by = guard.check().err().filter(|_| is_stopped);
             let error = stopped_by.unwrap_or_else(|| Error::from(failed));
-            Err(super::stopped(error, changes))
+            Err(stopped(error, changes))
         }
     }
 }
@@ -319,4 +322,13 @@ fn exists(schema: &TableSchema, key: &Row, what: &str) -> Error {
         schema.path,
         key.join(", ")
     ))
+}
+
+/// The path that a name in a statement stands for.
+fn path_of(name: &ast::ObjectName) -> Result<String> {
+    let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
+    let parts = name.0.iter().map(part).collect::<Option<Vec<_>>>();
+    parts
+        .map(|parts| parts.join("."))
+        .ok_or_else(|| Error::invalid(format!("{name} is not the name of a table")))
 }

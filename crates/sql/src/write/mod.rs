@@ -6,9 +6,9 @@
 
 mod change;
 mod insert;
+mod stopped;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
-use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 use tonnage::{Error, Result};
@@ -16,23 +16,23 @@ use tonnage::{Error, Result};
 use crate::answer::{Answer, Changes, Rows};
 use crate::error::invalid_at;
 use crate::guard::Guard;
+use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::session::Sql;
 use crate::text::{Kind, Piece};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.
 pub(crate) fn run(
-    sql: &Sql,
+    planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
     let (piece, returns) = without_returning(piece)?;
     let changes = match piece.kind {
-        Kind::Insert | Kind::Upsert => insert::run(sql, &piece, parameters, guard)?,
-        Kind::Update => change::update(sql, &piece, parameters, guard)?,
-        Kind::Truncate => change::truncate(sql, &piece, parameters, guard)?,
-        _ => change::delete(sql, &piece, parameters, guard)?,
+        Kind::Insert | Kind::Upsert => insert::run(planner, &piece, parameters, guard)?,
+        Kind::Update => change::update(planner, &piece, parameters, guard)?,
+        Kind::Truncate => change::truncate(planner, &piece, parameters, guard)?,
+        _ => change::delete(planner, &piece, parameters, guard)?,
     };
     if returns {
         counted(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
@@ -73,36 +73,8 @@ fn without_returning(piece: &Piece) -> Result<(Piece, bool)> {
     Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, true))
 }
 
-/// The error of a statement that was stopped on its way, with what it has changed by then.
-fn stopped(error: Error, changes: Changes) -> Error {
-    let parts = [
-        (changes.inserted, "inserted"),
-        (changes.updated, "updated"),
-        (changes.deleted, "deleted"),
-    ];
-    let told: Vec<_> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if told.is_empty() {
-        return error;
-    }
-    let message = format!("{}; rows changed before that: {}", error.message(), told.join(", "));
-    Error::new(error.kind(), message).with_source(error)
-}
-
 fn counted(changes: Changes) -> Result<RecordBatch> {
     let count: ArrayRef = Arc::new(Int64Array::from(vec![changes.total() as i64]));
     RecordBatch::try_from_iter([("count", count)])
         .map_err(|error| Error::internal(error.to_string()))
-}
-
-/// The path that a name in a statement stands for.
-fn path_of(name: &ast::ObjectName) -> Result<String> {
-    let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
-    let parts = name.0.iter().map(part).collect::<Option<Vec<_>>>();
-    parts
-        .map(|parts| parts.join("."))
-        .ok_or_else(|| Error::invalid(format!("{name} is not the name of a table")))
 }

@@ -1,0 +1,59 @@
+//! What the conditions demand of each column, together.
+
+use std::fmt;
+
+use arrow::error::ArrowError;
+use tonnage::{Error, FieldRange, Result, TableSchema, Value};
+
+use super::condition::{Bound, Condition, Demands};
+use super::value_of;
+
+/// What is demanded of each column.
+pub(super) fn gather(
+    schema: &TableSchema,
+    conditions: &[Condition],
+) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
+    let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
+    for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
+        demands[condition.column].get_or_insert_default().add(&condition.test)?;
+    }
+    demands.iter_mut().flatten().try_for_each(Demands::settle)?;
+    Ok(demands)
+}
+
+/// The range that is demanded of a column, where no values are.
+pub(super) fn range(
+    schema: &TableSchema,
+    column: usize,
+    demands: Option<&Demands>,
+) -> Result<Option<FieldRange>> {
+    let Some(Demands { values: None, low, high }) = demands else { return Ok(None) };
+    let end = |bound: &Bound| -> Result<(Value, bool)> {
+        Ok((value_of(bound.value.as_ref())?, bound.inclusive))
+    };
+    let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);
+    Ok(Some(FieldRange { column: schema.columns[column].name.clone(), low, high }))
+}
+
+/// A failed comparison, which no condition that was accepted should lead to.
+pub(super) fn broken(error: ArrowError) -> Error {
+    Error::internal(format!("the conditions on the key could not be compared: {error}"))
+        .with_source(error)
+}
+
+/// A range as SQL would write it.
+pub(super) struct Shown<'a>(pub(super) &'a FieldRange);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FieldRange { column, low, high } = self.0;
+        if let Some((value, inclusive)) = low {
+            write!(f, "{value} {} ", if *inclusive { "<=" } else { "<" })?;
+        }
+        f.write_str(column)?;
+        if let Some((value, inclusive)) = high {
+            write!(f, " {} {value}", if *inclusive { "<=" } else { "<" })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Statements planned by DataFusion: parsed, planned, optimized, run.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
+use datafusion::datasource::source_as_provider;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::physical_plan::execute_stream;
+use datafusion::sql::parser::Statement as PlannedStatement;
+use datafusion::sql::sqlparser::ast;
+use tonnage::{Error, Result};
+
+use crate::access::scalar_of;
+use crate::answer::Rows;
+use crate::cache::{Plan, Statement};
+use crate::catalog::{Context, StoreTable};
+use crate::engine::Engine;
+use crate::error::from_datafusion;
+use crate::guard::Guard;
+use crate::plan::KeySets;
+use crate::request::Parameters;
+use crate::wait::wait;
+
+/// The store, and the engine of DataFusion over it.
+pub(crate) struct Planner {
+    pub(crate) context: Context,
+    pub(crate) engine: Arc<Engine>,
+}
+
+impl Planner {
+    /// Plans and runs a query; its plan is kept where that is right.
+    pub(crate) fn query(
+        &self,
+        statement: &Statement,
+        parameters: &Parameters,
+        guard: Guard,
+    ) -> Result<Rows> {
+        let mut state = self.state(&guard);
+        let plan = match statement.plan(&self.context.store) {
+            Some(plan) => plan,
+            None => self.plan(statement, &mut state)?,
+        };
+        let stream = self.stream(&state, plan.logical, plan.is_optimised, parameters)?;
+        Ok(Rows::of_plan(stream, &self.engine, guard))
+    }
+
+    fn logical(&self, state: &SessionState, parsed: ast::Statement) -> Result<LogicalPlan> {
+        let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
+        planned
+            .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
+    }
+
+    /// For a table that the planner did not find: what the store says of it, at its place.
+    fn missing_table(&self, error: &DataFusionError) -> Option<Error> {
+        let diagnostic = error.diagnostic()?;
+        let name = diagnostic.message.strip_prefix("table '")?.strip_suffix("' not found")?;
+        let missing = self.context.store.table(name).err()?;
+        Some(match diagnostic.span {
+            Some(span) => {
+                missing.at(format_args!("line {}, column {}", span.start.line, span.start.column))
+            }
+            None => missing,
+        })
+    }
+
+    /// Plans a statement, and keeps the plan where that is right.
+    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<Plan> {
+        let (parsed, sets) = KeySets::parse(&statement.piece)?;
+        let keeps = sets.is_empty();
+        sets.register(state).map_err(from_datafusion)?;
+        let logical = self.logical(state, parsed)?;
+        let is_lasting = is_lasting(&logical).map_err(from_datafusion)?;
+        let logical =
+            if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
+        let plan = Plan {
+            tables: tables(&logical).map_err(from_datafusion)?,
+            logical,
+            is_optimised: is_lasting,
+        };
+        if keeps {
+            statement.keep(plan.clone());
+        }
+        Ok(plan)
+    }
+
+    /// What DataFusion must know of one statement.
+    pub(crate) fn state(&self, guard: &Guard) -> SessionState {
+        let mut state = self.engine.state.clone();
+        let options = state.config().options().clone();
+        state.execution_props_mut().mark_start_execution(options);
+        state.config_mut().set_extension(Arc::new(guard.clone()));
+        state
+    }
+
+    /// Plans and runs a statement that is not kept.
+    pub(crate) fn rows_of(
+        &self,
+        mut state: SessionState,
+        mut parsed: ast::Statement,
+        parameters: &Parameters,
+        guard: Guard,
+    ) -> Result<Rows> {
+        KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
+        let logical = self.logical(&state, parsed)?;
+        let stream = self.stream(&state, logical, false, parameters)?;
+        Ok(Rows::of_plan(stream, &self.engine, guard))
+    }
+
+    fn stream(
+        &self,
+        state: &SessionState,
+        logical: LogicalPlan,
+        is_optimised: bool,
+        parameters: &Parameters,
+    ) -> Result<SendableRecordBatchStream> {
+        let _threads = self.engine.handle().enter();
+        let logical = bound(logical, parameters)?;
+        let run = || {
+            let logical = if is_optimised { logical } else { state.optimize(&logical)? };
+            let physical = wait(state.query_planner().create_physical_plan(&logical, state))?;
+            execute_stream(physical, state.task_ctx())
+        };
+        run().map_err(from_datafusion)
+    }
+}
+
+/// The plan with values in the places of its parameters.
+fn bound(plan: LogicalPlan, parameters: &Parameters) -> Result<LogicalPlan> {
+    let names = plan.get_parameter_names().map_err(from_datafusion)?;
+    if names.is_empty() {
+        return Ok(plan);
+    }
+    let value = |name: &String| Ok((name[1..].to_owned(), scalar_of(parameters.get(name)?)?));
+    let values = names.iter().map(value).collect::<Result<Vec<(String, ScalarValue)>>>()?;
+    plan.with_param_values(ParamValues::from(values)).map_err(from_datafusion)
+}
+
+/// Whether a plan may be optimised once for many executions: it has no parameters, and nothing in
+/// it changes with time.
+fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
+    let mut lasting = true;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                lasting &= match part {
+                    Expr::Placeholder(_) => false,
+                    Expr::ScalarFunction(call) => {
+                        call.func.signature().volatility
+                            == datafusion::logical_expr::Volatility::Immutable
+                    }
+                    _ => true,
+                };
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(lasting)
+}
+
+/// The tables of the store that a plan reads.
+fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Vec<Arc<tonnage::TableEntry>>> {
+    let mut tables = Vec::new();
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && let Ok(provider) = source_as_provider(&scan.source)
+            && let Some(table) = provider.downcast_ref::<StoreTable>()
+        {
+            tables.push(table.table().table.entry().clone());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(tables)
+}

@@ -1,0 +1,24 @@
+//! Statements that stop on their way.
+
+use tonnage::Error;
+
+use crate::answer::Changes;
+
+/// The error of a statement that was stopped on its way, with what it has changed by then.
+pub(super) fn stopped(error: Error, changes: Changes) -> Error {
+    let parts = [
+        (changes.inserted, "inserted"),
+        (changes.updated, "updated"),
+        (changes.deleted, "deleted"),
+    ];
+    let told: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if told.is_empty() {
+        return error;
+    }
+    let message = format!("{}; rows changed before that: {}", error.message(), told.join(", "));
+    Error::new(error.kind(), message).with_source(error)
+}
