@@ -2,10 +2,10 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | [`target`] | what is measured: one trait, [`target::Target`], and its implementations |
+//! | [`system`] | what is measured: one trait, [`system::System`], and its implementations |
 //! | [`generate`] | which record comes next, and what it holds: YCSB's distributions, keys and values |
 //! | [`measure`] | clocks, histograms, a reading every second, and the machine |
-//! | [`workload`] | what is done: one module each, all through [`target::Target`] |
+//! | [`workload`] | what is done: one module each, all through [`system::System`] |
 //! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs and HTML, and compared |
 //!
 //! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a
@@ -14,5 +14,5 @@
 pub mod generate;
 pub mod measure;
 pub mod report;
-pub mod target;
+pub mod system;
 pub mod workload;

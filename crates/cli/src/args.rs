@@ -1,23 +1,12 @@
-//! The command line as a whole: the options that all verbs share.
+//! The options that all verbs share.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::Args;
 use tonnage::{Store, StoreBuilder};
 
-use crate::exit::{EXIT_CODES, Outcome};
+use crate::exit::CliResult;
 use crate::plain;
-use crate::verbs::Verb;
-
-/// A bulk-first store of tables and key/value pairs.
-#[derive(Parser)]
-#[command(name = "tonnage", version, after_help = EXIT_CODES, max_term_width = 120)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) globals: Globals,
-    #[command(subcommand)]
-    pub(crate) verb: Verb,
-}
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
@@ -39,17 +28,17 @@ impl Globals {
     pub(crate) const STORE_DEFAULT: &str = "./tonnage-data";
 
     /// Opens a store that must be there.
-    pub(crate) fn open(&self) -> Outcome<Store> {
+    pub(crate) fn open(&self) -> CliResult<Store> {
         self.open_or_create(false)
     }
 
     /// Opens the store; whether it may be made when there is none is up to the verb.
-    pub(crate) fn open_or_create(&self, create: bool) -> Outcome<Store> {
+    pub(crate) fn open_or_create(&self, create: bool) -> CliResult<Store> {
         Ok(self.builder().create_if_missing(create).open()?)
     }
 
     /// Opens a store that must be there, up to the damage if its write-ahead log is damaged.
-    pub(crate) fn open_to_damage(&self) -> Outcome<Store> {
+    pub(crate) fn open_to_damage(&self) -> CliResult<Store> {
         Ok(self.builder().create_if_missing(false).recover_log_to_damage(true).open()?)
     }
 
@@ -67,19 +56,9 @@ impl Globals {
     }
 
     /// Tells something on standard error.
-    pub(crate) fn tell(&self, text: impl std::fmt::Display) {
+    pub(crate) fn info(&self, text: impl std::fmt::Display) {
         if !self.quiet {
             eprintln!("{}", plain::lines(&text.to_string()));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_options_of_all_verbs_fit_together() {
-        super::Cli::command().debug_assert();
     }
 }

@@ -17,7 +17,7 @@ const BAR_EVERY: Duration = Duration::from_millis(150);
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// One look at work under way.
-pub(crate) struct Glimpse {
+pub(crate) struct ProgressSample {
     /// How much is done, in whatever unit the total is given.
     pub(crate) done: u64,
     /// How much there is in all, if that is known.
@@ -50,7 +50,10 @@ impl Console {
     }
 
     /// Shows how the work goes until the answer is dropped.
-    pub(crate) fn watch(&self, look: impl Fn() -> Glimpse + Send + 'static) -> Option<Watch> {
+    pub(crate) fn watch(
+        &self,
+        look: impl Fn() -> ProgressSample + Send + 'static,
+    ) -> Option<Watch> {
         if self.quiet {
             return None;
         }
@@ -60,10 +63,10 @@ impl Console {
         let thread = std::thread::spawn(move || {
             let every = if bar.is_some() { BAR_EVERY } else { LINE_EVERY };
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                let glimpse = look();
+                let sample = look();
                 match &bar {
-                    Some(bar) => show(bar, &glimpse),
-                    None => eprintln!("{}", line(&glimpse, started.elapsed())),
+                    Some(bar) => show(bar, &sample),
+                    None => eprintln!("{}", line(&sample, started.elapsed())),
                 }
             }
             if let Some(bar) = bar {
@@ -74,27 +77,27 @@ impl Console {
     }
 }
 
-fn show(bar: &ProgressBar, glimpse: &Glimpse) {
-    let template = match glimpse.total {
+fn show(bar: &ProgressBar, sample: &ProgressSample) {
+    let template = match sample.total {
         Some(_) => "{bar:30} {percent:>3}%  {msg}  {elapsed}",
         None => "{spinner} {msg}  {elapsed}",
     };
-    if let Some(total) = glimpse.total {
+    if let Some(total) = sample.total {
         bar.set_length(total);
     }
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_position(glimpse.done);
-    bar.set_message(glimpse.text.clone());
+    bar.set_position(sample.done);
+    bar.set_message(sample.text.clone());
 }
 
-fn line(glimpse: &Glimpse, elapsed: Duration) -> String {
-    let share = glimpse.total.filter(|total| *total > 0);
+fn line(sample: &ProgressSample, elapsed: Duration) -> String {
+    let share = sample.total.filter(|total| *total > 0);
     let share = share
-        .map(|total| format!("{:.0}%, ", 100.0 * glimpse.done as f64 / total as f64))
+        .map(|total| format!("{:.0}%, ", 100.0 * sample.done as f64 / total as f64))
         .unwrap_or_default();
-    format!("{share}{}, {:.0} s", glimpse.text, elapsed.as_secs_f64())
+    format!("{share}{}, {:.0} s", sample.text, elapsed.as_secs_f64())
 }
 
 /// Work that is being watched; the display goes away with it.

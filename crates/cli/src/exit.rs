@@ -22,10 +22,10 @@ Exit codes:
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    Well = 0,
+    Success = 0,
     Rejected = 1,
     Stopped = 2,
-    SetUp = 3,
+    Usage = 3,
     Interrupted = 4,
     Internal = 5,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Failure {
 }
 
 /// The answer of everything that can end a run early.
-pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
+pub(crate) type CliResult<T = Exit> = Result<T, Failure>;
 
 impl Failure {
     pub(crate) fn new(exit: Exit, error: Error) -> Self {
@@ -53,14 +53,14 @@ impl Failure {
 
     /// A failure of somebody who asked for something impossible.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(Exit::SetUp, Error::invalid(message))
+        Self::new(Exit::Usage, Error::invalid(message))
     }
 
     /// Something that ends a run that has begun: what was done before it stays.
     pub(crate) fn stopped(error: Error) -> Self {
         let failure = Self::from(error);
         match failure.exit {
-            Exit::SetUp => Self { exit: Exit::Stopped, ..failure },
+            Exit::Usage => Self { exit: Exit::Stopped, ..failure },
             _ => failure,
         }
     }
@@ -74,7 +74,7 @@ impl Failure {
     /// has seen enough (`tonnage scan ... | head`) is no failure, and nothing is printed.
     pub(crate) fn report(&self) -> Exit {
         if self.is_broken_pipe() {
-            return Exit::Well;
+            return Exit::Success;
         }
         eprintln!("tonnage: {}", plain::lines(&with_causes(&self.error)));
         self.exit
@@ -119,7 +119,7 @@ impl From<Error> for Failure {
             ErrorKind::Internal => Exit::Internal,
             ErrorKind::Corruption | ErrorKind::TimedOut | ErrorKind::Exhausted => Exit::Stopped,
             ErrorKind::Cancelled => Exit::Interrupted,
-            _ => Exit::SetUp,
+            _ => Exit::Usage,
         };
         Self { exit, error }
     }
@@ -158,11 +158,14 @@ mod tests {
             Exit::Stopped
         );
         assert_eq!(exit(Error::exhausted("the sort takes more than its memory")), Exit::Stopped);
-        assert_eq!(exit(Error::invalid("there is no such column")), Exit::SetUp);
+        assert_eq!(exit(Error::invalid("there is no such column")), Exit::Usage);
     }
 
     #[test]
     fn a_reader_that_has_seen_enough_is_no_failure() {
-        assert_eq!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).report(), Exit::Well);
+        assert_eq!(
+            Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).report(),
+            Exit::Success
+        );
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::Cancel;
 
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 
 static LISTENER: Mutex<Listener> = Mutex::new(Listener::Nobody);
 
@@ -90,7 +90,7 @@ pub(crate) fn is_interrupted() -> bool {
 }
 
 /// Ends a loop that only reads.
-pub(crate) fn check(cancel: &Cancel) -> Outcome<()> {
+pub(crate) fn check(cancel: &Cancel) -> CliResult<()> {
     if cancel.is_cancelled() { Err(Failure::interrupted()) } else { Ok(()) }
 }
 

@@ -4,6 +4,7 @@
 //! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a
 //!   resumable state.
 //! - `shell/` is what `tonnage sql` is at a terminal.
+//! - `cli` is the command line as a whole, `args` the options of every verb.
 //! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to
 //!   signals; `plain` keeps what a terminal would obey from it.
 //!
@@ -11,6 +12,7 @@
 //! exit code, see [`exit`].
 
 mod args;
+mod cli;
 mod display;
 mod exit;
 mod interrupt;
@@ -27,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::Cli;
+use crate::cli::Cli;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
             // Help and version go to standard output and are no failure; that nobody reads them is
             // none either.
             let _ = usage.print();
-            return if usage.use_stderr() { Exit::SetUp.into() } else { Exit::Well.into() };
+            return if usage.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
     let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals)));

@@ -130,29 +130,18 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     count.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
-/// `90s`, `15m`, `12h`, `30d` or a plain number of seconds.
+/// `90s`, `15m`, `12h`, `30d`, `0.5` or a plain number of seconds, more than zero.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong =
-        || format!("'{text}' is no time: write a number with s, m, h or d behind it, such as 30d");
-    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
-    let count: u64 = text[..digits].parse().map_err(|_| wrong())?;
-    let seconds = match text[digits..].trim() {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(wrong()),
-    };
-    let seconds = count.checked_mul(seconds).filter(|seconds| *seconds > 0).ok_or_else(wrong)?;
-    Ok(Duration::from_secs(seconds))
+    match duration_or_zero(text)? {
+        Duration::ZERO => Err(format!("'{text}' is no duration: give more than zero, such as 30s")),
+        duration => Ok(duration),
+    }
 }
 
-/// `90s`, `2m`, `0.5` or a plain number of seconds, which may be nought.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+/// Like [`duration`]; zero is one too.
+pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let wrong = || {
-        format!(
-            "'{text}' is no time: write a number of seconds, or one with s, m or h behind it, such as 0.5 or 2m"
-        )
+        format!("'{text}' is no duration: write a number with s, m, h or d behind it, such as 30s")
     };
     let unit = text.find(|character: char| character.is_ascii_alphabetic()).unwrap_or(text.len());
     let count: f64 = text[..unit].trim().parse().map_err(|_| wrong())?;
@@ -160,6 +149,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3_600.0,
+        "d" => 86_400.0,
         _ => return Err(wrong()),
     };
     Duration::try_from_secs_f64(count * seconds).map_err(|_| wrong())
@@ -196,10 +186,14 @@ pub(crate) fn sample(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A part of a whole, from 0 to 1.
+/// A part of a whole: `50%`, or from 0 to 1.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| format!("'{text}' is no share: give a number from 0 to 1, such as 0.5"))
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
+        None => text.parse(),
+    };
+    let share = share.ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("'{text}' is no percentage: give one from 0% to 100%, such as 50%"))
 }
 
 /// One ASCII character, or `tab` (also as `\t`).
@@ -249,21 +243,31 @@ mod tests {
     }
 
     #[test]
-    fn times() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("30d"), Ok(Duration::from_secs(30 * 86_400)));
-        for wrong in ["", "d", "0s", "3w", "99999999999999999999d"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
+    fn durations_are_numbers_with_a_unit() {
+        for read in [duration, duration_or_zero] {
+            assert_eq!(read("30s"), Ok(Duration::from_secs(30)));
+            assert_eq!(read("90"), Ok(Duration::from_secs(90)));
+            assert_eq!(read("0.5"), Ok(Duration::from_millis(500)));
+            assert_eq!(read("2m"), Ok(Duration::from_secs(120)));
+            assert_eq!(read("30d"), Ok(Duration::from_secs(30 * 86_400)));
+            for wrong in ["", "d", "-1", "3w", "1e99", "99999999999999999999d"] {
+                assert!(read(wrong).is_err(), "{wrong}");
+            }
         }
     }
 
     #[test]
-    fn spans_of_seconds() {
-        assert_eq!(seconds("0"), Ok(Duration::ZERO));
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(seconds("2m"), Ok(Duration::from_secs(120)));
-        for wrong in ["", "s", "-1", "3w", "1e99"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
+    fn only_some_durations_may_be_zero() {
+        assert!(duration("0s").is_err());
+        assert_eq!(duration_or_zero("0s"), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn shares_are_percentages_or_fractions() {
+        assert_eq!(share("50%"), Ok(0.5));
+        assert_eq!(share("0.5"), Ok(0.5));
+        for wrong in ["", "%", "101%", "-1%", "2", "x"] {
+            assert!(share(wrong).is_err(), "{wrong}");
         }
     }
 

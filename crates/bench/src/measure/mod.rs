@@ -12,27 +12,21 @@
 
 mod cgroup;
 mod disk;
+mod drive;
 mod environment;
 mod histogram;
-mod measured;
 mod meter;
-mod plan;
 mod process;
 mod progress;
 mod readings;
-mod recorder;
 mod run;
 mod sampler;
 mod totals;
-mod watcher;
 
+pub use drive::measure;
 pub use environment::{Disk, Environment};
-pub use measured::Measured;
-pub use meter::Meter;
-pub use plan::MeasurePlan;
-pub use recorder::Recorder;
-pub use run::measure;
-pub use watcher::{NoWatcher, Watcher};
+pub use meter::{Meter, Recorder};
+pub use run::{MeasurePlan, Measured, NoWatcher, Watcher};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
 use super::progress::Progress;
 use super::{MeasurePlan, Measured, Meter, Watcher};
 use crate::report::Second;
-use crate::target::Target;
+use crate::system::System;
 
 /// How long a reading is.
 const READING: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ struct Sample {
 /// Takes the readings of one run.
 pub(super) struct Sampler<'a> {
     meter: &'a Meter<'a>,
-    target: &'a dyn Target,
+    system: &'a dyn System,
     watcher: &'a dyn Watcher,
     deadline: Option<Instant>,
     next_reading: Instant,
@@ -47,13 +47,13 @@ impl<'a> Sampler<'a> {
     pub(super) fn start(
         plan: &MeasurePlan,
         meter: &'a Meter<'a>,
-        target: &'a dyn Target,
+        system: &'a dyn System,
         watcher: &'a dyn Watcher,
     ) -> Self {
         let start = Sample { at: meter.started(), done: 0, process: ProcessFigures::read() };
         let mut sampler = Sampler {
             meter,
-            target,
+            system,
             watcher,
             deadline: plan.seconds_max.map(|seconds| meter.measured_from + seconds),
             next_reading: start.at,
@@ -147,9 +147,9 @@ impl<'a> Sampler<'a> {
         let seconds = now.at.saturating_duration_since(self.last.at).as_secs_f64();
         let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let grown = |now: u64, before: u64| rate(now.saturating_sub(before) as f64);
-        // A target that cannot be read is no reason to end a run: its own calls will say what is
+        // A system that cannot be read is no reason to end a run: its own calls will say what is
         // wrong.
-        let gauges = self.target.gauges().unwrap_or_default();
+        let gauges = self.system.gauges().unwrap_or_default();
         Second {
             at_seconds: now.at.saturating_duration_since(self.meter.started()).as_secs_f64(),
             warm_up: self.last.at < self.meter.measured_from,

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use tonnage::{Error, Result};
 
 use super::*;
-use crate::target::Target;
-use crate::target::fake::FakeTarget;
+use crate::system::System;
+use crate::system::fake::FakeTarget;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -196,12 +196,12 @@ fn threads_are_added_up() {
 
 #[test]
 fn readings_come_about_every_second_and_show_a_slow_one() {
-    let target = FakeTarget::default();
+    let system = FakeTarget::default();
     let plan = MeasurePlan { total: Some(260), ..plan(&["READ"]) };
-    let measured = measure(&plan, &target, &NoWatcher, |meter| {
+    let measured = measure(&plan, &system, &NoWatcher, |meter| {
         let mut recorder = meter.recorder();
         for number in 0..260 {
-            target.stalled.store(number >= 130, Ordering::Relaxed);
+            system.stalled.store(number >= 130, Ordering::Relaxed);
             sleep(10 * MS);
             let slow = if number == 150 { 500 * MS } else { MS };
             recorder.record(0, ago(slow), None, Ok(()));
@@ -259,16 +259,16 @@ fn an_error_of_the_work_is_the_answer() {
 
 #[test]
 fn work_that_panics_leaves_no_thread_waiting() {
-    let target = FakeTarget::default();
+    let system = FakeTarget::default();
     let run =
-        || measure(&plan(&[]), &target, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
+        || measure(&plan(&[]), &system, &NoWatcher, |_| -> Result<()> { panic!("on purpose") });
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
 }
 
 #[test]
 fn a_target_that_cannot_be_read_ends_no_run() {
-    let target = FakeTarget { gauges_fail: true, ..FakeTarget::default() };
-    let measured = measure(&plan(&[]), &target, &NoWatcher, |meter| {
+    let system = FakeTarget { gauges_fail: true, ..FakeTarget::default() };
+    let measured = measure(&plan(&[]), &system, &NoWatcher, |meter| {
         meter.add(1, 1);
         Ok(())
     });
@@ -307,8 +307,8 @@ impl Watcher for Impatient {
 fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     let watcher = Impatient::default();
     let plan = MeasurePlan { phase: "load".to_owned(), total: Some(1_000_000), ..plan(&[]) };
-    let target = FakeTarget::default();
-    let measured = measure(&plan, &target, &watcher, |meter| {
+    let system = FakeTarget::default();
+    let measured = measure(&plan, &system, &watcher, |meter| {
         while !meter.is_over() {
             meter.add(1, 10);
             sleep(MS);
@@ -320,7 +320,7 @@ fn a_watcher_is_told_and_may_cancel_and_what_was_measured_counts() {
     assert_eq!(lines[0], "load Some(1000000)");
     assert!(lines[1].ends_with("/s"), "{lines:?}");
     assert!(measured.count >= watcher.done.into_inner() && measured.count > 0);
-    assert!(target.settings().is_empty());
+    assert!(system.settings().is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use tonnage::{Clock, SystemClock};
 
 use super::{Report, Run};
 use crate::measure::{Environment, Measured};
-use crate::target::Target;
+use crate::system::System;
 
 impl Report {
     /// A report that begins now and has no runs yet.
@@ -37,7 +37,7 @@ impl Run {
     pub fn from_repeats(
         name: &str,
         labels: BTreeMap<String, String>,
-        target: &dyn Target,
+        target: &dyn System,
         threads: usize,
         mut repeats: Vec<Measured>,
     ) -> Run {

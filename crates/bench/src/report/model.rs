@@ -11,7 +11,7 @@ use crate::measure::Environment;
 pub struct Report {
     /// The format of this model.
     pub format: u32,
-    /// Which workload: `ycsb`, `matrix`, `bulk`, `billion`, `containers`.
+    /// Which workload: `ycsb`, `matrix`, `bulk`, `billion`, `tables`.
     pub workload: String,
     /// The command line, so that it can be run again.
     pub command: String,

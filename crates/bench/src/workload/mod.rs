@@ -1,11 +1,14 @@
-//! What is done to a target, one module for each workload.
+//! What is done to a system, one module for each workload.
 
 pub mod billion;
 pub mod bulk;
-pub mod containers;
+mod directory;
+mod harness;
 pub mod matrix;
 mod one_by_one;
-mod place;
+mod options;
+pub mod tables;
 pub mod ycsb;
 
-pub use place::{Place, Scratch};
+pub use directory::{DataDirectory, Scratch};
+pub use options::RunOptions;

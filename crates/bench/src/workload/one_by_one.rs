@@ -6,19 +6,19 @@ use std::time::Instant;
 use tonnage::{Error, Result};
 
 use crate::measure::Meter;
-use crate::target::{Client, Target};
+use crate::system::{Client, System};
 
 /// Does the operations numbered from 0 to `count` from some threads in turn, each recorded as
 /// operation 0 of the plan. Ends early when the meter says so.
 pub(super) fn one_by_one(
     meter: &Meter<'_>,
-    target: &dyn Target,
+    system: &dyn System,
     threads: usize,
     count: u64,
     operation: impl Fn(&mut dyn Client, u64) -> Result<()> + Sync,
 ) -> Result<()> {
     let work = &|thread: usize| -> Result<()> {
-        let (mut client, mut recorder) = (target.client()?, meter.recorder());
+        let (mut client, mut recorder) = (system.client()?, meter.recorder());
         for number in (thread as u64..count).step_by(threads) {
             if meter.is_over() {
                 break;

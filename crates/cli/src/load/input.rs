@@ -4,7 +4,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
 use super::fingerprint::Fingerprint;
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 
 /// One file to load.
 pub(crate) struct Input {
@@ -28,8 +28,8 @@ impl Input {
         sources: Vec<Source>,
         options: &ReadOptions,
         ignore_unknown: bool,
-        check: impl Fn(&Source, &Schema) -> Outcome<()>,
-    ) -> Outcome<Vec<Input>> {
+        check: impl Fn(&Source, &Schema) -> CliResult<()>,
+    ) -> CliResult<Vec<Input>> {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };

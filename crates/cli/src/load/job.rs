@@ -14,8 +14,8 @@ use super::resume::ResumeFile;
 use super::stream::StreamState;
 use super::{Failures, FileStream, Input, Summary, Target};
 use crate::args::Globals;
-use crate::display::{Console, Glimpse, Watch};
-use crate::exit::{Exit, Failure, Outcome, with_causes};
+use crate::display::{Console, ProgressSample, Watch};
+use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
 use crate::values::{self, Durability, Existing, grouped};
 
@@ -43,7 +43,7 @@ pub(crate) struct JobArgs {
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// At most this many rows a second
-    #[arg(long, value_name = "ROWS_PER_SECOND")]
+    #[arg(long, value_name = "N", value_parser = values::count)]
     rate: Option<u64>,
     /// When entries count as stored
     #[arg(long, value_enum, default_value_t)]
@@ -59,7 +59,7 @@ pub(crate) struct JobArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
     /// How long the entries live, such as 12h or 30d [default: as the table says]
-    #[arg(long, value_parser = values::duration, value_name = "TIME")]
+    #[arg(long, value_parser = values::duration, value_name = "DURATION")]
     pub(crate) ttl: Option<Duration>,
     #[command(flatten)]
     input: InputArgs,
@@ -97,7 +97,7 @@ pub(crate) struct InputArgs {
 
 impl JobArgs {
     /// The files. Each pipe among them is opened once, so this is called once.
-    pub(crate) fn sources(&self) -> Outcome<Vec<Source>> {
+    pub(crate) fn sources(&self) -> CliResult<Vec<Source>> {
         let sources = Source::expand(&self.files)?;
         for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.reads_once())
         {
@@ -117,7 +117,7 @@ impl JobArgs {
     }
 
     /// How files are read, without a schema.
-    pub(crate) fn read_options(&self) -> Outcome<ReadOptions> {
+    pub(crate) fn read_options(&self) -> CliResult<ReadOptions> {
         let input = &self.input;
         let cores = tonnage::cores();
         let streams = self.stream_parallelism.unwrap_or(cores).clamp(1, self.files.len());
@@ -147,7 +147,7 @@ impl JobArgs {
         store: &Store,
         mut inputs: Vec<Input>,
         target: &Target,
-    ) -> Outcome {
+    ) -> CliResult {
         let resume = match &self.resume {
             Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
             None => None,
@@ -179,13 +179,13 @@ impl JobArgs {
         let exit = match &failure {
             Some(failure) => failure.exit,
             None if report.total.failed > 0 => Exit::Rejected,
-            None => Exit::Well,
+            None => Exit::Success,
         };
         let error = failure.as_ref().map(|failure| with_causes(&failure.error));
         let summary = Summary::new(target.name(), &report, &earlier, exit, error)
             .with_resumed(resumed)
             .of_overwriting(self.on_existing == Existing::Blind);
-        globals.tell(&summary);
+        globals.info(&summary);
         summary.write(self.summary.as_deref())?;
         failure.map_or(Ok(exit), Err)
     }
@@ -224,7 +224,7 @@ fn note_partial(
     resume: &ResumeFile,
     states: &[Arc<StreamState>],
     stopped: &BulkPutError,
-) -> Outcome<()> {
+) -> CliResult<()> {
     if !stopped.flushed {
         return Ok(());
     }
@@ -246,7 +246,7 @@ fn ended(put: Result<BulkPutReport, BulkPutError>) -> (BulkPutReport, Option<Fai
                 _ if interrupt::is_interrupted() => Exit::Interrupted,
                 ErrorKind::Internal => Exit::Internal,
                 // Refused before it began: an option out of its range.
-                ErrorKind::Invalid if report.streams.is_empty() => Exit::SetUp,
+                ErrorKind::Invalid if report.streams.is_empty() => Exit::Usage,
                 _ => Exit::Stopped,
             };
             (*report, Some(Failure::new(exit, error)))
@@ -265,7 +265,7 @@ fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> 
         } else {
             String::new()
         };
-        Glimpse {
+        ProgressSample {
             done: states.iter().map(|state| state.bytes_read()).sum(),
             total,
             text: format!(

@@ -82,10 +82,10 @@ impl Summary {
         Self {
             table: table.to_owned(),
             outcome: match exit {
-                Exit::Well => "complete",
+                Exit::Success => "complete",
                 Exit::Rejected => "rejected",
                 Exit::Interrupted => "interrupted",
-                Exit::Stopped | Exit::SetUp | Exit::Internal => "stopped",
+                Exit::Stopped | Exit::Usage | Exit::Internal => "stopped",
             },
             error,
             dry_run: false,

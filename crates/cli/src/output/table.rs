@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use tonnage::{ColumnType, Error, Value};
 
 use super::style::{PageError, TableStyle};
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 use crate::plain;
 
 /// Rows that share one set of column widths; what comes after them begins a new table.
@@ -42,7 +42,7 @@ impl TableWriter {
         }
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch, target: &mut impl Write) -> Outcome<()> {
+    pub(super) fn write(&mut self, batch: &RecordBatch, target: &mut impl Write) -> CliResult<()> {
         let mut offset = 0;
         while offset < batch.num_rows() {
             let count = (batch.num_rows() - offset).min(PAGE_ROWS - self.page_rows);
@@ -58,7 +58,7 @@ impl TableWriter {
         Ok(())
     }
 
-    fn turn_page(&mut self, target: &mut impl Write) -> Outcome<()> {
+    fn turn_page(&mut self, target: &mut impl Write) -> CliResult<()> {
         match self.style.write(&self.page, self.rows_before, target) {
             Ok(()) => {}
             Err(PageError::Values(error)) => return Err(internal(error).into()),
@@ -72,7 +72,7 @@ impl TableWriter {
     }
 
     /// Writes the last page; no rows at all are a table with a head only.
-    pub(super) fn finish(mut self, target: &mut impl Write) -> Outcome<()> {
+    pub(super) fn finish(mut self, target: &mut impl Write) -> CliResult<()> {
         if self.pages == 0 && self.page.is_empty() {
             self.page.push(RecordBatch::new_empty(self.schema.clone()));
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tonnage::Error;
 
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::plain::PlainWriter;
 
 const BUFFER_BYTES: usize = 256 << 10;
@@ -44,11 +44,11 @@ impl Target {
         }
     }
 
-    pub(super) fn file(path: &Path) -> Outcome<Self> {
+    pub(super) fn file(path: &Path) -> CliResult<Self> {
         let failed = |error: io::Error| {
             let message =
                 format!("{}: cannot be written: {error}: give another --output", path.display());
-            Failure::new(Exit::SetUp, Error::unavailable(message).with_source(error))
+            Failure::new(Exit::Usage, Error::unavailable(message).with_source(error))
         };
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             let file = File::options().write(true).open(path).map_err(failed)?;
@@ -77,7 +77,7 @@ impl Target {
     }
 
     /// Hands on what is buffered, and gives a file its name.
-    pub(super) fn finish(self) -> Outcome<()> {
+    pub(super) fn finish(self) -> CliResult<()> {
         match self {
             Target::Stdout(mut stdout) => Ok(stdout.flush()?),
             Target::Terminal(mut stdout) => Ok(stdout.flush()?),

@@ -8,11 +8,12 @@ use tonnage_sql::{Answer, Request, Rows};
 use super::assembly::Unit;
 use super::caret::pointed_from;
 use super::{Flow, Shell, seconds};
-use crate::exit::{Failure, Outcome, with_causes};
+use crate::exit::{CliResult, Failure, with_causes};
 use crate::interrupt;
-use crate::output::{Expanded, RowFormat, RowOutput, TableStyle};
+use crate::output::{
+    Expanded, RowFormat, RowOutput, TableStyle, describe_changes, describe_count, describe_outcome,
+};
 use crate::values::grouped;
-use crate::verbs::sql::{changes_told, count_told, told};
 
 impl Shell {
     /// Carries out statements up to the first that fails. Ctrl-C stops the one that runs.
@@ -37,9 +38,9 @@ impl Shell {
             };
             match shown {
                 Ok(said) if self.settings.timing => {
-                    self.screen.tell(format_args!("{said} {}", seconds(started.elapsed())))
+                    self.screen.info(format_args!("{said} {}", seconds(started.elapsed())))
                 }
-                Ok(said) => self.screen.tell(said),
+                Ok(said) => self.screen.info(said),
                 Err(failure) => {
                     let stopped = running.cancel().is_cancelled();
                     return self.broken_off(unit, &failure, stopped, started, count - done);
@@ -59,7 +60,7 @@ impl Shell {
     ) -> Flow {
         let flow = match stopped {
             true => {
-                self.screen.tell(format_args!("stopped {}", seconds(started.elapsed())));
+                self.screen.info(format_args!("stopped {}", seconds(started.elapsed())));
                 Flow::Failed
             }
             false => self.failed(pointed_from(
@@ -70,17 +71,17 @@ impl Shell {
         };
         match left {
             0 => {}
-            1 => self.screen.tell("1 statement behind it was left out"),
-            _ => self.screen.tell(format_args!("{left} statements behind it were left out")),
+            1 => self.screen.info("1 statement behind it was left out"),
+            _ => self.screen.info(format_args!("{left} statements behind it were left out")),
         }
         flow
     }
 
     /// Shows an answer. Gives what there is to say of it.
-    fn show(&mut self, answer: Answer) -> Outcome<String> {
+    fn show(&mut self, answer: Answer) -> CliResult<String> {
         match answer {
-            Answer::Changed(changes) => Ok(changes_told(&changes)),
-            Answer::Done(done) => Ok(told(done)),
+            Answer::Changed(changes) => Ok(describe_changes(&changes)),
+            Answer::Done(done) => Ok(describe_outcome(done)),
             Answer::Rows(rows) => match self.settings.take_output() {
                 Some(file) => {
                     let output = file.open(rows.schema().clone())?;
@@ -95,7 +96,7 @@ impl Shell {
         }
     }
 
-    fn output(&self, format: RowFormat, rows: &Rows) -> Outcome<RowOutput> {
+    fn output(&self, format: RowFormat, rows: &Rows) -> CliResult<RowOutput> {
         RowOutput::on_screen(
             format,
             self.screen.rows(),
@@ -105,7 +106,7 @@ impl Shell {
     }
 
     /// Shows a list that the shell made: as a table, if the terminal is wide enough.
-    pub(super) fn show_list(&self, rows: &RecordBatch) -> Outcome<()> {
+    pub(super) fn show_list(&self, rows: &RecordBatch) -> CliResult<()> {
         let style = TableStyle { expanded: Expanded::Auto, width: self.screen.width };
         let mut output =
             RowOutput::on_screen(RowFormat::Table, self.screen.rows(), rows.schema(), style)?;
@@ -115,7 +116,7 @@ impl Shell {
 }
 
 /// Writes rows as they come, up to a limit. What was written before an error stays to be seen.
-fn write(rows: Rows, mut output: RowOutput, limit: Option<u64>) -> Outcome<String> {
+fn write(rows: Rows, mut output: RowOutput, limit: Option<u64>) -> CliResult<String> {
     let mut left = limit.unwrap_or(u64::MAX);
     let (mut has_more, mut broken) = (false, None);
     for batch in rows {
@@ -145,6 +146,6 @@ fn write(rows: Rows, mut output: RowOutput, limit: Option<u64>) -> Outcome<Strin
             grouped(count),
             count * 10
         )),
-        false => Ok(count_told(count)),
+        false => Ok(describe_count(count)),
     }
 }

@@ -15,7 +15,7 @@ use tonnage::Error;
 use super::complete::Completer;
 use super::lines::{Line, Lines};
 use super::{history, paint, words};
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 
 /// How many statements are remembered.
 const HISTORY_MAX: usize = 10_000;
@@ -27,7 +27,7 @@ pub(super) struct TerminalLines {
 }
 
 impl TerminalLines {
-    pub(super) fn new(completer: Completer) -> Outcome<Self> {
+    pub(super) fn new(completer: Completer) -> CliResult<Self> {
         let config = Config::builder()
             .max_history_size(HISTORY_MAX)
             .map_err(unusable)?
@@ -57,7 +57,7 @@ fn unusable(error: ReadlineError) -> Error {
 }
 
 impl Lines for TerminalLines {
-    fn next(&mut self, prompt: &str, before: &str) -> Outcome<Line> {
+    fn next(&mut self, prompt: &str, before: &str) -> CliResult<Line> {
         if let Some(guide) = self.editor.helper_mut() {
             guide.before = if before.is_empty() { String::new() } else { format!("{before}\n") };
         }

@@ -1,11 +1,11 @@
 //! Where a shell's lines come from.
 
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 
 /// A terminal, or whatever stands for one.
 pub(super) trait Lines {
     /// The next line. `before` are the lines of the same statement that came already.
-    fn next(&mut self, prompt: &str, before: &str) -> Outcome<Line>;
+    fn next(&mut self, prompt: &str, before: &str) -> CliResult<Line>;
 
     /// Keeps what was typed for later. The error tells why that was not possible.
     fn remember(&mut self, text: &str) -> Result<(), String>;

@@ -49,7 +49,7 @@ impl Screen {
     }
 
     /// Writes a line. One who no longer listens misses nothing.
-    pub(super) fn tell(&self, text: impl Display) {
+    pub(super) fn info(&self, text: impl Display) {
         let _ = writeln!(Side(self.told.clone()), "{}", plain::lines(&text.to_string()));
     }
 }

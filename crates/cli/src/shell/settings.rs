@@ -6,7 +6,7 @@ use tonnage::Error;
 
 use super::command::{COMMANDS, Choice, Command};
 use super::screen::Screen;
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 use crate::output::{Expanded, OutputArgs, RowFormat, TableStyle};
 use crate::values::grouped;
 
@@ -36,7 +36,7 @@ impl Settings {
     }
 
     /// Sets what a command sets. Tells how it is now.
-    pub(super) fn change(&mut self, command: Command) -> Outcome<String> {
+    pub(super) fn change(&mut self, command: Command) -> CliResult<String> {
         Ok(match command {
             Command::Expanded(expanded) => {
                 // Without an argument it changes sides, as it does elsewhere.

@@ -16,7 +16,7 @@ struct Typed {
 }
 
 impl Lines for Typed {
-    fn next(&mut self, prompt: &str, _: &str) -> Outcome<Line> {
+    fn next(&mut self, prompt: &str, _: &str) -> CliResult<Line> {
         self.prompts.push(prompt.trim().to_owned());
         Ok(self.lines.pop_front().unwrap_or(Line::End))
     }
@@ -46,7 +46,7 @@ fn session(lines: impl IntoIterator<Item = Line>) -> Session {
     shell.settings.timing = false;
     let mut lines =
         Typed { lines: lines.into_iter().collect(), prompts: Vec::new(), remembered: Vec::new() };
-    assert_eq!(shell.answer(&mut lines).unwrap(), Exit::Well);
+    assert_eq!(shell.answer(&mut lines).unwrap(), Exit::Success);
     let text = String::from_utf8(kept.lock().unwrap().clone()).unwrap();
     Session { text, prompts: lines.prompts, remembered: lines.remembered }
 }

@@ -8,8 +8,8 @@ use clap::Args;
 use tonnage::{CheckReport, Error, ErrorKind, Store};
 
 use crate::args::Globals;
-use crate::display::{Console, Glimpse};
-use crate::exit::{Exit, Failure, Outcome};
+use crate::display::{Console, ProgressSample};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 use crate::values::grouped;
 
@@ -25,12 +25,12 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let started = Instant::now();
         let store = if self.cut_log { globals.open_to_damage() } else { globals.open() };
         let store = store.map_err(damage_is_a_finding)?;
-        tell_cut_logs(&store)?;
-        let watch = Console::new(globals).watch(|| Glimpse {
+        report_cut_logs(&store)?;
+        let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
             total: None,
             text: "checking".to_owned(),
@@ -46,7 +46,7 @@ impl CheckArgs {
                 "tonnage: an index was not made to its end, carry this out again: {statement}"
             );
         }
-        globals.tell(format_args!(
+        globals.info(format_args!(
             "checked {} entries, {} bytes in {:.1} s: {}",
             grouped(report.verified.rows),
             grouped(report.verified.bytes),
@@ -56,10 +56,10 @@ impl CheckArgs {
                 count => format!("{} damaged places: restore from a copy", grouped(count)),
             }
         ));
-        Ok(if report.is_sound() { Exit::Well } else { Exit::Rejected })
+        Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
     }
 
-    fn write(&self, report: &CheckReport) -> Outcome<()> {
+    fn write(&self, report: &CheckReport) -> CliResult<()> {
         let tables = report.rows.iter().map(|(table, rows)| (table.as_str(), *rows));
         let (names, rows): (Vec<_>, Vec<_>) =
             tables.chain([("(key/value pairs)", report.pairs)]).unzip();
@@ -79,7 +79,7 @@ impl CheckArgs {
 
 /// What was given up of logs and MANIFESTs when the store was opened: what a crash had torn, or what lay behind
 /// damage.
-fn tell_cut_logs(store: &Store) -> Outcome<()> {
+fn report_cut_logs(store: &Store) -> CliResult<()> {
     for shard in store.statistics()?.shards {
         for (name, bytes) in &shard.details {
             if let Some(log) =

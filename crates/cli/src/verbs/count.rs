@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::args::Globals;
-use crate::exit::{Exit, Outcome};
-use crate::output::say;
+use crate::exit::{CliResult, Exit};
+use crate::output::println;
 
 /// Count the rows of tables by reading their keys
 #[derive(Args)]
@@ -14,8 +14,8 @@ pub(crate) struct CountArgs {
 }
 
 impl CountArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
-        say(globals.open()?.table(&self.table)?.count()?)?;
-        Ok(Exit::Well)
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        println(globals.open()?.table(&self.table)?.count()?)?;
+        Ok(Exit::Success)
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use tonnage::ErrorKind;
 use tonnage_demo::DemoOptions;
 
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 
 /// Run the story of a fleet end to end, on data that it makes itself (under a minute on two cores)
@@ -28,7 +28,7 @@ pub(crate) struct DemoArgs {
 }
 
 impl DemoArgs {
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self) -> CliResult {
         let options = DemoOptions {
             directory: self.dir.clone(),
             ships: self.ships,
@@ -37,7 +37,7 @@ impl DemoArgs {
             cancel: interrupt::cancel(),
         };
         match tonnage_demo::run(&options, &mut io::stdout()) {
-            Ok(()) => Ok(Exit::Well),
+            Ok(()) => Ok(Exit::Success),
             Err(error) if interrupt::is_interrupted() => {
                 Err(Failure::new(Exit::Interrupted, error))
             }

@@ -11,7 +11,7 @@ use tonnage::{
 use tonnage_files::{ReadOptions, Source};
 
 use crate::args::Globals;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::output::{OutputArgs, RowFormat, RowOutput};
 use crate::values::Direction;
 use crate::verbs::put::json_of;
@@ -66,7 +66,7 @@ pub(crate) struct GetArgs {
 }
 
 impl GetArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.check_output()?;
         let store = globals.open()?;
         let table = store.table(&self.table)?;
@@ -91,13 +91,13 @@ impl GetArgs {
             None => self.write_labelled(table.path(), rows)?,
         };
         if found >= wanted {
-            return Ok(Exit::Well);
+            return Ok(Exit::Success);
         }
         match found {
             0 => {
-                globals.tell(format_args!("tonnage: {}: no row has any of the keys", table.path()))
+                globals.info(format_args!("tonnage: {}: no row has any of the keys", table.path()))
             }
-            _ => globals.tell(format_args!(
+            _ => globals.info(format_args!(
                 "tonnage: {}: no row has {} of the {wanted} keys",
                 table.path(),
                 wanted - found
@@ -109,7 +109,7 @@ impl GetArgs {
     /// How many rows there must be if there is one for each key: as many as there are different
     /// whole keys among the arguments; one, where keys leave columns open; none, where a range may
     /// be empty.
-    fn wanted(&self, schema: &TableSchema) -> Outcome<u64> {
+    fn wanted(&self, schema: &TableSchema) -> CliResult<u64> {
         if self.from.is_some() || self.to.is_some() {
             return Ok(0);
         }
@@ -123,7 +123,7 @@ impl GetArgs {
     }
 
     /// Rows of several tables do not fit into one file of a format with one set of columns.
-    fn check_output(&self) -> Outcome<()> {
+    fn check_output(&self) -> CliResult<()> {
         let format = self.output.row_format();
         let holds_one_table =
             matches!(format, RowFormat::Csv | RowFormat::Parquet | RowFormat::Arrow);
@@ -137,7 +137,7 @@ impl GetArgs {
     }
 
     /// The keys, and how many columns each gives.
-    fn keys(&self, schema: &TableSchema) -> Outcome<(KeySource, usize)> {
+    fn keys(&self, schema: &TableSchema) -> CliResult<(KeySource, usize)> {
         if let Some(file) = &self.keys {
             let sources = Source::expand(std::slice::from_ref(file))?;
             let [source] = sources.as_slice() else {
@@ -154,7 +154,7 @@ impl GetArgs {
     }
 
     /// The range of the first key column that is left open.
-    fn range(&self, schema: &TableSchema, given: usize) -> Outcome<Option<FieldRange>> {
+    fn range(&self, schema: &TableSchema, given: usize) -> CliResult<Option<FieldRange>> {
         if self.from.is_none() && self.to.is_none() {
             return Ok(None);
         }
@@ -174,7 +174,7 @@ impl GetArgs {
         Ok(Some(FieldRange { column: column.name.clone(), low, high }))
     }
 
-    fn write_rows(&self, table: &Table, rows: BulkGet) -> Outcome<u64> {
+    fn write_rows(&self, table: &Table, rows: BulkGet) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut output =
             self.output.open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
@@ -193,7 +193,7 @@ impl GetArgs {
         table: &Table,
         rows: BulkGet,
         directory: &PathBuf,
-    ) -> Outcome<u64> {
+    ) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         std::fs::create_dir_all(directory).map_err(|error| {
             tonnage::Error::unavailable(format!(
@@ -224,7 +224,7 @@ impl GetArgs {
         store: &Store,
         table: &Table,
         place: impl Fn(&str) -> OutputArgs,
-    ) -> Outcome<BTreeMap<String, RowOutput>> {
+    ) -> CliResult<BTreeMap<String, RowOutput>> {
         let mut outputs = BTreeMap::new();
         let own = place(table.path()).open(columns_of(
             table,
@@ -242,7 +242,7 @@ impl GetArgs {
     }
 
     /// A table for people for each stretch of rows of one table.
-    fn write_tables(&self, store: &Store, table: &Table, rows: BulkGet) -> Outcome<u64> {
+    fn write_tables(&self, store: &Store, table: &Table, rows: BulkGet) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let mut own = 0;
         let mut by_table: BTreeMap<String, Vec<arrow::array::RecordBatch>> = BTreeMap::new();
@@ -256,7 +256,7 @@ impl GetArgs {
         for path in paths {
             let path = store.table(&path)?.path().to_owned();
             let Some(batches) = by_table.remove(&path) else { continue };
-            crate::output::say(&path)?;
+            crate::output::println(&path)?;
             let mut output = self.output.open(batches[0].schema())?;
             batches.iter().try_for_each(|batch| output.write(batch))?;
             output.finish()?;
@@ -265,7 +265,7 @@ impl GetArgs {
     }
 
     /// JSON objects that say which table each row is of, parents before their children.
-    fn write_labelled(&self, table: &str, rows: BulkGet) -> Outcome<u64> {
+    fn write_labelled(&self, table: &str, rows: BulkGet) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let is_array = self.output.row_format() == RowFormat::Json;
         let mut output = self.output.open_lines()?;

@@ -11,14 +11,14 @@ mod load;
 mod put;
 mod restore;
 mod scan;
-pub(crate) mod sql;
+mod sql;
 mod stats;
 mod unload;
 
 use clap::Subcommand;
 
 use crate::args::Globals;
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 
 /// What the program can do.
 #[derive(Subcommand)]
@@ -40,7 +40,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         match self {
             Verb::Load(args) => args.run(globals),
             Verb::Unload(args) => args.run(globals),

@@ -11,8 +11,8 @@ use tonnage::{
 };
 
 use crate::args::Globals;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::output::say;
+use crate::exit::{CliResult, Exit, Failure};
+use crate::output::println;
 use crate::values::{self, Durability};
 
 /// Store single rows given as JSON objects (for many rows use load)
@@ -43,7 +43,7 @@ pub(crate) struct WriteArgs {
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<u64>,
     /// How long it lives, such as 90s, 12h or 30d
-    #[arg(long, value_parser = values::duration, value_name = "TIME")]
+    #[arg(long, value_parser = values::duration, value_name = "DURATION")]
     pub(crate) ttl: Option<Duration>,
     /// When it counts as stored
     #[arg(long, value_enum, default_value_t)]
@@ -61,13 +61,13 @@ impl WriteArgs {
 }
 
 impl PutArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let table = globals.open()?.table(&self.table)?;
-        let mut exit = Exit::Well;
+        let mut exit = Exit::Success;
         for (place, text) in self.texts()? {
             let row = row_of(table.schema(), &text).map_err(|error| error.at(&place))?;
             let written = self.put(&table, &row).map_err(|error| error.at(&place))?;
-            if !told(&place, written)? {
+            if !report_write(&place, written)? {
                 exit = Exit::Rejected;
             }
         }
@@ -75,7 +75,7 @@ impl PutArgs {
     }
 
     /// The texts of the rows, each with a name for messages.
-    fn texts(&self) -> Outcome<Vec<(String, String)>> {
+    fn texts(&self) -> CliResult<Vec<(String, String)>> {
         let Some(path) = &self.file else {
             return Ok(self
                 .rows
@@ -116,10 +116,10 @@ impl PutArgs {
 }
 
 /// Says what became of a conditional write. Answers whether it was carried out.
-pub(crate) fn told(place: &str, written: WriteResult) -> Outcome<bool> {
+pub(crate) fn report_write(place: &str, written: WriteResult) -> CliResult<bool> {
     match written {
         WriteResult::Stored { version } => {
-            say(format_args!("{place}: stored as version {version}"))?
+            println(format_args!("{place}: stored as version {version}"))?
         }
         WriteResult::ConditionFailed { current: Some(version), .. } => {
             eprintln!("tonnage: {place}: not stored: there is one, of version {version}");

@@ -4,7 +4,7 @@ use clap::Args;
 use tonnage::TableScanOptions;
 
 use crate::args::Globals;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::Direction;
@@ -36,7 +36,7 @@ pub(crate) struct ScanArgs {
 }
 
 impl ScanArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let cancel = interrupt::cancel();
         let table = globals.open()?.table(&self.table)?;
         let schema = columns_of(&table, self.columns.as_deref(), self.keys_only)?;
@@ -54,6 +54,6 @@ impl ScanArgs {
             output.write(&batch?.rows)?;
         }
         output.finish()?;
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }

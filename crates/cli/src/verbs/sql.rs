@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use arrow::array::RecordBatch;
 use clap::Args;
 use tonnage::ddl::Statement;
-use tonnage::{Error, ErrorKind, Outcome as Done, Store};
-use tonnage_sql::{Answer, Changes, Request, Rows, Sql, SqlOptions, SqlTokenKind, SqlTokens};
+use tonnage::{Error, ErrorKind, Store};
+use tonnage_sql::{Answer, Request, Rows, Sql, SqlOptions, SqlTokenKind, SqlTokens};
 
 use crate::args::Globals;
-use crate::exit::{Exit, Failure, Outcome};
-use crate::output::{LineOutput, OutputArgs};
+use crate::exit::{CliResult, Exit, Failure};
+use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count, describe_outcome};
 use crate::shell::{Shell, caret, describe};
 use crate::{interrupt, values};
 
@@ -40,7 +40,7 @@ pub(crate) struct SqlArgs {
     #[arg(long)]
     create: bool,
     /// The longest that each statement may take, such as 30s or 5m
-    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     timeout: Option<Duration>,
     /// Memory for sorts, joins and groupings, which spill to disk beyond it [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
@@ -64,7 +64,7 @@ help lists the rest. It remembers what was typed in $XDG_STATE_HOME/tonnage/hist
 names; TONNAGE_HISTORY=off keeps nothing, and neither is kept what begins with a blank.";
 
 impl SqlArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let (store, statements) = self.given()?;
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
@@ -76,7 +76,7 @@ impl SqlArgs {
     }
 
     /// The store and the statements, of which each may be missing.
-    fn given(&self) -> Outcome<(Option<&str>, Option<&str>)> {
+    fn given(&self) -> CliResult<(Option<&str>, Option<&str>)> {
         let (store, statements) = match self.given.as_slice() {
             [] => (None, None),
             [one] if is_store(one) => (Some(one.as_str()), None),
@@ -92,7 +92,7 @@ impl SqlArgs {
         }
     }
 
-    fn shell(&self, globals: &Globals) -> Outcome {
+    fn shell(&self, globals: &Globals) -> CliResult {
         if self.output.output.is_some() {
             return Err(Failure::usage(
                 "--output is for statements that are given: in the shell write \\o FILE",
@@ -107,7 +107,7 @@ impl SqlArgs {
         Shell::new(sql, self.output.format).run(&globals.store, globals.quiet)
     }
 
-    fn carry_out(&self, globals: &Globals, text: &str) -> Outcome {
+    fn carry_out(&self, globals: &Globals, text: &str) -> CliResult {
         match tonnage::ddl::parse(text) {
             // What cannot be read must not make a store.
             Ok(statements) if statements.is_empty() => {
@@ -125,7 +125,7 @@ impl SqlArgs {
         }
     }
 
-    fn define(&self, globals: &Globals, text: &str) -> Outcome {
+    fn define(&self, globals: &Globals, text: &str) -> CliResult {
         let store = globals.open_or_create(true)?;
         let mut output = LineOutput::stdout();
         for done in store.execute(text)? {
@@ -134,19 +134,19 @@ impl SqlArgs {
                     std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
                     self.print_list(&rows)?;
                 }
-                _ => output.line(told(done))?,
+                _ => output.line(describe_outcome(done))?,
             }
         }
         output.finish()?;
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 
     /// A list that was asked for as rows, if it is one.
-    fn listed(&self, store: &Store, done: &Done) -> Outcome<Option<RecordBatch>> {
+    fn listed(&self, store: &Store, done: &tonnage::Outcome) -> CliResult<Option<RecordBatch>> {
         Ok(match done {
             _ if self.output.format.is_none() => None,
-            Done::Tables(tables) => Some(describe::names(tables)?),
-            Done::Description(ddl) => match tonnage::ddl::parse(ddl)?.first() {
+            tonnage::Outcome::Tables(tables) => Some(describe::names(tables)?),
+            tonnage::Outcome::Description(ddl) => match tonnage::ddl::parse(ddl)?.first() {
                 Some(Statement::CreateTable { definition, .. }) => {
                     Some(describe::columns(store.table(&definition.path)?.schema())?)
                 }
@@ -156,36 +156,36 @@ impl SqlArgs {
         })
     }
 
-    fn print_list(&self, rows: &RecordBatch) -> Outcome<()> {
+    fn print_list(&self, rows: &RecordBatch) -> CliResult<()> {
         let mut output = self.output.open(rows.schema())?;
         output.write(rows)?;
         output.finish().map(drop)
     }
 
-    fn query(&self, globals: &Globals, text: &str, create: bool) -> Outcome {
+    fn query(&self, globals: &Globals, text: &str, create: bool) -> CliResult {
         let cancel = interrupt::cancel();
         let sql = self.sql(globals.open_or_create(self.create || create)?)?;
         let mut started = Instant::now();
         for answer in sql.script(Request::new(text).cancel(&cancel))? {
-            let told = match answer.and_then_interrupted().map_err(ran_out)? {
-                Answer::Rows(rows) => count_told(self.print(rows)?),
-                Answer::Changed(changes) => changes_told(&changes),
-                Answer::Done(done) => told(done),
+            let described = match answer.and_then_interrupted().map_err(ran_out)? {
+                Answer::Rows(rows) => describe_count(self.print(rows)?),
+                Answer::Changed(changes) => describe_changes(&changes),
+                Answer::Done(done) => describe_outcome(done),
             };
-            globals.tell(format_args!("{told} ({:.3} s)", started.elapsed().as_secs_f64()));
+            globals.info(format_args!("{described} ({:.3} s)", started.elapsed().as_secs_f64()));
             started = Instant::now();
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 
-    fn sql(&self, store: Store) -> Outcome<Sql> {
+    fn sql(&self, store: Store) -> CliResult<Sql> {
         let defaults = SqlOptions::default();
         let memory_bytes_max = self.memory.unwrap_or(defaults.memory_bytes_max);
         Ok(Sql::new(store, SqlOptions { timeout: self.timeout, memory_bytes_max, ..defaults })?)
     }
 
     /// Prints rows as they come. Gives how many came.
-    fn print(&self, rows: Rows) -> Outcome<u64> {
+    fn print(&self, rows: Rows) -> CliResult<u64> {
         let mut output = self.output.open(rows.schema().clone())?;
         let mut count = 0;
         for batch in rows {
@@ -197,7 +197,7 @@ impl SqlArgs {
         Ok(count)
     }
 
-    fn text(&self, given: Option<&str>) -> Outcome<String> {
+    fn text(&self, given: Option<&str>) -> CliResult<String> {
         let read = match (given, &self.file) {
             (Some(text), _) => return Ok(text.to_owned()),
             (None, Some(path)) if path.as_os_str() != "-" => {
@@ -219,11 +219,11 @@ impl SqlArgs {
 
 /// A statement that was stopped by a signal is no failure of its own.
 trait AndThenInterrupted<T> {
-    fn and_then_interrupted(self) -> Outcome<T>;
+    fn and_then_interrupted(self) -> CliResult<T>;
 }
 
 impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
-    fn and_then_interrupted(self) -> Outcome<T> {
+    fn and_then_interrupted(self) -> CliResult<T> {
         self.map_err(|error| {
             if interrupt::is_interrupted() { Failure::interrupted() } else { error.into() }
         })
@@ -233,7 +233,7 @@ impl<T> AndThenInterrupted<T> for tonnage::Result<T> {
 /// What fails when rows are on their way was done in part.
 fn while_it_ran(failure: Failure) -> Failure {
     match failure.exit {
-        Exit::SetUp => Failure { exit: Exit::Stopped, ..failure },
+        Exit::Usage => Failure { exit: Exit::Stopped, ..failure },
         _ => failure,
     }
 }
@@ -291,51 +291,4 @@ fn is_definition(text: &str) -> bool {
     ["create", "drop", "alter", "describe", "show"]
         .iter()
         .any(|word| first.eq_ignore_ascii_case(word))
-}
-
-pub(crate) fn count_told(count: u64) -> String {
-    if count == 1 { "1 row".to_owned() } else { format!("{} rows", values::grouped(count)) }
-}
-
-pub(crate) fn changes_told(changes: &Changes) -> String {
-    let parts = [
-        (changes.inserted, "inserted"),
-        (changes.updated, "updated"),
-        (changes.deleted, "deleted"),
-        (changes.skipped, "left out, their keys exist"),
-    ];
-    let told: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if told.is_empty() {
-        "no rows changed".to_owned()
-    } else {
-        format!("rows: {}", told.join(", "))
-    }
-}
-
-pub(crate) fn told(done: Done) -> String {
-    match done {
-        Done::Created { table, new: true } => format!("created table {table}"),
-        Done::Created { table, new: false } => format!("table {table} was there already"),
-        Done::Dropped { table, existed: true } => format!("dropped table {table}"),
-        Done::Dropped { table, existed: false } => format!("there was no table {table}"),
-        Done::Altered { table } => format!("altered table {table}"),
-        Done::CreatedIndex { index, table, new: true } => {
-            format!("created index {index} on {table}")
-        }
-        Done::CreatedIndex { index, table, new: false } => {
-            format!("index {index} on {table} was there already")
-        }
-        Done::DroppedIndex { index, table, existed: true } => {
-            format!("dropped index {index} on {table}")
-        }
-        Done::DroppedIndex { index, table, existed: false } => {
-            format!("there was no index {index} on {table}")
-        }
-        Done::Tables(tables) => tables.join("\n"),
-        Done::Description(ddl) => format!("{ddl};"),
-    }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use tonnage::Error;
 
 use crate::args::Globals;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{CliResult, Exit};
 use crate::output::OutputArgs;
 
 /// Show the state of the store: rows (estimated), bytes, files, pending work
@@ -18,7 +18,7 @@ pub(crate) struct StatsArgs {
 }
 
 impl StatsArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let store = globals.open()?;
         let (mut places, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let mut add = |place: &str, name: &str, value: u64| {
@@ -47,6 +47,6 @@ impl StatsArgs {
         let mut output = self.output.open(batch.schema())?;
         output.write(&batch)?;
         output.finish()?;
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }

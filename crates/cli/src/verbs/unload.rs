@@ -5,8 +5,8 @@ use clap::Args;
 use tonnage::{Table, TableScanOptions};
 
 use crate::args::Globals;
-use crate::display::{Console, Glimpse};
-use crate::exit::{Exit, Outcome};
+use crate::display::{Console, ProgressSample};
+use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::grouped;
@@ -24,7 +24,7 @@ pub(crate) struct UnloadArgs {
 }
 
 impl UnloadArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let cancel = interrupt::cancel();
         let table = globals.open()?.table(&self.table)?;
         let schema = columns_of(&table, self.columns.as_deref(), false)?;
@@ -35,7 +35,7 @@ impl UnloadArgs {
         let seen = written.clone();
         let watch = Console::new(globals).watch(move || {
             let rows = seen.load(std::sync::atomic::Ordering::Relaxed);
-            Glimpse { done: rows, total: None, text: format!("{} rows", grouped(rows)) }
+            ProgressSample { done: rows, total: None, text: format!("{} rows", grouped(rows)) }
         });
         let started = std::time::Instant::now();
         for batch in table.scan(&options)? {
@@ -47,13 +47,13 @@ impl UnloadArgs {
         let rows = output.finish()?;
         drop(watch);
         let seconds = started.elapsed().as_secs_f64();
-        globals.tell(format_args!(
+        globals.info(format_args!(
             "{}: {} rows in {seconds:.1} s ({} rows/s)",
             table.path(),
             grouped(rows),
             grouped((rows as f64 / seconds.max(1e-9)) as u64)
         ));
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn columns_of(
     table: &Table,
     columns: Option<&[String]>,
     keys_only: bool,
-) -> Outcome<SchemaRef> {
+) -> CliResult<SchemaRef> {
     let schema = table.schema();
     let places = match columns {
         Some(names) => Some(

@@ -5,8 +5,11 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Place, Run, finished};
 
+/// A run of less than a second.
+const TINY: [&str; 6] = ["--connections", "2", "--records", "1000", "--phase", "put"];
+
 fn billion(place: &Place, report: &str, more: &[&str]) -> Run {
-    place.run(&[&["bench", "billion", "2", "1000", "put", "--report", report], more].concat())
+    place.run(&[&["bench", "billion"], &TINY[..], &["--report", report], more].concat())
 }
 
 #[test]
@@ -16,7 +19,10 @@ fn a_tiny_run_leaves_a_report_and_nothing_else() {
     assert_eq!(run.lines().len(), 3, "a header and a line for each target: {}", run.out);
     let report = place.json("R/report.json");
     assert_eq!(report["workload"], "billion");
-    assert_eq!(report["command"], "tonnage bench billion 2 1000 put --report R --format csv");
+    assert_eq!(
+        report["command"],
+        "tonnage bench billion --connections 2 --records 1000 --phase put --report R --format csv"
+    );
     let counts: Vec<_> =
         report["runs"].as_array().unwrap().iter().map(|run| &run["operations_count"]).collect();
     assert_eq!(counts, [1000, 1000]);
@@ -56,7 +62,7 @@ fn a_comparison_needs_two_reports_of_one_workload() {
     place
         .run(&[
             "bench",
-            "containers",
+            "tables",
             "--measure",
             "put",
             "--rows",
@@ -72,7 +78,7 @@ fn a_comparison_needs_two_reports_of_one_workload() {
     place
         .run(&["bench", "compare", "A", "B"])
         .ends(3)
-        .says(&["one report is of billion, the other of containers"]);
+        .says(&["one report is of billion, the other of tables"]);
 }
 
 #[test]
@@ -160,7 +166,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is_written() {
     refused(&["--store", "other"], &["touches no store", "--dir"]);
     refused(&["--records", "900G"], &["--dir", "are free", "--force"]);
     place.run(&["bench", "matrix", "--dir", "a=.", "--dir", "a=.."]).ends(3).says(&["labelled a"]);
-    refused(&["4", "--connections", "4"], &["--connections"]);
+    refused(&["16", "1000", "put"], &["unexpected argument '16'"]);
     let left: Vec<_> = std::fs::read_dir(place.path("."))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

@@ -47,7 +47,7 @@ fn keys_come_from_places_further_in_or_are_made() {
         "--create",
         "--primary-key",
         "SHARD(sender), at",
-        "--from",
+        "--path",
         "sender=from.id",
     ];
     place
@@ -118,7 +118,7 @@ fn what_cannot_be_loaded_as_documents_is_told_before_anything_is_written() {
         .ends(3)
         .says(&["a.csv: is csv: documents are read from JSON"]);
     assert!(!place.path("S").exists(), "no store was made");
-    place.run(&["load", "t", "a.jsonl", "--from", "model=x"]).ends(3).says(&["--document-column"]);
+    place.run(&["load", "t", "a.jsonl", "--path", "model=x"]).ends(3).says(&["--document-column"]);
     let wrong = ["--document-column", "doc", "--from", "model"];
     place
         .run(&[&["load", "t", "a.jsonl"], &wrong[..]].concat())

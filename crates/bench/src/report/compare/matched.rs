@@ -8,7 +8,7 @@ use crate::report::noise::{Noise, NoiseSource};
 pub struct Match {
     /// The run's name.
     pub name: String,
-    /// Target and threads: `rocksdb, 4 threads`; both sides' where they differ.
+    /// System and threads: `rocksdb, 4 threads`; both sides' where they differ.
     pub target: String,
     /// Median operations per second of each side.
     pub throughputs: [f64; 2],

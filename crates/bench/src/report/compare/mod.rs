@@ -13,7 +13,7 @@ pub use matched::{Match, Verdict};
 
 use super::noise::NoiseSource;
 use super::summary::rounded;
-use super::{Report, Run, html};
+use super::{Report, Run};
 
 /// Two reports side by side: `b` as seen from `a`.
 #[derive(Clone, Debug)]
@@ -95,11 +95,6 @@ impl Comparison {
         };
         notes.extend(self.differences.iter().map(difference));
         notes
-    }
-
-    /// A page of its own, like that of a report.
-    pub fn html(&self) -> String {
-        html::comparison(self)
     }
 }
 

@@ -5,8 +5,8 @@ use tonnage::Result;
 use super::bars;
 use super::group::Group;
 use super::lines::{Line, Lines};
+use super::page::section as titled;
 use super::palette::Palette;
-use super::shell::section as titled;
 use crate::report::{Chart, ChartKind, ChartSeries, Report, format};
 
 /// The section; nothing when there is nothing to draw.

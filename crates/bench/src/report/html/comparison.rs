@@ -1,20 +1,26 @@
 //! The page of a comparison.
 
 use super::escape::escaped;
-use super::head;
-use super::shell::section as titled;
+use super::page::{document, notes, section as titled};
 use super::table::{Cell, Table};
 use crate::report::{Comparison, Match, Verdict, format};
 
+impl Comparison {
+    /// The page to look at: everything on it, nothing from elsewhere.
+    pub fn html(&self) -> String {
+        document("bench compare", &body(self))
+    }
+}
+
 /// Heading, how many are faster and slower, the table, and what differs.
-pub(super) fn body(comparison: &Comparison) -> String {
+fn body(comparison: &Comparison) -> String {
     let [a, b] = comparison.sides.each_ref().map(|side| escaped(side));
     let header = format!(
         "<header>\n<p class=\"eyebrow\">Tonnage bench compare</p>\n<h1>b against a</h1>\n\
          <p class=\"lead\"><b>a</b> {a}<br><b>b</b> {b}</p>\n</header>\n"
     );
     let results = cards(&comparison.matches) + &table(&comparison.matches);
-    [header, head::notes(&comparison.notes()), titled("Results", &results)].concat()
+    [header, notes(&comparison.notes()), titled("Results", &results)].concat()
 }
 
 fn cards(matches: &[Match]) -> String {

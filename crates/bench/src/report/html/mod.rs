@@ -8,22 +8,21 @@ mod bars;
 mod charts;
 mod comparison;
 mod escape;
-mod facts;
 mod figures;
 mod group;
-mod head;
 mod latency;
 mod lines;
 mod overview;
+mod page;
 mod palette;
 mod race;
+mod runs;
 mod series;
-mod shell;
 mod table;
 
 use tonnage::Result;
 
-use super::{Comparison, Report};
+use super::Report;
 use group::Group;
 use palette::Palette;
 
@@ -32,17 +31,12 @@ pub(super) fn page(report: &Report) -> Result<String> {
     let palette = Palette::of(report.runs.iter().map(|run| run.target.as_str()));
     let groups = Group::of(report);
     let sections = [
-        head::header(report),
-        head::notes(&report.notes),
+        page::header(report),
+        page::notes(&report.notes),
         overview::section(report, &groups, &palette),
         charts::section(report, &groups, &palette)?,
-        group::section(&groups, &palette)?,
-        facts::section(report),
+        runs::section(&groups, &palette)?,
+        page::machine_and_settings(report),
     ];
-    Ok(shell::document(&format!("bench {}", report.workload), &sections.concat()))
-}
-
-/// The page of a comparison.
-pub(super) fn comparison(comparison: &Comparison) -> String {
-    shell::document("bench compare", &comparison::body(comparison))
+    Ok(page::document(&format!("bench {}", report.workload), &sections.concat()))
 }

@@ -2,8 +2,8 @@
 
 use super::escape::escaped;
 use super::group::Group;
+use super::page::section as titled;
 use super::palette::{Palette, swatch};
-use super::shell::section as titled;
 use super::table::{Cell, Table};
 use crate::report::summary::YARDSTICK;
 use crate::report::{Report, Run, format};

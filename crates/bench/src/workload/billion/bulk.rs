@@ -13,7 +13,7 @@ use super::pace::{Pace, Side};
 use super::source::{Pairs, Shared, ShuffledKeys, split};
 use crate::measure::{Measured, Meter, Watcher};
 use crate::report::ProgressPoint;
-use crate::target::{BulkDone, BulkOptions, PairSource};
+use crate::system::{BulkDone, BulkOptions, PairSource};
 
 impl Job<'_> {
     /// Puts all records, call after call. A record counts for the progress when its call has
@@ -28,7 +28,7 @@ impl Job<'_> {
                 let (end, count) = (rows.end, rows.end - rows.start);
                 self.put_rows(rows, self.options.connections, &Shared::default(), meter)?;
                 if end == self.options.records {
-                    self.target.sync()?;
+                    self.system.sync()?;
                 }
                 let percent = 100.0 * end as f64 / self.options.records as f64;
                 acknowledged.push(ProgressPoint {
@@ -92,7 +92,7 @@ impl Job<'_> {
         };
         let sources = split(rows, streams).map(source).collect();
         let progress = |rows, bytes| shared.stop.count(meter, rows, bytes);
-        let done = self.target.bulk_put_pairs(sources, &self.bulk_options(streams, &progress))?;
+        let done = self.system.bulk_put_pairs(sources, &self.bulk_options(streams, &progress))?;
         account(&done, "stored", shared, meter);
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Job<'_> {
             shared: shared.clone(),
         });
         let progress = |rows, bytes| shared.stop.count(meter, rows, bytes);
-        let done = self.target.bulk_get_pairs(keys, &self.bulk_options(requests, &progress))?;
+        let done = self.system.bulk_get_pairs(keys, &self.bulk_options(requests, &progress))?;
         account(&done, "found", shared, meter);
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Job<'_> {
         parallelism: usize,
         progress: &'a (dyn Fn(u64, u64) + Sync),
     ) -> BulkOptions<'a> {
-        let durability = self.options.durability;
+        let durability = self.options.run.durability;
         let memory_bytes_max = self.options.bulk_memory_bytes;
         BulkOptions {
             durability,

@@ -1,4 +1,4 @@
-//! One target under test, with what all phases need.
+//! One system under test, with what all phases need.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use tonnage::Result;
 use super::options::{Api, BillionOptions, Phase};
 use crate::generate::{Permutation, Values};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
-use crate::target::Target;
+use crate::system::System;
 
 /// The numbers of the operations in [`MeasurePlan::operations`].
 pub(super) const PUT: usize = 0;
 pub(super) const GET: usize = 1;
 
-/// One target under test.
+/// One system under test.
 pub(super) struct Job<'a> {
-    pub(super) target: &'a dyn Target,
+    pub(super) system: &'a dyn System,
     pub(super) options: &'a BillionOptions,
     pub(super) values: Arc<Values>,
     /// What progress lines call it.
@@ -56,10 +56,10 @@ impl Job<'_> {
                 Api::Bulk => Vec::new(),
                 Api::Single => vec!["PUT", "GET"],
             },
-            warm_up: if whole { Duration::ZERO } else { self.options.warm_up },
-            seconds_max: self.options.seconds_max.filter(|_| !whole),
+            warm_up: if whole { Duration::ZERO } else { self.options.run.warm_up },
+            seconds_max: self.options.run.seconds_max.filter(|_| !whole),
             total: Some(self.options.records),
         };
-        measure(&plan, self.target, watcher, work)
+        measure(&plan, self.system, watcher, work)
     }
 }

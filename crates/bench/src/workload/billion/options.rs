@@ -1,20 +1,16 @@
 //! What `bench billion` is asked to do.
 
-use std::time::Duration;
-
-use tonnage::{Durability, Error, Result};
+use tonnage::{Error, Result};
 
 use crate::generate;
-use crate::target::TargetKind;
-use crate::workload::Place;
+use crate::workload::RunOptions;
+use crate::workload::options::check_counts;
 
 /// What `bench billion` is asked to do.
 #[derive(Clone, Debug)]
 pub struct BillionOptions {
-    /// Which systems.
-    pub targets: Vec<TargetKind>,
-    /// Where their data goes.
-    pub place: Place,
+    /// What every workload is told.
+    pub run: RunOptions,
     /// Records that are put, and then got.
     pub records: u64,
     /// Bytes of a value; a key has 16.
@@ -33,29 +29,14 @@ pub struct BillionOptions {
     pub order: Order,
     /// In the overlap phase one of so many operations is a write.
     pub factor: u64,
-    /// Memory for a target's cache and memtables, enforced; the target's own default when none.
-    pub memory_bytes: Option<usize>,
-    /// Memory that a bulk call may take; the target's own default when none.
+    /// Memory that a bulk call may take; the system's own default when none.
     pub bulk_memory_bytes: Option<usize>,
-    /// Whether data files are read and written past the operating system's cache.
-    pub direct_io: bool,
-    /// What an acknowledged call survives; the whole put ends with everything on the disk in any
-    /// case.
-    pub durability: Durability,
-    /// How often everything is repeated, each time from an empty target.
-    pub repeats: usize,
-    /// The first of a get or overlap phase that counts only for its series.
-    pub warm_up: Duration,
-    /// When a get or overlap phase ends, done or not.
-    pub seconds_max: Option<Duration>,
-    /// The command line, for the report.
-    pub command: String,
 }
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// All records into an empty target.
+    /// All records into an empty system.
     Put,
     /// Each record once, in another order.
     Get,
@@ -84,8 +65,7 @@ pub enum Order {
 impl Default for BillionOptions {
     fn default() -> Self {
         BillionOptions {
-            targets: vec![TargetKind::TonnageRocksDb, TargetKind::RocksDb],
-            place: Place { label: "data".to_owned(), directory: ".".into() },
+            run: RunOptions::default(),
             records: 10_000_000,
             value_bytes: 100,
             compressible: 0.5,
@@ -95,20 +75,13 @@ impl Default for BillionOptions {
             calls: 10,
             order: Order::Shuffled,
             factor: 10,
-            memory_bytes: None,
             bulk_memory_bytes: None,
-            direct_io: false,
-            durability: Durability::Write,
-            repeats: 1,
-            warm_up: Duration::ZERO,
-            seconds_max: None,
-            command: String::new(),
         }
     }
 }
 
 impl BillionOptions {
-    /// Bytes of keys and values that a target holds in the end.
+    /// Bytes of keys and values that a system holds in the end.
     pub fn data_bytes(&self) -> u64 {
         (self.records + self.overlap_writes()).saturating_mul(self.record_bytes())
     }
@@ -131,20 +104,19 @@ impl BillionOptions {
     /// # Errors
     /// `Invalid`, with the remedy.
     pub fn check(&self) -> Result<()> {
-        let problem = if self.records == 0 {
-            "0 records: there must be one at least"
-        } else if self.connections == 0 {
-            "0 connections: there must be one at least"
-        } else if self.calls == 0 {
-            "0 calls: there must be one at least"
-        } else if self.factor < 2 {
-            "a factor below 2 leaves no reads in the overlap phase: give 2 or more"
-        } else if self.phases.is_empty() || self.targets.is_empty() {
-            "there is nothing to measure: name a phase and a target"
-        } else {
-            return Ok(());
-        };
-        Err(Error::invalid(problem))
+        self.run.check()?;
+        check_counts([
+            ("records", self.records),
+            ("connections", self.connections as u64),
+            ("calls", self.calls as u64),
+            ("phases", self.phases.len() as u64),
+        ])?;
+        if self.factor < 2 {
+            return Err(Error::invalid(
+                "a factor below 2 leaves no reads in the overlap phase: give 2 or more",
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use super::options::Phase;
 use super::source::split;
 use crate::generate::Permutation;
 use crate::measure::{Measured, Meter, Recorder, Watcher};
-use crate::target::Client;
+use crate::system::Client;
 
 /// One thread with its session.
 struct Connection<'a> {
@@ -26,7 +26,7 @@ impl Job<'_> {
     pub(super) fn single_put(&self, watcher: &dyn Watcher) -> Result<Measured> {
         self.measure(Phase::Put, watcher, |meter| {
             self.each_connection(meter, |connection, row| connection.put(row))?;
-            self.target.sync()
+            self.system.sync()
         })
     }
 
@@ -55,7 +55,7 @@ impl Job<'_> {
         operate: impl Fn(&mut Connection<'_>, u64) + Sync,
     ) -> Result<()> {
         let work = |places: Range<u64>| {
-            let (client, recorder) = (self.target.client()?, meter.recorder());
+            let (client, recorder) = (self.system.client()?, meter.recorder());
             let mut connection =
                 Connection { job: self, client, recorder, rows: self.shuffled(), key: [0; 16] };
             for place in places.take_while(|_| !meter.is_over()) {
@@ -98,6 +98,6 @@ impl Connection<'_> {
     }
 
     fn durability(&self) -> Durability {
-        self.job.options.durability
+        self.job.options.run.durability
     }
 }

@@ -11,7 +11,7 @@ use super::options::Order;
 use super::pace::{Pace, Side};
 use super::stop::Stop;
 use crate::generate::{Permutation, Values};
-use crate::target::{KeySource, PairSource};
+use crate::system::{KeySource, PairSource};
 
 /// Entries that a source gives at a time.
 const BATCH: u64 = 4_096;

@@ -1,16 +1,14 @@
-//! The whole workload on tiny inputs, on each target.
+//! The whole workload on tiny inputs, on each system.
 
 use rstest::rstest;
 
 use super::*;
 use crate::measure::NoWatcher;
-use crate::workload::Place;
+use crate::workload::RunOptions;
 
-fn tiny(directory: &tempfile::TempDir, kind: TargetKind) -> BillionOptions {
-    let place = Place { label: "data".to_owned(), directory: directory.path().to_owned() };
+fn tiny(directory: &tempfile::TempDir, kind: SystemKind) -> BillionOptions {
     BillionOptions {
-        targets: vec![kind],
-        place,
+        run: RunOptions { systems: vec![kind], ..RunOptions::tiny(directory.path()) },
         records: 20_003,
         connections: 3,
         calls: 4,
@@ -20,8 +18,8 @@ fn tiny(directory: &tempfile::TempDir, kind: TargetKind) -> BillionOptions {
 
 #[rstest]
 fn every_record_goes_in_and_comes_out(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
-    kind: TargetKind,
+    #[values(SystemKind::TonnageRocksDb, SystemKind::TonnageMemory, SystemKind::RocksDb)]
+    kind: SystemKind,
     #[values(Api::Bulk, Api::Single)] api: Api,
     #[values(Order::Shuffled, Order::Ordered)] order: Order,
 ) {
@@ -47,7 +45,7 @@ fn every_record_goes_in_and_comes_out(
 fn only_the_phases_asked_for_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let options =
-        BillionOptions { phases: vec![Phase::Get], ..tiny(&directory, TargetKind::TonnageMemory) };
+        BillionOptions { phases: vec![Phase::Get], ..tiny(&directory, SystemKind::TonnageMemory) };
     let report = run(&options, &NoWatcher).unwrap();
     assert_eq!(
         report.runs.iter().map(|run| run.labels["phase"].as_str()).collect::<Vec<_>>(),
@@ -58,10 +56,11 @@ fn only_the_phases_asked_for_are_reported() {
 #[test]
 fn repeats_are_of_one_run() {
     let directory = tempfile::tempdir().unwrap();
+    let tiny = tiny(&directory, SystemKind::TonnageMemory);
     let options = BillionOptions {
-        repeats: 2,
+        run: RunOptions { repeats: 2, ..tiny.run.clone() },
         phases: vec![Phase::Put],
-        ..tiny(&directory, TargetKind::TonnageMemory)
+        ..tiny
     };
     let report = run(&options, &NoWatcher).unwrap();
     assert_eq!(report.runs.iter().map(|run| run.throughputs.len()).collect::<Vec<_>>(), [2]);
@@ -70,7 +69,7 @@ fn repeats_are_of_one_run() {
 #[test]
 fn a_put_in_calls_has_a_point_of_progress_for_each() {
     let directory = tempfile::tempdir().unwrap();
-    let report = run(&tiny(&directory, TargetKind::TonnageMemory), &NoWatcher).unwrap();
+    let report = run(&tiny(&directory, SystemKind::TonnageMemory), &NoWatcher).unwrap();
     assert_eq!(report.runs[0].progress.len(), 4);
 }
 
@@ -97,6 +96,6 @@ impl Watcher for Impatient {
 #[test]
 fn an_interrupted_run_still_has_a_report() {
     let directory = tempfile::tempdir().unwrap();
-    let report = run(&tiny(&directory, TargetKind::TonnageMemory), &Impatient).unwrap();
+    let report = run(&tiny(&directory, SystemKind::TonnageMemory), &Impatient).unwrap();
     assert!(report.notes.iter().any(|note| note.starts_with("Interrupted")), "{:?}", report.notes);
 }

@@ -8,36 +8,36 @@ use super::data::{Data, Share};
 use super::labels::{Labels, Method, Phase};
 use super::session::{Loop, Session, check_counts, check_found, run_of};
 use crate::measure::Measured;
-use crate::target::{BulkOptions, Client, Target, TargetKind};
+use crate::system::{BulkOptions, Client, System, SystemKind};
 
-/// Measures the gets of one kind of data on one target.
+/// Measures the gets of one kind of data on one system.
 pub(super) fn run(
     session: &mut Session<'_>,
-    kind: TargetKind,
+    kind: SystemKind,
     data_kind: DataKind,
     data: &dyn Data,
 ) -> Result<()> {
-    if session.is_over() {
+    if session.harness.is_over() {
         return Ok(());
     }
     let opened = session.open_for(kind, data)?;
-    let target = &*opened.target;
+    let system = &*opened.system;
     let options = session.options;
     data.bulk_put(
-        target,
+        system,
         0..options.records,
         Share::ALL,
         options.streams,
         &session.quietly(Durability::Write),
     )?;
-    target.settle()?;
+    system.settle()?;
     let keys = options.gets.min(data.keys());
-    data.bulk_get(target, keys, &session.quietly(Durability::Write))?;
+    data.bulk_get(system, keys, &session.quietly(Durability::Write))?;
 
-    let gets = Gets { target, data, data_kind, keys };
+    let gets = Gets { system, data, data_kind, keys };
     let sweep = options.parallelism.iter().map(|requests| (Method::Bulk, Some(*requests)));
     for (method, parallelism) in Method::ALL.map(|method| (method, None)).into_iter().chain(sweep) {
-        if session.is_over() {
+        if session.harness.is_over() {
             break;
         }
         gets.run(session, method, parallelism)?;
@@ -46,7 +46,7 @@ pub(super) fn run(
 }
 
 struct Gets<'a> {
-    target: &'a dyn Target,
+    system: &'a dyn System,
     data: &'a dyn Data,
     data_kind: DataKind,
     keys: u64,
@@ -75,10 +75,10 @@ impl Gets<'_> {
             Method::Single | Method::Threads => self.measure_loop(session, labels, keys, threads),
         };
         let repeats =
-            (0..session.options.repeats).map(|_| measure()).collect::<Result<Vec<_>>>()?;
+            (0..session.options.run.repeats).map(|_| measure()).collect::<Result<Vec<_>>>()?;
         let rows_per_operation =
             if method == Method::Bulk { 1.0 } else { rows as f64 / keys as f64 };
-        session.add(run_of(labels, self.target, threads, repeats, rows_per_operation));
+        session.harness.add(run_of(labels, self.system, threads, repeats, rows_per_operation));
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl Gets<'_> {
             check_found(self.data.found(key), self.data.get_one(client, key)?)
         };
         session.measure_loop(
-            self.target,
+            self.system,
             labels,
             threads,
             &Loop { operation: "GET", count: keys, each: &each },
@@ -107,14 +107,14 @@ impl Gets<'_> {
         rows: u64,
         parallelism: Option<usize>,
     ) -> Result<Measured> {
-        session.measure_bulk(self.target, labels, rows, |meter| {
+        session.measure_bulk(self.system, labels, rows, |meter| {
             let progress = |rows, bytes| meter.add(rows, bytes);
             let options = BulkOptions {
                 progress: &progress,
                 parallelism,
                 ..session.quietly(Durability::Write)
             };
-            let done = self.data.bulk_get(self.target, self.keys, &options)?;
+            let done = self.data.bulk_get(self.system, self.keys, &options)?;
             check_counts(meter, "rows found", rows, done.rows);
             Ok(())
         })

@@ -1,19 +1,15 @@
 //! What `bench bulk` is asked to do.
 
-use std::time::Duration;
-
 use tonnage::{Durability, Error, Result};
 
-use crate::target::TargetKind;
-use crate::workload::Place;
+use crate::workload::RunOptions;
+use crate::workload::options::check_counts;
 
 /// What `bench bulk` is asked to do.
 #[derive(Clone, Debug)]
 pub struct BulkBenchOptions {
-    /// Which systems.
-    pub targets: Vec<TargetKind>,
-    /// Where their data goes.
-    pub place: Place,
+    /// What every workload is told.
+    pub run: RunOptions,
     /// What is put and got.
     pub data: Vec<DataKind>,
     /// Records that a bulk put puts.
@@ -50,20 +46,8 @@ pub struct BulkBenchOptions {
     pub parallelism: Vec<usize>,
     /// Durabilities that puts are measured with. The first one is that of the verdict.
     pub durabilities: Vec<Durability>,
-    /// Memory that a bulk put may take, by the target's own default when none.
+    /// Memory that a bulk put may take, by the system's own default when none.
     pub bulk_memory_bytes: Option<usize>,
-    /// Memory for a target's cache and memtables, enforced; the target's own default when none.
-    pub memory_bytes: Option<usize>,
-    /// Whether data files are read and written past the operating system's cache.
-    pub direct_io: bool,
-    /// How often each thing is measured; puts each time into an empty target.
-    pub repeats: usize,
-    /// What is measured in the beginning counts only for the series.
-    pub warm_up: Duration,
-    /// When a loop ends, done or not.
-    pub seconds_max: Option<Duration>,
-    /// The command line, for the report.
-    pub command: String,
 }
 
 /// What is put and got.
@@ -114,8 +98,7 @@ impl Default for BulkBenchOptions {
     fn default() -> Self {
         let cores = tonnage::cores();
         BulkBenchOptions {
-            targets: vec![TargetKind::TonnageRocksDb, TargetKind::RocksDb],
-            place: Place { label: "data".to_owned(), directory: ".".into() },
+            run: RunOptions::default(),
             data: DataKind::ALL.to_vec(),
             records: 1_000_000,
             value_bytes: 100,
@@ -134,18 +117,12 @@ impl Default for BulkBenchOptions {
             parallelism: vec![1, 2, 4, 8],
             durabilities: vec![Durability::Write, Durability::None, Durability::Fsync],
             bulk_memory_bytes: None,
-            memory_bytes: None,
-            direct_io: false,
-            repeats: 1,
-            warm_up: Duration::ZERO,
-            seconds_max: None,
-            command: String::new(),
         }
     }
 }
 
 impl BulkBenchOptions {
-    /// About how many bytes a target holds in the end.
+    /// About how many bytes a system holds in the end.
     pub fn data_bytes(&self) -> u64 {
         let row_bytes = |data: &DataKind| match data {
             DataKind::Pairs => 16 + self.value_bytes as u64,
@@ -161,23 +138,17 @@ impl BulkBenchOptions {
     /// # Errors
     /// `Invalid`, with the remedy.
     pub fn check(&self) -> Result<()> {
-        let counts = [
+        self.run.check()?;
+        check_counts([
             ("records", self.records),
             ("gets", self.gets),
             ("singles", self.singles),
             ("singles with fsync", self.singles_fsync),
             ("streams", self.streams as u64),
             ("threads", self.threads as u64),
-            ("repeats", self.repeats as u64),
-        ];
-        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(Error::invalid(format!("0 {name}: there must be one at least")));
-        }
-        if self.targets.is_empty() || self.data.is_empty() || self.durabilities.is_empty() {
-            return Err(Error::invalid(
-                "there is nothing to measure: name a target, a kind of data and a durability",
-            ));
-        }
+            ("kinds of data", self.data.len() as u64),
+            ("durabilities", self.durabilities.len() as u64),
+        ])?;
         if self.existing_percent > 100 || self.missing_percent > 100 {
             return Err(Error::invalid("a share is over 100 %: give one from 0 to 100"));
         }

@@ -4,24 +4,25 @@ use tonnage::{Durability, Error, Result};
 
 use super::data::{Data, Share};
 use super::labels::{Labels, Method, Phase};
-use super::session::{Loop, Opened, Session, check_counts, run_of};
-use super::{DataKind, durabilities, settle};
+use super::session::{Loop, Session, check_counts, run_of};
+use super::{DataKind, durabilities};
 use crate::measure::Measured;
-use crate::target::{BulkOptions, TargetKind};
+use crate::system::{BulkOptions, SystemKind};
+use crate::workload::harness::{Opened, settle};
 
 /// Records of a put that are looked up afterwards.
 const LOOKED_UP: u64 = 1_000;
 
-/// Measures the puts of one kind of data on one target.
+/// Measures the puts of one kind of data on one system.
 pub(super) fn run(
     session: &mut Session<'_>,
-    kind: TargetKind,
+    kind: SystemKind,
     data_kind: DataKind,
     data: &dyn Data,
 ) -> Result<()> {
     for durability in durabilities(session.options, kind) {
         for method in Method::ALL {
-            if session.is_over() {
+            if session.harness.is_over() {
                 return Ok(());
             }
             let labels = Labels {
@@ -63,70 +64,70 @@ struct Put<'a> {
 }
 
 impl Put<'_> {
-    fn run(&self, session: &mut Session<'_>, kind: TargetKind) -> Result<()> {
+    fn run(&self, session: &mut Session<'_>, kind: SystemKind) -> Result<()> {
         let threads = session.threads(self.method, None);
         let (mut repeats, mut last, mut settle_seconds) = (Vec::new(), None, 0.0);
-        for _ in 0..session.options.repeats {
+        for _ in 0..session.options.run.repeats {
             // What the repeat before has put goes first, so that the disk holds one at a time.
             drop(last.take());
             let opened = self.prepared(session, kind)?;
             repeats.push(self.measure(session, &opened, threads)?);
-            settle_seconds = settle(&*opened.target)?;
+            settle_seconds = settle(&*opened.system, kind.name(), session.harness.watcher)?;
             last = Some(opened);
         }
         let Some(opened) = last else { return Ok(()) };
         let rows_per_operation =
             if self.method == Method::Bulk { 1 } else { self.data.rows_per_record() };
         let mut run =
-            run_of(self.labels, &*opened.target, threads, repeats, rows_per_operation as f64);
+            run_of(self.labels, &*opened.system, threads, repeats, rows_per_operation as f64);
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
-        session.add(run);
+        session.harness.add(run);
         Ok(())
     }
 
-    /// A target that holds the records that are to be there before.
-    fn prepared(&self, session: &mut Session<'_>, kind: TargetKind) -> Result<Opened> {
+    /// A system that holds the records that are to be there before.
+    fn prepared(&self, session: &mut Session<'_>, kind: SystemKind) -> Result<Opened> {
         let opened = session.open_for(kind, self.data)?;
         let share = Share::existing(session.options);
         let quietly = session.quietly(Durability::Write);
         if session.options.existing_percent > 0 {
             self.data.bulk_put(
-                &*opened.target,
+                &*opened.system,
                 0..self.count,
                 share,
                 session.options.streams,
                 &quietly,
             )?;
-            opened.target.settle()?;
+            opened.system.settle()?;
         }
         Ok(opened)
     }
 
     fn measure(&self, session: &Session<'_>, opened: &Opened, threads: usize) -> Result<Measured> {
-        let target = &*opened.target;
+        let system = &*opened.system;
         if self.method == Method::Bulk {
             return self.measure_bulk(session, opened);
         }
-        let each = |client: &mut dyn crate::target::Client, place| {
+        let each = |client: &mut dyn crate::system::Client, place| {
             self.data.put_one(client, place, self.durability)
         };
         let work = Loop { operation: "PUT", count: self.count, each: &each };
-        let measured = session.measure_loop(target, self.labels, threads, &work)?;
+        let measured = session.measure_loop(system, self.labels, threads, &work)?;
         self.look_up(opened, measured)
     }
 
     fn measure_bulk(&self, session: &Session<'_>, opened: &Opened) -> Result<Measured> {
-        let (target, rows_per_record) = (&*opened.target, self.data.rows_per_record());
+        let (system, rows_per_record) = (&*opened.system, self.data.rows_per_record());
         let share = Share::existing(session.options);
         let existing =
             (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
         let kept = if session.options.keep_existing { existing } else { 0 };
         let rows = self.count * rows_per_record;
-        let measured = session.measure_bulk(target, self.labels, rows, |meter| {
+        let measured = session.measure_bulk(system, self.labels, rows, |meter| {
             let progress = |rows, bytes| meter.add(rows, bytes);
             let options = BulkOptions { progress: &progress, ..session.quietly(self.durability) };
             let done = self.data.bulk_put(
-                target,
+                system,
                 0..self.count,
                 Share::ALL,
                 session.options.streams,
@@ -146,7 +147,7 @@ impl Put<'_> {
         if measured.count + measured.failures < rows {
             return Ok(measured);
         }
-        let mut client = opened.target.client()?;
+        let mut client = opened.system.client()?;
         for number in 0..self.count.min(LOOKED_UP) {
             let place = number * self.count / self.count.min(LOOKED_UP);
             if !self.data.is_stored(&mut *client, place)? {

@@ -6,14 +6,17 @@ use tonnage::{Durability, ErrorKind};
 use super::*;
 use crate::measure::NoWatcher;
 use crate::report::Run;
-use crate::workload::Place;
+use crate::workload::RunOptions;
 
-const TARGETS: [TargetKind; 3] = TargetKind::ALL;
+const TARGETS: [SystemKind; 3] = SystemKind::ALL;
 
 fn tiny(directory: &std::path::Path) -> BulkBenchOptions {
     BulkBenchOptions {
-        targets: TARGETS.to_vec(),
-        place: Place { label: "test".to_owned(), directory: directory.to_path_buf() },
+        run: RunOptions {
+            systems: TARGETS.to_vec(),
+            memory_bytes: Some(32 << 20),
+            ..RunOptions::tiny(directory)
+        },
         records: 550,
         value_bytes: 20,
         streams: 3,
@@ -24,7 +27,6 @@ fn tiny(directory: &std::path::Path) -> BulkBenchOptions {
         parallelism: vec![1, 2],
         durabilities: vec![Durability::Write, Durability::Fsync],
         bulk_memory_bytes: Some(8 << 20),
-        memory_bytes: Some(32 << 20),
         ..BulkBenchOptions::default()
     }
 }
@@ -37,11 +39,11 @@ fn run_on(options: &BulkBenchOptions) -> Report {
     report
 }
 
-fn find<'r>(report: &'r Report, target: &str, name: &str) -> &'r Run {
-    let found = report.runs.iter().find(|run| run.target == target && run.name == name);
+fn find<'r>(report: &'r Report, system: &str, name: &str) -> &'r Run {
+    let found = report.runs.iter().find(|run| run.target == system && run.name == name);
     found.unwrap_or_else(|| {
         panic!(
-            "no run {name} on {target}: {:?}",
+            "no run {name} on {system}: {:?}",
             report.runs.iter().map(|run| &run.name).collect::<Vec<_>>()
         )
     })
@@ -58,16 +60,16 @@ fn every_record_is_put_and_every_key_is_found(
         BulkBenchOptions { order, keys: keys.0, children: keys.1, ..tiny(directory.path()) };
     let report = run_on(&options);
     let family = if keys.1 { 3 } else { 1 };
-    for target in ["tonnage-rocksdb", "tonnage-memory"] {
+    for system in ["tonnage-rocksdb", "tonnage-memory"] {
         assert_eq!(
-            find(&report, target, "phones / put / bulk / write").operations_count,
+            find(&report, system, "phones / put / bulk / write").operations_count,
             550 * family
         );
-        assert_eq!(find(&report, target, "phones / put / single / write").operations_count, 120);
+        assert_eq!(find(&report, system, "phones / put / single / write").operations_count, 120);
         let expected = if keys.0 == KeyPart::Whole { 500 } else { 550 };
-        assert_eq!(find(&report, target, "positions / get / bulk").operations_count, expected);
+        assert_eq!(find(&report, system, "positions / get / bulk").operations_count, expected);
         assert_eq!(
-            find(&report, target, "phones / get / bulk / 2 requests").operations_count,
+            find(&report, system, "phones / get / bulk / 2 requests").operations_count,
             expected * family
         );
     }
@@ -90,8 +92,8 @@ fn records_that_exist_and_keys_that_do_not_are_told_apart(
         ..tiny(directory.path())
     };
     let report = run_on(&options);
-    for target in TARGETS {
-        let found = find(&report, target.name(), "pairs / get / bulk").operations_count;
+    for system in TARGETS {
+        let found = find(&report, system.name(), "pairs / get / bulk").operations_count;
         assert!((200..400).contains(&found), "of 500 keys about 300 are there: {found}");
     }
 }
@@ -101,13 +103,13 @@ fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
     let directory = tempfile::tempdir().unwrap();
     let report =
         run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], ..tiny(directory.path()) });
-    for target in TARGETS {
-        let bulk = find(&report, target.name(), "pairs / put / bulk / write");
+    for system in TARGETS {
+        let bulk = find(&report, system.name(), "pairs / put / bulk / write");
         assert!(
             bulk.figures["times_single_loop"] > 0.0
                 && bulk.figures["times_single_loop_on_threads"] > 0.0
         );
-        let verdict = format!("{}, pairs: bulk get does", target.name());
+        let verdict = format!("{}, pairs: bulk get does", system.name());
         assert!(report.notes.iter().any(|note| note.starts_with(&verdict)), "{:?}", report.notes);
     }
     let sweep =
@@ -122,7 +124,10 @@ fn the_verdict_names_each_target_and_charts_hold_the_sweep() {
 fn a_target_without_tables_is_left_out_of_them_with_a_note() {
     let directory = tempfile::tempdir().unwrap();
     let report = run_on(&BulkBenchOptions {
-        targets: vec![TargetKind::RocksDb],
+        run: RunOptions {
+            systems: vec![SystemKind::RocksDb],
+            ..RunOptions::tiny(directory.path())
+        },
         data: vec![DataKind::Positions],
         ..tiny(directory.path())
     });
@@ -137,7 +142,12 @@ fn a_target_without_tables_is_left_out_of_them_with_a_note() {
 #[test]
 fn nothing_is_left_behind() {
     let directory = tempfile::tempdir().unwrap();
-    run_on(&BulkBenchOptions { data: vec![DataKind::Pairs], repeats: 2, ..tiny(directory.path()) });
+    let tiny = tiny(directory.path());
+    run_on(&BulkBenchOptions {
+        run: RunOptions { repeats: 2, ..tiny.run.clone() },
+        data: vec![DataKind::Pairs],
+        ..tiny
+    });
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
@@ -145,7 +155,10 @@ fn nothing_is_left_behind() {
 fn options_that_make_no_sense_are_refused() {
     let wrong = [
         BulkBenchOptions { records: 0, ..BulkBenchOptions::default() },
-        BulkBenchOptions { targets: Vec::new(), ..BulkBenchOptions::default() },
+        BulkBenchOptions {
+            run: RunOptions { systems: Vec::new(), ..RunOptions::default() },
+            ..BulkBenchOptions::default()
+        },
         BulkBenchOptions { existing_percent: 101, ..BulkBenchOptions::default() },
         BulkBenchOptions { parallelism: vec![2, 0], ..BulkBenchOptions::default() },
     ];

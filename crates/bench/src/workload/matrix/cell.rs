@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::options::MatrixOptions;
 use crate::report::Run;
-use crate::workload::Place;
+use crate::workload::DataDirectory;
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 
 /// One cell with one count of threads.
@@ -19,7 +19,7 @@ pub(super) struct Cell {
 /// The data that cells share.
 #[derive(Clone, Debug)]
 pub(super) struct Data {
-    pub(super) place: Place,
+    pub(super) place: DataDirectory,
     /// As a multiple of the memory.
     pub(super) size: f64,
 }
@@ -27,11 +27,11 @@ pub(super) struct Data {
 impl Data {
     /// All data sets, place by place.
     pub(super) fn all(options: &MatrixOptions) -> impl Iterator<Item = Data> {
-        let of = |place: &Place| {
+        let of = |place: &DataDirectory| {
             let place = place.clone();
             options.sizes.iter().map(move |size| Data { place: place.clone(), size: *size })
         };
-        options.places.iter().flat_map(of)
+        options.run.directories.iter().flat_map(of)
     }
 
     /// The cells on it, those that write most last: the data that earlier ones read is still as it

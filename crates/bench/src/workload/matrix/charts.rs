@@ -1,10 +1,10 @@
-//! The pictures of a matrix: cells in groups of bars, targets and places side by side.
+//! The pictures of a matrix: cells in groups of bars, systems and places side by side.
 
 use super::options::MatrixOptions;
 use crate::report::{Chart, ChartKind, ChartSeries, Run};
-use crate::target::TargetKind;
+use crate::system::SystemKind;
 
-/// The label of the run with the best count of threads of its cell and target.
+/// The label of the run with the best count of threads of its cell and system.
 const BEST: &str = "best";
 /// The figure that tells how a run compares with the yardstick's best one of the same cell.
 const RATIO: &str = "yardstick_ratio";
@@ -44,7 +44,7 @@ fn beats(other: &Run, run: &Run) -> bool {
 
 /// Nothing for the yardstick itself, and where there is none.
 fn ratio(run: &Run, runs: &[Run]) -> Option<f64> {
-    let yardstick = TargetKind::RocksDb.name();
+    let yardstick = SystemKind::RocksDb.name();
     let compared = runs
         .iter()
         .find(|other| other.target == yardstick && other.name == run.name && is_best(other))?;
@@ -118,7 +118,9 @@ fn chart(
 /// The place is named only where there is more than one.
 fn series_name(options: &MatrixOptions, run: &Run) -> String {
     match run.labels.get("directory") {
-        Some(directory) if options.places.len() > 1 => format!("{} on {directory}", run.target),
+        Some(directory) if options.run.directories.len() > 1 => {
+            format!("{} on {directory}", run.target)
+        }
         _ => run.target.clone(),
     }
 }
@@ -135,7 +137,7 @@ fn series_of(all: &mut Vec<ChartSeries>, name: String) -> &mut ChartSeries {
 mod tests {
     use super::*;
 
-    fn run(name: &str, target: &str, threads: usize, throughput: f64) -> Run {
+    fn run(name: &str, system: &str, threads: usize, throughput: f64) -> Run {
         let labels = [
             ("workload", "a"),
             ("distribution", "uniform"),
@@ -143,8 +145,15 @@ mod tests {
             ("directory", "ssd"),
         ];
         let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let (name, target) = (name.to_owned(), target.to_owned());
-        Run { name, target, threads, labels, throughputs: vec![throughput], ..Run::default() }
+        let (name, system) = (name.to_owned(), system.to_owned());
+        Run {
+            name,
+            target: system,
+            threads,
+            labels,
+            throughputs: vec![throughput],
+            ..Run::default()
+        }
     }
 
     #[test]

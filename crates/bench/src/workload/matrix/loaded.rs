@@ -1,6 +1,4 @@
-//! A target that holds the data of its cells.
-
-use std::time::Instant;
+//! A system that holds the data of its cells.
 
 use tonnage::Result;
 
@@ -8,41 +6,19 @@ use super::cell::{Cell, Data};
 use super::options::MatrixOptions;
 use crate::measure::{Measured, Watcher};
 use crate::report::Run;
-use crate::target::{Target, TargetSpec};
-use crate::workload::Scratch;
+use crate::system::System;
+use crate::workload::harness::{Opened, settle};
 use crate::workload::ycsb::{CoreOptions, Dataset, LoadPlan, Mix, Requests, RunPlan};
 
-/// A target, open and empty, with the directory that goes away after it.
-pub(super) struct Opened {
-    // Dropped in this order: a target first, its directory after it.
-    target: Box<dyn Target>,
-    _scratch: Scratch,
-}
-
-/// Opens all targets side by side.
-pub(super) fn open(options: &MatrixOptions, data: &Data) -> Result<Vec<Opened>> {
-    let open = |kind: &crate::target::TargetKind| {
-        let scratch = data.place.scratch(&format!("matrix-{}", kind.name()))?;
-        let spec = TargetSpec {
-            memory_bytes: Some(options.memory_bytes),
-            direct_io: options.direct_io,
-            durability: options.durability,
-            ..TargetSpec::new(*kind, scratch.path())
-        };
-        Ok(Opened { target: spec.open()?, _scratch: scratch })
-    };
-    options.targets.iter().map(open).collect()
-}
-
-/// A target that holds the data of its cells.
+/// A system that holds the data of its cells.
 pub(super) struct Loaded<'a> {
-    target: &'a dyn Target,
+    system: &'a dyn System,
     dataset: Dataset<'a>,
     data: Data,
 }
 
 impl<'a> Loaded<'a> {
-    /// Loads the data in bulk, lets the target tidy up, and warms its cache. Also gives the load as
+    /// Loads the data in bulk, lets the system tidy up, and warms its cache. Also gives the load as
     /// a run.
     pub(super) fn load(
         opened: &'a Opened,
@@ -50,31 +26,29 @@ impl<'a> Loaded<'a> {
         data: &Data,
         watcher: &dyn Watcher,
     ) -> Result<(Self, Run)> {
-        let target = &*opened.target;
+        let system = &*opened.system;
         let threads = tonnage::cores();
         let plan = LoadPlan {
-            name: format!("load {} {}", data.name(), target.name()),
+            name: format!("load {} {}", data.name(), system.name()),
             threads,
             bulk: true,
         };
         let (dataset, measured) =
-            Dataset::load(target, &options.core_of_size(data.size), &plan, watcher)?;
-        let mut loaded = Loaded { target, dataset, data: data.clone() };
-        let started = Instant::now();
-        loaded.settle(watcher)?;
-        let settle_seconds = started.elapsed().as_secs_f64();
+            Dataset::load(system, &options.core_of_size(data.size), &plan, watcher)?;
+        let mut loaded = Loaded { system, dataset, data: data.clone() };
+        let settle_seconds = loaded.settle(watcher)?;
         loaded.warm(options, watcher)?;
         let mut labels = data.labels();
         labels.insert("phase".to_owned(), "load".to_owned());
         let mut run = Run::from_repeats(
             &format!("load / {}", data.name()),
             labels,
-            target,
+            system,
             threads,
             vec![measured],
         );
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
-        run.figures.insert("settled_disk_bytes".to_owned(), target.gauges()?.disk_bytes as f64);
+        run.figures.insert("settled_disk_bytes".to_owned(), system.gauges()?.disk_bytes as f64);
         Ok((loaded, run))
     }
 
@@ -90,7 +64,7 @@ impl<'a> Loaded<'a> {
             read_all_fields: true,
             ..core
         };
-        let name = format!("warm {} {}", self.data.name(), self.target.name());
+        let name = format!("warm {} {}", self.data.name(), self.system.name());
         let threads = options.threads.iter().copied().max().unwrap_or(1);
         let plan = RunPlan {
             name,
@@ -114,32 +88,25 @@ impl<'a> Loaded<'a> {
             name: format!(
                 "{} {} ({} of {})",
                 cell.name(),
-                self.target.name(),
+                self.system.name(),
                 repeat + 1,
-                options.repeats
+                options.run.repeats
             ),
             threads: cell.threads,
-            warm_up: options.warm_up,
+            warm_up: options.run.warm_up,
             seconds_max: Some(options.cell),
             seed: repeat as u64,
         };
         self.dataset.run(&cell.core(options), &plan, watcher)
     }
 
-    /// Waits until the target has nothing left to tidy up.
-    pub(super) fn settle(&self, watcher: &dyn Watcher) -> Result<()> {
-        if watcher.is_cancelled() {
-            return Ok(());
-        }
-        watcher.begin(&format!("settle {} {}", self.data.name(), self.target.name()), None);
-        let started = Instant::now();
-        self.target.settle()?;
-        watcher.end(&format!("{:.1} s", started.elapsed().as_secs_f64()));
-        Ok(())
+    /// Waits until the system has nothing left to tidy up. Tells how many seconds that took.
+    pub(super) fn settle(&self, watcher: &dyn Watcher) -> Result<f64> {
+        settle(self.system, &format!("{} {}", self.data.name(), self.system.name()), watcher)
     }
 
     /// The repeats of a cell as a run.
     pub(super) fn report(&self, cell: &Cell, repeats: Vec<Measured>) -> Run {
-        Run::from_repeats(&cell.name(), cell.labels(), self.target, cell.threads, repeats)
+        Run::from_repeats(&cell.name(), cell.labels(), self.system, cell.threads, repeats)
     }
 }

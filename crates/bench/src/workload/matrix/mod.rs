@@ -1,14 +1,14 @@
 //! `bench matrix`: YCSB's workloads on data inside and beyond memory, on one or more disks.
 //!
-//! 1. For each place and size, every target is made empty, loaded in bulk with the same records,
-//!    and waited for until it has nothing left to tidy up. All targets stay open, each with a
+//! 1. For each place and size, every system is made empty, loaded in bulk with the same records,
+//!    and waited for until it has nothing left to tidy up. All systems stay open, each with a
 //!    memory budget of its own: one that is not driven is at rest.
 //! 2. As many records as the budget holds are read once, so that the first cell does not find a
 //!    colder cache than the others.
 //! 3. The cells follow, those that only read first, those that write most last. Updates change no
-//!    record's size, and after each cell that wrote the targets tidy up, so that no cell pays for
+//!    record's size, and after each cell that wrote the systems tidy up, so that no cell pays for
 //!    another.
-//! 4. Within a cell the targets take turns, repeat by repeat, and the one that begins changes, so
+//! 4. Within a cell the systems take turns, repeat by repeat, and the one that begins changes, so
 //!    that a machine that grows slower or faster meanwhile does so for all of them.
 //! 5. After each cell the report of all cells so far is written. A run that is taken up again reads
 //!    it, and goes on with the cells that are missing; the data is made again.
@@ -29,15 +29,16 @@ use self::loaded::Loaded;
 use self::outcome::Outcome;
 use crate::measure::Watcher;
 use crate::report::Report;
+use crate::system::SystemKind;
 
 /// Measures the cells.
 ///
 /// # Errors
 /// `Invalid` for options that do not fit together, or that are not those of the run that is to be
-/// taken up again; and what stops a target as a whole.
+/// taken up again; and what stops a system as a whole.
 pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut outcome = Outcome::open(options)?;
+    let mut outcome = Outcome::open(options, watcher)?;
     for data in Data::all(options) {
         let mut cells = data.cells(options);
         cells.retain(|cell| !outcome.has(cell));
@@ -55,36 +56,37 @@ fn run_data(
     outcome: &mut Outcome<'_>,
     watcher: &dyn Watcher,
 ) -> Result<()> {
-    let opened = loaded::open(options, data)?;
-    let mut targets = Vec::with_capacity(opened.len());
+    let open = |kind: &SystemKind| outcome.harness.open_in(*kind, &data.place);
+    let opened = options.run.systems.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let mut systems = Vec::with_capacity(opened.len());
     for opened in &opened {
         if watcher.is_cancelled() {
             return Ok(());
         }
-        let (target, run) = Loaded::load(opened, options, data, watcher)?;
+        let (system, run) = Loaded::load(opened, options, data, watcher)?;
         outcome.add_load(run);
-        targets.push(target);
+        systems.push(system);
     }
     for cell in cells {
         // What is measured of a cell before it is broken off is no cell.
-        let Some(runs) = run_cell(options, cell, &mut targets, watcher)? else { return Ok(()) };
+        let Some(runs) = run_cell(options, cell, &mut systems, watcher)? else { return Ok(()) };
         outcome.add(runs)?;
     }
     Ok(())
 }
 
-/// Measures a cell on all targets. None when it was broken off.
+/// Measures a cell on all systems. None when it was broken off.
 fn run_cell(
     options: &MatrixOptions,
     cell: &Cell,
-    targets: &mut [Loaded<'_>],
+    systems: &mut [Loaded<'_>],
     watcher: &dyn Watcher,
 ) -> Result<Option<Vec<crate::report::Run>>> {
-    let mut repeats = vec![Vec::with_capacity(options.repeats); targets.len()];
-    for repeat in 0..options.repeats {
-        for turn in 0..targets.len() {
-            let place = (turn + repeat) % targets.len();
-            let measured = targets[place].run(options, cell, repeat, watcher)?;
+    let mut repeats = vec![Vec::with_capacity(options.run.repeats); systems.len()];
+    for repeat in 0..options.run.repeats {
+        for turn in 0..systems.len() {
+            let place = (turn + repeat) % systems.len();
+            let measured = systems[place].run(options, cell, repeat, watcher)?;
             if watcher.is_cancelled() {
                 return Ok(None);
             }
@@ -92,9 +94,11 @@ fn run_cell(
         }
     }
     if cell.writes() {
-        targets.iter().try_for_each(|target| target.settle(watcher))?;
+        for system in systems.iter() {
+            system.settle(watcher)?;
+        }
     }
     Ok(Some(
-        targets.iter().zip(repeats).map(|(target, repeats)| target.report(cell, repeats)).collect(),
+        systems.iter().zip(repeats).map(|(system, repeats)| system.report(cell, repeats)).collect(),
     ))
 }

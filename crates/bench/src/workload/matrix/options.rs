@@ -4,22 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tonnage::{Durability, Error, Result};
+use tonnage::{Error, Result};
 
-use crate::target::TargetKind;
-use crate::workload::Place;
+use crate::workload::options::lower;
 use crate::workload::ycsb::{CoreOptions, Requests, Workload};
+use crate::workload::{DataDirectory, RunOptions};
 
 /// What `bench matrix` is asked to do: each workload with each distribution on data of each size in
 /// each place.
 #[derive(Clone, Debug)]
 pub struct MatrixOptions {
-    /// Which systems; all of them in each cell, in turn.
-    pub targets: Vec<TargetKind>,
-    /// Where their data goes.
-    pub places: Vec<Place>,
-    /// Memory for a target's cache and memtables, enforced.
-    pub memory_bytes: usize,
+    /// What every workload is told.
+    pub run: RunOptions,
     /// Sizes of the data, as multiples of that memory.
     pub sizes: Vec<f64>,
     /// YCSB's workloads.
@@ -28,47 +24,41 @@ pub struct MatrixOptions {
     pub distributions: Vec<Requests>,
     /// Counts of threads. All are reported, the best one counts.
     pub threads: Vec<usize>,
-    /// Whether data files are read and written past the operating system's cache.
-    pub direct_io: bool,
-    /// What an acknowledged write survives.
-    pub durability: Durability,
     /// How long a cell is measured.
     pub cell: Duration,
-    /// What is done before, in each repeat of each cell, counts only for the series.
-    pub warm_up: Duration,
-    /// How often a cell is measured; the median counts.
-    pub repeats: usize,
     /// Where the report of what is there so far is written after each cell. Nowhere when none.
     pub report_directory: Option<PathBuf>,
     /// Whether the cells of the report that is there count as done.
     pub resume: bool,
-    /// The command line, for the report.
-    pub command: String,
 }
 
 impl Default for MatrixOptions {
     fn default() -> Self {
         MatrixOptions {
-            targets: vec![TargetKind::TonnageRocksDb, TargetKind::RocksDb],
-            places: vec![Place { label: "data".to_owned(), directory: ".".into() }],
-            memory_bytes: 1 << 30,
+            run: RunOptions {
+                memory_bytes: Some(1 << 30),
+                direct_io: true,
+                warm_up: Duration::from_secs(5),
+                repeats: 3,
+                ..RunOptions::default()
+            },
             sizes: vec![0.33, 1.3],
             workloads: ["a", "b", "c"].into_iter().filter_map(Workload::builtin).collect(),
             distributions: vec![Requests::Uniform, Requests::Zipfian],
             threads: vec![tonnage::cores()],
-            direct_io: true,
-            durability: Durability::Write,
             cell: Duration::from_secs(30),
-            warm_up: Duration::from_secs(5),
-            repeats: 3,
             report_directory: None,
             resume: false,
-            command: String::new(),
         }
     }
 }
 
 impl MatrixOptions {
+    /// Memory for a system's cache and memtables: what sizes of the data are multiples of.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.run.memory_bytes.unwrap_or(1 << 30)
+    }
+
     /// Bytes of keys and values of the largest data set.
     pub fn data_bytes_max(&self) -> u64 {
         let sizes = self.sizes.iter().map(|size| self.core_of_size(*size).loaded_bytes());
@@ -77,12 +67,13 @@ impl MatrixOptions {
 
     /// Seconds that are measured in all, warm-ups included; loading comes on top.
     pub fn seconds(&self) -> f64 {
-        let grid = self.places.len()
+        let grid = self.run.directories.len()
             * self.sizes.len()
             * self.workloads.len()
             * self.distributions.len()
             * self.threads.len();
-        (grid * self.targets.len() * self.repeats) as f64 * (self.cell + self.warm_up).as_secs_f64()
+        (grid * self.run.systems.len() * self.run.repeats) as f64
+            * (self.cell + self.run.warm_up).as_secs_f64()
     }
 
     /// Records for data of a size, as the load phase takes them: those of the first workload, which
@@ -90,7 +81,7 @@ impl MatrixOptions {
     pub(super) fn core_of_size(&self, size: f64) -> CoreOptions {
         let one =
             CoreOptions { record_count: 1, insert_count: None, insert_start: 0, ..self.core() };
-        let record_count = (size * self.memory_bytes as f64 / one.loaded_bytes() as f64) as u64;
+        let record_count = (size * self.memory_bytes() as f64 / one.loaded_bytes() as f64) as u64;
         CoreOptions { record_count: record_count.max(1), operation_count: 0, ..one }
     }
 
@@ -103,9 +94,8 @@ impl MatrixOptions {
     /// # Errors
     /// `Invalid`, with the remedy.
     pub fn check(&self) -> Result<()> {
-        let problem = if self.targets.is_empty() || self.places.is_empty() {
-            "there is nothing to measure: name a target and a directory"
-        } else if self.workloads.is_empty()
+        self.run.check()?;
+        let problem = if self.workloads.is_empty()
             || self.distributions.is_empty()
             || self.sizes.is_empty()
             || self.threads.is_empty()
@@ -115,6 +105,8 @@ impl MatrixOptions {
             "a size of the data is a multiple of the memory, such as 0.33 or 1.3"
         } else if self.threads.contains(&0) {
             "0 threads: there must be one at least"
+        } else if self.run.memory_bytes.is_none() {
+            "sizes of the data are multiples of the memory: name that"
         } else if self.cell.is_zero() {
             "a cell that is measured for 0 seconds tells nothing"
         } else {
@@ -125,11 +117,11 @@ impl MatrixOptions {
 
     /// The options as names and values: what must be the same for a run to be taken up again.
     pub(super) fn settings(&self) -> BTreeMap<String, String> {
-        let directory = |place: &Place| format!("{}={}", place.label, place.directory.display());
+        let directory = |place: &DataDirectory| format!("{}={}", place.label, place.path.display());
         let settings = [
-            ("targets", join(&self.targets, |target| target.name().to_owned())),
-            ("directories", join(&self.places, directory)),
-            ("memory_bytes", self.memory_bytes.to_string()),
+            ("targets", join(&self.run.systems, |system| system.name().to_owned())),
+            ("directories", join(&self.run.directories, directory)),
+            ("memory_bytes", self.memory_bytes().to_string()),
             ("sizes", join(&self.sizes, f64::to_string)),
             ("workloads", join(&self.workloads, |workload| workload.name.clone())),
             (
@@ -139,11 +131,11 @@ impl MatrixOptions {
             ("threads", join(&self.threads, usize::to_string)),
             ("field_count", self.core().field_count.to_string()),
             ("field_bytes", self.core().field_bytes.to_string()),
-            ("direct_io", self.direct_io.to_string()),
-            ("durability", format!("{:?}", self.durability).to_lowercase()),
+            ("direct_io", self.run.direct_io.to_string()),
+            ("durability", lower(self.run.durability)),
             ("cell_seconds", self.cell.as_secs_f64().to_string()),
-            ("warm_up_seconds", self.warm_up.as_secs_f64().to_string()),
-            ("repeats", self.repeats.to_string()),
+            ("warm_up_seconds", self.run.warm_up.as_secs_f64().to_string()),
+            ("repeats", self.run.repeats.to_string()),
         ];
         settings.map(|(name, value)| (name.to_owned(), value)).into()
     }

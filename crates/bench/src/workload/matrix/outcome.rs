@@ -7,55 +7,66 @@ use tonnage::{Error, Result};
 use super::cell::Cell;
 use super::charts;
 use super::options::MatrixOptions;
-use crate::measure::Environment;
+use crate::measure::Watcher;
 use crate::report::{self, Report, Run};
+use crate::workload::harness::Harness;
 
 /// The report so far.
 pub(super) struct Outcome<'a> {
     options: &'a MatrixOptions,
-    report: Report,
+    pub(super) harness: Harness<'a>,
 }
 
 impl<'a> Outcome<'a> {
     /// A new report, or the one to be taken up again.
-    pub(super) fn open(options: &'a MatrixOptions) -> Result<Self> {
+    pub(super) fn open(options: &'a MatrixOptions, watcher: &'a dyn Watcher) -> Result<Self> {
         let taken_up = match &options.report_directory {
             Some(directory) if options.resume && directory.join("report.json").exists() => {
                 Some(take_up(directory, options)?)
             }
             _ => None,
         };
-        Ok(Outcome { options, report: taken_up.unwrap_or_else(|| new_report(options)) })
+        let mut harness = Harness::start("matrix", &options.run, options.settings(), watcher);
+        match taken_up {
+            Some(report) => harness.report = report,
+            None => harness.report.notes.extend(notes(options)),
+        }
+        Ok(Outcome { options, harness })
     }
 
-    /// Whether a cell was measured on all targets.
+    /// Whether a cell was measured on all systems.
     pub(super) fn has(&self, cell: &Cell) -> bool {
-        let mut targets = self.options.targets.iter();
-        targets.all(|target| {
-            self.report.runs.iter().any(|run| cell.is_of(run) && run.target == target.name())
+        let mut systems = self.options.run.systems.iter();
+        systems.all(|system| {
+            self.harness
+                .report
+                .runs
+                .iter()
+                .any(|run| cell.is_of(run) && run.target == system.name())
         })
     }
 
     /// Takes in how the data was loaded, instead of how it was when the run was broken off.
     pub(super) fn add_load(&mut self, load: Run) {
         let known = self
+            .harness
             .report
             .runs
             .iter_mut()
             .find(|run| (&run.name, &run.target) == (&load.name, &load.target));
         match known {
             Some(known) => *known = load,
-            None => self.report.runs.push(load),
+            None => self.harness.report.runs.push(load),
         }
     }
 
     /// Takes in a cell and writes what there is.
     pub(super) fn add(&mut self, runs: Vec<Run>) -> Result<()> {
-        self.report.runs.extend(runs);
-        charts::mark_best(&mut self.report.runs);
-        self.report.charts = charts::charts(self.options, &self.report.runs);
+        self.harness.report.runs.extend(runs);
+        charts::mark_best(&mut self.harness.report.runs);
+        self.harness.report.charts = charts::charts(self.options, &self.harness.report.runs);
         if let Some(directory) = &self.options.report_directory {
-            report::write(&self.report, directory)?;
+            report::write(&self.harness.report, directory)?;
         }
         Ok(())
     }
@@ -63,23 +74,10 @@ impl<'a> Outcome<'a> {
     pub(super) fn into_report(mut self, was_cancelled: bool) -> Report {
         if was_cancelled {
             let missing = "Interrupted: the cell that was under way and those after it are missing; --resume goes on with them.";
-            self.report.notes.push(missing.to_owned());
+            self.harness.report.notes.push(missing.to_owned());
         }
-        self.report
+        self.harness.report
     }
-}
-
-fn new_report(options: &MatrixOptions) -> Report {
-    let directories: Vec<_> =
-        options.places.iter().map(|place| (place.label.clone(), place.directory.clone())).collect();
-    let mut report = Report::new(
-        "matrix",
-        &options.command,
-        options.settings(),
-        Environment::read(&directories),
-    );
-    report.notes.extend(notes(options));
-    report
 }
 
 fn notes(options: &MatrixOptions) -> Vec<String> {
@@ -91,7 +89,7 @@ fn notes(options: &MatrixOptions) -> Vec<String> {
     if options.threads.len() > 1 {
         notes.push("Of several counts of threads the charts show the best one for each target; the table has all.".to_owned());
     }
-    if !options.direct_io {
+    if !options.run.direct_io {
         notes.push(
             "Files went through the operating system's cache: data beyond the budget may still have been in memory.".to_owned(),
         );

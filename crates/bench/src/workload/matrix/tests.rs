@@ -1,4 +1,4 @@
-//! The whole matrix on tiny inputs, on each target.
+//! The whole matrix on tiny inputs, on each system.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,32 +7,34 @@ use rstest::rstest;
 
 use super::*;
 use crate::measure::NoWatcher;
-use crate::target::TargetKind;
-use crate::workload::Place;
+use crate::system::SystemKind;
+use crate::workload::RunOptions;
 use crate::workload::ycsb::{Requests, Workload};
 
 fn tiny(directory: &tempfile::TempDir) -> MatrixOptions {
     MatrixOptions {
-        targets: vec![TargetKind::TonnageMemory],
-        places: vec![Place { label: "here".to_owned(), directory: directory.path().to_owned() }],
-        memory_bytes: 16 << 20,
+        run: RunOptions {
+            systems: vec![SystemKind::TonnageMemory],
+            memory_bytes: Some(16 << 20),
+            repeats: 2,
+            ..RunOptions::tiny(directory.path())
+        },
         sizes: vec![0.05],
         threads: vec![1, 2],
-        direct_io: false,
         cell: Duration::from_millis(30),
-        warm_up: Duration::ZERO,
-        repeats: 2,
         ..MatrixOptions::default()
     }
 }
 
 #[rstest]
 fn every_cell_is_measured_on_every_target(
-    #[values(TargetKind::TonnageRocksDb, TargetKind::TonnageMemory, TargetKind::RocksDb)]
-    kind: TargetKind,
+    #[values(SystemKind::TonnageRocksDb, SystemKind::TonnageMemory, SystemKind::RocksDb)]
+    kind: SystemKind,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let options = MatrixOptions { targets: vec![kind], ..tiny(&directory) };
+    let tiny = tiny(&directory);
+    let run_options = RunOptions { systems: vec![kind], ..tiny.run.clone() };
+    let options = MatrixOptions { run: run_options, ..tiny };
     let report = run(&options, &NoWatcher).unwrap();
     let (loads, cells): (Vec<_>, Vec<_>) =
         report.runs.iter().partition(|run| run.name.starts_with("load"));
@@ -87,14 +89,15 @@ fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
     let directory = tempfile::tempdir().unwrap();
     let report_directory = tempfile::tempdir().unwrap();
     let only = |name| vec![Workload::builtin(name).unwrap()];
+    let tiny = tiny(&directory);
     let options = MatrixOptions {
+        run: RunOptions { repeats: 1, ..tiny.run.clone() },
         workloads: only("c"),
         distributions: vec![Requests::Uniform, Requests::Zipfian],
         threads: vec![1],
-        repeats: 1,
         report_directory: Some(report_directory.path().to_owned()),
         resume: true,
-        ..tiny(&directory)
+        ..tiny
     };
     // The load, its settling and warming, and the first of the two cells.
     let first = run(&options, &Phases::until(4)).unwrap();
@@ -109,7 +112,8 @@ fn a_run_that_was_broken_off_goes_on_with_the_cells_that_are_missing() {
     run(&options, &third).unwrap();
     assert_eq!(third.seen(""), 0, "there is nothing left to do");
 
-    let other = MatrixOptions { memory_bytes: 32 << 20, ..options };
+    let run_options = RunOptions { memory_bytes: Some(32 << 20), ..options.run.clone() };
+    let other = MatrixOptions { run: run_options, ..options };
     let refused = run(&other, &NoWatcher).unwrap_err().to_string();
     assert!(refused.contains("memory_bytes was 16777216, and is 33554432 now"), "{refused}");
 }

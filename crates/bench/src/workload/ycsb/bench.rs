@@ -1,56 +1,47 @@
-//! All workloads on all targets.
-
-use std::time::{Duration, Instant};
+//! All workloads on all systems.
 
 use tonnage::Result;
 
-use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, notes};
-use crate::measure::{Environment, Measured, Watcher};
+use super::{Dataset, LoadPlan, Phase, RunPlan, Workload, YcsbOptions, charts, summary};
+use crate::measure::{Measured, Watcher};
 use crate::report::{Report, Run};
-use crate::target::{Target, TargetKind, TargetSpec};
-use crate::workload::Scratch;
+use crate::system::{System, SystemKind};
+use crate::workload::harness::{Harness, settle};
 
-/// Runs the workloads, one after the other, each on each target in turn. A target is loaded afresh
+/// Runs the workloads, one after the other, each on each system in turn. A system is loaded afresh
 /// for each workload, so that none finds what another left behind; the runs of one workload follow
 /// each other on the same data.
 ///
 /// # Errors
-/// `Invalid` for options that do not fit together, and what stops a target as a whole. Operations
+/// `Invalid` for options that do not fit together, and what stops a system as a whole. Operations
 /// that fail are counted instead.
 pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let place = &options.place;
-    let environment = Environment::read(&[(place.label.clone(), place.directory.clone())]);
-    let mut report = Report::new("ycsb", &options.command, notes::settings(options), environment);
-    report.notes.extend(notes::notes(options));
+    let mut harness = Harness::start("ycsb", &options.run, summary::settings(options), watcher);
+    harness.report.notes.extend(summary::notes(options));
     for workload in &options.workloads {
-        for &target in &options.targets {
-            Bench { options, workload, target, watcher }.run(&mut report.runs)?;
+        for &kind in &options.run.systems {
+            let mut runs = Vec::new();
+            Bench { options, workload, kind, harness: &harness }.run(&mut runs)?;
+            harness.report.runs.extend(runs);
         }
     }
-    if watcher.is_cancelled() {
-        report.notes.push(
+    if harness.is_over() {
+        harness.note(
             "The benchmark was stopped before its end: the last runs are short or missing."
                 .to_owned(),
         );
     }
-    report.charts = charts::charts(&report.runs);
-    Ok(report)
+    harness.report.charts = charts::charts(&harness.report.runs);
+    Ok(harness.report)
 }
 
-/// One workload on one target.
+/// One workload on one system.
 struct Bench<'a> {
     options: &'a YcsbOptions,
     workload: &'a Workload,
-    target: TargetKind,
-    watcher: &'a dyn Watcher,
-}
-
-/// A target and the directory that goes away with it. Fields are dropped in order: the target is
-/// closed first.
-struct Opened {
-    target: Box<dyn Target>,
-    _scratch: Scratch,
+    kind: SystemKind,
+    harness: &'a Harness<'a>,
 }
 
 impl Bench<'_> {
@@ -71,42 +62,43 @@ impl Bench<'_> {
         }
     }
 
-    /// The load phase alone, each time into an empty target.
+    /// The load phase alone, each time into an empty system.
     fn measure_loads(&self, threads: usize, runs: &mut Vec<Run>) -> Result<()> {
         let mut repeats = Vec::new();
-        let mut settled = Duration::ZERO;
+        let mut settled = 0.0;
         let mut opened = None;
         for repeat in self.repeats() {
-            // Two targets at once would take twice the memory.
+            // Two systems at once would take twice the memory.
             drop(opened.take());
-            let target = &opened.insert(self.open()?).target;
+            let system = &opened.insert(self.harness.open(self.kind)?).system;
             let plan =
                 LoadPlan { name: self.name("load", threads, repeat), ..self.load_plan(threads) };
-            repeats
-                .push(Dataset::load(target.as_ref(), &self.workload.core, &plan, self.watcher)?.1);
-            settled = settle(target.as_ref())?;
+            repeats.push(
+                Dataset::load(system.as_ref(), &self.workload.core, &plan, self.harness.watcher)?.1,
+            );
+            settled = settle(system.as_ref(), self.kind.name(), self.harness.watcher)?;
         }
         if let Some(opened) = opened {
-            runs.push(self.load_run(opened.target.as_ref(), threads, repeats, settled));
+            runs.push(self.load_run(opened.system.as_ref(), threads, repeats, settled));
         }
         Ok(())
     }
 
     /// The run phase with each count of threads, on records that are loaded once.
     fn measure_runs(&self, runs: &mut Vec<Run>) -> Result<()> {
-        if self.watcher.is_cancelled() {
+        if self.harness.watcher.is_cancelled() {
             return Ok(());
         }
-        let opened = self.open()?;
-        let target = opened.target.as_ref();
+        let opened = self.harness.open(self.kind)?;
+        let system = opened.system.as_ref();
         let threads_max = self.threads().into_iter().max().unwrap_or(1);
         let plan =
             LoadPlan { name: self.name("load", threads_max, 0), ..self.load_plan(threads_max) };
         let (mut dataset, loaded) =
-            Dataset::load(target, &self.workload.core, &plan, self.watcher)?;
-        let settled = settle(target)?;
+            Dataset::load(system, &self.workload.core, &plan, self.harness.watcher)?;
+        let settled = settle(system, self.kind.name(), self.harness.watcher)?;
         if self.options.phase == Phase::Both {
-            runs.push(self.load_run(target, threads_max, vec![loaded], settled));
+            runs.push(self.load_run(system, threads_max, vec![loaded], settled));
         }
         for threads in self.threads() {
             let repeats: Vec<Measured> = self
@@ -114,7 +106,7 @@ impl Bench<'_> {
                 .map(|repeat| self.measure_run(&mut dataset, threads, repeat))
                 .collect::<Result<_>>()?;
             if !repeats.is_empty() {
-                runs.push(self.report(target, "run", threads, repeats));
+                runs.push(self.report(system, "run", threads, repeats));
             }
         }
         Ok(())
@@ -129,16 +121,16 @@ impl Bench<'_> {
         let plan = RunPlan {
             name: self.name("run", threads, repeat),
             threads,
-            warm_up: self.options.warm_up,
-            seconds_max: self.options.seconds_max,
+            warm_up: self.options.run.warm_up,
+            seconds_max: self.options.run.seconds_max,
             seed: repeat as u64,
         };
-        dataset.run(&self.workload.core, &plan, self.watcher)
+        dataset.run(&self.workload.core, &plan, self.harness.watcher)
     }
 
     /// Repeats until somebody stops them.
     fn repeats(&self) -> impl Iterator<Item = usize> {
-        (0..self.options.repeats).take_while(|_| !self.watcher.is_cancelled())
+        (0..self.options.run.repeats).take_while(|_| !self.harness.watcher.is_cancelled())
     }
 
     fn load_plan(&self, threads: usize) -> LoadPlan {
@@ -147,36 +139,21 @@ impl Bench<'_> {
         LoadPlan { name: String::new(), threads, bulk }
     }
 
-    fn open(&self) -> Result<Opened> {
-        let scratch = self.options.place.scratch(&format!(
-            "ycsb-{}-{}",
-            self.workload.name,
-            self.target.name()
-        ))?;
-        let spec = TargetSpec {
-            memory_bytes: self.options.memory_bytes,
-            direct_io: self.options.direct_io,
-            durability: self.options.durability,
-            ..TargetSpec::new(self.target, scratch.path().join("data"))
-        };
-        Ok(Opened { target: spec.open()?, _scratch: scratch })
-    }
-
     fn load_run(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         threads: usize,
         repeats: Vec<Measured>,
-        settled: Duration,
+        settled: f64,
     ) -> Run {
-        let mut run = self.report(target, "load", threads, repeats);
-        run.figures.insert("settle_seconds".to_owned(), settled.as_secs_f64());
+        let mut run = self.report(system, "load", threads, repeats);
+        run.figures.insert("settle_seconds".to_owned(), settled);
         run
     }
 
     fn report(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         phase: &str,
         threads: usize,
         repeats: Vec<Measured>,
@@ -184,8 +161,8 @@ impl Bench<'_> {
         let name = format!("{} / {phase}", self.workload.name);
         let mut run = Run::from_repeats(
             &name,
-            notes::labels(self.workload, phase, threads),
-            target,
+            summary::labels(self.workload, phase, threads),
+            system,
             threads,
             repeats,
         );
@@ -195,21 +172,13 @@ impl Bench<'_> {
 
     /// What a measurement is called in progress lines.
     fn name(&self, phase: &str, threads: usize, repeat: usize) -> String {
-        let Bench { options, workload, target, .. } = self;
-        let repeat = match options.repeats {
+        let Bench { options, workload, kind, .. } = self;
+        let repeat = match options.run.repeats {
             1 => String::new(),
             repeats => format!(", repeat {} of {repeats}", repeat + 1),
         };
         let threads =
             if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-        format!("{} / {phase} / {} / {threads}{repeat}", workload.name, target.name())
+        format!("{} / {phase} / {} / {threads}{repeat}", workload.name, kind.name())
     }
-}
-
-/// Lets a target finish what loading left it to do; gives how long that took.
-fn settle(target: &dyn Target) -> Result<Duration> {
-    let started = Instant::now();
-    target.sync()?;
-    target.settle()?;
-    Ok(started.elapsed())
 }

@@ -34,22 +34,22 @@ pub(super) fn charts(runs: &[Run]) -> Vec<Chart> {
     charts
 }
 
-/// Lines over the counts of threads, one for each target.
+/// Lines over the counts of threads, one for each system.
 fn by_threads(runs: &[Run], workload: &str) -> Option<Chart> {
     let runs: Vec<&Run> = runs
         .iter()
         .filter(|run| label(run, "workload") == workload && label(run, "phase") == "run")
         .collect();
-    let targets = distinct(runs.iter().copied(), |run| &run.target);
-    let line = |target: &str| ChartSeries {
-        name: target.to_owned(),
+    let systems = distinct(runs.iter().copied(), |run| &run.target);
+    let line = |system: &str| ChartSeries {
+        name: system.to_owned(),
         points: runs
             .iter()
-            .filter(|run| run.target == target)
+            .filter(|run| run.target == system)
             .map(|run| (run.threads as f64, run.throughput()))
             .collect(),
     };
-    let series: Vec<ChartSeries> = targets.into_iter().map(line).collect();
+    let series: Vec<ChartSeries> = systems.into_iter().map(line).collect();
     series.iter().any(|line| line.points.len() > 1).then(|| Chart {
         title: format!("Workload {workload}: throughput by threads"),
         kind: ChartKind::Lines,
@@ -60,7 +60,7 @@ fn by_threads(runs: &[Run], workload: &str) -> Option<Chart> {
     })
 }
 
-/// Groups of bars, one group for each workload, one bar for each target.
+/// Groups of bars, one group for each workload, one bar for each system.
 fn by_workload(
     runs: &[&Run],
     title: String,
@@ -68,22 +68,22 @@ fn by_workload(
     height: impl Fn(&Run) -> Option<f64>,
 ) -> Chart {
     let workloads = distinct(runs.iter().copied(), |run| label(run, "workload"));
-    let targets = distinct(runs.iter().copied(), |run| &run.target);
-    let bars = |target: &str| {
-        let of_target = runs.iter().filter(|run| run.target == target);
+    let systems = distinct(runs.iter().copied(), |run| &run.target);
+    let bars = |system: &str| {
+        let of_target = runs.iter().filter(|run| run.target == system);
         let bar = |run: &&Run| {
             let group =
                 workloads.iter().position(|workload| *workload == label(run, "workload"))?;
             Some((group as f64, height(run)?))
         };
-        ChartSeries { name: target.to_owned(), points: of_target.filter_map(bar).collect() }
+        ChartSeries { name: system.to_owned(), points: of_target.filter_map(bar).collect() }
     };
     Chart {
         title,
         kind: ChartKind::Bars,
         x_label: "workload".to_owned(),
         y_label: unit.to_owned(),
-        series: targets.iter().map(|target| bars(target)).collect(),
+        series: systems.iter().map(|system| bars(system)).collect(),
         categories: workloads.iter().map(|workload| (*workload).to_owned()).collect(),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tonnage::{Error, Result};
 
-use crate::target::RecordShape;
+use crate::system::RecordShape;
 
 /// The parameters of YCSB's core workload; the defaults are YCSB's.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub struct CoreOptions {
     pub zero_padding: usize,
     /// `dataintegrity`: whether values follow from their keys and are compared when they are read.
     pub data_integrity: bool,
-    /// `target`: operations per second that the run is held to; as fast as possible when none.
+    /// `system`: operations per second that the run is held to; as fast as possible when none.
     pub rate: Option<f64>,
     /// `threads` or `threadcount`: threads, where nobody says otherwise.
     pub threads: Option<usize>,

@@ -11,11 +11,11 @@ use super::pace::Pace;
 use super::{CoreOptions, LoadPlan, threads};
 use crate::generate::Counter;
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
-use crate::target::{BulkOptions, Client, RecordSource, Target};
+use crate::system::{BulkOptions, Client, RecordSource, System};
 
-/// Loads the records of a workload into a target that has a place for them.
+/// Loads the records of a workload into a system that has a place for them.
 pub(super) fn load(
-    target: &dyn Target,
+    system: &dyn System,
     core: &CoreOptions,
     plan: &LoadPlan,
     watcher: &dyn Watcher,
@@ -27,10 +27,10 @@ pub(super) fn load(
         ..MeasurePlan::default()
     };
     if plan.bulk {
-        measure(&measure_plan, target, watcher, |meter| in_bulk(target, core, plan, meter))
+        measure(&measure_plan, system, watcher, |meter| in_bulk(system, core, plan, meter))
     } else {
-        let clients = threads::clients(target, plan.threads)?;
-        measure(&measure_plan, target, watcher, |meter| one_by_one(clients, core, meter))
+        let clients = threads::clients(system, plan.threads)?;
+        measure(&measure_plan, system, watcher, |meter| one_by_one(clients, core, meter))
     }
 }
 
@@ -81,12 +81,12 @@ fn pause(interval: Duration, meter: &Meter<'_>) -> bool {
 }
 
 fn in_bulk(
-    target: &dyn Target,
+    system: &dyn System,
     core: &CoreOptions,
     plan: &LoadPlan,
     meter: &Meter<'_>,
 ) -> Result<()> {
-    // The target keeps the sources for as long as it likes, so they hear through a flag of their
+    // The system keeps the sources for as long as it likes, so they hear through a flag of their
     // own that the run is over.
     let is_over = Arc::new(AtomicBool::new(false));
     let progress = |rows, bytes| {
@@ -105,7 +105,7 @@ fn in_bulk(
         Box::new(CoreSource::new(Inserter::new(core, thread), numbers, Arc::clone(&is_over)))
     };
     let sources = ranges.enumerate().map(source).collect();
-    let done = target.bulk_put_records(&core.shape(), sources, &options)?;
+    let done = system.bulk_put_records(&core.shape(), sources, &options)?;
     if done.failed + done.existed > 0 {
         let message = format!(
             "the bulk put reports {} failed records and {} that were there before",

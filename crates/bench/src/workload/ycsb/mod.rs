@@ -4,8 +4,8 @@
 //! - `core_options` holds the parameters, `from_properties` reads them from `properties`, `builtin`
 //!   has the six core workloads.
 //! - `operations` is what is done; `load` and `run_phase` drive it from `threads`, at a `pace`.
-//! - [`Dataset`] is a target with its records: what other workloads build on.
-//! - `bench` does it all for each workload and target; `notes` and `charts` are what the report
+//! - [`Dataset`] is a system with its records: what other workloads build on.
+//! - `bench` does it all for each workload and system; `summary` and `charts` are what the report
 //!   says beside the numbers.
 //!
 //! What differs from YCSB is on purpose: threads share one count of operations instead of having a
@@ -20,18 +20,20 @@ mod core_options;
 mod dataset;
 mod from_properties;
 mod load;
-mod notes;
 mod operations;
 mod options;
 mod pace;
+mod plan;
 mod properties;
 mod run_phase;
+mod summary;
 mod threads;
 
 pub use bench::run;
 pub use core_options::{CoreOptions, InsertOrder, Lengths, Mix, Requests};
-pub use dataset::{Dataset, LoadPlan, RunPlan};
+pub use dataset::Dataset;
 pub use options::{Phase, Workload, YcsbOptions};
+pub use plan::{LoadPlan, RunPlan};
 
 #[cfg(test)]
 mod tests;

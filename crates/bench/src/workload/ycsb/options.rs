@@ -1,62 +1,36 @@
 //! What `bench ycsb` is asked to do.
 
-use std::time::Duration;
-
-use tonnage::{Durability, Error, Result};
+use tonnage::{Error, Result};
 
 use super::CoreOptions;
-use crate::target::TargetKind;
-use crate::workload::Place;
+use crate::system::SystemKind;
+use crate::workload::RunOptions;
 
-/// What `bench ycsb` is asked to do: each workload on each target, loaded afresh, with each count
+/// What `bench ycsb` is asked to do: each workload on each system, loaded afresh, with each count
 /// of threads.
 #[derive(Clone, Debug)]
 pub struct YcsbOptions {
+    /// What every workload is told.
+    pub run: RunOptions,
     /// Which workloads.
     pub workloads: Vec<Workload>,
     /// Which of their phases are measured.
     pub phase: Phase,
-    /// Which systems.
-    pub targets: Vec<TargetKind>,
-    /// Where their data goes.
-    pub place: Place,
-    /// Memory for a target's cache and memtables, enforced; the target's own default when none.
-    pub memory_bytes: Option<usize>,
-    /// Whether data files are read and written past the operating system's cache.
-    pub direct_io: bool,
-    /// What an acknowledged write survives.
-    pub durability: Durability,
     /// Counts of threads: one run of the run phase for each. When empty, the workload's own
     /// `threadcount`, else 1.
     pub threads: Vec<usize>,
-    /// How often each run is repeated; the median counts.
-    pub repeats: usize,
-    /// What is done in the beginning of a run counts only for its series.
-    pub warm_up: Duration,
-    /// A run ends after so long; the workload's own `maxexecutiontime` when none.
-    pub seconds_max: Option<Duration>,
     /// Whether the load phase puts records in bulk instead of one by one.
     pub bulk_load: bool,
-    /// The command line, for the report.
-    pub command: String,
 }
 
 impl Default for YcsbOptions {
     fn default() -> Self {
         YcsbOptions {
+            run: RunOptions { systems: vec![SystemKind::TonnageRocksDb], ..RunOptions::default() },
             workloads: Vec::new(),
             phase: Phase::Both,
-            targets: vec![TargetKind::TonnageRocksDb],
-            place: Place { label: "data".to_owned(), directory: std::env::temp_dir() },
-            memory_bytes: None,
-            direct_io: false,
-            durability: Durability::Write,
             threads: Vec::new(),
-            repeats: 1,
-            warm_up: Duration::ZERO,
-            seconds_max: None,
             bulk_load: false,
-            command: String::new(),
         }
     }
 }
@@ -67,6 +41,7 @@ impl YcsbOptions {
     /// # Errors
     /// `Invalid`, naming the remedy.
     pub fn check(&self) -> Result<()> {
+        self.run.check()?;
         let names: Vec<&str> =
             self.workloads.iter().map(|workload| workload.name.as_str()).collect();
         let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
@@ -74,10 +49,8 @@ impl YcsbOptions {
             "there is no workload: name one, as a to f".to_owned()
         } else if let Some((_, name)) = twice {
             format!("two workloads are called {name}: rename one of the files, or leave it out")
-        } else if self.targets.is_empty() {
-            "there is no target: name one, as tonnage-rocksdb".to_owned()
-        } else if self.repeats == 0 || self.threads.contains(&0) {
-            "0 repeats or 0 threads measure nothing: give 1 or more".to_owned()
+        } else if self.threads.contains(&0) {
+            "0 threads measure nothing: give 1 or more".to_owned()
         } else {
             return self.workloads.iter().try_for_each(|workload| self.check_workload(workload));
         };
@@ -87,7 +60,7 @@ impl YcsbOptions {
     fn check_workload(&self, workload: &Workload) -> Result<()> {
         let Workload { name, core, .. } = workload;
         let is_endless =
-            core.operation_count == 0 && self.seconds_max.or(core.seconds_max).is_none();
+            core.operation_count == 0 && self.run.seconds_max.or(core.seconds_max).is_none();
         core.check().map_err(|error| error.at(format!("workload {name}")))?;
         match is_endless && self.phase != Phase::Load {
             true => Err(Error::invalid(format!(
@@ -97,10 +70,10 @@ impl YcsbOptions {
         }
     }
 
-    /// Bytes of keys and values in a target at most, about: those loaded, and those that runs may
+    /// Bytes of keys and values in a system at most, about: those loaded, and those that runs may
     /// insert.
     pub fn data_bytes_max(&self) -> u64 {
-        let runs = self.repeats.saturating_mul(self.threads.len().max(1)) as f64;
+        let runs = self.run.repeats.saturating_mul(self.threads.len().max(1)) as f64;
         let bytes = |workload: &Workload| {
             let core = &workload.core;
             let inserted = core.operation_count as f64 * runs * core.mix.insert / core.mix.total();

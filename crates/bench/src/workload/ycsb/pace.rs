@@ -13,7 +13,7 @@ impl Pace {
     /// How often a waiting thread looks whether the run is over.
     const LOOK: Duration = Duration::from_millis(50);
     /// A sleep ends late by less than this; the rest of the time is waited awake, so that lateness
-    /// is the target's alone.
+    /// is the system's alone.
     const SLEEP_LATE: Duration = Duration::from_micros(200);
 
     /// From now on `rate` operations are due in each second; without a rate none ever is.

@@ -15,19 +15,19 @@ use super::pace::Pace;
 use super::{CoreOptions, RunPlan, threads};
 use crate::generate::Counter;
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
-use crate::target::Target;
+use crate::system::System;
 
 /// Runs a workload on records that are there below a number; gives the number below which they are
 /// afterwards.
 pub(super) fn run(
-    target: &dyn Target,
+    system: &dyn System,
     core: &CoreOptions,
     records_end: u64,
     plan: &RunPlan,
     watcher: &dyn Watcher,
 ) -> Result<(Measured, u64)> {
     let workload = CoreWorkload::new(core, records_end);
-    let sessions = workload.sessions(threads::clients(target, plan.threads)?, plan.seed);
+    let sessions = workload.sessions(threads::clients(system, plan.threads)?, plan.seed);
     let measure_plan = MeasurePlan {
         phase: plan.name.clone(),
         operations: Operation::NAMES.to_vec(),
@@ -35,7 +35,7 @@ pub(super) fn run(
         seconds_max: Some(seconds_max(core, plan)?).filter(|&seconds| seconds < Duration::MAX),
         total: Some(core.operation_count).filter(|&count| count > 0),
     };
-    let measured = measure(&measure_plan, target, watcher, |meter| drive(sessions, core, meter))?;
+    let measured = measure(&measure_plan, system, watcher, |meter| drive(sessions, core, meter))?;
     Ok((measured, workload.records_end()))
 }
 

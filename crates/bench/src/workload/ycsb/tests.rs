@@ -1,4 +1,4 @@
-//! Workloads on tiny data, on every target.
+//! Workloads on tiny data, on every system.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use tonnage::Result;
 use super::*;
 use crate::measure::{Measured, NoWatcher};
 use crate::report::Report;
-use crate::target::{Record, Target, TargetKind, TargetSpec};
-use crate::workload::Place;
+use crate::system::{Record, System, SystemKind, SystemSpec};
+use crate::workload::RunOptions;
 
-const TARGETS: [TargetKind; 3] = TargetKind::ALL;
+const TARGETS: [SystemKind; 3] = SystemKind::ALL;
 const RECORDS: u64 = 500;
 const OPERATIONS: u64 = 1000;
 
@@ -24,22 +24,31 @@ fn workload(name: &str, more: &[&str]) -> Workload {
 
 fn bench(options: YcsbOptions) -> Result<Report> {
     let directory = tempfile::tempdir().unwrap();
-    let place = Place { label: "data".to_owned(), directory: directory.path().to_owned() };
-    let report = run(&YcsbOptions { place, memory_bytes: Some(32 << 20), ..options }, &NoWatcher);
+    let run_options = RunOptions {
+        directories: RunOptions::tiny(directory.path()).directories,
+        memory_bytes: Some(32 << 20),
+        ..options.run.clone()
+    };
+    let report = run(&YcsbOptions { run: run_options, ..options }, &NoWatcher);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "data was left behind");
     report
 }
 
 fn options(workloads: Vec<Workload>) -> YcsbOptions {
-    YcsbOptions { workloads, targets: TARGETS.to_vec(), ..YcsbOptions::default() }
+    let run = RunOptions { systems: TARGETS.to_vec(), ..RunOptions::default() };
+    YcsbOptions { workloads, run, ..YcsbOptions::default() }
 }
 
-/// A target that is opened for one test, with its directory.
-fn with_target<T>(kind: TargetKind, test: impl FnOnce(&dyn Target) -> T) -> T {
+fn only(systems: Vec<SystemKind>) -> RunOptions {
+    RunOptions { systems, ..RunOptions::default() }
+}
+
+/// A system that is opened for one test, with its directory.
+fn with_target<T>(kind: SystemKind, test: impl FnOnce(&dyn System) -> T) -> T {
     let directory = tempfile::tempdir().unwrap();
-    let spec = TargetSpec {
+    let spec = SystemSpec {
         memory_bytes: Some(32 << 20),
-        ..TargetSpec::new(kind, directory.path().join("data"))
+        ..SystemSpec::new(kind, directory.path().join("data"))
     };
     test(spec.open().unwrap().as_ref())
 }
@@ -53,8 +62,8 @@ fn run_plan(threads: usize) -> RunPlan {
 }
 
 /// Loads a workload, and runs it.
-fn load_and_run(target: &dyn Target, core: &CoreOptions, bulk: bool) -> (Measured, Measured) {
-    let (mut dataset, loaded) = Dataset::load(target, core, &load_plan(bulk), &NoWatcher).unwrap();
+fn load_and_run(system: &dyn System, core: &CoreOptions, bulk: bool) -> (Measured, Measured) {
+    let (mut dataset, loaded) = Dataset::load(system, core, &load_plan(bulk), &NoWatcher).unwrap();
     (loaded, dataset.run(core, &run_plan(3), &NoWatcher).unwrap())
 }
 
@@ -85,7 +94,7 @@ fn every_core_workload_does_what_it_is_asked_for(
         .map(|run| (run.target.as_str(), run.labels["phase"].as_str(), run.operations_count))
         .collect();
     let expected = TARGETS
-        .map(|target| [(target.name(), "load", RECORDS), (target.name(), "run", OPERATIONS)])
+        .map(|system| [(system.name(), "load", RECORDS), (system.name(), "run", OPERATIONS)])
         .concat();
     assert_eq!(counts, expected);
     for run in &report.runs {
@@ -110,8 +119,8 @@ fn every_distribution_and_order_asks_for_records_that_are_there(
         "insertproportion=0.2",
     ];
     let workload = workload("a", &more.map(|text: &str| text));
-    with_target(TargetKind::TonnageMemory, |target| {
-        let (_, ran) = load_and_run(target, &workload.core, false);
+    with_target(SystemKind::TonnageMemory, |system| {
+        let (_, ran) = load_and_run(system, &workload.core, false);
         assert_all_worked(&ran, OPERATIONS);
     });
 }
@@ -128,8 +137,8 @@ fn operations_are_done_as_often_as_the_mix_says() {
         "a",
         &[&more[..], &["readmodifywriteproportion=0.2", "operationcount=20000"]].concat(),
     );
-    with_target(TargetKind::TonnageMemory, |target| {
-        let (_, ran) = load_and_run(target, &workload.core, true);
+    with_target(SystemKind::TonnageMemory, |system| {
+        let (_, ran) = load_and_run(system, &workload.core, true);
         assert_all_worked(&ran, 20_000);
         let expected = [
             ("READ", 6000),
@@ -147,7 +156,7 @@ fn operations_are_done_as_often_as_the_mix_says() {
 }
 
 #[rstest]
-fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2)] target: usize) {
+fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2)] system: usize) {
     let more = [
         "readallfields=false",
         "writeallfields=true",
@@ -155,35 +164,35 @@ fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2)] target: usize) 
         "readmodifywriteproportion=0.3",
     ];
     let workload = workload("a", &more);
-    with_target(TARGETS[target], |target| {
-        assert_all_worked(&load_and_run(target, &workload.core, false).1, OPERATIONS)
+    with_target(TARGETS[system], |system| {
+        assert_all_worked(&load_and_run(system, &workload.core, false).1, OPERATIONS)
     });
 }
 
 #[rstest]
 fn data_integrity_holds_where_nothing_is_altered(
-    #[values(0, 1, 2)] target: usize,
+    #[values(0, 1, 2)] system: usize,
     #[values(false, true)] bulk: bool,
 ) {
     let workload =
         workload("f", &["dataintegrity=true", "insertproportion=0.1", "updateproportion=0.2"]);
-    with_target(TARGETS[target], |target| {
-        assert_all_worked(&load_and_run(target, &workload.core, bulk).1, OPERATIONS)
+    with_target(TARGETS[system], |system| {
+        assert_all_worked(&load_and_run(system, &workload.core, bulk).1, OPERATIONS)
     });
 }
 
 #[rstest]
-fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] target: usize) {
+fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] system: usize) {
     let workload = workload(
         "c",
         &["dataintegrity=true", "insertorder=ordered", "requestdistribution=sequential"],
     );
-    with_target(TARGETS[target], |target| {
+    with_target(TARGETS[system], |system| {
         let (mut dataset, _) =
-            Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+            Dataset::load(system, &workload.core, &load_plan(true), &NoWatcher).unwrap();
         let mut altered = Record::default();
         altered.push(&[b'x'; 20]);
-        assert!(target.client().unwrap().update("user7", &[2], &altered).unwrap());
+        assert!(system.client().unwrap().update("user7", &[2], &altered).unwrap());
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
         assert_eq!((ran.count, ran.failures), (OPERATIONS - 2, 2));
         assert!(ran.failure_messages[0].contains("field2 of user7"), "{:?}", ran.failure_messages);
@@ -191,12 +200,12 @@ fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] target: usize) {
 }
 
 #[rstest]
-fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2)] target: usize) {
+fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2)] system: usize) {
     let workload = workload("a", &["insertorder=ordered", "requestdistribution=sequential"]);
-    with_target(TARGETS[target], |target| {
+    with_target(TARGETS[system], |system| {
         let (mut dataset, _) =
-            Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
-        assert!(target.client().unwrap().delete("user7").unwrap());
+            Dataset::load(system, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+        assert!(system.client().unwrap().delete("user7").unwrap());
         let ran = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap();
         assert_eq!((ran.count, ran.failures), (OPERATIONS - 2, 2));
         assert!(
@@ -211,16 +220,16 @@ fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2)] target: usize) {
 fn a_run_inserts_new_records_after_those_of_the_run_before() {
     let workload =
         workload("d", &["insertorder=ordered", "insertproportion=1", "readproportion=0"]);
-    with_target(TargetKind::TonnageMemory, |target| {
+    with_target(SystemKind::TonnageMemory, |system| {
         let (mut dataset, _) =
-            Dataset::load(target, &workload.core, &load_plan(false), &NoWatcher).unwrap();
+            Dataset::load(system, &workload.core, &load_plan(false), &NoWatcher).unwrap();
         for _ in 0..2 {
             assert_all_worked(
                 &dataset.run(&workload.core, &run_plan(2), &NoWatcher).unwrap(),
                 OPERATIONS,
             );
         }
-        let mut client = target.client().unwrap();
+        let mut client = system.client().unwrap();
         let is_there = |number: u64| {
             client.read(&format!("user{number}"), None, &mut Record::default()).unwrap()
         };
@@ -234,11 +243,11 @@ fn a_run_inserts_new_records_after_those_of_the_run_before() {
 #[test]
 fn a_part_of_the_records_may_be_loaded() {
     let workload = workload("c", &["insertstart=100", "insertcount=50", "insertorder=ordered"]);
-    with_target(TargetKind::TonnageMemory, |target| {
-        let (loaded, ran) = load_and_run(target, &workload.core, true);
+    with_target(SystemKind::TonnageMemory, |system| {
+        let (loaded, ran) = load_and_run(system, &workload.core, true);
         assert_all_worked(&loaded, 50);
         assert_all_worked(&ran, OPERATIONS);
-        let mut client = target.client().unwrap();
+        let mut client = system.client().unwrap();
         let is_there = |number: u64| {
             client.read(&format!("user{number}"), None, &mut Record::default()).unwrap()
         };
@@ -249,9 +258,9 @@ fn a_part_of_the_records_may_be_loaded() {
 #[test]
 fn a_rate_is_kept_and_intended_times_are_told() {
     let workload = workload("c", &["target=2000", "operationcount=400"]);
-    with_target(TargetKind::TonnageMemory, |target| {
+    with_target(SystemKind::TonnageMemory, |system| {
         let (mut dataset, _) = Dataset::load(
-            target,
+            system,
             &CoreOptions { rate: None, ..workload.core.clone() },
             &load_plan(true),
             &NoWatcher,
@@ -274,8 +283,8 @@ fn a_rate_is_kept_and_intended_times_are_told() {
 
 #[test]
 fn without_a_rate_there_are_no_intended_times() {
-    with_target(TargetKind::TonnageMemory, |target| {
-        let (_, ran) = load_and_run(target, &workload("c", &[]).core, true);
+    with_target(SystemKind::TonnageMemory, |system| {
+        let (_, ran) = load_and_run(system, &workload("c", &[]).core, true);
         assert!(ran.operations.iter().all(|operation| operation.intended.is_none()));
     });
 }
@@ -283,9 +292,9 @@ fn without_a_rate_there_are_no_intended_times() {
 #[test]
 fn a_run_ends_when_its_time_is_over() {
     let workload = workload("c", &["operationcount=0", "maxexecutiontime=1", "target=100"]);
-    with_target(TargetKind::TonnageMemory, |target| {
+    with_target(SystemKind::TonnageMemory, |system| {
         let core = CoreOptions { rate: None, ..workload.core.clone() };
-        let (mut dataset, _) = Dataset::load(target, &core, &load_plan(true), &NoWatcher).unwrap();
+        let (mut dataset, _) = Dataset::load(system, &core, &load_plan(true), &NoWatcher).unwrap();
         let plan = RunPlan { seconds_max: Some(Duration::from_millis(300)), ..run_plan(2) };
         let ran = dataset.run(&workload.core, &plan, &NoWatcher).unwrap();
         assert!(ran.failures == 0 && (1..=100).contains(&ran.count), "{}", ran.count);
@@ -295,9 +304,9 @@ fn a_run_ends_when_its_time_is_over() {
 #[test]
 fn a_run_without_any_end_is_refused() {
     let workload = workload("c", &["operationcount=0"]);
-    with_target(TargetKind::TonnageMemory, |target| {
+    with_target(SystemKind::TonnageMemory, |system| {
         let (mut dataset, _) =
-            Dataset::load(target, &workload.core, &load_plan(true), &NoWatcher).unwrap();
+            Dataset::load(system, &workload.core, &load_plan(true), &NoWatcher).unwrap();
         let error = dataset.run(&workload.core, &run_plan(1), &NoWatcher).unwrap_err().to_string();
         assert!(error.contains("operationcount"), "{error}");
     });
@@ -305,9 +314,9 @@ fn a_run_without_any_end_is_refused() {
 
 #[test]
 fn a_run_on_other_records_than_were_loaded_is_refused() {
-    with_target(TargetKind::TonnageMemory, |target| {
+    with_target(SystemKind::TonnageMemory, |system| {
         let (mut dataset, _) =
-            Dataset::load(target, &workload("a", &[]).core, &load_plan(true), &NoWatcher).unwrap();
+            Dataset::load(system, &workload("a", &[]).core, &load_plan(true), &NoWatcher).unwrap();
         let other = workload("b", &["recordcount=501"]);
         assert!(dataset.run(&other.core, &run_plan(1), &NoWatcher).is_err());
         let same = workload("b", &["requestdistribution=uniform"]);
@@ -318,12 +327,11 @@ fn a_run_on_other_records_than_were_loaded_is_refused() {
 #[test]
 fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
     let workloads = vec![workload("a", &[]), workload("b", &[])];
-    let targets = vec![TargetKind::TonnageMemory, TargetKind::RocksDb];
+    let systems = vec![SystemKind::TonnageMemory, SystemKind::RocksDb];
     let report = bench(YcsbOptions {
         phase: Phase::Run,
         threads: vec![1, 2],
-        repeats: 3,
-        targets,
+        run: RunOptions { repeats: 3, systems, ..RunOptions::default() },
         ..options(workloads)
     })
     .unwrap();
@@ -348,7 +356,7 @@ fn each_count_of_threads_is_a_run_and_a_point_of_the_chart() {
 fn the_load_phase_alone_is_repeated_on_empty_targets() {
     let report = bench(YcsbOptions {
         phase: Phase::Load,
-        repeats: 2,
+        run: RunOptions { repeats: 2, systems: TARGETS.to_vec(), ..RunOptions::default() },
         ..options(vec![workload("a", &["threadcount=2"])])
     })
     .unwrap();
@@ -369,16 +377,18 @@ fn the_load_phase_alone_is_repeated_on_empty_targets() {
 #[test]
 fn ignored_properties_stand_in_the_notes() {
     let workload = workload("c", &["measurementtype=raw"]);
-    let report =
-        bench(YcsbOptions { targets: vec![TargetKind::TonnageMemory], ..options(vec![workload]) })
-            .unwrap();
+    let report = bench(YcsbOptions {
+        run: only(vec![SystemKind::TonnageMemory]),
+        ..options(vec![workload])
+    })
+    .unwrap();
     assert!(report.notes.iter().any(|note| note.contains("measurementtype")), "{:?}", report.notes);
 }
 
 #[rstest]
 #[case(YcsbOptions { workloads: Vec::new(), ..options(Vec::new()) }, "no workload")]
 #[case(options(vec![workload("a", &[]), workload("a", &[])]), "called a")]
-#[case(YcsbOptions { targets: Vec::new(), ..options(vec![workload("a", &[])]) }, "no target")]
+#[case(YcsbOptions { run: only(Vec::new()), ..options(vec![workload("a", &[])]) }, "no target")]
 #[case(YcsbOptions { threads: vec![1, 0], ..options(vec![workload("a", &[])]) }, "0 threads")]
 fn options_that_measure_nothing_are_refused(#[case] options: YcsbOptions, #[case] told: &str) {
     let error = bench(options).unwrap_err().to_string();
@@ -400,8 +410,8 @@ impl crate::measure::Watcher for Cancelled {
 #[test]
 fn a_benchmark_that_is_cancelled_ends_and_says_so() {
     let directory = tempfile::tempdir().unwrap();
-    let place = Place { label: "data".to_owned(), directory: directory.path().to_owned() };
-    let report =
-        run(&YcsbOptions { place, ..options(vec![workload("a", &[])]) }, &Cancelled).unwrap();
+    let run_options = RunOptions::tiny(directory.path());
+    let options = YcsbOptions { run: run_options, ..options(vec![workload("a", &[])]) };
+    let report = run(&options, &Cancelled).unwrap();
     assert!(report.runs.is_empty() && report.notes.iter().any(|note| note.contains("stopped")));
 }

@@ -2,11 +2,11 @@
 
 use tonnage::{Error, Result};
 
-use crate::target::{Client, Target};
+use crate::system::{Client, System};
 
 /// Opens a client for each thread, before any of them begins.
-pub(super) fn clients(target: &dyn Target, threads: usize) -> Result<Vec<Box<dyn Client + '_>>> {
-    (0..threads).map(|_| target.client()).collect()
+pub(super) fn clients(system: &dyn System, threads: usize) -> Result<Vec<Box<dyn Client + '_>>> {
+    (0..threads).map(|_| system.client()).collect()
 }
 
 /// Runs `work` on each item in a thread of its own, and waits for all.

@@ -5,9 +5,9 @@ use tonnage_bench::workload::billion::{self, Api, BillionOptions, Order, Phase};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::{Session, command_line};
+use super::session::Session;
 use crate::args::Globals;
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 use crate::values;
 
 const EXAMPLES: &str = "\
@@ -21,7 +21,7 @@ it needs about 2.2 times 16 + --value-bytes for each.
 
 Examples:
   tonnage bench billion                                   10 M records, all cores, in bulk
-  tonnage bench billion 16 1000000 put                    16 connections, 1 M records, put alone
+  tonnage bench billion --connections 16 --records 1M --phase put   16 connections, 1 M records, put alone
   tonnage bench billion --records 1G --memory 2G --dir /mnt/ssd
   tonnage bench billion --records 1M --api single --durability fsync --seconds-max 60";
 
@@ -31,21 +31,12 @@ Examples:
 #[command(mut_arg("seconds_max", |arg| arg.help("Ends each get and overlap phase after so long; all records are put in any case")))]
 #[command(mut_arg("warm_up", |arg| arg.help("What is measured in the beginning of a get or overlap phase counts only for the series")))]
 pub(crate) struct BillionArgs {
-    /// The same as --connections
-    #[arg(value_name = "CONNECTIONS", conflicts_with = "connections")]
-    first: Option<usize>,
-    /// The same as --records
-    #[arg(value_name = "RECORDS", value_parser = values::count, conflicts_with = "records")]
-    second: Option<u64>,
-    /// The same as --phase
-    #[arg(value_name = "PHASE", value_enum, conflicts_with = "phases")]
-    third: Vec<PhaseName>,
     /// Records to put, and then to get: a number, also as 250k, 10M or 1G [default: 10M]
-    #[arg(long, value_name = "COUNT", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = values::count)]
     records: Option<u64>,
     /// Threads with --api single, streams and requests in flight with --api bulk [default: the
     /// number of cores]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "N")]
     connections: Option<usize>,
     /// What is measured; the records are put in any case [default: all]
     #[arg(long = "phase", value_name = "PHASE", value_enum, value_delimiter = ',')]
@@ -55,22 +46,22 @@ pub(crate) struct BillionArgs {
     api: ApiName,
     /// Bulk calls to put the records with, one after the other; the progress is of records that a
     /// call has acknowledged
-    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     calls: usize,
     /// The order in which keys are put; they are got in another one
     #[arg(long, value_enum, default_value_t)]
     order: OrderName,
     /// Bytes of a value; a key has 16
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "100")]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
-    /// How much of a value compresses away, from 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.5)]
+    /// How much of a value compresses away: 50%, or 0.5
+    #[arg(long, value_name = "PERCENT", value_parser = values::share, default_value = "50%")]
     compressible: f64,
     /// Memory that a bulk call may take, beside --memory; by default the target's own
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     bulk_memory: Option<usize>,
     /// In the overlap phase one of so many operations is a write
-    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     factor: u64,
     #[command(flatten)]
     common: CommonArgs,
@@ -105,7 +96,7 @@ enum OrderName {
 }
 
 impl BillionArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
         let session = Session::start("billion", &self.common, globals, room)?;
@@ -113,36 +104,27 @@ impl BillionArgs {
         session.finish(&report)
     }
 
-    fn options(&self) -> Outcome<BillionOptions> {
+    fn options(&self) -> CliResult<BillionOptions> {
         let default = BillionOptions::default();
         let options = BillionOptions {
-            targets: self.common.targets.clone(),
-            place: self.common.place()?.clone(),
-            records: self.records.or(self.second).unwrap_or(default.records),
+            run: self.common.run_options_of_one_directory()?,
+            records: self.records.unwrap_or(default.records),
             value_bytes: self.value_bytes,
             compressible: self.compressible,
-            connections: self.connections.or(self.first).unwrap_or(default.connections),
+            connections: self.connections.unwrap_or(default.connections),
             phases: self.phases().unwrap_or(default.phases),
             api: self.api.into(),
             bulk_memory_bytes: self.bulk_memory,
             calls: self.calls,
             order: self.order.into(),
             factor: self.factor,
-            memory_bytes: self.common.memory,
-            direct_io: self.common.direct_io,
-            durability: self.common.durability.into(),
-            repeats: self.common.repeats,
-            warm_up: self.common.warm_up,
-            seconds_max: self.common.seconds_max,
-            command: command_line(),
         };
         options.check()?;
         Ok(options)
     }
 
     fn phases(&self) -> Option<Vec<Phase>> {
-        let mut phases: Vec<Phase> =
-            self.phases.iter().chain(&self.third).map(|phase| Phase::from(*phase)).collect();
+        let mut phases: Vec<Phase> = self.phases.iter().map(|phase| Phase::from(*phase)).collect();
         phases.sort();
         phases.dedup();
         (!phases.is_empty()).then_some(phases)

@@ -5,9 +5,9 @@ use tonnage_bench::workload::bulk::{self, BulkBenchOptions, DataKind, KeyOrder, 
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::{Session, command_line};
+use super::session::Session;
 use crate::args::Globals;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CliResult, Failure};
 use crate::values;
 
 const EXAMPLES: &str = "\
@@ -39,19 +39,19 @@ pub(crate) struct BulkArgs {
     )]
     data: Vec<DataName>,
     /// Records that a bulk put puts: a number, also as 250k, 10M or 1G
-    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "1M")]
+    #[arg(long, value_name = "N", value_parser = values::count, default_value = "1M")]
     records: u64,
     /// Bytes of a pair's value, and of a picture
-    #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "100")]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
-    /// How much of a value compresses away, from 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = values::share, default_value_t = 0.5)]
+    /// How much of a value compresses away: 50%, or 0.5
+    #[arg(long, value_name = "PERCENT", value_parser = values::share, default_value = "50%")]
     compressible: f64,
     /// Streams of a bulk put [default: the number of cores]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "N")]
     streams: Option<usize>,
     /// Threads of the loop that runs on several [default: the number of cores]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// Of 100 records that are put, so many are there before; they are overwritten
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
@@ -73,16 +73,16 @@ pub(crate) struct BulkArgs {
     #[arg(long)]
     children: bool,
     /// Keys that a bulk get asks for, if there are so many
-    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "500k")]
+    #[arg(long, value_name = "N", value_parser = values::count, default_value = "500k")]
     gets: u64,
     /// Operations of a loop, if there are so many records or keys
-    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "200k")]
+    #[arg(long, value_name = "N", value_parser = values::count, default_value = "200k")]
     singles: u64,
     /// Operations of a loop of which each waits for the disk
-    #[arg(long, value_name = "COUNT", value_parser = values::count, default_value = "2k")]
+    #[arg(long, value_name = "N", value_parser = values::count, default_value = "2k")]
     singles_fsync: u64,
     /// Requests in flight that bulk gets are measured with, one after another; 0 leaves this out
-    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1,2,4,8")]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2,4,8")]
     parallelism: Vec<usize>,
     /// Durabilities that puts are measured with; the first one is that of the verdict
     #[arg(
@@ -129,7 +129,7 @@ enum KeysName {
 }
 
 impl BulkArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
         let session = Session::start("bulk", &self.common, globals, room)?;
@@ -137,11 +137,10 @@ impl BulkArgs {
         session.finish(&report)
     }
 
-    fn options(&self) -> Outcome<BulkBenchOptions> {
+    fn options(&self) -> CliResult<BulkBenchOptions> {
         let default = BulkBenchOptions::default();
         let options = BulkBenchOptions {
-            targets: self.common.targets.clone(),
-            place: self.common.place()?.clone(),
+            run: self.common.run_options_of_one_directory()?,
             data: once_each("data", self.data.clone())?.into_iter().map(DataKind::from).collect(),
             records: self.records,
             value_bytes: self.value_bytes,
@@ -163,18 +162,12 @@ impl BulkArgs {
                 .map(Into::into)
                 .collect(),
             bulk_memory_bytes: self.bulk_memory,
-            memory_bytes: self.common.memory,
-            direct_io: self.common.direct_io,
-            repeats: self.common.repeats,
-            warm_up: self.common.warm_up,
-            seconds_max: self.common.seconds_max,
-            command: command_line(),
         };
         options.check()?;
         Ok(options)
     }
 
-    fn parallelism(&self) -> Outcome<Vec<usize>> {
+    fn parallelism(&self) -> CliResult<Vec<usize>> {
         if self.parallelism == [0] {
             Ok(Vec::new())
         } else {
@@ -184,7 +177,7 @@ impl BulkArgs {
 }
 
 /// Refuses a list with something in it twice.
-fn once_each<T: PartialEq>(option: &str, all: Vec<T>) -> Outcome<Vec<T>> {
+fn once_each<T: PartialEq>(option: &str, all: Vec<T>) -> CliResult<Vec<T>> {
     if all.iter().enumerate().any(|(place, one)| all[..place].contains(one)) {
         return Err(Failure::usage(format!("--{option}: something is named twice")));
     }

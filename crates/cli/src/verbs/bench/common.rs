@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use tonnage_bench::target::TargetKind;
-use tonnage_bench::workload::Place;
+use tonnage_bench::system::SystemKind;
+use tonnage_bench::workload::{DataDirectory, RunOptions};
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CliResult, Failure};
 use crate::output::OutputArgs;
 use crate::values;
 
@@ -19,11 +19,11 @@ pub(crate) struct CommonArgs {
     /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory, rocksdb (by
     /// itself, the yardstick)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]
-    pub(crate) targets: Vec<TargetKind>,
+    pub(crate) targets: Vec<SystemKind>,
     /// Where the data goes, deleted at the end: a directory that exists, with a label for the
     /// report
     #[arg(long = "dir", value_name = "[LABEL=]DIR", default_value = "data=.", value_parser = place)]
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<DataDirectory>,
     /// Memory of each target for its block cache and memtables together, enforced [default: the
     /// target's own]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
@@ -35,13 +35,13 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) durability: values::Durability,
     /// How often each thing is measured; the median counts, and the spread stands beside it
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = repeats)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = repeats)]
     pub(crate) repeats: usize,
     /// What is measured in the beginning counts only for the series
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = values::seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = values::duration_or_zero)]
     pub(crate) warm_up: Duration,
     /// End each measurement after so long, done or not, the warm-up not counted
-    #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     pub(crate) seconds_max: Option<Duration>,
     /// Directory of the report [default: ./tonnage-bench-reports/WORKLOAD-TIME]
     #[arg(long, value_name = "DIR")]
@@ -54,10 +54,25 @@ pub(crate) struct CommonArgs {
 }
 
 impl CommonArgs {
-    /// The only place, for a workload that has no use for more.
-    pub(crate) fn place(&self) -> Outcome<&Place> {
+    /// The options of the library.
+    pub(crate) fn run_options(&self) -> RunOptions {
+        RunOptions {
+            systems: self.targets.clone(),
+            directories: self.places.clone(),
+            memory_bytes: self.memory,
+            direct_io: self.direct_io,
+            durability: self.durability.into(),
+            repeats: self.repeats,
+            warm_up: self.warm_up,
+            seconds_max: self.seconds_max,
+            command: command_line(),
+        }
+    }
+
+    /// The same for a workload that has no use for several directories.
+    pub(crate) fn run_options_of_one_directory(&self) -> CliResult<RunOptions> {
         match self.places.as_slice() {
-            [place] => Ok(place),
+            [_] => Ok(self.run_options()),
             _ => Err(Failure::usage(
                 "--dir: this workload takes one directory: run it once for each of them",
             )),
@@ -65,7 +80,7 @@ impl CommonArgs {
     }
 
     /// What the types of the options cannot tell.
-    pub(super) fn check(&self) -> Outcome<()> {
+    pub(super) fn check(&self) -> CliResult<()> {
         if let Some(twice) = repeated(&self.targets) {
             return Err(Failure::usage(format!("--target {}: it is named twice", twice.name())));
         }
@@ -76,8 +91,8 @@ impl CommonArgs {
             )));
         }
         // A mount point that is mistyped would measure another disk: nothing is made here.
-        if let Some(place) = self.places.iter().find(|place| !place.directory.is_dir()) {
-            let directory = place.directory.display();
+        if let Some(place) = self.places.iter().find(|place| !place.path.is_dir()) {
+            let directory = place.path.display();
             return Err(Failure::usage(format!(
                 "--dir {directory}: there is no such directory: make it first, or correct its name"
             )));
@@ -86,16 +101,33 @@ impl CommonArgs {
     }
 }
 
+/// The command line as one could type it again.
+fn command_line() -> String {
+    let words = std::env::args().enumerate().map(|(place, word)| match place {
+        0 => "tonnage".to_owned(),
+        _ if word.is_empty() || word.contains(|character: char| !is_plain(character)) => {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+        _ => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a shell takes the character for itself.
+fn is_plain(character: char) -> bool {
+    character.is_alphanumeric() || "-_=./,:%+@".contains(character)
+}
+
 /// The first that stands further ahead already.
 fn repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
     all.iter().enumerate().find(|(place, one)| all[..*place].contains(one)).map(|(_, one)| one)
 }
 
-fn target(text: &str) -> Result<TargetKind, String> {
+fn target(text: &str) -> Result<SystemKind, String> {
     text.parse().map_err(|error: tonnage::Error| error.to_string())
 }
 
-fn place(text: &str) -> Result<Place, String> {
+fn place(text: &str) -> Result<DataDirectory, String> {
     text.parse().map_err(|error: tonnage::Error| error.to_string())
 }
 

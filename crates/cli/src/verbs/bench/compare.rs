@@ -7,7 +7,7 @@ use tonnage_bench::report::{self, Report};
 
 use super::session::make_writable;
 use crate::args::Globals;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 
 const EXAMPLES: &str = "\
@@ -35,7 +35,7 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let (before, after) = (report::read(&self.before)?, report::read(&self.after)?);
         check_workloads(&before, &after)?;
         let comparison = report::compare(&before, &after);
@@ -50,19 +50,19 @@ impl CompareArgs {
         output.write(&table)?;
         output.finish()?;
         for note in comparison.notes() {
-            globals.tell(format_args!("note: {note}"));
+            globals.info(format_args!("note: {note}"));
         }
         if let Some(directory) = &self.report {
             make_writable(directory)?;
             let page = directory.join("compare.html");
             std::fs::write(&page, comparison.html())?;
-            globals.tell(format_args!("comparison: {}", page.display()));
+            globals.info(format_args!("comparison: {}", page.display()));
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
 
-fn check_workloads(before: &Report, after: &Report) -> Outcome<()> {
+fn check_workloads(before: &Report, after: &Report) -> CliResult<()> {
     if before.workload == after.workload {
         return Ok(());
     }

@@ -8,9 +8,9 @@ use tonnage_bench::workload::ycsb::{Requests, Workload};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::{Session, command_line};
+use super::session::Session;
 use crate::args::Globals;
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 
 const EXAMPLES: &str = "\
 Each cell is one of YCSB's workloads (a: half reads, half updates; b: 95 % reads; c: reads) with one distribution of requests on data of one \
@@ -51,7 +51,7 @@ pub(crate) struct MatrixArgs {
     #[arg(long = "size", value_name = "TIMES", value_delimiter = ',', default_value = "0.33,1.3", value_parser = size)]
     sizes: Vec<f64>,
     /// Number of threads [default: the number of cores]
-    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
     /// Go on with the run whose report is in --report: its cells are kept, its data is made again
     #[arg(long, requires = "report")]
@@ -68,13 +68,13 @@ enum Distribution {
 }
 
 impl MatrixArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let mut options = self.options()?;
         let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: true };
         let start = if self.resume { Session::resume } else { Session::start };
         let session = start("matrix", &self.common, globals, room)?;
         options.report_directory = Some(session.report_directory().to_owned());
-        globals.tell(format_args!(
+        globals.info(format_args!(
             "about {} of measuring in all, loading not counted",
             span(options.seconds())
         ));
@@ -82,12 +82,10 @@ impl MatrixArgs {
         session.finish(&report)
     }
 
-    fn options(&self) -> Outcome<MatrixOptions> {
+    fn options(&self) -> CliResult<MatrixOptions> {
         let default = MatrixOptions::default();
         let options = MatrixOptions {
-            targets: self.common.targets.clone(),
-            places: self.common.places.clone(),
-            memory_bytes: self.common.memory.unwrap_or(default.memory_bytes),
+            run: self.common.run_options(),
             sizes: self.sizes.clone(),
             workloads: self.workloads.clone(),
             distributions: self
@@ -96,14 +94,9 @@ impl MatrixArgs {
                 .map(|distribution| (*distribution).into())
                 .collect(),
             threads: if self.threads.is_empty() { default.threads } else { self.threads.clone() },
-            direct_io: self.common.direct_io,
-            durability: self.common.durability.into(),
             cell: self.common.seconds_max.unwrap_or(Duration::ZERO),
-            warm_up: self.common.warm_up,
-            repeats: self.common.repeats,
             report_directory: None,
             resume: self.resume,
-            command: command_line(),
         };
         options.check()?;
         Ok(options)

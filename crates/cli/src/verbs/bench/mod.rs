@@ -9,17 +9,17 @@ mod billion;
 mod bulk;
 mod common;
 mod compare;
-mod containers;
 mod matrix;
 mod room;
 mod session;
+mod tables;
 mod terminal;
 mod ycsb;
 
 use clap::{Args, Subcommand};
 
 use crate::args::Globals;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CliResult, Failure};
 
 const EXAMPLES: &str = "\
 Each workload makes its own data, measures Tonnage and raw RocksDB on it side by side, and writes a directory of reports: \
@@ -48,19 +48,20 @@ enum BenchVerb {
     Matrix(matrix::MatrixArgs),
     Bulk(bulk::BulkArgs),
     Billion(billion::BillionArgs),
-    Containers(containers::ContainersArgs),
+    #[command(alias = "containers")]
+    Tables(tables::TablesArgs),
     Compare(compare::CompareArgs),
 }
 
 impl BenchArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         refuse_store(globals)?;
         match &self.verb {
             BenchVerb::Ycsb(args) => args.run(globals),
             BenchVerb::Matrix(args) => args.run(globals),
             BenchVerb::Bulk(args) => args.run(globals),
             BenchVerb::Billion(args) => args.run(globals),
-            BenchVerb::Containers(args) => args.run(globals),
+            BenchVerb::Tables(args) => args.run(globals),
             BenchVerb::Compare(args) => args.run(globals),
         }
     }
@@ -68,7 +69,7 @@ impl BenchArgs {
 
 /// Who names a store thinks that it will be measured. One that the environment names is for the
 /// other verbs.
-fn refuse_store(globals: &Globals) -> Outcome<()> {
+fn refuse_store(globals: &Globals) -> CliResult<()> {
     let is_set_elsewhere = globals.store == Globals::STORE_DEFAULT
         || std::env::var_os("TONNAGE_STORE").is_some_and(|store| store == globals.store.as_str());
     if !is_set_elsewhere || !globals.data_directories.is_empty() {

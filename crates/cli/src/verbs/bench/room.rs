@@ -1,11 +1,11 @@
 //! Whether the disks have room for a benchmark, told before it begins.
 
 use tonnage_bench::measure::{Disk, Environment};
-use tonnage_bench::target::TargetKind;
-use tonnage_bench::workload::Place;
+use tonnage_bench::system::SystemKind;
+use tonnage_bench::workload::DataDirectory;
 
 use super::common::CommonArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CliResult, Failure};
 
 /// What a benchmark keeps at a time, at most.
 #[derive(Clone, Copy, Debug)]
@@ -22,15 +22,12 @@ impl Room {
     const BYTES_PER_DATA_BYTE: f64 = 2.2;
 
     /// Refuses what would not fit, unless told to go on.
-    pub(super) fn check(self, common: &CommonArgs) -> Outcome<()> {
+    pub(super) fn check(self, common: &CommonArgs) -> CliResult<()> {
         if common.force {
             return Ok(());
         }
-        let directories: Vec<_> = common
-            .places
-            .iter()
-            .map(|place| (place.label.clone(), place.directory.clone()))
-            .collect();
+        let directories: Vec<_> =
+            common.places.iter().map(|place| (place.label.clone(), place.path.clone())).collect();
         let environment = Environment::read(&directories);
         self.check_memory(common, environment.memory_bytes)?;
         common
@@ -40,15 +37,15 @@ impl Room {
             .try_for_each(|(place, disk)| self.check_disk(common, place, disk))
     }
 
-    fn check_disk(self, common: &CommonArgs, place: &Place, disk: &Disk) -> Outcome<()> {
+    fn check_disk(self, common: &CommonArgs, place: &DataDirectory, disk: &Disk) -> CliResult<()> {
         let on_disk =
-            common.targets.iter().filter(|target| **target != TargetKind::TonnageMemory).count();
+            common.targets.iter().filter(|target| **target != SystemKind::TonnageMemory).count();
         let targets = if self.targets_at_once { on_disk } else { on_disk.min(1) };
         let needed = (self.data_bytes as f64 * Self::BYTES_PER_DATA_BYTE) as u64 * targets as u64;
         if needed <= disk.free_bytes {
             return Ok(());
         }
-        let (directory, free) = (place.directory.display(), disk.free_bytes);
+        let (directory, free) = (place.path.display(), disk.free_bytes);
         Err(Failure::usage(format!(
             "--dir {directory}: this needs about {} on disk and {} are free: measure less, make room, or go on with --force",
             size(needed),
@@ -56,9 +53,9 @@ impl Room {
         )))
     }
 
-    fn check_memory(self, common: &CommonArgs, memory_bytes: u64) -> Outcome<()> {
+    fn check_memory(self, common: &CommonArgs, memory_bytes: u64) -> CliResult<()> {
         let needed = (self.data_bytes as f64 * Self::BYTES_PER_DATA_BYTE) as u64;
-        if needed <= memory_bytes || !common.targets.contains(&TargetKind::TonnageMemory) {
+        if needed <= memory_bytes || !common.targets.contains(&SystemKind::TonnageMemory) {
             return Ok(());
         }
         Err(Failure::usage(format!(

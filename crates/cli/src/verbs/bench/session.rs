@@ -13,7 +13,7 @@ use super::common::CommonArgs;
 use super::room::Room;
 use super::terminal::TerminalWatcher;
 use crate::args::Globals;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 
 /// A benchmark that may begin.
@@ -32,7 +32,7 @@ impl<'a> Session<'a> {
         common: &'a CommonArgs,
         globals: &'a Globals,
         room: Room,
-    ) -> Outcome<Self> {
+    ) -> CliResult<Self> {
         let session = Self::resume(workload, common, globals, room)?;
         if session.report_directory.join("report.json").exists() && !common.force {
             let directory = session.report_directory.display();
@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
         common: &'a CommonArgs,
         globals: &'a Globals,
         room: Room,
-    ) -> Outcome<Self> {
+    ) -> CliResult<Self> {
         common.check()?;
         room.check(common)?;
         let report_directory = common.report.clone().unwrap_or_else(|| report_directory(workload));
@@ -69,44 +69,27 @@ impl<'a> Session<'a> {
     }
 
     /// Writes the report, shows its summary, and tells how the run ended.
-    pub(crate) fn finish(self, report: &Report) -> Outcome {
+    pub(crate) fn finish(self, report: &Report) -> CliResult {
         report::write(report, &self.report_directory)?;
         let summary = report::summary(report);
         let mut output = self.common.output.open(summary.schema())?;
         output.write(&summary)?;
         output.finish()?;
         for note in &report.notes {
-            self.globals.tell(format_args!("note: {note}"));
+            self.globals.info(format_args!("note: {note}"));
         }
         self.globals
-            .tell(format_args!("report: {}", self.report_directory.join("report.html").display()));
+            .info(format_args!("report: {}", self.report_directory.join("report.html").display()));
         Ok(self.exit(report))
     }
 
     fn exit(&self, report: &Report) -> Exit {
         match report.runs.iter().map(|run| run.failures).sum() {
             _ if interrupt::is_interrupted() => Exit::Interrupted,
-            0u64 => Exit::Well,
+            0u64 => Exit::Success,
             _ => Exit::Rejected,
         }
     }
-}
-
-/// The command line as one could type it again.
-pub(crate) fn command_line() -> String {
-    let words = std::env::args().enumerate().map(|(place, word)| match place {
-        0 => "tonnage".to_owned(),
-        _ if word.is_empty() || word.contains(|character: char| !is_plain(character)) => {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-        _ => word,
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a shell takes the character for itself.
-fn is_plain(character: char) -> bool {
-    character.is_alphanumeric() || "-_=./,:%+@".contains(character)
 }
 
 /// A directory of its own, named by the time (UTC):
@@ -125,7 +108,7 @@ fn report_directory(workload: &str) -> PathBuf {
 }
 
 /// Makes the directory and tries whether a file can be written there.
-pub(super) fn make_writable(directory: &Path) -> Outcome<()> {
+pub(super) fn make_writable(directory: &Path) -> CliResult<()> {
     let made = std::fs::create_dir_all(directory)
         .and_then(|()| tempfile::NamedTempFile::new_in(directory).map(drop));
     made.map_err(|error| {

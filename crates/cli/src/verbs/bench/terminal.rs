@@ -7,7 +7,7 @@ use tonnage::Cancel;
 use tonnage_bench::measure::Watcher;
 
 use crate::args::Globals;
-use crate::display::{Console, Glimpse, Watch};
+use crate::display::{Console, ProgressSample, Watch};
 use crate::interrupt;
 use crate::values::grouped;
 
@@ -48,7 +48,7 @@ impl Watcher for TerminalWatcher {
         let (seen, name) = (pace.clone(), phase.to_owned());
         let watch = Console::new(&self.globals).watch(move || {
             let (done, per_second) = (seen.done.load(Relaxed), seen.per_second.load(Relaxed));
-            Glimpse {
+            ProgressSample {
                 done,
                 total,
                 text: format!("{name}: {} done, {}/s", grouped(done), grouped(per_second)),
@@ -68,7 +68,7 @@ impl Watcher for TerminalWatcher {
     fn end(&self, summary: &str) {
         let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner).take();
         let name = phase.map(|phase| format!("{}: ", phase.name)).unwrap_or_default();
-        self.globals.tell(format_args!("{name}{summary}"));
+        self.globals.info(format_args!("{name}{summary}"));
     }
 
     fn is_cancelled(&self) -> bool {

@@ -5,9 +5,9 @@ use tonnage_bench::workload::ycsb::{self, Phase, Workload, YcsbOptions};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::{Session, command_line};
+use super::session::Session;
 use crate::args::Globals;
-use crate::exit::Outcome;
+use crate::exit::CliResult;
 use crate::values;
 
 const EXAMPLES: &str = "\
@@ -38,13 +38,13 @@ pub(crate) struct YcsbArgs {
     #[arg(short = 'p', long = "property", value_name = "NAME=VALUE")]
     properties: Vec<String>,
     /// Records that are loaded, the same as -p recordcount: a number, also as 250k or 10M
-    #[arg(long, value_name = "COUNT", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = values::count)]
     records: Option<u64>,
     /// Operations of a run, the same as -p operationcount
-    #[arg(long, value_name = "COUNT", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = values::count)]
     operations: Option<u64>,
     /// Number of threads, each a run of its own [default: the workload's threadcount, or 1]
-    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
     /// What is measured
     #[arg(long, value_enum, default_value_t)]
@@ -68,7 +68,7 @@ enum PhaseName {
 }
 
 impl YcsbArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: false };
         let session = Session::start("ycsb", &self.common, globals, room)?;
@@ -76,27 +76,19 @@ impl YcsbArgs {
         session.finish(&report)
     }
 
-    fn options(&self) -> Outcome<YcsbOptions> {
+    fn options(&self) -> CliResult<YcsbOptions> {
         let options = YcsbOptions {
             workloads: self.workloads()?,
             phase: self.phase.into(),
-            targets: self.common.targets.clone(),
-            place: self.common.place()?.clone(),
-            memory_bytes: self.common.memory,
-            direct_io: self.common.direct_io,
-            durability: self.common.durability.into(),
+            run: self.common.run_options_of_one_directory()?,
             threads: self.threads.clone(),
-            repeats: self.common.repeats,
-            warm_up: self.common.warm_up,
-            seconds_max: self.common.seconds_max,
             bulk_load: self.bulk_load,
-            command: command_line(),
         };
         options.check()?;
         Ok(options)
     }
 
-    fn workloads(&self) -> Outcome<Vec<Workload>> {
+    fn workloads(&self) -> CliResult<Vec<Workload>> {
         let all = ["a", "b", "c", "d", "e", "f"].map(str::to_owned);
         let files = if self.workloads.is_empty() && !self.has_mix() {
             &all

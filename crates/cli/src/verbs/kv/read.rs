@@ -10,7 +10,7 @@ use tonnage::kv::BulkPairs;
 use tonnage::{Depth, Error, Key, KeyRange, PairBatch, PairGetOptions, Result};
 
 use crate::args::Globals;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
 use crate::values::{BytesAs, Direction};
@@ -74,7 +74,7 @@ pub(crate) struct GetArgs {
 }
 
 impl GetArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let Some(pair) = globals.open()?.kv().get(&self.key)? else {
             eprintln!("tonnage: {}: there is no such pair", self.key);
             return Ok(Exit::Rejected);
@@ -85,7 +85,7 @@ impl GetArgs {
             output.bytes(b"\n")?;
         }
         output.finish()?;
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct MultiGetArgs {
 }
 
 impl MultiGetArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = PairGetOptions {
             depth: self.depth.into(),
             range: self.range.range(),
@@ -147,7 +147,7 @@ pub(crate) struct ScanArgs {
 }
 
 impl ScanArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let pairs = globals.open()?.kv().scan(&self.pairs.options())?;
         self.pairs.write(pairs, self.limit)
     }
@@ -162,7 +162,7 @@ impl PairOutputArgs {
         }
     }
 
-    fn write(&self, pairs: BulkPairs, limit: Option<u64>) -> Outcome {
+    fn write(&self, pairs: BulkPairs, limit: Option<u64>) -> CliResult {
         let cancel = interrupt::cancel();
         let schema = self.schema();
         let mut output = self.output.open(schema.clone())?;
@@ -178,7 +178,7 @@ impl PairOutputArgs {
             }
         }
         output.finish()?;
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 
     fn schema(&self) -> SchemaRef {

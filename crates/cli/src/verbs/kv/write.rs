@@ -11,11 +11,11 @@ use tonnage_files::{ReadOptions, Source};
 
 use super::read::{RangeArgs, Scope};
 use crate::args::Globals;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{Input, JobArgs, Target};
-use crate::output::say;
+use crate::output::println;
 use crate::values::{BytesAs, Durability};
-use crate::verbs::put::{WriteArgs, told};
+use crate::verbs::put::{WriteArgs, report_write};
 
 /// Store a value under a key
 #[derive(Args)]
@@ -33,7 +33,7 @@ pub(crate) struct PutArgs {
 }
 
 impl PutArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let value = self.value()?;
         let pairs = globals.open_or_create(true)?.kv();
         let options = self.write.options();
@@ -43,7 +43,11 @@ impl PutArgs {
             (_, _, Some(version)) => pairs.put_if_version(&self.key, &value, version, &options)?,
             _ => WriteResult::Stored { version: pairs.put(&self.key, &value, &options)? },
         };
-        Ok(if told(&self.key.to_string(), written)? { Exit::Well } else { Exit::Rejected })
+        Ok(if report_write(&self.key.to_string(), written)? {
+            Exit::Success
+        } else {
+            Exit::Rejected
+        })
     }
 
     fn value(&self) -> Result<Vec<u8>> {
@@ -80,7 +84,7 @@ pub(crate) struct DeleteArgs {
 }
 
 impl DeleteArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let pairs = globals.open()?.kv();
         let range = self.range.range();
         let deleted = pairs.delete_subtree(
@@ -93,8 +97,8 @@ impl DeleteArgs {
             eprintln!("tonnage: {}: nothing to delete", self.key);
             return Ok(Exit::Rejected);
         }
-        say(format_args!("{}: {deleted} deleted", self.key))?;
-        Ok(Exit::Well)
+        println(format_args!("{}: {deleted} deleted", self.key))?;
+        Ok(Exit::Success)
     }
 }
 
@@ -109,7 +113,7 @@ pub(crate) struct LoadArgs {
 }
 
 impl LoadArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let value_type = match self.values {
             BytesAs::Text => DataType::Utf8,
             BytesAs::Base64 => DataType::Binary,
@@ -129,7 +133,7 @@ impl LoadArgs {
 
 /// Both columns must be there, and of a type that can be read as such; Parquet may hold values as
 /// bytes.
-fn check_columns(wanted: &Schema, source: &str, found: &Schema) -> Outcome<()> {
+fn check_columns(wanted: &Schema, source: &str, found: &Schema) -> CliResult<()> {
     for field in wanted.fields() {
         let found = found.fields().iter().find(|found| found.name() == field.name());
         let Some(found) = found else {

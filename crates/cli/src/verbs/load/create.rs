@@ -6,7 +6,7 @@ use tonnage::{ColumnDefinition, ColumnType, Error, Result, Table, TableDefinitio
 use tonnage_files::{Inferred, NullWords, ReadOptions, Sample, Source, infer_common_schema};
 
 use crate::args::Globals;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CliResult, Failure};
 use crate::values::grouped;
 
 /// A primary key as `--primary-key` gives it.
@@ -22,7 +22,7 @@ impl Key {
 }
 
 /// Reads a primary key as DDL does.
-pub(super) fn parse_key(text: &str) -> Outcome<Key> {
+pub(super) fn parse_key(text: &str) -> CliResult<Key> {
     let wrong = |what: &str| {
         let how = "write it as in CREATE TABLE, for instance 'SHARD(a, b), c', with names that hold blanks in double quotes";
         Failure::usage(format!("--primary-key '{text}': {what}: {how}"))
@@ -40,7 +40,7 @@ pub(super) fn parse_key(text: &str) -> Outcome<Key> {
 }
 
 /// A table that is there already must have the key that was asked for.
-pub(super) fn check_key(table: &Table, key: &Key) -> Outcome<()> {
+pub(super) fn check_key(table: &Table, key: &Key) -> CliResult<()> {
     let schema = table.schema();
     let own: Vec<_> = schema.key_columns().skip(schema.inherited_key_len()).collect();
     let same_columns = own.len() == key.columns.len()
@@ -74,7 +74,7 @@ impl ToMake {
         options: &ReadOptions,
         sample: &Sample,
         ignore_columns: bool,
-    ) -> Outcome<Self> {
+    ) -> CliResult<Self> {
         let found = infer_common_schema(sources, options, sample)?;
         let is_key =
             |field: &Field| key.columns.iter().any(|name| name.eq_ignore_ascii_case(field.name()));
@@ -102,9 +102,9 @@ impl ToMake {
     }
 
     /// Records were rejected: the sample may be why.
-    pub(super) fn tell_of_sample(&self, globals: &Globals) {
+    pub(super) fn note_sample(&self, globals: &Globals) {
         if let Some(records) = self.sample {
-            globals.tell(format_args!(
+            globals.info(format_args!(
                 "hint: the types of {} come from the first {} records; with --sample all they come from all: DROP TABLE, load again",
                 self.definition.path,
                 grouped(records)
@@ -117,7 +117,7 @@ fn check_key_columns(
     key: &Key,
     columns: &[ColumnDefinition],
     records_at: Option<&str>,
-) -> Outcome<()> {
+) -> CliResult<()> {
     let is_there =
         |name: &&String| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let Some(name) = key.columns.iter().find(|name| !is_there(name)) else { return Ok(()) };
@@ -181,7 +181,7 @@ pub(super) fn check_columns(
     source: &str,
     found: &Schema,
     ignore_unknown: bool,
-) -> Outcome<()> {
+) -> CliResult<()> {
     let unknown: Vec<_> = found
         .fields()
         .iter()

@@ -12,10 +12,10 @@ pub(super) struct DocumentArgs {
     /// them
     #[arg(long = "document-column", value_name = "COLUMN")]
     column: Option<String>,
-    /// Where in the documents a column stands: 'maker=vendor.name'; may be given more than once
-    /// [default: the member of the column's name]
-    #[arg(long = "from", value_name = "COLUMN=PLACE", value_parser = place, requires = "column")]
-    places: Vec<(String, Vec<String>)>,
+    /// The JSON path of a column in the documents: 'maker=vendor.name'; may be given more than
+    /// once [default: the member with the name of the column]
+    #[arg(long = "path", alias = "from", value_name = "COLUMN=PATH", value_parser = json_path, requires = "column")]
+    paths: Vec<(String, Vec<String>)>,
     /// Make keys for documents that have none: random ones in a UUID column, the number of the
     /// document in its file in a LONG column
     #[arg(
@@ -24,14 +24,18 @@ pub(super) struct DocumentArgs {
         requires = "column",
         conflicts_with = "resume"
     )]
-    made: Option<String>,
+    generated_key: Option<String>,
 }
 
 impl DocumentArgs {
     /// How documents are read into a table.
     pub(super) fn options(&self) -> Option<DocumentOptions> {
         let column = self.column.clone()?;
-        Some(DocumentOptions { column, places: self.places.clone(), made: self.made.clone() })
+        Some(DocumentOptions {
+            column,
+            paths: self.paths.clone(),
+            generated_key: self.generated_key.clone(),
+        })
     }
 
     /// The same for a table that is to be made: its key columns are members of their own names
@@ -40,10 +44,10 @@ impl DocumentArgs {
         let mut options = self.options()?;
         for name in key.columns() {
             let is_named = |known: &str| known.eq_ignore_ascii_case(name);
-            if !options.made.as_deref().is_some_and(is_named)
-                && !options.places.iter().any(|(known, _)| is_named(known))
+            if !options.generated_key.as_deref().is_some_and(is_named)
+                && !options.paths.iter().any(|(known, _)| is_named(known))
             {
-                options.places.push((name.clone(), vec![name.clone()]));
+                options.paths.push((name.clone(), vec![name.clone()]));
             }
         }
         Some(options)
@@ -51,10 +55,10 @@ impl DocumentArgs {
 }
 
 /// Reads `column=name.name."a name with a . in it"`.
-fn place(text: &str) -> Result<(String, Vec<String>), String> {
+fn json_path(text: &str) -> Result<(String, Vec<String>), String> {
     let wrong = || {
         format!(
-            "'{text}' is no place in a document: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in"
+            "'{text}' is no JSON path of a column: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in"
         )
     };
     let (column, path) = text.split_once('=').ok_or_else(wrong)?;
@@ -75,11 +79,11 @@ fn place(text: &str) -> Result<(String, Vec<String>), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use super::json_path;
 
     #[test]
-    fn places_are_names_parted_by_points() {
-        let read = |text: &str| place(text).map(|(column, names)| (column, names.join("|")));
+    fn json_paths_are_names_separated_by_points() {
+        let read = |text: &str| json_path(text).map(|(column, names)| (column, names.join("|")));
         assert_eq!(read("maker=vendor.name"), Ok(("maker".into(), "vendor|name".into())));
         assert_eq!(read("m=\"a.b\".c"), Ok(("m".into(), "a.b|c".into())));
         for wrong in ["maker", "=a", "m=", "m=a..b", "m=\"a"] {

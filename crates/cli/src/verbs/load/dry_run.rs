@@ -11,7 +11,7 @@ use tonnage::{
 
 use crate::args::Globals;
 use crate::display::Console;
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 use crate::load::{Failures, FileStream, Input, JobArgs, Summary, Target};
 
@@ -20,7 +20,7 @@ pub(super) fn run(
     job: &JobArgs,
     entry: Arc<TableEntry>,
     inputs: Vec<Input>,
-) -> Outcome {
+) -> CliResult {
     let started = Instant::now();
     let cancel = interrupt::cancel();
     let console = Console::new(globals);
@@ -58,12 +58,12 @@ pub(super) fn run(
     let exit = match &stopped {
         Some(failure) => failure.exit,
         None if report.total.failed > 0 => Exit::Rejected,
-        None => Exit::Well,
+        None => Exit::Success,
     };
     let error = stopped.as_ref().map(|failure| failure.error.to_string());
     let summary = Summary::new(&entry.schema.path, &report, &[], exit, error).of_dry_run();
     summary.write(job.summary.as_deref())?;
-    globals.tell(summary);
+    globals.info(summary);
     stopped.map_or(Ok(exit), Err)
 }
 
@@ -73,7 +73,7 @@ fn judge(
     batch: EntryBatch,
     tally: &mut StreamReport,
     failures: &Failures,
-) -> Outcome<()> {
+) -> CliResult<()> {
     let Counts { read, failed, .. } = &mut tally.counts;
     let next = *read;
     *read += batch.payload.len() as u64 + batch.unread.len() as u64;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use tonnage::{Durability, Result};
 
-use super::{BATCH_ROWS, Data, Picks, Share, parts};
+use super::source::{BATCH_ROWS, parts};
+use super::{Data, Picks, Share};
 use crate::generate::{Values, ordered_key};
-use crate::target::{BulkDone, BulkOptions, Client, Feature, KeySource, PairSource, Target};
+use crate::system::{BulkDone, BulkOptions, Client, Feature, KeySource, PairSource, System};
 use crate::workload::bulk::BulkBenchOptions;
 
 /// Pairs. The key of a record is its number in hexadecimal digits, so keys are in the order of
@@ -49,7 +50,7 @@ impl Data for PairData {
         None
     }
 
-    fn define(&self, _target: &dyn Target) -> Result<()> {
+    fn define(&self, _target: &dyn System) -> Result<()> {
         Ok(())
     }
 
@@ -68,7 +69,7 @@ impl Data for PairData {
 
     fn bulk_put(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         places: Range<u64>,
         share: Share,
         streams: usize,
@@ -77,7 +78,7 @@ impl Data for PairData {
         let source = |places| {
             Box::new(Puts { places, share, picks: self.picks, values: self.values.clone() }) as _
         };
-        target.bulk_put_pairs(parts(places, streams).map(source).collect(), options)
+        system.bulk_put_pairs(parts(places, streams).map(source).collect(), options)
     }
 
     fn keys(&self) -> u64 {
@@ -94,11 +95,11 @@ impl Data for PairData {
 
     fn bulk_get(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         keys: u64,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
-        target.bulk_get_pairs(
+        system.bulk_get_pairs(
             Box::new(Gets { places: 0..keys, picks: self.picks, records: self.records }),
             options,
         )

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use tonnage::arrow::array::{BinaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use tonnage::{Durability, Result, Row};
 
-use super::{Data, Picks, Share, batch, column, parts, rows};
+use super::source::{batch, column, parts, rows};
+use super::{Data, Picks, Share};
 use crate::generate::Values;
-use crate::target::{BulkDone, BulkOptions, Client, Feature, Target};
+use crate::system::{BulkDone, BulkOptions, Client, Feature, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
 
 const PHONES: &str = "phones";
@@ -120,9 +121,9 @@ impl Data for Phones {
         Some(Feature::Tables)
     }
 
-    fn define(&self, target: &dyn Target) -> Result<()> {
-        target.define(PHONES_DEFINITION)?;
-        if self.children { target.define(IMAGES_DEFINITION) } else { Ok(()) }
+    fn define(&self, system: &dyn System) -> Result<()> {
+        system.define(PHONES_DEFINITION)?;
+        if self.children { system.define(IMAGES_DEFINITION) } else { Ok(()) }
     }
 
     fn rows_per_record(&self) -> u64 {
@@ -151,7 +152,7 @@ impl Data for Phones {
     /// Phones first, then their pictures: a call puts into one table.
     fn bulk_put(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         places: Range<u64>,
         share: Share,
         streams: usize,
@@ -162,13 +163,13 @@ impl Data for Phones {
             places.filter(move |place| share.holds(*place)).map(move |place| picks.put(place))
         };
         let phones = parts(places.clone(), streams).map(|part| rows(numbers(part), phones_batch));
-        let mut done = target.bulk_put_rows(PHONES, phones.collect(), options)?;
+        let mut done = system.bulk_put_rows(PHONES, phones.collect(), options)?;
         if self.children {
             let images = parts(places, streams).map(|part| {
                 let data = self.clone();
                 rows(numbers(part), move |numbers| data.images_batch(numbers))
             });
-            done.add(&target.bulk_put_rows(IMAGES, images.collect(), options)?);
+            done.add(&system.bulk_put_rows(IMAGES, images.collect(), options)?);
         }
         Ok(done)
     }
@@ -197,12 +198,12 @@ impl Data for Phones {
 
     fn bulk_get(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         keys: u64,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
         let data = self.clone();
         let keys = rows(0..keys, move |places| data.keys_batch(places));
-        target.bulk_get_rows(PHONES, keys, self.child_tables(), options)
+        system.bulk_get_rows(PHONES, keys, self.child_tables(), options)
     }
 }

@@ -7,9 +7,10 @@ use tonnage::arrow::array::{
 };
 use tonnage::{Durability, Result, Row, Value};
 
-use super::{Data, Picks, Share, batch, column, parts, rows};
+use super::source::{batch, column, parts, rows};
+use super::{Data, Picks, Share};
 use crate::generate::mix;
-use crate::target::{BulkDone, BulkOptions, Client, Feature, Target};
+use crate::system::{BulkDone, BulkOptions, Client, Feature, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
 
 const TABLE: &str = "positions";
@@ -142,8 +143,8 @@ impl Data for Positions {
         Some(Feature::Tables)
     }
 
-    fn define(&self, target: &dyn Target) -> Result<()> {
-        target.define(DEFINITION)
+    fn define(&self, system: &dyn System) -> Result<()> {
+        system.define(DEFINITION)
     }
 
     fn rows_per_record(&self) -> u64 {
@@ -162,7 +163,7 @@ impl Data for Positions {
 
     fn bulk_put(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         places: Range<u64>,
         share: Share,
         streams: usize,
@@ -175,7 +176,7 @@ impl Data for Positions {
                 rows_batch,
             )
         };
-        target.bulk_put_rows(TABLE, parts(places, streams).map(source).collect(), options)
+        system.bulk_put_rows(TABLE, parts(places, streams).map(source).collect(), options)
     }
 
     fn keys(&self) -> u64 {
@@ -196,12 +197,12 @@ impl Data for Positions {
 
     fn bulk_get(
         &self,
-        target: &dyn Target,
+        system: &dyn System,
         keys: u64,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
         let data = *self;
-        target.bulk_get_rows(
+        system.bulk_get_rows(
             TABLE,
             rows(0..keys, move |places| data.keys_batch(places)),
             &[],

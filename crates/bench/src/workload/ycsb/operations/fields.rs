@@ -5,7 +5,7 @@ use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
 use crate::generate::{Uniform, Values, Zipfian, fnv1a_64, mix};
-use crate::target::Record;
+use crate::system::Record;
 use crate::workload::ycsb::{CoreOptions, Lengths};
 
 /// Makes values of fields: random ones, or with `dataintegrity` ones that follow from the key and

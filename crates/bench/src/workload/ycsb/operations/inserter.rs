@@ -7,7 +7,7 @@ use tonnage::Result;
 use super::fields::Fields;
 use super::names::Names;
 use crate::generate::mix;
-use crate::target::{Client, Record};
+use crate::system::{Client, Record};
 use crate::workload::ycsb::CoreOptions;
 
 /// Makes records by number, in buffers that are used again.

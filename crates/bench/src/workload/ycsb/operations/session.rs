@@ -9,7 +9,7 @@ use super::chooser::RecordChooser;
 use super::fields::{Fields, Length};
 use super::names::Names;
 use crate::generate::{AcknowledgedCounter, Claim, Discrete, Sequential, Uniform, mix};
-use crate::target::{Client, Record};
+use crate::system::{Client, Record};
 use crate::workload::ycsb::CoreOptions;
 
 /// What the threads of a run share.
@@ -64,7 +64,7 @@ impl<'a> CoreWorkload<'a> {
     }
 }
 
-/// One thread: draws what comes next, then does it, so that only the target's own time is measured.
+/// One thread: draws what comes next, then does it, so that only the system's own time is measured.
 pub(in crate::workload::ycsb) struct Session<'a> {
     options: &'a CoreOptions,
     inserts: &'a AcknowledgedCounter,
@@ -140,7 +140,7 @@ impl Session<'_> {
     /// Does what was drawn.
     ///
     /// # Errors
-    /// Those of the target; `NotFound` for a record that should be there, as YCSB has it;
+    /// Those of the system; `NotFound` for a record that should be there, as YCSB has it;
     /// `Corruption` for one that is not as it was written, if that is checked.
     pub(in crate::workload::ycsb) fn perform(&mut self, operation: Operation) -> Result<()> {
         match operation {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tonnage::Result;
 
 use super::Inserter;
-use crate::target::{Record, RecordSource};
+use crate::system::{Record, RecordSource};
 
 /// Records of a range of numbers, some thousand at a time.
 pub(in crate::workload::ycsb) struct CoreSource {

@@ -1,0 +1,103 @@
+//! RocksDB by itself, as a careful user sets it up: the yardstick. Beside the engine this folder is
+//! all that knows RocksDB.
+//!
+//! | what | how |
+//! |---|---|
+//! | records | in a column family of their own: fields end to end, each led by its length |
+//! | update | read, merged and put, as YCSB's own binding for RocksDB does |
+//! | bulk put | write batches of a thousand from as many threads as there are sources |
+//! | bulk get | sorted, batched multi-gets of a thousand keys from as many threads as there are cores |
+//! | durability | the log is on; `none` and `write` hand it to the operating system, `fsync` syncs it |
+
+mod bulk;
+mod client;
+mod database;
+mod options;
+mod record;
+
+use rocksdb::WaitForCompactOptions;
+use tonnage::Result;
+
+pub(super) use self::database::Raw;
+use self::database::translate;
+use super::{
+    BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
+    RecordSource, System, SystemKind,
+};
+
+impl System for Raw {
+    fn name(&self) -> &str {
+        SystemKind::RocksDb.name()
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        self.settings.clone()
+    }
+
+    fn offers(&self, feature: Feature) -> bool {
+        feature == Feature::Durable
+    }
+
+    /// The column family is there already.
+    fn create_records(&self, _shape: &RecordShape) -> Result<()> {
+        Ok(())
+    }
+
+    fn client(&self) -> Result<Box<dyn Client + '_>> {
+        Ok(Box::new(client::RawClient::new(self)))
+    }
+
+    fn bulk_put_records(
+        &self,
+        _shape: &RecordShape,
+        sources: Vec<Box<dyn RecordSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
+        bulk::put(
+            &self.db,
+            self.records(),
+            sources.into_iter().map(bulk::Source::Records).collect(),
+            options,
+        )
+    }
+
+    fn bulk_put_pairs(
+        &self,
+        sources: Vec<Box<dyn PairSource>>,
+        options: &BulkOptions,
+    ) -> Result<BulkDone> {
+        bulk::put(
+            &self.db,
+            self.pairs(),
+            sources.into_iter().map(bulk::Source::Pairs).collect(),
+            options,
+        )
+    }
+
+    fn bulk_get_pairs(&self, keys: Box<dyn KeySource>, options: &BulkOptions) -> Result<BulkDone> {
+        bulk::get(&self.db, self.pairs(), keys, options)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.db.flush_wal(true).map_err(translate)
+    }
+
+    /// Memtables are flushed first, so that all data lies in data files, as it does after a load of
+    /// Tonnage's.
+    fn settle(&self) -> Result<()> {
+        let mut options = WaitForCompactOptions::default();
+        options.set_flush(true);
+        self.db.wait_for_compact(&options).map_err(translate)
+    }
+
+    fn gauges(&self) -> Result<Gauges> {
+        Ok(Gauges {
+            disk_bytes: self.property("rocksdb.total-sst-files-size")?,
+            memtable_bytes: self.property("rocksdb.cur-size-all-mem-tables")?,
+            cache_bytes: self.cache.get_usage() as u64,
+            compaction_pending_bytes: self.property("rocksdb.estimate-pending-compaction-bytes")?,
+            stalled: self.property("rocksdb.is-write-stopped")? > 0
+                || self.property("rocksdb.actual-delayed-write-rate")? > 0,
+        })
+    }
+}

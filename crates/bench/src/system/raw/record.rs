@@ -1,0 +1,78 @@
+//! Records as values: each field led by its length.
+
+use tonnage::{Error, Result};
+
+use crate::system::Record;
+
+const LEN_BYTES: usize = 4;
+
+/// Writes fields into `value`, which is cleared first.
+pub(super) fn encode<'f>(fields: impl Iterator<Item = &'f [u8]>, value: &mut Vec<u8>) {
+    value.clear();
+    for field in fields {
+        value.extend_from_slice(&(field.len() as u32).to_le_bytes());
+        value.extend_from_slice(field);
+    }
+}
+
+/// Appends all fields, or those asked for in that order, to `into`.
+pub(super) fn decode(value: &[u8], fields: Option<&[usize]>, into: &mut Record) -> Result<()> {
+    match fields {
+        None => each(value).try_for_each(|field| field.map(|bytes| into.push(bytes))),
+        Some(wanted) => wanted.iter().try_for_each(|wanted| {
+            let field = each(value)
+                .nth(*wanted)
+                .ok_or_else(|| Error::invalid(format!("a record has no field {wanted}")))?;
+            field.map(|bytes| into.push(bytes))
+        }),
+    }
+}
+
+/// The fields of a value.
+fn each(mut value: &[u8]) -> impl Iterator<Item = Result<&[u8]>> {
+    std::iter::from_fn(move || {
+        if value.is_empty() {
+            return None;
+        }
+        let field = split(value);
+        value = field.map_or(&[], |(_, rest)| rest);
+        Some(
+            field.map(|(field, _)| field).ok_or_else(|| Error::corruption("a record is cut short")),
+        )
+    })
+}
+
+fn split(value: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = value.split_first_chunk::<LEN_BYTES>()?;
+    rest.split_at_checked(u32::from_le_bytes(*len) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn fields_come_back_as_they_went_in(fields: Vec<Vec<u8>>) {
+            let (mut value, mut record) = (Vec::new(), Record::default());
+            encode(fields.iter().map(Vec::as_slice), &mut value);
+            decode(&value, None, &mut record).unwrap();
+            prop_assert!(record.fields().eq(fields.iter().map(Vec::as_slice)));
+        }
+
+        #[test]
+        fn any_bytes_are_a_record_or_an_error(value: Vec<u8>) {
+            let _ = decode(&value, None, &mut Record::default());
+        }
+    }
+
+    #[test]
+    fn fields_are_given_in_the_order_asked_for() {
+        let (mut value, mut record) = (Vec::new(), Record::default());
+        encode([&b"a"[..], b"bb", b"ccc"].into_iter(), &mut value);
+        decode(&value, Some(&[2, 0]), &mut record).unwrap();
+        assert!(record.fields().eq([&b"ccc"[..], b"a"]));
+    }
+}

@@ -1,0 +1,250 @@
+//! What a run of `bench billion` comes to.
+
+use std::collections::BTreeMap;
+
+use tonnage::Result;
+
+use super::options::{Api, BillionOptions, Phase};
+use crate::measure::Measured;
+use crate::report::{Chart, ChartKind, ChartSeries, ProgressPoint, Report, Run};
+use crate::system::System;
+use crate::workload::options::bytes_or_default;
+
+/// What was measured so far.
+pub(super) struct Summary<'a> {
+    options: &'a BillionOptions,
+    /// By system and phase.
+    samples: BTreeMap<(String, Phase), Samples>,
+}
+
+/// The repeats of one phase on one system.
+#[derive(Clone, Default)]
+struct Samples {
+    repeats: Vec<Measured>,
+    settle_seconds: Vec<f64>,
+}
+
+impl<'a> Summary<'a> {
+    pub(super) fn new(options: &'a BillionOptions) -> Self {
+        Summary { options, samples: BTreeMap::new() }
+    }
+
+    /// Takes in one more repeat; the run of its system and phase is made anew.
+    pub(super) fn add(
+        &mut self,
+        report: &mut Report,
+        system: &dyn System,
+        phase: Phase,
+        measured: Measured,
+        settle_seconds: f64,
+    ) -> Result<()> {
+        let settled_bytes = system.gauges()?.disk_bytes;
+        let samples = self.samples.entry((system.name().to_owned(), phase)).or_default();
+        samples.repeats.push(measured);
+        samples.settle_seconds.push(settle_seconds);
+        let run = samples.clone().into_run(self.options, system, phase, settled_bytes);
+        let is_same = |known: &&mut Run| (&known.target, &known.name) == (&run.target, &run.name);
+        match report.runs.iter_mut().find(is_same) {
+            Some(known) => *known = run,
+            None => report.runs.push(run),
+        }
+        Ok(())
+    }
+
+    /// Adds charts and notes.
+    pub(super) fn finish(&self, report: &mut Report, was_cancelled: bool) {
+        report.runs.sort_by_key(phase_place);
+        let charts = self.options.phases.iter().filter_map(|phase| race(*phase, &report.runs));
+        report.charts = charts.collect();
+        report.notes.extend(notes(self.options, was_cancelled));
+    }
+}
+
+impl Samples {
+    fn into_run(
+        self,
+        options: &BillionOptions,
+        system: &dyn System,
+        phase: Phase,
+        settled_bytes: u64,
+    ) -> Run {
+        let labels =
+            [("phase", phase.name()), ("api", options.api.name()), ("order", options.order.name())];
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let name = format!("{} {} / {}", options.api.name(), phase.name(), options.order.name());
+        let mut run = Run::from_repeats(&name, labels, system, options.connections, self.repeats);
+        run.figures.insert("settled_disk_bytes".to_owned(), settled_bytes as f64);
+        run.figures.insert("settle_seconds".to_owned(), mean(&self.settle_seconds));
+        if let Some(tenths) = Tenths::of(&run.progress) {
+            run.figures.extend(tenths.figures());
+        }
+        run
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn phase_place(run: &Run) -> usize {
+    let phase = run.labels.get("phase").map(String::as_str);
+    [Phase::Put, Phase::Get, Phase::Overlap]
+        .iter()
+        .position(|known| Some(known.name()) == phase)
+        .unwrap_or(usize::MAX)
+}
+
+/// The rate of each tenth of the work.
+struct Tenths([f64; 10]);
+
+impl Tenths {
+    /// None when the work did not come to its end.
+    fn of(progress: &[ProgressPoint]) -> Option<Self> {
+        let mut rates = [0.0; 10];
+        for (tenth, rate) in rates.iter_mut().enumerate() {
+            let from = 10.0 * tenth as f64;
+            *rate = rate_between(progress, from, from + 10.0)?;
+        }
+        Some(Self(rates))
+    }
+
+    /// How much slower the last tenth went than the first. A slow start would hide a slow end, so
+    /// the extremes stand beside it.
+    fn figures(&self) -> [(String, f64); 5] {
+        let Self(rates) = self;
+        let (first, last) = (rates[0], rates[9]);
+        [
+            ("fall_off_percent", 100.0 * (1.0 - last / first)),
+            ("first_tenth_per_second", first),
+            ("last_tenth_per_second", last),
+            ("fastest_tenth_per_second", rates.iter().copied().fold(first, f64::max)),
+            ("slowest_tenth_per_second", rates.iter().copied().fold(first, f64::min)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+    }
+}
+
+/// The rate over a part of the work: the work by the time it took, not the mean of rates.
+fn rate_between(progress: &[ProgressPoint], from: f64, to: f64) -> Option<f64> {
+    let starts = std::iter::once(0.0).chain(progress.iter().map(|point| point.percent));
+    let (mut work, mut time) = (0.0, 0.0);
+    for (start, point) in starts.zip(progress) {
+        let inside = point.percent.min(to) - start.max(from);
+        if inside > 0.0 && point.throughput > 0.0 {
+            work += inside;
+            time += inside / point.throughput;
+        }
+    }
+    // A curve with holes in the tenth, or one that stops before, tells nothing of it.
+    (work >= 0.8 * (to - from)).then(|| work / time)
+}
+
+/// Rate against progress, a line for each system: who is first at 100 per cent, and who tires on
+/// the way.
+fn race(phase: Phase, runs: &[Run]) -> Option<Chart> {
+    let runs =
+        runs.iter().filter(|run| run.labels.get("phase").map(String::as_str) == Some(phase.name()));
+    let line = |run: &Run| ChartSeries {
+        name: run.target.clone(),
+        points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
+    };
+    let series: Vec<_> = runs.filter(|run| !run.progress.is_empty()).map(line).collect();
+    (!series.is_empty()).then(|| Chart {
+        title: format!("Race to 100 per cent: {}", phase.name()),
+        kind: ChartKind::Lines,
+        x_label: "records done, per cent".to_owned(),
+        y_label: "records/s".to_owned(),
+        categories: Vec::new(),
+        series,
+    })
+}
+
+/// The options as names and values.
+pub(super) fn settings(options: &BillionOptions) -> BTreeMap<String, String> {
+    let phases: Vec<_> = options.phases.iter().map(|phase| phase.name()).collect();
+    options.run.settings([
+        ("bulk_memory_bytes", bytes_or_default(options.bulk_memory_bytes)),
+        ("records", options.records.to_string()),
+        ("key_bytes", "16".to_owned()),
+        ("value_bytes", options.value_bytes.to_string()),
+        ("compressible", options.compressible.to_string()),
+        ("connections", options.connections.to_string()),
+        ("phases", phases.join(", ")),
+        ("api", options.api.name().to_owned()),
+        ("calls", options.calls.to_string()),
+        ("order", options.order.name().to_owned()),
+        ("factor", options.factor.to_string()),
+        ("data_bytes", options.data_bytes().to_string()),
+    ])
+}
+
+fn notes(options: &BillionOptions, was_cancelled: bool) -> Vec<String> {
+    let mut notes = vec![
+        "The put phase ends when all records are on the disk. What a target tidies up after a phase is not in its rate: it is told as \
+         settle_seconds, and the next phase begins after it."
+            .to_owned(),
+        "Every record is got once, in another order than it was put in; one that is not found counts as a failure.".to_owned(),
+    ];
+    if options.api == Api::Bulk {
+        notes.push(format!(
+            "The records are put in {} bulk calls; a record counts for the progress of the put when its call has returned.",
+            options.calls
+        ));
+    }
+    if was_cancelled {
+        notes.push("Interrupted: the phase that was under way counts as far as it came, later ones are missing.".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(points: &[(f64, f64)]) -> Vec<ProgressPoint> {
+        points
+            .iter()
+            .map(|(percent, throughput)| ProgressPoint {
+                percent: *percent,
+                throughput: *throughput,
+            })
+            .collect()
+    }
+
+    fn figure(progress: &[ProgressPoint], name: &str) -> f64 {
+        Tenths::of(progress)
+            .unwrap()
+            .figures()
+            .into_iter()
+            .find(|(known, _)| known == name)
+            .unwrap()
+            .1
+    }
+
+    #[test]
+    fn the_fall_off_compares_the_last_tenth_with_the_first() {
+        let falling = curve(&[(10.0, 1_000.0), (90.0, 900.0), (100.0, 750.0)]);
+        assert!((figure(&falling, "fall_off_percent") - 25.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_slow_start_does_not_hide_a_slow_end() {
+        let uneven = curve(&[(10.0, 500.0), (90.0, 1_000.0), (100.0, 500.0)]);
+        assert!(figure(&uneven, "fall_off_percent").abs() < 1e-9);
+        assert!((figure(&uneven, "fastest_tenth_per_second") - 1_000.0).abs() < 1e-9);
+        assert!((figure(&uneven, "slowest_tenth_per_second") - 500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn within_a_tenth_slow_parts_weigh_by_their_time() {
+        let uneven = curve(&[(5.0, 1_000.0), (10.0, 250.0), (100.0, 400.0)]);
+        assert!((rate_between(&uneven, 0.0, 10.0).unwrap() - 400.0).abs() < 1e-9);
+        assert!(figure(&uneven, "fall_off_percent").abs() < 1e-9);
+    }
+
+    #[test]
+    fn work_that_was_broken_off_has_no_fall_off() {
+        assert!(Tenths::of(&curve(&[(10.0, 1_000.0), (50.0, 900.0)])).is_none());
+        assert!(Tenths::of(&[]).is_none());
+    }
+}

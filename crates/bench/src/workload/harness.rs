@@ -1,0 +1,94 @@
+//! A benchmark under way: systems that are opened and go away again, and the report that grows.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use tonnage::Result;
+
+use super::{DataDirectory, RunOptions, Scratch};
+use crate::measure::{Environment, Watcher};
+use crate::report::{Report, Run};
+use crate::system::{System, SystemKind, SystemSpec};
+
+/// A benchmark under way.
+pub(super) struct Harness<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) watcher: &'a dyn Watcher,
+    pub(super) report: Report,
+    workload: &'static str,
+    opened: Cell<usize>,
+}
+
+/// A system with its data, which goes away with it.
+pub(super) struct Opened {
+    // Dropped first: a system is closed before its directory goes.
+    pub(super) system: Box<dyn System>,
+    _scratch: Scratch,
+}
+
+impl<'a> Harness<'a> {
+    /// Begins a report on this machine.
+    pub(super) fn start(
+        workload: &'static str,
+        options: &'a RunOptions,
+        settings: BTreeMap<String, String>,
+        watcher: &'a dyn Watcher,
+    ) -> Self {
+        let directories: Vec<_> = options
+            .directories
+            .iter()
+            .map(|directory| (directory.label.clone(), directory.path.clone()))
+            .collect();
+        let environment = Environment::read(&directories);
+        let report = Report::new(workload, &options.command, settings, environment);
+        Harness { options, watcher, report, workload, opened: Cell::new(0) }
+    }
+
+    /// Whether nothing further is to be measured.
+    pub(super) fn is_over(&self) -> bool {
+        self.watcher.is_cancelled()
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        self.report.notes.push(note);
+    }
+
+    pub(super) fn add(&mut self, run: Run) {
+        self.report.runs.push(run);
+    }
+
+    /// Opens an empty system in the first directory.
+    pub(super) fn open(&self, kind: SystemKind) -> Result<Opened> {
+        self.open_in(kind, &self.options.directories[0])
+    }
+
+    /// Opens an empty system.
+    pub(super) fn open_in(&self, kind: SystemKind, place: &DataDirectory) -> Result<Opened> {
+        self.opened.set(self.opened.get() + 1);
+        let scratch =
+            place.scratch(&format!("{}-{}-{}", self.workload, kind.name(), self.opened.get()))?;
+        let spec = SystemSpec {
+            memory_bytes: self.options.memory_bytes,
+            direct_io: self.options.direct_io,
+            durability: self.options.durability,
+            ..SystemSpec::new(kind, scratch.path().join("data"))
+        };
+        Ok(Opened { system: spec.open()?, _scratch: scratch })
+    }
+}
+
+/// Waits until a system has nothing left to tidy up, so that one phase does not pay for another.
+/// Tells how many seconds it took.
+pub(super) fn settle(system: &dyn System, name: &str, watcher: &dyn Watcher) -> Result<f64> {
+    if watcher.is_cancelled() {
+        return Ok(0.0);
+    }
+    watcher.begin(&format!("settle {name}"), None);
+    let started = Instant::now();
+    system.sync()?;
+    system.settle()?;
+    let seconds = started.elapsed().as_secs_f64();
+    watcher.end(&format!("{seconds:.1} s"));
+    Ok(seconds)
+}

@@ -1,0 +1,112 @@
+//! Rows in and out: all in one call, or one by one.
+
+use tonnage::{Error, Result};
+
+use super::rows::{Shape, SmallTables};
+use super::{Size, Subject, TablesOptions, summary};
+use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
+use crate::report::Run;
+use crate::system::{BulkDone, BulkOptions, Client, System};
+use crate::workload::one_by_one::one_by_one;
+
+/// One by one, or all in one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Single,
+    Multi,
+}
+
+impl Method {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Method::Single => "one by one",
+            Method::Multi => "one call",
+        }
+    }
+}
+
+/// What is measured: so many tables, in or out, one by one or all at once.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) options: &'a TablesOptions,
+    pub(super) system: &'a dyn System,
+    pub(super) watcher: &'a dyn Watcher,
+    pub(super) size: Size,
+    /// [`Subject::Put`] or [`Subject::Get`].
+    pub(super) subject: Subject,
+    pub(super) method: Method,
+}
+
+impl Call<'_> {
+    pub(super) fn run(&self) -> Result<Run> {
+        let case = summary::case_name(self.subject, self.size);
+        let name = summary::run_name(&case, self.method.name());
+        let repeats = (0..self.options.run.repeats)
+            .map(|repeat| self.repeat(&name, repeat))
+            .collect::<Result<Vec<_>>>()?;
+        let labels = summary::labels(self.subject, &case, self.method.name(), Some(self.size));
+        Ok(Run::from_repeats(&name, labels, self.system, 1, repeats))
+    }
+
+    fn repeat(&self, name: &str, repeat: usize) -> Result<Measured> {
+        let Size { tables, rows } = self.size;
+        let method = if self.method == Method::Single { "single" } else { "multi" };
+        let prefix = format!("{}_{method}_{tables}_{rows}_{repeat}", self.subject);
+        let tables = SmallTables::new(&Shape::new(self.options.key), &prefix, self.size);
+        tables.define(self.system)?;
+        if self.subject == Subject::Get {
+            self.system.multi_put(tables.batches()?, &self.bulk_options(&|_, _| {}))?;
+        }
+        let plan = MeasurePlan {
+            phase: format!("{} {name}", self.system.name()),
+            operations: vec![if self.subject == Subject::Put { "PUT" } else { "GET" }],
+            total: Some(tables.rows()),
+            ..MeasurePlan::default()
+        };
+        measure(&plan, self.system, self.watcher, |meter| match self.method {
+            Method::Single => self.one_by_one(meter, &tables),
+            Method::Multi => self.at_once(meter, &tables),
+        })
+    }
+
+    fn one_by_one(&self, meter: &Meter<'_>, tables: &SmallTables) -> Result<()> {
+        let durability = self.options.run.durability;
+        let each = |client: &mut dyn Client, number| {
+            let (name, place) = (tables.name(number), tables.place(number));
+            if self.subject == Subject::Put {
+                return client.put_row(name, &tables.shape.row(place), durability);
+            }
+            match client.get_rows(name, &tables.shape.key(place), &[])? {
+                1 => Ok(()),
+                found => Err(Error::internal(format!("a key of {name} finds {found} rows"))),
+            }
+        };
+        one_by_one(meter, self.system, 1, tables.rows(), each)
+    }
+
+    fn at_once(&self, meter: &Meter<'_>, tables: &SmallTables) -> Result<()> {
+        let progress = |rows, bytes| meter.add(rows, bytes);
+        let options = self.bulk_options(&progress);
+        let BulkDone { rows, .. } = match self.subject {
+            Subject::Put => self.system.multi_put(tables.batches()?, &options)?,
+            _ => self.system.multi_get(tables.keys()?, &options)?,
+        };
+        if rows != tables.rows() {
+            meter.fail(
+                rows.abs_diff(tables.rows()),
+                &format!("{rows} of {} rows went by", tables.rows()),
+            );
+        }
+        Ok(())
+    }
+
+    fn bulk_options<'p>(&self, progress: &'p (dyn Fn(u64, u64) + Sync)) -> BulkOptions<'p> {
+        BulkOptions {
+            durability: self.options.run.durability,
+            memory_bytes_max: None,
+            parallelism: None,
+            overwrite: false,
+            progress,
+        }
+    }
+}

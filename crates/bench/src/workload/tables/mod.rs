@@ -1,0 +1,76 @@
+//! `bench tables`: many small tables in one call, against one by one.
+//!
+//! 1. Put: ten thousand rows of one table, ten thousand and a hundred thousand of each of ten,
+//!    mixed as they come in from a queue: a loop of single puts, and one multi put. New tables
+//!    for each repeat.
+//! 2. Get: rows by their keys: a loop of single gets, and one multi get.
+//! 3. Queries over ten and a hundred tables, and over a large table beside them: see `queries`.
+
+mod call;
+mod options;
+mod queries;
+mod rows;
+mod subject;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use tonnage::Result;
+
+use self::call::{Call, Method};
+use self::options::Size;
+pub use self::options::{TableKey, TablesOptions};
+use self::queries::Queries;
+pub use self::subject::Subject;
+use crate::measure::Watcher;
+use crate::report::Report;
+use crate::system::{Feature, SystemKind};
+use crate::workload::harness::Harness;
+
+/// Measures what is wanted on each system.
+///
+/// # Errors
+/// `Invalid` for options that do not fit together, and what stops a system as a whole.
+pub fn run(options: &TablesOptions, watcher: &dyn Watcher) -> Result<Report> {
+    options.check()?;
+    let mut harness = Harness::start("tables", &options.run, summary::settings(options), watcher);
+    for kind in &options.run.systems {
+        let first = harness.report.runs.len();
+        run_system(options, *kind, &mut harness)?;
+        harness.report.runs[first..].sort_by_key(|run| {
+            Subject::ALL.iter().position(|subject| subject.name() == run.labels["subject"])
+        });
+    }
+    summary::add_to(&mut harness.report);
+    Ok(harness.report)
+}
+
+fn run_system(options: &TablesOptions, kind: SystemKind, harness: &mut Harness<'_>) -> Result<()> {
+    let opened = harness.open(kind)?;
+    let (system, watcher) = (&*opened.system, harness.watcher);
+    if !system.offers(Feature::MultiTable) {
+        harness.note(format!(
+            "{} does not offer calls over several tables: it was left out.",
+            kind.name()
+        ));
+        return Ok(());
+    }
+    for (subject, sizes) in
+        [(Subject::Put, options.put_sizes()), (Subject::Get, options.get_sizes())]
+    {
+        for size in sizes.into_iter().filter(|_| options.wants(subject)) {
+            for method in [Method::Single, Method::Multi] {
+                if !harness.is_over() {
+                    let call = Call { options, system, watcher, size, subject, method };
+                    harness.add(call.run()?);
+                }
+            }
+        }
+    }
+    if system.offers(Feature::Queries) {
+        Queries { options, system, watcher }.run(&mut harness.report)
+    } else {
+        harness.note(format!("{} does not offer queries: they were left out.", kind.name()));
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! What `bench tables` is asked to do.
+
+use std::time::Duration;
+
+use tonnage::{Error, Result};
+
+use super::Subject;
+use crate::system::SystemKind;
+use crate::workload::RunOptions;
+use crate::workload::options::check_counts;
+
+/// What `bench tables` is asked to do.
+#[derive(Clone, Debug)]
+pub struct TablesOptions {
+    /// What every workload is told.
+    pub run: RunOptions,
+    /// What is measured.
+    pub subjects: Vec<Subject>,
+    /// SmallTables of the larger case of puts and gets; the smaller one has one. The fewer
+    /// tables of queries.
+    pub tables: usize,
+    /// The more tables of queries.
+    pub tables_many: usize,
+    /// Rows of each table.
+    pub rows: u64,
+    /// Rows of each table where there are large ones, too: put in one call, and selected.
+    pub rows_large: u64,
+    /// Queries of one row that make one call.
+    pub queries: usize,
+    /// Rows of the tables beside the tables, for keys in a list, scans and the index.
+    pub table_rows: u64,
+    /// Keys in a list.
+    pub list_keys: u64,
+    /// What a row is known by.
+    pub key: TableKey,
+    /// How long the same queries are asked again and again in each repeat; once at least.
+    pub window: Duration,
+}
+
+/// What a row of a table is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKey {
+    /// A number, which joins the other columns.
+    Id,
+    /// Its name.
+    Name,
+}
+
+/// Some tables of so many rows each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) tables: usize,
+    pub(super) rows: u64,
+}
+
+impl Default for TablesOptions {
+    fn default() -> Self {
+        TablesOptions {
+            run: RunOptions {
+                systems: vec![SystemKind::TonnageRocksDb],
+                repeats: 5,
+                ..RunOptions::default()
+            },
+            subjects: Subject::ALL.to_vec(),
+            tables: 10,
+            tables_many: 100,
+            rows: 10_000,
+            rows_large: 100_000,
+            queries: 100,
+            table_rows: 1_000_000,
+            list_keys: 100_000,
+            key: TableKey::Name,
+            window: Duration::from_millis(500),
+        }
+    }
+}
+
+impl TablesOptions {
+    /// Whether something is to be measured.
+    pub(super) fn wants(&self, subject: Subject) -> bool {
+        self.subjects.contains(&subject)
+    }
+
+    /// About how many bytes a system holds in the end.
+    pub fn data_bytes(&self) -> u64 {
+        // Two methods, each repeat with tables of its own.
+        let calls = |subject: Subject, sizes: &[Size]| {
+            if self.wants(subject) {
+                rows_in(sizes).saturating_mul(2 * self.run.repeats as u64)
+            } else {
+                0
+            }
+        };
+        let calls = calls(Subject::Put, &self.put_sizes())
+            .saturating_add(calls(Subject::Get, &self.get_sizes()));
+        // The wide table with an index, and the narrow one.
+        let beside = self.table_rows.saturating_mul(3);
+        calls.saturating_add(rows_in(&self.query_sizes())).saturating_add(beside).saturating_mul(60)
+    }
+
+    /// What is put.
+    pub(super) fn put_sizes(&self) -> Vec<Size> {
+        let large = Size { tables: self.tables, rows: self.rows_large };
+        distinct([self.get_sizes(), vec![large]].concat())
+    }
+
+    /// What is got by its keys.
+    pub(super) fn get_sizes(&self) -> Vec<Size> {
+        distinct([1, self.tables].map(|tables| Size { tables, rows: self.rows }).into())
+    }
+
+    /// What queries are asked over.
+    pub(super) fn query_sizes(&self) -> Vec<Size> {
+        let few = Size { tables: self.tables, rows: self.rows };
+        distinct(vec![
+            few,
+            Size { tables: self.tables_many, ..few },
+            Size { rows: self.rows_large, ..few },
+        ])
+    }
+
+    /// Says what does not fit together.
+    ///
+    /// # Errors
+    /// `Invalid`, with the remedy.
+    pub fn check(&self) -> Result<()> {
+        self.run.check()?;
+        check_counts([
+            ("tables", self.tables as u64),
+            ("tables where there are many", self.tables_many as u64),
+            ("rows", self.rows),
+            ("rows of large tables", self.rows_large),
+            ("queries", self.queries as u64),
+            ("rows of the widest table", self.table_rows),
+            ("keys in a list", self.list_keys),
+            ("subjects", self.subjects.len() as u64),
+        ])?;
+        if self.list_keys > self.table_rows {
+            return Err(Error::invalid(format!(
+                "{} keys in a list, and the table has {} rows: ask for fewer keys, or for more rows",
+                self.list_keys, self.table_rows
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn rows_in(sizes: &[Size]) -> u64 {
+    sizes
+        .iter()
+        .fold(0, |rows, size| rows.saturating_add(size.rows.saturating_mul(size.tables as u64)))
+}
+
+/// The sizes without those that came before.
+fn distinct(sizes: Vec<Size>) -> Vec<Size> {
+    let is_first =
+        |(place, size): (usize, &Size)| (!sizes[..place].contains(size)).then_some(*size);
+    sizes.iter().enumerate().filter_map(is_first).collect()
+}

@@ -1,0 +1,177 @@
+//! Several ways to the same answers.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use tonnage::Result;
+
+use super::Queries;
+use super::question::{Question, ask_at_once, ask_one_by_one};
+use crate::measure::{MeasurePlan, Measured, measure};
+use crate::report::Run;
+use crate::system::System;
+use crate::workload::tables::{Method, Size, Subject, summary};
+
+/// Asks the questions of a round in one way, and checks the answers.
+type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
+
+/// A way to answers.
+pub(super) struct Way<'a> {
+    pub(super) name: String,
+    pub(super) ask: Ask<'a>,
+}
+
+/// Several ways to the same answers, which take turns.
+pub(super) struct Contest<'a> {
+    pub(super) subject: Subject,
+    /// What it is called.
+    pub(super) name: String,
+    pub(super) size: Option<Size>,
+    /// What is asked, round by round; then it begins anew.
+    pub(super) rounds: Vec<Vec<Question>>,
+    /// How many rows a round counts for: those of the answers, or those that were gone through.
+    pub(super) rows: u64,
+    /// The ways, when they are others than one by one and all at once.
+    pub(super) ways: Vec<Way<'a>>,
+}
+
+impl<'a> Way<'a> {
+    pub(super) fn new(
+        name: impl Into<String>,
+        ask: impl FnMut(&[Question]) -> Result<()> + 'a,
+    ) -> Self {
+        Way { name: name.into(), ask: Box::new(ask) }
+    }
+
+    /// One statement after another.
+    pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Result<Self> {
+        let mut client = system.client()?;
+        Ok(Way::new(name, move |questions| ask_one_by_one(&mut *client, questions)))
+    }
+
+    /// All statements in one call.
+    fn at_once(system: &'a dyn System) -> Self {
+        Way::new(Method::Multi.name(), |questions| ask_at_once(system, questions))
+    }
+}
+
+impl<'a> Contest<'a> {
+    /// Measures each way in each repeat. Before that each goes one round that is not measured.
+    pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
+        if self.ways.is_empty() {
+            self.ways = vec![
+                Way::one_by_one(Method::Single.name(), queries.system)?,
+                Way::at_once(queries.system),
+            ];
+        }
+        for way in &mut self.ways {
+            // What is wrong with an answer is told when it is measured.
+            let _ = (way.ask)(&self.rounds[0]);
+        }
+        let mut measured: Vec<Vec<Measured>> = self.ways.iter().map(|_| Vec::new()).collect();
+        for _ in 0..queries.options.run.repeats {
+            for (way, repeats) in self.ways.iter_mut().zip(&mut measured) {
+                repeats.push(rounds(way, &self.name, &self.rounds, self.rows, queries)?);
+            }
+        }
+        let runs = self
+            .ways
+            .iter()
+            .zip(measured)
+            .map(|(way, repeats)| self.run_of(way, repeats, queries.system));
+        Ok(runs.collect())
+    }
+
+    fn run_of(&self, way: &Way<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
+        let labels = summary::labels(self.subject, &self.name, &way.name, self.size);
+        let mut run = Run::from_repeats(
+            &summary::run_name(&self.name, &way.name),
+            labels,
+            system,
+            1,
+            repeats,
+        );
+        let figures = [
+            ("queries_per_round", self.rounds[0].len() as f64),
+            ("rows_per_round", self.rows as f64),
+            (summary::ROUND_MS, self.rows as f64 / run.throughput() * 1_000.0),
+        ];
+        let figures: BTreeMap<_, _> =
+            figures.into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect();
+        run.figures.extend(figures.into_iter().filter(|(_, figure)| figure.is_finite()));
+        run
+    }
+}
+
+/// One repeat of one way: rounds until the time is over, one at least.
+fn rounds(
+    way: &mut Way<'_>,
+    name: &str,
+    rounds: &[Vec<Question>],
+    rows: u64,
+    queries: &Queries<'_>,
+) -> Result<Measured> {
+    let plan = MeasurePlan {
+        phase: format!("{} {}", queries.system.name(), summary::run_name(name, &way.name)),
+        operations: vec!["ROUND"],
+        ..MeasurePlan::default()
+    };
+    measure(&plan, queries.system, queries.watcher, |meter| {
+        let mut recorder = meter.recorder();
+        for questions in rounds.iter().cycle() {
+            let started = Instant::now();
+            let outcome = (way.ask)(questions);
+            recorder.record_rows(0, started, None, outcome.map(|()| rows));
+            if meter.is_over() || meter.started().elapsed() >= queries.options.window {
+                break;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::sums::Sums;
+    use super::*;
+    use crate::measure::NoWatcher;
+    use crate::system::{SystemKind, SystemSpec};
+    use crate::workload::RunOptions;
+    use crate::workload::tables::TablesOptions;
+
+    #[test]
+    fn a_wrong_answer_is_a_failure_in_each_way() {
+        let system = SystemSpec::new(SystemKind::TonnageMemory, "").open().unwrap();
+        let options = TablesOptions {
+            run: RunOptions { repeats: 2, ..RunOptions::default() },
+            window: Duration::ZERO,
+            ..TablesOptions::default()
+        };
+        let question = Question {
+            statement: "SELECT 1 AS one".to_owned(),
+            expected: Sums { rows: 1, numbers: 2.0 },
+        };
+        let contest = Contest {
+            subject: Subject::OneRow,
+            name: "one".to_owned(),
+            size: None,
+            rounds: vec![vec![question]],
+            rows: 1,
+            ways: Vec::new(),
+        };
+        let runs = contest
+            .run(&Queries { options: &options, system: &*system, watcher: &NoWatcher })
+            .unwrap();
+        for run in &runs {
+            assert_eq!((run.failures, run.operations_count), (2, 0), "{}", run.name);
+            assert!(
+                run.failure_messages[0].contains("SELECT 1 AS one"),
+                "{:?}",
+                run.failure_messages
+            );
+        }
+        assert_eq!(runs.len(), 2);
+    }
+}

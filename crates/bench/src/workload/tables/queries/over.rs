@@ -1,0 +1,106 @@
+//! Queries over tables.
+
+use super::contest::Contest;
+use super::question::Question;
+use super::sums::Sums;
+use crate::generate::mix;
+use crate::report::format::whole;
+use crate::workload::tables::rows::{SmallTables, count_of};
+use crate::workload::tables::{Size, Subject, TablesOptions};
+
+/// Rounds of queries of one row, each with other rows: a store that keeps the plans of texts does
+/// not meet the same ones again soon.
+const ONE_ROW_ROUNDS: u64 = 32;
+
+/// What is asked over tables of one size. Large ones are selected only.
+pub(super) fn contests(
+    options: &TablesOptions,
+    size: Size,
+    tables: &SmallTables,
+) -> Vec<Contest<'static>> {
+    let contest = |subject, name: String, rounds: Vec<Vec<Question>>, rows| Contest {
+        subject,
+        name,
+        size: Some(size),
+        rounds,
+        rows,
+        ways: Vec::new(),
+    };
+    let (count, rows) = (whole(size.tables as f64), whole(size.rows as f64));
+    let all = contest(
+        Subject::Select,
+        format!("select all: {count} × {rows} rows"),
+        vec![select_all(tables)],
+        tables.rows(),
+    );
+    if size.rows != options.rows {
+        return vec![all];
+    }
+    let queries = options.queries;
+    let one_row = (0..ONE_ROW_ROUNDS).map(|round| one_row(tables, queries as u64, round)).collect();
+    let aggregates = aggregates(tables);
+    let (asked, gone_through) = (aggregates.len(), tables.rows() * AGGREGATES as u64);
+    vec![
+        contest(
+            Subject::OneRow,
+            format!("one row: {queries} queries, {count} containers"),
+            one_row,
+            queries as u64,
+        ),
+        all,
+        contest(
+            Subject::Aggregates,
+            format!("aggregates: {asked} queries, {count} × {rows} rows"),
+            vec![aggregates],
+            gone_through,
+        ),
+    ]
+}
+
+/// Queries of one row each, the tables in turn.
+fn one_row(tables: &SmallTables, queries: u64, round: u64) -> Vec<Question> {
+    let query = |number: u64| {
+        let place = mix(round * queries + number) % tables.rows_each();
+        let (shape, table) = (&tables.shape, tables.name(number));
+        Question {
+            statement: format!(
+                "SELECT * FROM {table} WHERE {} = {}",
+                shape.key_name(),
+                shape.key_literal(place)
+            ),
+            expected: Sums::of([shape.numbers_of(place)].into_iter()),
+        }
+    };
+    (0..queries).map(query).collect()
+}
+
+fn select_all(tables: &SmallTables) -> Vec<Question> {
+    let expected = Sums::of((0..tables.rows_each()).map(|place| tables.shape.numbers_of(place)));
+    let query = |table: &String| Question { statement: format!("SELECT * FROM {table}"), expected };
+    tables.names().iter().map(query).collect()
+}
+
+const AGGREGATES: usize = 5;
+
+/// The five aggregates of each table, each a query.
+fn aggregates(tables: &SmallTables) -> Vec<Question> {
+    let counts = || (0..tables.rows_each()).map(count_of);
+    let (rows, sum) = (tables.rows_each() as f64, counts().sum::<i64>() as f64);
+    let (least, most) = (counts().min().unwrap_or(0) as f64, counts().max().unwrap_or(0) as f64);
+    let aggregates: [(&str, f64); AGGREGATES] = [
+        ("count(*)", rows),
+        ("sum(count)", sum),
+        ("avg(count)", sum / rows),
+        ("min(count)", least),
+        ("max(count)", most),
+    ];
+    let question = |table: &String, (aggregate, value): (&str, f64)| Question {
+        statement: format!("SELECT {aggregate} FROM {table}"),
+        expected: Sums::of([value].into_iter()),
+    };
+    tables
+        .names()
+        .iter()
+        .flat_map(|table| aggregates.map(|aggregate| question(table, aggregate)))
+        .collect()
+}

@@ -1,0 +1,116 @@
+//! The workload on tiny inputs, so that it cannot rot.
+
+use std::time::Duration;
+
+use rstest::rstest;
+use tonnage::ErrorKind;
+
+use super::*;
+use crate::measure::NoWatcher;
+use crate::report::Run;
+use crate::workload::RunOptions;
+
+fn tiny(directory: &std::path::Path) -> TablesOptions {
+    TablesOptions {
+        run: RunOptions {
+            systems: SystemKind::ALL.to_vec(),
+            memory_bytes: Some(32 << 20),
+            repeats: 2,
+            ..RunOptions::tiny(directory)
+        },
+        tables: 3,
+        tables_many: 4,
+        rows: 70,
+        rows_large: 90,
+        queries: 7,
+        table_rows: 3_000,
+        list_keys: 100,
+        window: Duration::ZERO,
+        ..TablesOptions::default()
+    }
+}
+
+fn of_subject(report: &Report, subject: Subject) -> impl Iterator<Item = &Run> {
+    report.runs.iter().filter(move |run| run.labels["subject"] == subject.name())
+}
+
+#[rstest]
+fn every_row_goes_in_and_comes_out_and_every_answer_is_right(
+    #[values(TableKey::Id, TableKey::Name)] key: TableKey,
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let report = run(&TablesOptions { key, ..tiny(directory.path()) }, &NoWatcher).unwrap();
+    for run in &report.runs {
+        assert_eq!(run.failures, 0, "{} on {}: {:?}", run.name, run.target, run.failure_messages);
+        assert_eq!(run.throughputs.len(), 2, "{}", run.name);
+    }
+    // On each of the two systems that have tables. Put and get: each size in two ways.
+    let runs = |subject| of_subject(&report, subject).count();
+    assert_eq!(Subject::ALL.map(runs), [2 * 6, 2 * 4, 2 * 4, 2 * 6, 2 * 4, 2 * 3, 2 * 2, 2 * 2]);
+    for run in of_subject(&report, Subject::Put) {
+        let label = |name: &str| run.labels[name].parse::<u64>().unwrap();
+        assert_eq!(
+            run.operations_count,
+            label("containers") * label("rows"),
+            "{} on {}",
+            run.name,
+            run.target
+        );
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn only_what_is_wanted_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = TablesOptions {
+        run: RunOptions {
+            systems: vec![SystemKind::TonnageMemory],
+            ..RunOptions::tiny(directory.path())
+        },
+        subjects: vec![Subject::OneRow, Subject::Index],
+        ..tiny(directory.path())
+    };
+    let report = run(&options, &NoWatcher).unwrap();
+    let mut subjects: Vec<&str> =
+        report.runs.iter().map(|run| run.labels["subject"].as_str()).collect();
+    subjects.dedup();
+    assert_eq!(subjects, ["one-row", "index"]);
+}
+
+#[test]
+fn ratios_charts_and_what_was_left_out_are_in_the_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = run(&tiny(directory.path()), &NoWatcher).unwrap();
+    let says = |start: &str| report.notes.iter().any(|note| note.starts_with(start));
+    assert!(says("tonnage-rocksdb, put: 3 × 70 rows: one call does "), "{:?}", report.notes);
+    assert!(
+        says("tonnage-memory, aggregates: 15 queries, 3 × 70 rows: one call does "),
+        "{:?}",
+        report.notes
+    );
+    assert!(
+        says("tonnage-memory: with the index, EXPLAIN says of the condition: StoreScan"),
+        "{:?}",
+        report.notes
+    );
+    assert!(says("rocksdb does not offer calls over several tables"), "{:?}", report.notes);
+    let bars: Vec<usize> = report.charts.iter().map(|chart| chart.series.len()).collect();
+    assert_eq!(bars, [4, 4, 4, 4, 4, 6, 2, 4], "the ways of each subject on two targets");
+}
+
+#[rstest]
+#[case(TablesOptions { tables: 0, ..TablesOptions::default() })]
+#[case(TablesOptions { subjects: Vec::new(), ..TablesOptions::default() })]
+#[case(TablesOptions { list_keys: 11, table_rows: 10, ..TablesOptions::default() })]
+fn options_that_make_no_sense_are_refused(#[case] nonsense: TablesOptions) {
+    assert_eq!(run(&nonsense, &NoWatcher).unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn subjects_are_known_by_their_names() {
+    for subject in Subject::ALL {
+        assert_eq!(subject.name().parse::<Subject>().unwrap(), subject);
+    }
+    assert!("putt".parse::<Subject>().unwrap_err().to_string().contains("one-row"));
+}

@@ -1,0 +1,107 @@
+//! What stands in the report beside the numbers.
+
+use std::collections::BTreeMap;
+
+use super::{CoreOptions, Mix, Phase, Workload, YcsbOptions};
+use crate::workload::RunOptions;
+
+/// The options, as names and values.
+pub(super) fn settings(options: &YcsbOptions) -> BTreeMap<String, String> {
+    let RunOptions { warm_up, seconds_max, .. } = &options.run;
+    let load = if options.bulk_load { "bulk put" } else { "single inserts" };
+    let mut settings = options.run.settings([
+        ("phase", phase(options.phase).to_owned()),
+        ("warm_up_seconds", warm_up.as_secs_f64().to_string()),
+        ("load", load.to_owned()),
+    ]);
+    if let Some(seconds_max) = seconds_max {
+        settings.insert("seconds_max".to_owned(), seconds_max.as_secs_f64().to_string());
+    }
+    for workload in &options.workloads {
+        settings.insert(format!("workload {}", workload.name), properties(&workload.core));
+    }
+    settings
+}
+
+/// What sets a run apart from its neighbours.
+pub(super) fn labels(workload: &Workload, phase: &str, threads: usize) -> BTreeMap<String, String> {
+    let labels = [
+        ("workload", workload.name.clone()),
+        ("distribution", workload.core.requests.name().to_owned()),
+        ("phase", phase.to_owned()),
+        ("threads", threads.to_string()),
+        ("records", workload.core.loaded_count().to_string()),
+    ];
+    labels.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What a reader must know to judge the numbers.
+pub(super) fn notes(options: &YcsbOptions) -> Vec<String> {
+    let mut notes: Vec<String> = options.workloads.iter().filter_map(ignored).collect();
+    if options.workloads.iter().any(|workload| workload.core.mix.read_modify_write > 0.0)
+        && options.phase != Phase::Load
+    {
+        notes.push("READ-MODIFY-WRITE counts as one operation; its read and its update are not counted again.".to_owned());
+    }
+    if options.run.warm_up.is_zero() && options.phase != Phase::Load {
+        notes.push(
+            "There was no warm-up: the first run on a target pays for filling its cache, too."
+                .to_owned(),
+        );
+    }
+    if options.phase == Phase::Run {
+        notes.push("The records were loaded in bulk, which is not reported.".to_owned());
+    }
+    if options.phase == Phase::Both && options.run.repeats > 1 {
+        notes.push("Loading is measured once, repeats are those of the run phase.".to_owned());
+    }
+    if options.phase != Phase::Run && options.bulk_load {
+        notes.push("Loading in bulk is durable at its end (fsync), whatever the durability of single writes.".to_owned());
+    }
+    notes
+}
+
+fn ignored(workload: &Workload) -> Option<String> {
+    let names = workload.ignored.join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "Workload {}: these properties mean nothing here and were ignored: {names}.",
+            workload.name
+        )
+    })
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Load => "load",
+        Phase::Run => "run",
+        Phase::Both => "both",
+    }
+}
+
+/// The properties that shape the numbers most.
+fn properties(core: &CoreOptions) -> String {
+    let Mix { read, update, insert, scan, read_modify_write } = core.mix;
+    let mut text = format!(
+        "recordcount={} operationcount={} fieldcount={} fieldlength={} requestdistribution={}",
+        core.loaded_count(),
+        core.operation_count,
+        core.field_count,
+        core.field_bytes,
+        core.requests.name()
+    );
+    let proportions = [
+        ("read", read),
+        ("update", update),
+        ("insert", insert),
+        ("scan", scan),
+        ("readmodifywrite", read_modify_write),
+    ];
+    for (name, proportion) in proportions.into_iter().filter(|(_, proportion)| *proportion > 0.0) {
+        text += &format!(" {name}proportion={proportion}");
+    }
+    if let Some(rate) = core.rate {
+        text += &format!(" target={rate}");
+    }
+    text
+}

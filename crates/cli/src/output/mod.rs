@@ -1,0 +1,289 @@
+//! Rows out: to standard output or a file, in every format.
+//!
+//! The formats of files are written by `tonnage-files`; a table for people and a JSON array are
+//! made here. A file appears under its name only when it is whole.
+
+mod outcome;
+mod style;
+mod table;
+mod target;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use clap::{Args, ValueEnum};
+use tonnage_files::{Compression, Format, RecordWriter};
+
+use crate::exit::{CliResult, Failure};
+use crate::plain;
+pub(crate) use outcome::{describe_changes, describe_count, describe_outcome};
+pub(crate) use style::{Expanded, TableStyle};
+use table::TableWriter;
+use target::Target;
+
+/// `--format` and `--output`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OutputArgs {
+    /// How rows are written [default: by the name of the output file; a table on a terminal; else
+    /// csv]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<RowFormat>,
+    /// Write to this file (compressed if it ends in .gz or .zst), which appears when it is whole; -
+    /// is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// For people
+    Table,
+    /// One JSON array of objects
+    Json,
+    /// One JSON object a line
+    Jsonl,
+    /// Comma-separated values with a header
+    Csv,
+    /// Apache Parquet
+    Parquet,
+    /// Arrow IPC (a stream on standard output)
+    Arrow,
+}
+
+impl RowFormat {
+    /// What the name of a file asks for.
+    fn of_name(name: &str) -> Option<RowFormat> {
+        match Format::of_name(name)? {
+            Format::Csv => Some(RowFormat::Csv),
+            Format::JsonLines
+                if name.to_ascii_lowercase().contains(".json.")
+                    || name.to_ascii_lowercase().ends_with(".json") =>
+            {
+                Some(RowFormat::Json)
+            }
+            Format::JsonLines => Some(RowFormat::Jsonl),
+            Format::Parquet => Some(RowFormat::Parquet),
+            Format::ArrowFile | Format::ArrowStream => Some(RowFormat::Arrow),
+        }
+    }
+
+    /// Whether people can read it.
+    pub(crate) fn is_text(self) -> bool {
+        !matches!(self, RowFormat::Parquet | RowFormat::Arrow)
+    }
+
+    /// What it is called on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// The ending of files in this format.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            RowFormat::Table => "txt",
+            RowFormat::Json => "json",
+            RowFormat::Jsonl => "jsonl",
+            RowFormat::Csv => "csv",
+            RowFormat::Parquet => "parquet",
+            RowFormat::Arrow => "arrow",
+        }
+    }
+}
+
+impl OutputArgs {
+    /// The file to write to, if it is not standard output.
+    fn file(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// The format that the name of a file asks for.
+    pub(crate) fn format_of(path: &Path) -> Option<RowFormat> {
+        RowFormat::of_name(&path.to_string_lossy())
+    }
+
+    /// The format, asked for or chosen.
+    pub(crate) fn row_format(&self) -> RowFormat {
+        let by_name = || self.file().and_then(|path| Self::format_of(path));
+        let by_place = || {
+            let on_terminal = self.file().is_none() && std::io::stdout().is_terminal();
+            if on_terminal { RowFormat::Table } else { RowFormat::Csv }
+        };
+        self.format.or_else(by_name).unwrap_or_else(by_place)
+    }
+
+    /// Opens the output for rows of this schema.
+    pub(crate) fn open(&self, schema: SchemaRef) -> CliResult<RowOutput> {
+        let (target, compression) = match self.file() {
+            Some(path) => {
+                let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
+                if self.format.is_none() && Self::format_of(path).is_none() && !is_special {
+                    let name = path.display().to_string();
+                    let name = plain::lines(&name);
+                    eprintln!(
+                        "tonnage: {name}: the name tells no format, so it is written as csv: --format names another"
+                    );
+                }
+                (Target::file(path)?, Compression::of_name(&path.to_string_lossy()))
+            }
+            None if self.row_format().is_text() => (Target::stdout_for_text(), Compression::None),
+            None => (Target::stdout(), Compression::None),
+        };
+        RowOutput::open(self.row_format(), target, compression, schema, TableStyle::default())
+    }
+
+    /// Opens the output for plain lines.
+    pub(crate) fn open_lines(&self) -> CliResult<LineOutput> {
+        Ok(LineOutput(match self.file() {
+            Some(path) => Target::file(path)?,
+            None => Target::stdout_for_text(),
+        }))
+    }
+}
+
+/// Where rows go.
+pub(crate) struct RowOutput {
+    body: Body,
+    rows: u64,
+    is_file: bool,
+}
+
+enum Body {
+    Files(Box<RecordWriter<Target>>),
+    Table(TableWriter, Target),
+    JsonArray { target: Target, rows: u64 },
+}
+
+impl RowOutput {
+    /// Rows for whoever sits before a screen.
+    pub(crate) fn on_screen(
+        format: RowFormat,
+        screen: Box<dyn Write + Send>,
+        schema: SchemaRef,
+        style: TableStyle,
+    ) -> CliResult<Self> {
+        Self::open(format, Target::Screen(screen), Compression::None, schema, style)
+    }
+
+    fn open(
+        format: RowFormat,
+        target: Target,
+        compression: Compression,
+        schema: SchemaRef,
+        style: TableStyle,
+    ) -> CliResult<Self> {
+        let is_file = target.is_file();
+        let arrow = if is_file { Format::ArrowFile } else { Format::ArrowStream };
+        let files = |format, target| {
+            RecordWriter::new(format, target, schema.clone(), compression).map(Box::new)
+        };
+        let body = match format {
+            RowFormat::Table => Body::Table(TableWriter::new(schema.clone(), style), target),
+            RowFormat::Json if compression != Compression::None => {
+                return Err(Failure::usage(
+                    "a JSON array is not written compressed: use --format jsonl",
+                ));
+            }
+            RowFormat::Json => Body::JsonArray { target, rows: 0 },
+            RowFormat::Jsonl => Body::Files(files(Format::JsonLines, target)?),
+            RowFormat::Csv => Body::Files(files(Format::Csv, target)?),
+            RowFormat::Parquet => Body::Files(files(Format::Parquet, target)?),
+            RowFormat::Arrow => Body::Files(files(arrow, target)?),
+        };
+        Ok(RowOutput { body, rows: 0, is_file })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> CliResult<()> {
+        self.rows += batch.num_rows() as u64;
+        match &mut self.body {
+            Body::Files(writer) => writer.write(batch).map_err(Failure::stopped),
+            Body::Table(table, target) => table.write(batch, target),
+            Body::JsonArray { target, rows } => {
+                for line in
+                    json_lines(batch)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+                {
+                    target.write_all(if *rows == 0 { b"[\n" } else { b",\n" })?;
+                    target.write_all(line)?;
+                    *rows += 1;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows what came before an error, if anything did. A file that is not whole gets no name.
+    pub(crate) fn finish_partial(self) -> CliResult<()> {
+        if self.is_file || self.rows == 0 { Ok(()) } else { self.finish().map(drop) }
+    }
+
+    /// Writes what is still held, and makes the output whole. Tells how many rows it has.
+    pub(crate) fn finish(self) -> CliResult<u64> {
+        let target = match self.body {
+            Body::Files(writer) => writer.finish().map_err(Failure::stopped)?,
+            Body::Table(table, mut target) => {
+                table.finish(&mut target)?;
+                target
+            }
+            Body::JsonArray { mut target, rows } => {
+                target.write_all(if rows == 0 { b"[]\n" } else { b"\n]\n" })?;
+                target
+            }
+        };
+        target.finish()?;
+        Ok(self.rows)
+    }
+}
+
+/// A batch as JSON lines.
+fn json_lines(batch: &RecordBatch) -> CliResult<Vec<u8>> {
+    let mut writer =
+        RecordWriter::new(Format::JsonLines, Vec::new(), batch.schema(), Compression::None)?;
+    writer.write(batch)?;
+    Ok(writer.finish()?)
+}
+
+/// Where lines go that are no rows.
+pub(crate) struct LineOutput(Target);
+
+impl LineOutput {
+    pub(crate) fn stdout() -> Self {
+        Self(Target::stdout())
+    }
+
+    pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> CliResult<()> {
+        Ok(writeln!(self.0, "{text}")?)
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> CliResult<()> {
+        Ok(self.0.write_all(bytes)?)
+    }
+
+    pub(crate) fn finish(self) -> CliResult<()> {
+        self.0.finish()
+    }
+}
+
+/// One line on standard output.
+pub(crate) fn println(text: impl std::fmt::Display) -> CliResult<()> {
+    let mut output = LineOutput::stdout();
+    output.line(text)?;
+    output.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_output_tells_the_format() {
+        let format =
+            |name: &str| OutputArgs { format: None, output: Some(name.into()) }.row_format();
+        assert_eq!(format("a.parquet"), RowFormat::Parquet);
+        assert_eq!(format("a.csv.gz"), RowFormat::Csv);
+        assert_eq!(format("a.json"), RowFormat::Json);
+        assert_eq!(format("a.jsonl.zst"), RowFormat::Jsonl);
+        assert_eq!(format("a"), RowFormat::Csv);
+    }
+}

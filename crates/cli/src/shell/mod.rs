@@ -1,0 +1,194 @@
+//! The shell of `tonnage sql`: statements typed at a terminal, answered one after another.
+//!
+//! - `assembly` puts lines together to statements, `command` knows the shell's own commands,
+//!   `answers` carries statements out.
+//! - `editor` is the only place that knows of terminals; `complete`, `paint` and `words` help while
+//!   one types.
+//! - `caret` shows where an error is, for statements that come from elsewhere too.
+
+mod answers;
+mod assembly;
+pub(crate) mod caret;
+mod command;
+mod complete;
+pub(crate) mod describe;
+mod editor;
+mod files;
+mod history;
+mod lines;
+mod nearest;
+mod paint;
+mod screen;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::time::Duration;
+
+use tonnage_sql::Sql;
+
+use self::assembly::{Assembly, Unit};
+use self::command::Command;
+use self::complete::Completer;
+use self::editor::TerminalLines;
+use self::lines::{Line, Lines};
+use self::screen::Screen;
+use self::settings::Settings;
+use crate::exit::{CliResult, Exit};
+use crate::output::RowFormat;
+
+/// A session at a terminal.
+pub(crate) struct Shell {
+    sql: Sql,
+    settings: Settings,
+    screen: Screen,
+    /// The files that are being read, the innermost last.
+    reading: Vec<String>,
+}
+
+/// Whether the shell goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    On,
+    /// Something went wrong, and was told: what follows in the same file is left out.
+    Failed,
+    End,
+}
+
+impl Shell {
+    /// A shell on the terminal of the program.
+    pub(crate) fn new(sql: Sql, format: Option<RowFormat>) -> Self {
+        Self::on(sql, format, Screen::standard())
+    }
+
+    fn on(sql: Sql, format: Option<RowFormat>, screen: Screen) -> Self {
+        Self { sql, settings: Settings::new(format), screen, reading: Vec::new() }
+    }
+
+    /// Answers what is typed, until its end.
+    pub(crate) fn run(mut self, store: &str, quiet: bool) -> CliResult {
+        let mut lines =
+            TerminalLines::new(Completer::new(self.sql.store().clone(), self.sql.functions()))?;
+        if !quiet {
+            self.screen.info(self.greeting(store));
+        }
+        self.answer(&mut lines)
+    }
+
+    fn greeting(&self, store: &str) -> String {
+        let tables = counted(self.sql.store().tables().len(), "table", "tables");
+        format!(
+            "tonnage {}, {store}: {tables}. Statements end with a semicolon; help lists the commands, Ctrl-D ends.",
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    fn answer(&mut self, lines: &mut dyn Lines) -> CliResult {
+        let mut assembly = Assembly::default();
+        let mut remembers = true;
+        loop {
+            let typed = match lines.next(assembly.prompt(), assembly.text())? {
+                Line::Typed(typed) => typed,
+                Line::Interrupted => {
+                    assembly.clear();
+                    continue;
+                }
+                Line::End => return Ok(Exit::Success),
+            };
+            self.screen.width = lines.width();
+            // What is pasted, and what comes out of the history, has many lines.
+            for line in typed.split('\n') {
+                // Here the lines of each statement are counted by themselves, and not from the
+                // beginning of the session.
+                let Some(unit) = assembly.push(line).map(|unit| Unit { lines_before: 0, ..unit })
+                else {
+                    continue;
+                };
+                if let Err(error) = lines.remember(&unit.text)
+                    && std::mem::take(&mut remembers)
+                {
+                    self.screen.info(format_args!("the history cannot be kept: {error}"));
+                }
+                if self.take(&unit) == Flow::End {
+                    return Ok(Exit::Success);
+                }
+            }
+        }
+    }
+
+    /// Carries out a command or statements.
+    fn take(&mut self, unit: &Unit) -> Flow {
+        if !command::is_command(&unit.text) {
+            return self.carry_out(unit);
+        }
+        match Command::parse(&unit.text) {
+            Ok(command) => self.obey(command),
+            Err(told) => self.failed(told),
+        }
+    }
+
+    fn obey(&mut self, command: Command) -> Flow {
+        let said = match command {
+            Command::Quit => return Flow::End,
+            Command::Include(path) => return self.include(&path),
+            Command::Help => Ok(settings::help()),
+            Command::Syntax(word) => match words::syntax(word.as_deref()) {
+                Some(syntax) => Ok(syntax),
+                None => {
+                    return self.failed(format!(
+                        "no statement begins with '{}': \\h lists them",
+                        word.unwrap_or_default()
+                    ));
+                }
+            },
+            Command::Tables => self.list_tables(),
+            Command::Table(path) => self.list_columns(&path),
+            Command::Indexes(path) => self.list_indexes(path.as_deref()),
+            setting => self.settings.change(setting),
+        };
+        match said {
+            Ok(said) => {
+                self.screen.info(said);
+                Flow::On
+            }
+            Err(failure) => self.failed(crate::exit::with_causes(&failure.error)),
+        }
+    }
+
+    fn list_tables(&self) -> CliResult<String> {
+        let tables = describe::tables(self.sql.store())?;
+        self.show_list(&tables)?;
+        Ok(counted(tables.num_rows(), "table", "tables"))
+    }
+
+    fn list_indexes(&self, path: Option<&str>) -> CliResult<String> {
+        let indexes = describe::indexes(self.sql.store(), path)?;
+        self.show_list(&indexes)?;
+        Ok(counted(indexes.num_rows(), "index", "indexes"))
+    }
+
+    fn list_columns(&self, path: &str) -> CliResult<String> {
+        let table = self.sql.store().table(path)?;
+        self.show_list(&describe::columns(table.schema())?)?;
+        Ok(describe::about(self.sql.store(), &table)?)
+    }
+
+    /// Tells what went wrong, and in which file.
+    fn failed(&self, told: impl std::fmt::Display) -> Flow {
+        match self.reading.last() {
+            Some(file) => self.screen.info(format_args!("error: {file}: {told}")),
+            None => self.screen.info(format_args!("error: {told}")),
+        }
+        Flow::Failed
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// How long something took, as it stands behind its answer.
+fn seconds(took: Duration) -> String {
+    format!("({:.3} s)", took.as_secs_f64())
+}

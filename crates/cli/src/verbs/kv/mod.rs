@@ -1,0 +1,46 @@
+//! `tonnage kv`: key/value pairs.
+
+mod read;
+mod write;
+
+use clap::{Args, Subcommand};
+
+use crate::args::Globals;
+use crate::exit::{CliResult, Exit};
+use crate::output::println;
+
+/// Put, get and load key/value pairs. A key is /major/-/minor
+#[derive(Args)]
+pub(crate) struct KvArgs {
+    #[command(subcommand)]
+    verb: KvVerb,
+}
+
+#[derive(Subcommand)]
+enum KvVerb {
+    Put(write::PutArgs),
+    Delete(write::DeleteArgs),
+    Load(write::LoadArgs),
+    Get(read::GetArgs),
+    MultiGet(read::MultiGetArgs),
+    Scan(read::ScanArgs),
+    /// Counts all pairs
+    Count,
+}
+
+impl KvArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        match &self.verb {
+            KvVerb::Put(args) => args.run(globals),
+            KvVerb::Delete(args) => args.run(globals),
+            KvVerb::Load(args) => args.run(globals),
+            KvVerb::Get(args) => args.run(globals),
+            KvVerb::MultiGet(args) => args.run(globals),
+            KvVerb::Scan(args) => args.run(globals),
+            KvVerb::Count => {
+                println(globals.open()?.kv().count()?)?;
+                Ok(Exit::Success)
+            }
+        }
+    }
+}

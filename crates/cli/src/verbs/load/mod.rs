@@ -1,0 +1,153 @@
+//! `tonnage load`: files into a table.
+
+mod create;
+mod documents;
+mod dry_run;
+
+use std::sync::Arc;
+
+use clap::Args;
+use documents::DocumentArgs;
+use tonnage::{Store, Table};
+use tonnage_files::{ReadOptions, Sample, Source};
+
+use crate::args::Globals;
+use crate::exit::{CliResult, Exit, Failure};
+use crate::load::{Input, JobArgs, Target};
+use crate::values;
+use create::ToMake;
+
+/// Load files (CSV, JSON lines or an array, Parquet, Arrow; plain, gzip or zstd) into a table
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LoadArgs {
+    /// The table
+    table: String,
+    #[command(flatten)]
+    job: JobArgs,
+    /// Make the table, if there is none, from the columns of the files
+    #[arg(long, requires = "primary_key")]
+    create: bool,
+    /// The primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
+    #[arg(long, value_name = "COLUMNS", requires = "create")]
+    primary_key: Option<String>,
+    #[command(flatten)]
+    documents: DocumentArgs,
+    /// How many records of each file decide the types of a table to make, at most 16 MiB of each of
+    /// the first eight files; all looks at everything first [default: 100,000]
+    #[arg(long, value_name = "N|all", value_parser = values::sample, requires = "create")]
+    sample: Option<usize>,
+    /// Leave out columns of the files that the table does not have, or that a table to make has no
+    /// type for
+    #[arg(long)]
+    ignore_columns: bool,
+    /// Read and check everything, write nothing
+    #[arg(long, conflicts_with_all = ["resume", "durability", "on_existing", "memory", "rate"])]
+    dry_run: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tonnage load ships 'ais/*.csv.gz' --create --primary-key 'SHARD(MMSI), BaseDateTime'
+  tonnage load phones phones.jsonl --on-existing replace --rejects bad
+  tonnage load devices devices.json --document-column doc --create --primary-key model
+  tonnage load devices more.jsonl --document-column doc --path model=device.model.name
+  tonnage load quakes quakes.geojson --records features --create --primary-key id
+  curl -s URL | tonnage load --create --primary-key id events -
+
+A TIMESTAMP is a moment in UTC: an offset in a file is taken into account, a time without one is taken for UTC, and what comes out
+is UTC without an offset. Parquet and Arrow columns with a time zone keep their instants.
+
+Types of a table to make: numbers become LONG, or DOUBLE if they have fractions, or NUMBER or STRING where a DOUBLE would round
+them; JSON of several kinds becomes JSON. Later records must fit: those that do not are rejected.";
+
+impl LoadArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        let sources = self.job.sources()?;
+        if self.dry_run {
+            return self.dry_run(globals, sources);
+        }
+        // A table that cannot be made must not leave an empty store behind: what the files say
+        // comes first.
+        let made = self.table_to_make(globals, &sources)?;
+        let store = globals.open_or_create(self.create)?;
+        let table = self.table_in(&store, made.as_ref().map(|made| &made.definition))?;
+        let inputs = self.inputs(sources, &table)?;
+        let exit = self.job.run(
+            globals,
+            &store,
+            inputs,
+            &Target::Table { path: table.path().into(), ttl: self.job.ttl },
+        )?;
+        if let (Exit::Rejected, Some(made)) = (exit, &made) {
+            made.note_sample(globals);
+        }
+        Ok(exit)
+    }
+
+    fn table_to_make(&self, globals: &Globals, sources: &[Source]) -> CliResult<Option<ToMake>> {
+        let Some(key) = self.primary_key.as_ref().filter(|_| self.create) else { return Ok(None) };
+        let key = create::parse_key(key)?;
+        // With a table that is there already, its columns count and the files need not be looked at
+        // twice.
+        if let Ok(store) = globals.open()
+            && let Ok(table) = store.table(&self.table)
+        {
+            create::check_key(&table, &key)?;
+            return Ok(None);
+        }
+        let options = ReadOptions {
+            documents: self.documents.options_with_key(&key),
+            ..self.job.read_options()?
+        };
+        let sample = Sample {
+            records: self.sample.unwrap_or(Sample::default().records),
+            ..Sample::default()
+        };
+        let sample = if self.sample == Some(usize::MAX) { Sample::ALL } else { sample };
+        let made =
+            ToMake::infer(&self.table, key, sources, &options, &sample, self.ignore_columns)?;
+        made.notes.iter().for_each(|note| globals.info(note));
+        Ok(Some(made))
+    }
+
+    fn table_in(
+        &self,
+        store: &Store,
+        definition: Option<&tonnage::TableDefinition>,
+    ) -> CliResult<Table> {
+        if let Some(definition) = definition {
+            store.catalog().create_table(definition, true)?;
+        }
+        store.table(&self.table).map_err(|error| {
+            let remedy = "make it with `tonnage sql`, or let load make it with --create --primary-key 'COLUMNS'";
+            Failure::new(Exit::Usage, tonnage::Error::not_found(format!("{error}; {remedy}")))
+        })
+    }
+
+    fn inputs(&self, sources: Vec<Source>, table: &Table) -> CliResult<Vec<Input>> {
+        let schema = table.schema();
+        let (schema_wanted, documents) = (Some(schema.arrow_schema()), self.documents.options());
+        let options = ReadOptions { schema: schema_wanted, documents, ..self.job.read_options()? };
+        let check = |source: &Source, found: &arrow::datatypes::Schema| {
+            create::check_columns(schema, source.name(), found, self.ignore_columns)
+        };
+        Input::prepare(sources, &options, self.ignore_columns, check)
+    }
+
+    fn dry_run(&self, globals: &Globals, sources: Vec<Source>) -> CliResult {
+        let made = self.table_to_make(globals, &sources)?;
+        let definition = made.as_ref().map(|made| &made.definition);
+        // The table to be made is made in memory only.
+        let store = match definition {
+            Some(_) => Store::open("memory:")?,
+            None => globals.open()?,
+        };
+        let table = self.table_in(&store, definition)?;
+        let inputs = self.inputs(sources, &table)?;
+        if definition.is_some() {
+            globals.info(format_args!("would make\n{};", table.schema().to_ddl()));
+        }
+        dry_run::run(globals, &self.job, Arc::clone(table.entry()), inputs)
+    }
+}
