@@ -1,0 +1,8 @@
+//! The house rules that a machine can hold: `make test` runs them as the tests of this crate.
+//!
+//! - [`imports`] finds files of one crate that import each other in a circle.
+//! - [`sources`] lists the Rust files of the repository.
+
+pub mod imports;
+pub mod sources;
+pub mod tokens;

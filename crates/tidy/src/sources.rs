@@ -1,0 +1,44 @@
+//! The Rust files of the repository.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The root of the repository: two levels above this crate.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The directories of the crates, sorted.
+///
+/// # Errors
+/// When a directory cannot be read.
+pub fn crates() -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root().join("crates"))? {
+        let path = entry?.path();
+        if path.join("Cargo.toml").is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// All Rust files below a directory, sorted.
+///
+/// # Errors
+/// When a directory cannot be read.
+pub fn rust_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(rust_files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
