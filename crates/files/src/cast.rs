@@ -28,7 +28,7 @@ use crate::text::layout::Layout;
 pub(crate) struct ColumnCast {
     source: Arc<str>,
     schema: SchemaRef,
-    steps: Vec<Step>,
+    steps: Vec<CastStep>,
 }
 
 /// The rows that are left, the place in the file's batch of each, and the rows that were rejected.
@@ -36,7 +36,7 @@ type Sifted = (RecordBatch, Option<Vec<u32>>, Vec<RejectedRecord>);
 
 /// What is to be done with one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum CastStep {
     Keep,
     Cast,
     NestedToJson,
@@ -47,13 +47,13 @@ impl ColumnCast {
         let mut fields: Vec<FieldRef> = Vec::new();
         let mut steps = Vec::new();
         for (wanted, own) in layout.schema.fields().iter().zip(file_schema.fields()) {
-            let step = Step::between(own, wanted);
+            let step = CastStep::between(own, wanted);
             let fits = step.is_some() || own.data_type() == wanted.data_type();
             fields.push(match fits {
                 true => Arc::clone(wanted),
                 false => Arc::new(Field::new(wanted.name(), own.data_type().clone(), true)),
             });
-            steps.push(step.unwrap_or(Step::Keep));
+            steps.push(step.unwrap_or(CastStep::Keep));
         }
         Ok(ColumnCast {
             source: source.name().into(),
@@ -73,11 +73,11 @@ impl ColumnCast {
         let mut faults: Vec<(usize, usize)> = Vec::new();
         for (place, (step, column)) in self.steps.iter().zip(batch.columns()).enumerate() {
             columns.push(match step {
-                Step::Keep => Arc::clone(column),
-                Step::NestedToJson => {
+                CastStep::Keep => Arc::clone(column),
+                CastStep::NestedToJson => {
                     Arc::new(nested_as_json(batch.schema().field(place), column)?)
                 }
-                Step::Cast => {
+                CastStep::Cast => {
                     let values = cast_column(column, self.schema.field(place).data_type())?;
                     faults.extend(lost_rows(column, &values)?.map(|row| (row, place)));
                     values
@@ -125,17 +125,17 @@ impl ColumnCast {
     }
 }
 
-impl Step {
+impl CastStep {
     /// How to come from the column of a file to the wanted one; none if there is no way.
-    fn between(own: &Field, wanted: &Field) -> Option<Step> {
+    fn between(own: &Field, wanted: &Field) -> Option<CastStep> {
         let (from, to) = (own.data_type(), wanted.data_type());
         if from == to {
-            return Some(Step::Keep);
+            return Some(CastStep::Keep);
         }
         if from.is_nested() {
-            return is_json_field(wanted).then_some(Step::NestedToJson);
+            return is_json_field(wanted).then_some(CastStep::NestedToJson);
         }
-        can_cast_types(from, to).then_some(Step::Cast)
+        can_cast_types(from, to).then_some(CastStep::Cast)
     }
 }
 

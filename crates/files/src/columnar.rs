@@ -44,7 +44,7 @@ pub(crate) struct ColumnarReader {
 }
 
 /// A file that is open, with the columns that are to be read.
-struct Opened {
+struct OpenedFile {
     batches: Batches,
     layout: Layout,
     /// Its columns in its own types, those of the layout.
@@ -169,7 +169,7 @@ fn seekable(source: &Source, mut input: Input) -> Result<File> {
     Ok(copy)
 }
 
-fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Opened> {
+fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<OpenedFile> {
     let no_parquet = |error: ParquetError| damaged(source, "is no readable Parquet file", error);
     let builder = unharmed(|| {
         ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
@@ -186,7 +186,7 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
         .with_batch_size(options.batch_rows.max(1))
         .with_offset(skipped as usize);
     let reader = unharmed(|| builder.build()).map_err(no_parquet)?;
-    Ok(Opened {
+    Ok(OpenedFile {
         file_schema: project(&schema, &layout),
         layout,
         batches: Box::new(reader),
@@ -200,7 +200,7 @@ fn open_arrow(
     input: Input,
     format: Format,
     options: &ReadOptions,
-) -> Result<Opened> {
+) -> Result<OpenedFile> {
     let opened = unharmed(|| ArrowBatches::open(input.reader, format == Format::ArrowFile));
     let (batches, schema) =
         opened.map_err(|error| damaged(source, "is no readable Arrow file or stream", error))?;
@@ -208,7 +208,7 @@ fn open_arrow(
         Layout::of_file(schema.fields(), options).map_err(|error| error.at(source.name()))?;
     let places = layout.places.clone();
     let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&places)));
-    Ok(Opened {
+    Ok(OpenedFile {
         file_schema: project(&schema, &layout),
         layout,
         batches: Box::new(batches),

@@ -102,7 +102,7 @@ pub fn infer_common_schema(
 
 /// What one source suggests.
 #[derive(Default)]
-struct Found {
+struct FoundColumns {
     columns: Vec<(String, Column)>,
     records: u64,
     is_whole: bool,
@@ -112,7 +112,7 @@ struct Found {
     records_at: Option<String>,
 }
 
-fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Found> {
+fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<FoundColumns> {
     let options = ReadOptions { schema: None, start_record: 0, parallelism: 1, ..options.clone() };
     let input = Input::look(source)?;
     input.check(source)?;
@@ -126,10 +126,10 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
         _ => {
             let schema = RecordReader::of(source, input, &options)?.schema();
             let told = |field: &FieldRef| (field.name().clone(), Column::Told(storable(field)));
-            Found {
+            FoundColumns {
                 columns: schema.fields().iter().map(told).collect(),
                 is_whole: true,
-                ..Found::default()
+                ..FoundColumns::default()
             }
         }
     };
@@ -149,7 +149,7 @@ fn look_at_csv(
     input: Input,
     options: &ReadOptions,
     sample: &Sample,
-) -> Result<Found> {
+) -> Result<FoundColumns> {
     let mut blocks = Blocks::of(source, input, options)?;
     let (mut splitter, columns, layout) = open_csv(source, &mut blocks, options)?;
     let mut guesses = vec![Guess::default(); columns];
@@ -182,7 +182,13 @@ fn look_at_csv(
     let columns = fields
         .map(|(field, guess)| (field.name().clone(), Column::Seen(Box::new(guess))))
         .collect();
-    Ok(Found { columns, records: records as u64, is_whole, is_guessed: true, ..Found::default() })
+    Ok(FoundColumns {
+        columns,
+        records: records as u64,
+        is_whole,
+        is_guessed: true,
+        ..FoundColumns::default()
+    })
 }
 
 fn look_at_json(
@@ -190,7 +196,7 @@ fn look_at_json(
     input: Input,
     options: &ReadOptions,
     sample: &Sample,
-) -> Result<Found> {
+) -> Result<FoundColumns> {
     let head = input.head.clone();
     let mut blocks = Blocks::of(source, input, options)?;
     let mut members = JsonColumns::of(options);
@@ -202,7 +208,7 @@ fn look_at_json(
         return Err(error);
     }
     let trouble = columns.is_empty().then(|| kind::without_objects(&head));
-    Ok(Found {
+    Ok(FoundColumns {
         columns,
         records: seen.records,
         is_whole: seen.is_whole,

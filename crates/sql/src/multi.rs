@@ -40,7 +40,7 @@ struct Shared {
 }
 
 /// What one thread takes at a time.
-enum Job {
+enum MultiJob {
     Shared(Shared),
     Direct(usize, Direct, Guard),
     Statement(usize, Arc<Statement>),
@@ -122,31 +122,31 @@ impl Sql {
 
     /// Sorts statements into jobs; what took no longer than looking at it, or is wrong, is answered
     /// already.
-    fn jobs(&self, requests: &[Request], results: &Results) -> Vec<Job> {
+    fn jobs(&self, requests: &[Request], results: &Results) -> Vec<MultiJob> {
         let looked_at: Vec<_> = requests.iter().map(|_| Mutex::new(None)).collect();
         self.side_by_side(requests.len(), LOOKS_PER_THREAD, |index| {
             match self.job(index, &requests[index]) {
                 Err(error) => results.put(index, Err(error)),
-                Ok(Job::Direct(_, direct, guard)) if direct.spec.is_small() => {
+                Ok(MultiJob::Direct(_, direct, guard)) if direct.spec.is_small() => {
                     results.put_rows(index, direct.run(guard))
                 }
                 Ok(job) => *lock(&looked_at[index]) = Some(job),
             }
         });
-        let mut jobs = Vec::<Job>::new();
+        let mut jobs = Vec::<MultiJob>::new();
         for job in looked_at
             .into_iter()
             .filter_map(|job| job.into_inner().unwrap_or_else(PoisonError::into_inner))
         {
             match job {
-                Job::Shared(shared) => join(&mut jobs, shared),
+                MultiJob::Shared(shared) => join(&mut jobs, shared),
                 job => jobs.push(job),
             }
         }
         jobs
     }
 
-    fn job(&self, index: usize, request: &Request) -> Result<Job> {
+    fn job(&self, index: usize, request: &Request) -> Result<MultiJob> {
         let statements = self.statements(&request.text)?;
         let [statement] = statements.as_slice() else {
             return Err(Error::invalid(format!(
@@ -163,29 +163,29 @@ impl Sql {
         let looked_at =
             explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
         if looked_at.piece.kind != Kind::Query {
-            return Ok(Job::Statement(index, statement.clone()));
+            return Ok(MultiJob::Statement(index, statement.clone()));
         }
         let guard = self.guard(request);
         Ok(match self.direct(&looked_at, &request.parameters)? {
             Some(Direct { spec, work: Work::Aggregates(work) }) => {
-                Job::Shared(Shared { spec, members: vec![(index, work)], explain, guard })
+                MultiJob::Shared(Shared { spec, members: vec![(index, work)], explain, guard })
             }
-            Some(direct) if !explain => Job::Direct(index, direct, guard),
-            _ => Job::Statement(index, statement.clone()),
+            Some(direct) if !explain => MultiJob::Direct(index, direct, guard),
+            _ => MultiJob::Statement(index, statement.clone()),
         })
     }
 
-    fn carry_out(&self, job: Job, requests: &[Request], results: &Results) {
+    fn carry_out(&self, job: MultiJob, requests: &[Request], results: &Results) {
         match job {
-            Job::Statement(index, statement) => {
+            MultiJob::Statement(index, statement) => {
                 results.put(
                     index,
                     self.run(&statement, &requests[index])
                         .and_then(|answer| results.gathered(answer)),
                 );
             }
-            Job::Direct(index, direct, guard) => results.put_rows(index, direct.run(guard)),
-            Job::Shared(shared) => shared.carry_out(results),
+            MultiJob::Direct(index, direct, guard) => results.put_rows(index, direct.run(guard)),
+            MultiJob::Shared(shared) => shared.carry_out(results),
         }
     }
 }
@@ -195,14 +195,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Puts aggregates to those over the same rows.
-fn join(jobs: &mut Vec<Job>, shared: Shared) {
+fn join(jobs: &mut Vec<MultiJob>, shared: Shared) {
     let same = jobs.iter_mut().find_map(|job| match job {
-        Job::Shared(other) if other.explain == shared.explain && other.reads_as(&shared.spec) => {
+        MultiJob::Shared(other)
+            if other.explain == shared.explain && other.reads_as(&shared.spec) =>
+        {
             Some(other)
         }
         _ => None,
     });
-    let Some(same) = same else { return jobs.push(Job::Shared(shared)) };
+    let Some(same) = same else { return jobs.push(MultiJob::Shared(shared)) };
     let columns: BTreeSet<usize> =
         same.spec.columns.iter().chain(&shared.spec.columns).copied().collect();
     same.spec.columns = columns.into_iter().collect();

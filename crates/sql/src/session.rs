@@ -24,10 +24,10 @@ use crate::{show, write};
 /// async task, but from a thread for blocking work.
 #[derive(Clone)]
 pub struct Sql {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<SessionInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct SessionInner {
     pub(crate) planner: Planner,
     cache: Cache,
 }
@@ -42,7 +42,7 @@ impl Sql {
         let cache = Cache::new(options.plans_max);
         let context = Context { store, options: Arc::new(options) };
         let engine = Arc::new(Engine::new(&context)?);
-        Ok(Self { inner: Arc::new(Inner { planner: Planner { context, engine }, cache }) })
+        Ok(Self { inner: Arc::new(SessionInner { planner: Planner { context, engine }, cache }) })
     }
 
     /// The store underneath.

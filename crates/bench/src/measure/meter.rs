@@ -27,7 +27,7 @@ pub struct Meter<'a> {
     /// Rows and bytes of bulk calls, warm-up cut.
     rows: AtomicU64,
     bytes: AtomicU64,
-    tallies: Mutex<Vec<Arc<Tally>>>,
+    tallies: Mutex<Vec<Arc<OperationTally>>>,
     totals: Mutex<Totals>,
     readings: Mutex<Readings>,
 }
@@ -52,7 +52,7 @@ impl<'a> Meter<'a> {
 
     /// A recorder for one thread.
     pub fn recorder(&self) -> Recorder<'_> {
-        let tally = Arc::new(Tally::default());
+        let tally = Arc::new(OperationTally::default());
         lock(&self.tallies).push(tally.clone());
         Recorder::new(self, tally, Totals::new(self.plan.operations.len()))
     }
@@ -101,7 +101,7 @@ impl<'a> Meter<'a> {
     }
 
     /// A recorder is gone: its count moves to the meter while nobody can count it twice.
-    pub(super) fn retire(&self, tally: &Arc<Tally>, totals: Totals) {
+    pub(super) fn retire(&self, tally: &Arc<OperationTally>, totals: Totals) {
         lock(&self.totals).merge(totals);
         let mut tallies = lock(&self.tallies);
         tallies.retain(|other| !Arc::ptr_eq(tally, other));
@@ -136,9 +136,9 @@ impl<'a> Meter<'a> {
 /// because its thread writes it after each operation.
 #[derive(Default)]
 #[repr(align(128))]
-pub(super) struct Tally(AtomicU64);
+pub(super) struct OperationTally(AtomicU64);
 
-impl Tally {
+impl OperationTally {
     pub(super) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -153,7 +153,7 @@ impl Tally {
 /// second before.
 pub struct Recorder<'a> {
     meter: &'a Meter<'a>,
-    tally: Arc<Tally>,
+    tally: Arc<OperationTally>,
     totals: Totals,
     /// The reading that `times` belongs to.
     reading: usize,
@@ -162,7 +162,7 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(meter: &'a Meter<'a>, tally: Arc<Tally>, totals: Totals) -> Self {
+    pub(super) fn new(meter: &'a Meter<'a>, tally: Arc<OperationTally>, totals: Totals) -> Self {
         Recorder {
             meter,
             tally,

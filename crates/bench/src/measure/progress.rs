@@ -9,7 +9,7 @@ const POINTS: u64 = 50;
 
 /// Rate against share of the work, noted as it goes on. Nothing is noted where the whole is not
 /// known.
-pub(super) struct Progress {
+pub(super) struct ProgressCurve {
     total: Option<u64>,
     /// Where the point before was.
     done: u64,
@@ -17,9 +17,9 @@ pub(super) struct Progress {
     pub(super) points: Vec<ProgressPoint>,
 }
 
-impl Progress {
+impl ProgressCurve {
     pub(super) fn new(total: Option<u64>, started: Instant) -> Self {
-        Progress {
+        ProgressCurve {
             total: total.filter(|&total| total > 0),
             done: 0,
             at: started,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::process::{ProcessFigures, memory_peak_bytes, reset_memory_peak};
-use super::progress::Progress;
+use super::progress::ProgressCurve;
 use super::{MeasurePlan, Measured, Meter, Watcher};
 use crate::report::Second;
 use crate::system::System;
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// What readings are differences of.
 #[derive(Clone, Copy)]
-struct Sample {
+struct GaugeSample {
     at: Instant,
     done: u64,
     process: ProcessFigures,
@@ -35,10 +35,10 @@ pub(super) struct Sampler<'a> {
     deadline: Option<Instant>,
     next_reading: Instant,
     /// The samples at the beginning of the reading that goes on, and of the one before.
-    last: Sample,
-    before_last: Sample,
+    last: GaugeSample,
+    before_last: GaugeSample,
     series: Vec<Second>,
-    progress: Progress,
+    progress: ProgressCurve,
     memory_peak_is_reset: bool,
     memory_peak_bytes: u64,
 }
@@ -50,7 +50,7 @@ impl<'a> Sampler<'a> {
         system: &'a dyn System,
         watcher: &'a dyn Watcher,
     ) -> Self {
-        let start = Sample { at: meter.started(), done: 0, process: ProcessFigures::read() };
+        let start = GaugeSample { at: meter.started(), done: 0, process: ProcessFigures::read() };
         let mut sampler = Sampler {
             meter,
             system,
@@ -60,7 +60,7 @@ impl<'a> Sampler<'a> {
             last: start,
             before_last: start,
             series: Vec::new(),
-            progress: Progress::new(plan.total, start.at),
+            progress: ProgressCurve::new(plan.total, start.at),
             memory_peak_is_reset: reset_memory_peak(),
             memory_peak_bytes: 0,
         };
@@ -102,7 +102,7 @@ impl<'a> Sampler<'a> {
 
     /// Too short to stand alone, unless it is all that was measured after the warm-up.
     fn last_is_too_short(&self, ended: Instant) -> bool {
-        let is_warm_up = |sample: &Sample| sample.at < self.meter.measured_from;
+        let is_warm_up = |sample: &GaugeSample| sample.at < self.meter.measured_from;
         let is_short = ended.saturating_duration_since(self.last.at) < READING_MIN;
         is_short && is_warm_up(&self.last) == is_warm_up(&self.before_last)
     }
@@ -136,14 +136,14 @@ impl<'a> Sampler<'a> {
     }
 
     fn take_reading(&mut self, now: Instant, done: u64) {
-        let sample = Sample { at: now, done, process: ProcessFigures::read() };
+        let sample = GaugeSample { at: now, done, process: ProcessFigures::read() };
         let second = self.second(&sample);
         self.memory_peak_bytes = self.memory_peak_bytes.max(second.memory_bytes);
         self.series.push(second);
         (self.before_last, self.last) = (self.last, sample);
     }
 
-    fn second(&self, now: &Sample) -> Second {
+    fn second(&self, now: &GaugeSample) -> Second {
         let seconds = now.at.saturating_duration_since(self.last.at).as_secs_f64();
         let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let grown = |now: u64, before: u64| rate(now.saturating_sub(before) as f64);
@@ -172,7 +172,7 @@ impl<'a> Sampler<'a> {
 /// What a sampler saw.
 pub(super) struct SampledRun {
     series: Vec<Second>,
-    progress: Progress,
+    progress: ProgressCurve,
     memory_peak_bytes: u64,
 }
 

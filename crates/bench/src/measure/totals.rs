@@ -12,7 +12,7 @@ const MESSAGES_MAX: usize = 10;
 
 /// The numbers of one operation. Histograms are made when something falls into them.
 #[derive(Default)]
-struct Operation {
+struct OperationTotals {
     service: Option<Histogram<u64>>,
     intended: Option<Histogram<u64>>,
     failed: u64,
@@ -21,7 +21,7 @@ struct Operation {
 /// The numbers of all operations.
 pub(super) struct Totals {
     /// One for each name, and all of them together at the end.
-    operations: Vec<Operation>,
+    operations: Vec<OperationTotals>,
     /// Operations or rows that worked.
     pub(super) count: u64,
     /// Bytes of rows that were told in bulk.
@@ -34,7 +34,7 @@ pub(super) struct Totals {
 
 impl Totals {
     pub(super) fn new(operations: usize) -> Self {
-        let operations = (0..=operations).map(|_| Operation::default()).collect();
+        let operations = (0..=operations).map(|_| OperationTotals::default()).collect();
         Totals { operations, count: 0, bytes: 0, failures: 0, messages: Vec::new() }
     }
 
@@ -98,13 +98,13 @@ impl Totals {
             occurred.map(|(operation, name)| operation.report(name)).collect();
         if reports.len() > 1 {
             let failed = reports.iter().map(|report| report.failed).sum();
-            reports.extend(all.map(|all| Operation { failed, ..all }.report("ALL")));
+            reports.extend(all.map(|all| OperationTotals { failed, ..all }.report("ALL")));
         }
         reports
     }
 }
 
-impl Operation {
+impl OperationTotals {
     fn record(&mut self, service: Duration, intended: Option<Duration>) {
         record(self.service.get_or_insert_with(new_histogram), service);
         if let Some(intended) = intended {
@@ -112,7 +112,7 @@ impl Operation {
         }
     }
 
-    fn merge(&mut self, other: Operation) {
+    fn merge(&mut self, other: OperationTotals) {
         self.failed += other.failed;
         merge_optional(&mut self.service, other.service);
         merge_optional(&mut self.intended, other.intended);

@@ -13,7 +13,7 @@ pub(super) const FILE: &str = "report.json";
 
 /// What every format will hold.
 #[derive(Deserialize)]
-struct Header {
+struct FormatHeader {
     format: u32,
 }
 
@@ -43,7 +43,7 @@ fn parse(text: &str) -> Result<Report> {
     let damaged = |error: serde_json::Error| {
         Error::corruption(format!("this is no report of a benchmark: {error}"))
     };
-    let header: Header = serde_json::from_str(text).map_err(damaged)?;
+    let header: FormatHeader = serde_json::from_str(text).map_err(damaged)?;
     if header.format > Report::FORMAT {
         let (format, known) = (header.format, Report::FORMAT);
         return Err(Error::unsupported(format!(

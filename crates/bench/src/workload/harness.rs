@@ -21,7 +21,7 @@ pub(super) struct Harness<'a> {
 }
 
 /// A system with its data, which goes away with it.
-pub(super) struct Opened {
+pub(super) struct OpenedSystem {
     // Dropped first: a system is closed before its directory goes.
     pub(super) system: Box<dyn System>,
     _scratch: Scratch,
@@ -59,12 +59,12 @@ impl<'a> Harness<'a> {
     }
 
     /// Opens an empty system in the first directory.
-    pub(super) fn open(&self, kind: SystemKind) -> Result<Opened> {
+    pub(super) fn open(&self, kind: SystemKind) -> Result<OpenedSystem> {
         self.open_in(kind, &self.options.directories[0])
     }
 
     /// Opens an empty system.
-    pub(super) fn open_in(&self, kind: SystemKind, place: &DataDirectory) -> Result<Opened> {
+    pub(super) fn open_in(&self, kind: SystemKind, place: &DataDirectory) -> Result<OpenedSystem> {
         self.opened.set(self.opened.get() + 1);
         let scratch =
             place.scratch(&format!("{}-{}-{}", self.workload, kind.name(), self.opened.get()))?;
@@ -74,7 +74,7 @@ impl<'a> Harness<'a> {
             durability: self.options.durability,
             ..SystemSpec::new(kind, scratch.path().join("data"))
         };
-        Ok(Opened { system: spec.open()?, _scratch: scratch })
+        Ok(OpenedSystem { system: spec.open()?, _scratch: scratch })
     }
 }
 

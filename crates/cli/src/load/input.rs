@@ -7,7 +7,7 @@ use super::fingerprint::Fingerprint;
 use crate::exit::CliResult;
 
 /// One file to load.
-pub(crate) struct Input {
+pub(crate) struct FileInput {
     pub(super) source: Source,
     pub(super) options: ReadOptions,
     pub(super) format: Format,
@@ -21,7 +21,7 @@ pub(crate) struct Input {
     pub(super) fingerprint: Option<Fingerprint>,
 }
 
-impl Input {
+impl FileInput {
     /// Opens every source and lets `check` judge its columns. With `ignore_unknown`, columns that
     /// are not wanted are not even read.
     pub(crate) fn prepare(
@@ -29,7 +29,7 @@ impl Input {
         options: &ReadOptions,
         ignore_unknown: bool,
         check: impl Fn(&Source, &Schema) -> CliResult<()>,
-    ) -> CliResult<Vec<Input>> {
+    ) -> CliResult<Vec<FileInput>> {
         let prepare = |source: Source| {
             let skip = ReadOptions { unmentioned: ExtraColumns::Skip, ..options.clone() };
             let first_look = if source.reads_once() && ignore_unknown { &skip } else { options };
@@ -37,7 +37,7 @@ impl Input {
             let reader = RecordReader::open(&source, first_look)?;
             let columns = reader.schema();
             check(&source, &columns)?;
-            Ok(Input {
+            Ok(FileInput {
                 format: reader.format(),
                 bytes: reader.progress().bytes_total(),
                 reader: source.reads_once().then_some(reader),

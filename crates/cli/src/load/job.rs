@@ -12,7 +12,7 @@ use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
 use super::resume::ResumeFile;
 use super::stream::StreamState;
-use super::{Failures, FileStream, Input, Summary, Target};
+use super::{Failures, FileInput, FileStream, LoadSummary, LoadTarget};
 use crate::args::Globals;
 use crate::display::{Console, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
@@ -145,8 +145,8 @@ impl JobArgs {
         &self,
         globals: &Globals,
         store: &Store,
-        mut inputs: Vec<Input>,
-        target: &Target,
+        mut inputs: Vec<FileInput>,
+        target: &LoadTarget,
     ) -> CliResult {
         let resume = match &self.resume {
             Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
@@ -182,7 +182,7 @@ impl JobArgs {
             None => Exit::Success,
         };
         let error = failure.as_ref().map(|failure| with_causes(&failure.error));
-        let summary = Summary::new(target.name(), &report, &earlier, exit, error)
+        let summary = LoadSummary::new(target.name(), &report, &earlier, exit, error)
             .with_resumed(resumed)
             .of_overwriting(self.on_existing == Existing::Blind);
         globals.info(&summary);

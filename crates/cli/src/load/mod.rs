@@ -1,11 +1,11 @@
 //! What the loading verbs share: files in, streams of entries out.
 //!
-//! 1. [`Input::prepare`] opens every file once and holds its columns against what is wanted, so
+//! 1. [`FileInput::prepare`] opens every file once and holds its columns against what is wanted, so
 //!    that what cannot work is said before anything is written.
 //! 2. A [`FileStream`] reads one file for the bulk put. It keeps the batch that is under way, so
 //!    that [`Failures`] can find the original text of an entry that is refused further on.
 //! 3. [`JobArgs::run`] runs the bulk put, shows its progress, keeps the [`ResumeFile`], and writes
-//!    the [`Summary`].
+//!    the [`LoadSummary`].
 
 mod failures;
 mod fingerprint;
@@ -16,7 +16,7 @@ mod stream;
 mod summary;
 
 pub(crate) use failures::Failures;
-pub(crate) use input::Input;
+pub(crate) use input::FileInput;
 pub(crate) use job::JobArgs;
-pub(crate) use stream::{FileStream, Target};
-pub(crate) use summary::Summary;
+pub(crate) use stream::{FileStream, LoadTarget};
+pub(crate) use summary::LoadSummary;

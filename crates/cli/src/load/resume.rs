@@ -17,14 +17,14 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use tonnage::{Error, Result};
 
-use super::Input;
+use super::FileInput;
 use super::fingerprint::Fingerprint;
 use super::stream::StreamState;
 use crate::display::Console;
 
 /// What the file holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Noted {
+struct ResumeNotes {
     /// The store and the table, so that a note of another load is not taken for this one.
     store: String,
     table: String,
@@ -46,16 +46,19 @@ struct FileNote {
 /// The state of a load on disk.
 pub(crate) struct ResumeFile {
     path: PathBuf,
-    noted: Mutex<Noted>,
+    noted: Mutex<ResumeNotes>,
 }
 
 impl ResumeFile {
     /// Reads the notes of an earlier run; a missing file is a fresh start.
     pub(super) fn open(path: &Path, store: &str, table: &str) -> Result<Self> {
-        let fresh =
-            Noted { store: store.to_owned(), table: table.to_owned(), files: BTreeMap::new() };
+        let fresh = ResumeNotes {
+            store: store.to_owned(),
+            table: table.to_owned(),
+            files: BTreeMap::new(),
+        };
         let noted = match std::fs::read(path) {
-            Ok(bytes) => serde_json::from_slice::<Noted>(&bytes).map_err(|error| {
+            Ok(bytes) => serde_json::from_slice::<ResumeNotes>(&bytes).map_err(|error| {
                 Error::invalid(format!(
                     "--resume {}: not a note of an earlier load: {error}: delete it to start anew",
                     path.display()
@@ -82,7 +85,7 @@ impl ResumeFile {
 
     /// Takes out the files that are stored already and lets the others begin where their notes end.
     /// Tells how many records are passed over.
-    pub(super) fn skip(&self, inputs: &mut Vec<Input>, console: &Console) -> u64 {
+    pub(super) fn skip(&self, inputs: &mut Vec<FileInput>, console: &Console) -> u64 {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut skipped = 0;
         inputs.retain_mut(|input| {
@@ -120,7 +123,7 @@ impl ResumeFile {
     }
 
     /// The new note takes the place of the old one whole, or not at all.
-    fn write(&self, noted: &Noted) -> std::io::Result<()> {
+    fn write(&self, noted: &ResumeNotes) -> std::io::Result<()> {
         let directory = self
             .path
             .parent()

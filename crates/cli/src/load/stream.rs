@@ -10,24 +10,24 @@ use arrow::datatypes::DataType;
 use tonnage::{EntryBatch, EntryStream, Error, Key, Pairs, Result, UnreadEntry};
 use tonnage_files::{Format, Progress, ReadBatch, RecordReader, RejectedRecord};
 
-use super::Input;
+use super::FileInput;
 use super::fingerprint::Fingerprint;
 
 /// What the records of the files become.
 #[derive(Clone)]
-pub(crate) enum Target {
+pub(crate) enum LoadTarget {
     /// Rows of a table.
     Table { path: Arc<str>, ttl: Option<Duration> },
     /// Key/value pairs out of the columns `key` and `value`.
     Pairs { ttl: Option<Duration> },
 }
 
-impl Target {
+impl LoadTarget {
     /// What to call it.
     pub(super) fn name(&self) -> &str {
         match self {
-            Target::Table { path, .. } => path,
-            Target::Pairs { .. } => "key/value pairs",
+            LoadTarget::Table { path, .. } => path,
+            LoadTarget::Pairs { .. } => "key/value pairs",
         }
     }
 }
@@ -50,8 +50,8 @@ pub(crate) struct StreamState {
 
 /// Reads one file.
 pub(crate) struct FileStream {
-    input: Input,
-    target: Target,
+    input: FileInput,
+    target: LoadTarget,
     reader: Option<RecordReader>,
     /// The number of the first record that was not yet read.
     next_record: u64,
@@ -121,7 +121,7 @@ fn row_of(batch: &ReadBatch, record: u64) -> Option<usize> {
 }
 
 impl FileStream {
-    pub(crate) fn new(mut input: Input, target: &Target) -> Self {
+    pub(crate) fn new(mut input: FileInput, target: &LoadTarget) -> Self {
         let header =
             (input.format == Format::Csv && input.options.csv.has_header).then(|| header(&input));
         let state = StreamState {
@@ -163,7 +163,7 @@ impl FileStream {
 }
 
 /// The names of the columns as a line of CSV.
-fn header(input: &Input) -> String {
+fn header(input: &FileInput) -> String {
     let delimiter = char::from(input.delimiter());
     let quoted = |name: &String| match name.contains([delimiter, '"', '\n', '\r']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
@@ -184,10 +184,10 @@ impl EntryStream for FileStream {
         self.state.current().take();
         let Some(read) = self.read()? else { return Ok(None) };
         let mut batch = match &self.target {
-            Target::Table { path, ttl } => {
+            LoadTarget::Table { path, ttl } => {
                 EntryBatch { ttl: *ttl, ..EntryBatch::rows(path.clone(), read.batch.clone()) }
             }
-            Target::Pairs { ttl } => EntryBatch { ttl: *ttl, ..pairs_of(&read)? },
+            LoadTarget::Pairs { ttl } => EntryBatch { ttl: *ttl, ..pairs_of(&read)? },
         };
         let rejected = read.rejected.iter();
         batch.unread.extend(rejected.map(|rejected| UnreadEntry {

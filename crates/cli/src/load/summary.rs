@@ -11,7 +11,7 @@ use crate::values::grouped;
 
 /// The report of a load as `--summary` writes it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct LoadSummary {
     /// The table, or what else was loaded.
     table: String,
     /// `complete`, `rejected`, `stopped` or `interrupted`.
@@ -49,7 +49,7 @@ struct FileSummary {
     complete: bool,
 }
 
-impl Summary {
+impl LoadSummary {
     /// `resumed` are the names of files that an earlier run stored.
     pub(crate) fn new(
         table: &str,
@@ -127,7 +127,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for LoadSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.table)?;
         if self.resumed > 0 {

@@ -21,7 +21,7 @@ use crate::plain;
 pub(crate) use outcome::{describe_changes, describe_count, describe_outcome};
 pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
-use target::Target;
+use target::OutputTarget;
 
 /// `--format` and `--output`.
 #[derive(Args, Clone, Debug)]
@@ -126,10 +126,12 @@ impl OutputArgs {
                         "tonnage: {name}: the name tells no format, so it is written as csv: --format names another"
                     );
                 }
-                (Target::file(path)?, Compression::of_name(&path.to_string_lossy()))
+                (OutputTarget::file(path)?, Compression::of_name(&path.to_string_lossy()))
             }
-            None if self.row_format().is_text() => (Target::stdout_for_text(), Compression::None),
-            None => (Target::stdout(), Compression::None),
+            None if self.row_format().is_text() => {
+                (OutputTarget::stdout_for_text(), Compression::None)
+            }
+            None => (OutputTarget::stdout(), Compression::None),
         };
         RowOutput::open(self.row_format(), target, compression, schema, TableStyle::default())
     }
@@ -137,8 +139,8 @@ impl OutputArgs {
     /// Opens the output for plain lines.
     pub(crate) fn open_lines(&self) -> CliResult<LineOutput> {
         Ok(LineOutput(match self.file() {
-            Some(path) => Target::file(path)?,
-            None => Target::stdout_for_text(),
+            Some(path) => OutputTarget::file(path)?,
+            None => OutputTarget::stdout_for_text(),
         }))
     }
 }
@@ -151,9 +153,9 @@ pub(crate) struct RowOutput {
 }
 
 enum Body {
-    Files(Box<RecordWriter<Target>>),
-    Table(TableWriter, Target),
-    JsonArray { target: Target, rows: u64 },
+    Files(Box<RecordWriter<OutputTarget>>),
+    Table(TableWriter, OutputTarget),
+    JsonArray { target: OutputTarget, rows: u64 },
 }
 
 impl RowOutput {
@@ -164,12 +166,12 @@ impl RowOutput {
         schema: SchemaRef,
         style: TableStyle,
     ) -> CliResult<Self> {
-        Self::open(format, Target::Screen(screen), Compression::None, schema, style)
+        Self::open(format, OutputTarget::Screen(screen), Compression::None, schema, style)
     }
 
     fn open(
         format: RowFormat,
-        target: Target,
+        target: OutputTarget,
         compression: Compression,
         schema: SchemaRef,
         style: TableStyle,
@@ -245,11 +247,11 @@ fn json_lines(batch: &RecordBatch) -> CliResult<Vec<u8>> {
 }
 
 /// Where lines go that are no rows.
-pub(crate) struct LineOutput(Target);
+pub(crate) struct LineOutput(OutputTarget);
 
 impl LineOutput {
     pub(crate) fn stdout() -> Self {
-        Self(Target::stdout())
+        Self(OutputTarget::stdout())
     }
 
     pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> CliResult<()> {

@@ -13,7 +13,7 @@ use crate::plain::PlainWriter;
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Where bytes go.
-pub(super) enum Target {
+pub(super) enum OutputTarget {
     Stdout(BufWriter<Stdout>),
     /// Rows that someone looks at.
     Terminal(PlainWriter<BufWriter<Stdout>>),
@@ -29,18 +29,18 @@ pub(super) enum Target {
     Screen(Box<dyn Write + Send>),
 }
 
-impl Target {
+impl OutputTarget {
     pub(super) fn stdout() -> Self {
-        Target::Stdout(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()))
+        OutputTarget::Stdout(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()))
     }
 
     /// Standard output for text, which may be a terminal.
     pub(super) fn stdout_for_text() -> Self {
         let stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout());
         if io::stdout().is_terminal() {
-            Target::Terminal(PlainWriter::new(stdout))
+            OutputTarget::Terminal(PlainWriter::new(stdout))
         } else {
-            Target::Stdout(stdout)
+            OutputTarget::Stdout(stdout)
         }
     }
 
@@ -52,7 +52,7 @@ impl Target {
         };
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             let file = File::options().write(true).open(path).map_err(failed)?;
-            return Ok(Target::Special(BufWriter::with_capacity(BUFFER_BYTES, file)));
+            return Ok(OutputTarget::Special(BufWriter::with_capacity(BUFFER_BYTES, file)));
         }
         let directory =
             path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -65,7 +65,7 @@ impl Target {
             .suffix(".partial")
             .tempfile_in(directory)
             .map_err(failed)?;
-        Ok(Target::File {
+        Ok(OutputTarget::File {
             partial: BufWriter::with_capacity(BUFFER_BYTES, partial),
             path: path.to_owned(),
         })
@@ -73,17 +73,17 @@ impl Target {
 
     /// Whether it is a file that was asked for by name.
     pub(super) fn is_file(&self) -> bool {
-        matches!(self, Target::File { .. } | Target::Special(_))
+        matches!(self, OutputTarget::File { .. } | OutputTarget::Special(_))
     }
 
     /// Hands on what is buffered, and gives a file its name.
     pub(super) fn finish(self) -> CliResult<()> {
         match self {
-            Target::Stdout(mut stdout) => Ok(stdout.flush()?),
-            Target::Terminal(mut stdout) => Ok(stdout.flush()?),
-            Target::Special(mut file) => Ok(file.flush()?),
-            Target::Screen(mut screen) => Ok(screen.flush()?),
-            Target::File { partial, path } => {
+            OutputTarget::Stdout(mut stdout) => Ok(stdout.flush()?),
+            OutputTarget::Terminal(mut stdout) => Ok(stdout.flush()?),
+            OutputTarget::Special(mut file) => Ok(file.flush()?),
+            OutputTarget::Screen(mut screen) => Ok(screen.flush()?),
+            OutputTarget::File { partial, path } => {
                 let partial = partial.into_inner().map_err(io::IntoInnerError::into_error)?;
                 partial.persist(&path).map_err(|error| error.error)?;
                 Ok(())
@@ -92,24 +92,24 @@ impl Target {
     }
 }
 
-impl Write for Target {
+impl Write for OutputTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Target::Stdout(stdout) => stdout.write(bytes),
-            Target::Terminal(stdout) => stdout.write(bytes),
-            Target::Special(file) => file.write(bytes),
-            Target::Screen(screen) => screen.write(bytes),
-            Target::File { partial, .. } => partial.write(bytes),
+            OutputTarget::Stdout(stdout) => stdout.write(bytes),
+            OutputTarget::Terminal(stdout) => stdout.write(bytes),
+            OutputTarget::Special(file) => file.write(bytes),
+            OutputTarget::Screen(screen) => screen.write(bytes),
+            OutputTarget::File { partial, .. } => partial.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Target::Stdout(stdout) => stdout.flush(),
-            Target::Terminal(stdout) => stdout.flush(),
-            Target::Special(file) => file.flush(),
-            Target::Screen(screen) => screen.flush(),
-            Target::File { partial, .. } => partial.flush(),
+            OutputTarget::Stdout(stdout) => stdout.flush(),
+            OutputTarget::Terminal(stdout) => stdout.flush(),
+            OutputTarget::Special(file) => file.flush(),
+            OutputTarget::Screen(screen) => screen.flush(),
+            OutputTarget::File { partial, .. } => partial.flush(),
         }
     }
 }

@@ -44,20 +44,20 @@ impl Screen {
 
     /// A way to write rows.
     pub(super) fn rows(&self) -> Box<dyn Write + Send> {
-        let rows = BufWriter::with_capacity(BUFFER_BYTES, Side(self.rows.clone()));
+        let rows = BufWriter::with_capacity(BUFFER_BYTES, ScreenSide(self.rows.clone()));
         if self.is_terminal { Box::new(PlainWriter::new(rows)) } else { Box::new(rows) }
     }
 
     /// Writes a line. One who no longer listens misses nothing.
     pub(super) fn info(&self, text: impl Display) {
-        let _ = writeln!(Side(self.told.clone()), "{}", plain::lines(&text.to_string()));
+        let _ = writeln!(ScreenSide(self.told.clone()), "{}", plain::lines(&text.to_string()));
     }
 }
 
 /// One of the two, written to a block at a time.
-struct Side(Channel);
+struct ScreenSide(Channel);
 
-impl Write for Side {
+impl Write for ScreenSide {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
     }

@@ -37,7 +37,7 @@ enum Halt {
 
 /// Where in a field the search stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FieldState {
     Unquoted,
     Quoted { escaped: bool },
     Closed { end: usize, escaped: bool },
@@ -116,7 +116,7 @@ impl CsvSplitter {
         let mut record = from;
         let mut field = from;
         let mut lines_inside = 0;
-        let mut state = State::Unquoted;
+        let mut state = FieldState::Unquoted;
         let mut skip_at = usize::MAX;
         if block.spans.len() >= rows_max {
             return Halt::Full { start: record };
@@ -125,34 +125,34 @@ impl CsvSplitter {
             let at = from + offset;
             let byte = bytes[at];
             match state {
-                State::Unquoted if byte == b'"' => {
+                FieldState::Unquoted if byte == b'"' => {
                     if at == field {
-                        state = State::Quoted { escaped: false };
+                        state = FieldState::Quoted { escaped: false };
                     }
                     continue;
                 }
-                State::Quoted { escaped } => {
+                FieldState::Quoted { escaped } => {
                     if byte == b'\n' {
                         lines_inside += 1;
                     } else if byte == b'"' && at != skip_at {
                         match bytes.get(at + 1) {
                             Some(b'"') => {
                                 skip_at = at + 1;
-                                state = State::Quoted { escaped: true };
+                                state = FieldState::Quoted { escaped: true };
                             }
                             None if !at_end => break,
-                            _ => state = State::Closed { end: at, escaped },
+                            _ => state = FieldState::Closed { end: at, escaped },
                         }
                     }
                     continue;
                 }
-                State::Closed { .. } if byte == b'"' => return self.malformed(record, block),
+                FieldState::Closed { .. } if byte == b'"' => return self.malformed(record, block),
                 _ => {}
             }
             if !push_field(bytes, field, at, state, byte == b'\n', block) {
                 return self.malformed(record, block);
             }
-            state = State::Unquoted;
+            state = FieldState::Unquoted;
             field = at + 1;
             if byte == b'\n' {
                 self.end_record(bytes, record, at, lines_inside + 1, block);
@@ -163,7 +163,7 @@ impl CsvSplitter {
                 }
             }
         }
-        if !at_end || record == bytes.len() || matches!(state, State::Quoted { .. }) {
+        if !at_end || record == bytes.len() || matches!(state, FieldState::Quoted { .. }) {
             take_back(block);
             return Halt::Incomplete { start: record };
         }
@@ -223,17 +223,17 @@ fn push_field(
     bytes: &[u8],
     start: usize,
     end: usize,
-    state: State,
+    state: FieldState,
     last: bool,
     block: &mut Block,
 ) -> bool {
     let end = if last { without_return(bytes, start, end) } else { end };
     block.cells.push(match state {
-        State::Closed { end: quote, .. } if quote + 1 != end => return false,
-        State::Closed { end: quote, escaped: true } => {
+        FieldState::Closed { end: quote, .. } if quote + 1 != end => return false,
+        FieldState::Closed { end: quote, escaped: true } => {
             Cell::new(start + 1, quote, CellKind::QuotedEscaped)
         }
-        State::Closed { end: quote, escaped: false } => {
+        FieldState::Closed { end: quote, escaped: false } => {
             Cell::new(start + 1, quote, CellKind::Quoted)
         }
         _ => Cell::new(start, end, CellKind::Plain),

@@ -11,7 +11,7 @@ use memchr::{memchr_iter, memchr2};
 
 /// Where in the array the next byte stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum ArrayPlace {
     Before,
     FirstElement,
     Element,
@@ -33,7 +33,7 @@ enum Around {
 /// Goes through one array, block by block.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrayCutter {
-    place: Place,
+    place: ArrayPlace,
     around: Around,
 }
 
@@ -52,17 +52,17 @@ pub(crate) enum Cut {
 
 impl ArrayCutter {
     pub(crate) fn new() -> Self {
-        Self { place: Place::Before, around: Around::Array }
+        Self { place: ArrayPlace::Before, around: Around::Array }
     }
 
     /// For an array that stands in a document, from its bracket on.
     pub(crate) fn inside_document() -> Self {
-        Self { place: Place::Before, around: Around::Document }
+        Self { place: ArrayPlace::Before, around: Around::Document }
     }
 
     /// For objects that follow each other over several lines.
     pub(crate) fn sequence() -> Self {
-        Self { place: Place::Between, around: Around::Nothing }
+        Self { place: ArrayPlace::Between, around: Around::Nothing }
     }
 
     pub(crate) fn is_sequence(&self) -> bool {
@@ -80,24 +80,26 @@ impl ArrayCutter {
             at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let Some(byte) = bytes.get(at) else { return self.at_the_end(at, at_end) };
             self.place = match (self.place, byte) {
-                (Place::Before, b'[') => Place::FirstElement,
-                (Place::FirstElement | Place::BehindElement, b']') => Place::Behind,
-                (Place::BehindElement, b',') => Place::Element,
-                (Place::Before, _) => {
+                (ArrayPlace::Before, b'[') => ArrayPlace::FirstElement,
+                (ArrayPlace::FirstElement | ArrayPlace::BehindElement, b']') => ArrayPlace::Behind,
+                (ArrayPlace::BehindElement, b',') => ArrayPlace::Element,
+                (ArrayPlace::Before, _) => {
                     return self.rest(bytes, at, at_end, "the text is not a JSON array");
                 }
-                (Place::Behind, _) if self.around == Around::Document => {
+                (ArrayPlace::Behind, _) if self.around == Around::Document => {
                     return Cut::Nothing(bytes.len());
                 }
-                (Place::Between, b'{') => return self.element(bytes, at, at_end, Place::Between),
-                (Place::Between, _) => {
+                (ArrayPlace::Between, b'{') => {
+                    return self.element(bytes, at, at_end, ArrayPlace::Between);
+                }
+                (ArrayPlace::Between, _) => {
                     return self.rest(bytes, at, at_end, "the record is not a JSON object");
                 }
-                (Place::Behind, _) => {
+                (ArrayPlace::Behind, _) => {
                     return self.rest(bytes, at, at_end, "text follows the array");
                 }
-                (Place::Element, b']') => {
-                    self.place = Place::BehindElement;
+                (ArrayPlace::Element, b']') => {
+                    self.place = ArrayPlace::BehindElement;
                     return Cut::Refused(at, at, "an element is missing behind a comma");
                 }
                 (before, _) => return self.element(bytes, at, at_end, before),
@@ -108,22 +110,23 @@ impl ArrayCutter {
 
     fn at_the_end(&mut self, at: usize, at_end: bool) -> Cut {
         match self.place {
-            Place::Before | Place::Behind | Place::Between => Cut::Nothing(at),
+            ArrayPlace::Before | ArrayPlace::Behind | ArrayPlace::Between => Cut::Nothing(at),
             _ if at_end => Cut::Short(at, "the array is not closed"),
             _ => Cut::Nothing(at),
         }
     }
 
-    fn element(&mut self, bytes: &[u8], start: usize, at_end: bool, before: Place) -> Cut {
+    fn element(&mut self, bytes: &[u8], start: usize, at_end: bool, before: ArrayPlace) -> Cut {
         let end = match element_end(bytes, start) {
             Some(end) => end,
             None if at_end => return Cut::Short(start, "its last record is not closed"),
             None => return Cut::Nothing(start),
         };
-        self.place = if self.is_sequence() { Place::Between } else { Place::BehindElement };
+        self.place =
+            if self.is_sequence() { ArrayPlace::Between } else { ArrayPlace::BehindElement };
         let end = start + bytes[start..end].trim_ascii_end().len();
         match before {
-            Place::BehindElement => {
+            ArrayPlace::BehindElement => {
                 Cut::Refused(start, end, "a comma is missing before the element")
             }
             _ => Cut::Element(start, end),

@@ -28,7 +28,7 @@ pub(crate) enum JsonColumns {
 }
 
 /// How much was looked at.
-pub(crate) struct Seen {
+pub(crate) struct SeenRecords {
     pub(crate) records: u64,
     pub(crate) is_whole: bool,
     /// Where in the only object of the source there is an array of objects.
@@ -54,9 +54,9 @@ impl JsonColumns {
         blocks: &mut Blocks,
         options: &ReadOptions,
         sample: &Sample,
-    ) -> Result<Seen> {
+    ) -> Result<SeenRecords> {
         let mut shape = find_shape(source, blocks, options)?;
-        let mut seen = Seen { records: 0, is_whole: false, records_at: None };
+        let mut seen = SeenRecords { records: 0, is_whole: false, records_at: None };
         let (mut bytes_seen, mut wanted) = (0, CHUNK_BYTES);
         while bytes_seen < sample.bytes && seen.records < sample.records as u64 {
             blocks.look_ahead(wanted);

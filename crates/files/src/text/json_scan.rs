@@ -55,7 +55,7 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
     end: usize,
     mut found: impl FnMut(Member<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut scan = Scan { text: &text[..end], at: start };
+    let mut scan = ObjectScan { text: &text[..end], at: start };
     scan.space();
     scan.expect(b'{', "the record is not a JSON object")?;
     scan.space();
@@ -84,12 +84,12 @@ pub(crate) fn scan_object<'a, E: From<NotJson>>(
     }
 }
 
-struct Scan<'a> {
+struct ObjectScan<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl ObjectScan<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }

@@ -37,7 +37,7 @@ pub(crate) struct TextReader {
     /// The columns of the file.
     columns: usize,
     converter: Arc<Converter>,
-    workers: Option<Workers>,
+    workers: Option<ConverterWorkers>,
     ended: bool,
 }
 
@@ -66,7 +66,7 @@ impl TextReader {
         };
         let converter = Arc::new(converter);
         let workers = (options.parallelism > 1)
-            .then(|| Workers::start(&converter, options.parallelism))
+            .then(|| ConverterWorkers::start(&converter, options.parallelism))
             .transpose()?;
         Ok(TextReader { blocks, splitter, columns, converter, workers, ended: false })
     }
@@ -113,7 +113,7 @@ impl TextReader {
 
 /// Threads that convert blocks. Each has its own two queues and the blocks go round, so that
 /// batches come back in order.
-struct Workers {
+struct ConverterWorkers {
     queues: Vec<(SyncSender<Result<Block>>, Receiver<Converted>)>,
     sent: usize,
     received: usize,
@@ -125,8 +125,8 @@ type Converted = Result<Option<ReadBatch>>;
 /// Blocks that each worker may have: one that it converts and one that lies ready.
 const BLOCKS_PER_WORKER: usize = 2;
 
-impl Workers {
-    fn start(converter: &Arc<Converter>, count: usize) -> Result<Workers> {
+impl ConverterWorkers {
+    fn start(converter: &Arc<Converter>, count: usize) -> Result<ConverterWorkers> {
         let mut queues = Vec::with_capacity(count);
         for _ in 0..count {
             let (block_sender, blocks) = sync_channel::<Result<Block>>(BLOCKS_PER_WORKER);
@@ -147,7 +147,7 @@ impl Workers {
             })?;
             queues.push((block_sender, batches));
         }
-        Ok(Workers { queues, sent: 0, received: 0 })
+        Ok(ConverterWorkers { queues, sent: 0, received: 0 })
     }
 
     fn has_room(&self) -> bool {

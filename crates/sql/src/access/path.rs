@@ -36,22 +36,22 @@ pub(crate) enum Path {
 }
 
 /// A path, and which of the conditions it answers by itself.
-pub(crate) struct Choice {
+pub(crate) struct PathChoice {
     pub(crate) path: Path,
     pub(crate) answered: Vec<bool>,
 }
 
 /// Finds the path that answers the most.
-pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<Choice> {
+pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<PathChoice> {
     let demands = gather(schema, conditions).map_err(broken)?;
     for demand in demands.iter().flatten() {
         if demand.is_impossible().map_err(broken)? {
-            return Ok(Choice { path: Path::Nothing, answered: vec![true; conditions.len()] });
+            return Ok(PathChoice { path: Path::Nothing, answered: vec![true; conditions.len()] });
         }
     }
     let prefix = prefix(schema, &demands);
     if prefix.len() < schema.shard_key_len {
-        return Ok(Choice { path: Path::All, answered: vec![false; conditions.len()] });
+        return Ok(PathChoice { path: Path::All, answered: vec![false; conditions.len()] });
     }
     let range = match schema.key.get(prefix.len()) {
         Some(column) => range(schema, *column, demands[*column].as_ref())?,
@@ -65,7 +65,7 @@ pub(crate) fn choose(schema: &TableSchema, conditions: &[Condition]) -> Result<C
         .map(|condition| condition.is_decided_by_keys(schema) && is_answered(condition.column))
         .collect();
     let constant = prefix.iter().map(|values| values.len() == 1).collect();
-    Ok(Choice {
+    Ok(PathChoice {
         path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
         answered,
     })

@@ -16,14 +16,14 @@ pub(crate) struct Read {
     rows: Option<Batches>,
     schema: SchemaRef,
     /// For each column wanted where it comes from.
-    origins: Vec<Origin>,
+    origins: Vec<ColumnOrigin>,
     left: u64,
     guard: Guard,
 }
 
 /// Where a column comes from: the table itself, or what the store notes of each row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum ColumnOrigin {
     Own,
     Version,
     Expiry,
@@ -40,9 +40,9 @@ impl Read {
         guard: Guard,
     ) -> Self {
         let origin = |column: &usize| match column.checked_sub(own) {
-            None => Origin::Own,
-            Some(0) => Origin::Version,
-            Some(_) => Origin::Expiry,
+            None => ColumnOrigin::Own,
+            Some(0) => ColumnOrigin::Version,
+            Some(_) => ColumnOrigin::Expiry,
         };
         let origins = columns.iter().map(origin).collect();
         Self { rows, schema, origins, left: limit.unwrap_or(u64::MAX), guard }
@@ -50,7 +50,7 @@ impl Read {
 
     fn shape(&self, batch: TableBatch) -> Result<RecordBatch> {
         let rows = batch.rows.num_rows();
-        let is_own = self.origins.iter().all(|origin| *origin == Origin::Own);
+        let is_own = self.origins.iter().all(|origin| *origin == ColumnOrigin::Own);
         let mut arrays =
             if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
         arrays.iter_mut().for_each(with_one_zero);
@@ -64,10 +64,10 @@ impl Read {
         let noted =
             |numbers: &Vec<u64>| Some(Arc::new(UInt64Array::from(numbers.clone())) as ArrayRef);
         let mut own = batch.rows.columns().iter();
-        let next = |origin: &Origin| match origin {
-            Origin::Own => own.next().cloned(),
-            Origin::Version => noted(&batch.versions),
-            Origin::Expiry => noted(&batch.expiries_ms),
+        let next = |origin: &ColumnOrigin| match origin {
+            ColumnOrigin::Own => own.next().cloned(),
+            ColumnOrigin::Version => noted(&batch.versions),
+            ColumnOrigin::Expiry => noted(&batch.expiries_ms),
         };
         self.origins.iter().filter_map(next).collect()
     }

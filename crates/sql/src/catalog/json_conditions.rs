@@ -76,13 +76,13 @@ fn either(
 }
 
 /// A place, and how it is read.
-struct Place {
+struct ColumnPath {
     column: usize,
     path: Vec<String>,
     reading: JsonType,
 }
 
-impl Place {
+impl ColumnPath {
     fn tested(self, test: JsonPathTest) -> Option<Vec<JsonPathCondition>> {
         let Self { column, path, reading } = self;
         Some(vec![JsonPathCondition { column, path, reading, test }])
@@ -98,7 +98,7 @@ impl Place {
 }
 
 /// The place that an expression reads.
-fn place(table: &SqlTable, expr: &Expr) -> Option<Place> {
+fn place(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
     let Expr::ScalarFunction(call) = unaliased(expr) else { return None };
     let reading = match call.func.name() {
         "json_get_str" => JsonType::Text,
@@ -109,7 +109,7 @@ fn place(table: &SqlTable, expr: &Expr) -> Option<Place> {
         _ => return None,
     };
     let (column, path) = steps(table, call)?;
-    Some(Place { column, path, reading })
+    Some(ColumnPath { column, path, reading })
 }
 
 /// The column that a call reaches into, and the names that lead to the place.

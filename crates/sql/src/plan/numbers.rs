@@ -20,7 +20,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Case, Cast, Expr, ExprSchema
 
 /// What kind of number a type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     Whole,
     Decimal,
     Float,
@@ -28,20 +28,20 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl NumberKind {
     pub(super) fn of(data_type: &DataType) -> Self {
         match data_type {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
-            data_type if data_type.is_decimal() => Kind::Decimal,
-            data_type if data_type.is_floating() => Kind::Float,
-            data_type if data_type.is_integer() => Kind::Whole,
-            _ => Kind::Other,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => NumberKind::Text,
+            data_type if data_type.is_decimal() => NumberKind::Decimal,
+            data_type if data_type.is_floating() => NumberKind::Float,
+            data_type if data_type.is_integer() => NumberKind::Whole,
+            _ => NumberKind::Other,
         }
     }
 }
 
-fn kind_of(expr: &Expr, schema: &DFSchema) -> Kind {
-    expr.get_type(schema).map_or(Kind::Other, |data_type| Kind::of(&data_type))
+fn kind_of(expr: &Expr, schema: &DFSchema) -> NumberKind {
+    expr.get_type(schema).map_or(NumberKind::Other, |data_type| NumberKind::of(&data_type))
 }
 
 /// An expression whose parts are done.
@@ -107,15 +107,15 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     if !parts.iter().any(|part| number(part).is_some()) {
         return unified(parts, schema);
     }
-    let kinds: Vec<Kind> = parts.iter().map(|part| kind_of(part, schema)).collect();
+    let kinds: Vec<NumberKind> = parts.iter().map(|part| kind_of(part, schema)).collect();
     let is_narrow = parts
         .iter()
         .any(|part| part.get_type(schema).is_ok_and(|data_type| data_type == DataType::Float32));
-    let is_text = |(part, kind): (&&mut Expr, &Kind)| {
-        *kind == Kind::Text && !matches!(part, Expr::Literal(..))
+    let is_text = |(part, kind): (&&mut Expr, &NumberKind)| {
+        *kind == NumberKind::Text && !matches!(part, Expr::Literal(..))
     };
     let others = || parts.iter().zip(&kinds).filter(|(part, _)| number(part).is_none());
-    if is_narrow && others().all(|(_, kind)| *kind == Kind::Float) {
+    if is_narrow && others().all(|(_, kind)| *kind == NumberKind::Float) {
         parts.iter_mut().for_each(|part| {
             replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?))))
         });
@@ -125,7 +125,7 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
         parts.iter_mut().for_each(|part| replace(part, |value| Some(value.double())));
         return true;
     }
-    if others().all(|(_, kind)| *kind == Kind::Whole) && others().next().is_some() {
+    if others().all(|(_, kind)| *kind == NumberKind::Whole) && others().next().is_some() {
         let mut changed = false;
         for part in parts
             .iter_mut()
@@ -152,11 +152,13 @@ fn all_unified(parts: &mut [Expr], schema: &DFSchema) -> bool {
 
 /// The same for parts that each have a schema of their own.
 pub(super) fn unify(parts: &mut [(&mut Expr, &DFSchema)]) -> bool {
-    let kinds: Vec<Kind> = parts.iter().map(|(part, schema)| kind_of(part, schema)).collect();
-    if !(kinds.contains(&Kind::Float) && kinds.contains(&Kind::Decimal)) {
+    let kinds: Vec<NumberKind> = parts.iter().map(|(part, schema)| kind_of(part, schema)).collect();
+    if !(kinds.contains(&NumberKind::Float) && kinds.contains(&NumberKind::Decimal)) {
         return false;
     }
-    for ((part, _), _) in parts.iter_mut().zip(kinds).filter(|(_, kind)| *kind == Kind::Decimal) {
+    for ((part, _), _) in
+        parts.iter_mut().zip(kinds).filter(|(_, kind)| *kind == NumberKind::Decimal)
+    {
         **part = to_double(std::mem::take(&mut **part));
     }
     true
@@ -164,13 +166,13 @@ pub(super) fn unify(parts: &mut [(&mut Expr, &DFSchema)]) -> bool {
 
 fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
     let kinds = [kind_of(left, schema), kind_of(right, schema)];
-    if !kinds.contains(&Kind::Decimal)
-        || kinds.iter().any(|kind| matches!(kind, Kind::Text | Kind::Other))
+    if !kinds.contains(&NumberKind::Decimal)
+        || kinds.iter().any(|kind| matches!(kind, NumberKind::Text | NumberKind::Other))
     {
         return false;
     }
     for (part, kind) in [left, right].into_iter().zip(kinds) {
-        if kind != Kind::Float {
+        if kind != NumberKind::Float {
             *part = to_double(std::mem::take(part));
         }
     }

@@ -12,7 +12,7 @@ use tonnage::Result;
 use crate::access::Read;
 
 /// Parts that nobody has taken yet.
-type Queue = Arc<Mutex<VecDeque<Read>>>;
+type PartQueue = Arc<Mutex<VecDeque<Read>>>;
 
 /// The runs of one node of a plan.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct SharedRead {
 struct Runs {
     /// How often each reader has begun. A node that is run again reads everything again.
     begun: Vec<usize>,
-    queues: Vec<Queue>,
+    queues: Vec<PartQueue>,
 }
 
 impl std::fmt::Debug for Runs {
@@ -57,7 +57,7 @@ impl SharedRead {
 
 /// The parts of a run, taken one by one.
 pub(super) struct Parts {
-    queue: Queue,
+    queue: PartQueue,
 }
 
 impl Iterator for Parts {

@@ -14,7 +14,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, Projection, Union};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::numbers::{self, Kind};
+use super::numbers::{self, NumberKind};
 use super::{moments, uuid};
 
 /// Runs before types are brought together.
@@ -68,11 +68,11 @@ fn united(union: Union) -> Result<Union> {
             .inputs
             .iter()
             .filter_map(move |input| input.schema().fields().get(place))
-            .map(|field| Kind::of(field.data_type()))
+            .map(|field| NumberKind::of(field.data_type()))
     };
     let is_mixed = |place: &usize| {
-        kinds(*place).any(|kind| kind == Kind::Float)
-            && kinds(*place).any(|kind| kind == Kind::Decimal)
+        kinds(*place).any(|kind| kind == NumberKind::Float)
+            && kinds(*place).any(|kind| kind == NumberKind::Decimal)
     };
     let mixed: Vec<usize> = (0..union.schema.fields().len()).filter(is_mixed).collect();
     if mixed.is_empty() {
@@ -91,7 +91,7 @@ fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<Logical
     let column = |place: usize| {
         let (relation, field) = schema.qualified_field(place);
         let column = Expr::from((relation, field));
-        match places.contains(&place) && Kind::of(field.data_type()) == Kind::Decimal {
+        match places.contains(&place) && NumberKind::of(field.data_type()) == NumberKind::Decimal {
             true => numbers::to_double(column).alias_qualified(relation.cloned(), field.name()),
             false => column,
         }

@@ -44,7 +44,7 @@ pub(super) fn update(
     let assignments = assignments(&mut cursor, table.schema())?;
     let others = others(&mut cursor, "FROM");
     let condition = condition(&mut cursor)?;
-    let change = Change {
+    let change = RowChange {
         items: assignments,
         planner,
         table: &table,
@@ -90,7 +90,7 @@ pub(super) fn delete(
     let alias = alias(&mut cursor, "USING")?;
     let others = others(&mut cursor, "USING");
     let condition = condition(&mut cursor)?;
-    delete_rows(Change {
+    delete_rows(RowChange {
         planner,
         table: &table,
         alias,
@@ -116,7 +116,7 @@ pub(super) fn truncate(
     let table = table(planner, &mut cursor)?;
     cursor.end()?;
     let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
-    delete_rows(Change {
+    delete_rows(RowChange {
         planner,
         table: &table,
         alias: None,
@@ -129,7 +129,7 @@ pub(super) fn truncate(
     })
 }
 
-fn delete_rows(change: Change<'_>) -> Result<Changes> {
+fn delete_rows(change: RowChange<'_>) -> Result<Changes> {
     let deleted = |deleted| Changes { deleted, ..Changes::default() };
     change.run(deleted, &|batch, row, noted, table, durability| {
         let options = WriteOptions { durability, ..WriteOptions::default() };
@@ -256,17 +256,17 @@ fn quoted(name: &str) -> TokenWithSpan {
     made(token)
 }
 
-type Write = dyn Fn(&RecordBatch, usize, Noted, &Table, Durability) -> Result<WriteResult>;
+type Write = dyn Fn(&RecordBatch, usize, NotedRow, &Table, Durability) -> Result<WriteResult>;
 
 /// What the store notes of a row beside its columns.
 #[derive(Clone, Copy)]
-struct Noted {
+struct NotedRow {
     version: u64,
     expires_at_ms: u64,
 }
 
 /// Rows to select, and what it takes to select them again.
-struct Change<'a> {
+struct RowChange<'a> {
     planner: &'a Planner,
     table: &'a Table,
     alias: Option<String>,
@@ -280,7 +280,7 @@ struct Change<'a> {
     end: Location,
 }
 
-impl Change<'_> {
+impl RowChange<'_> {
     /// Writes every row that matches; tells how many.
     fn run(&self, told: impl Fn(u64) -> Changes, write: &Write) -> Result<Changes> {
         let mut changed = 0;
@@ -443,13 +443,13 @@ fn key_parameter(place: usize) -> String {
 }
 
 /// The columns of the table, and what is noted of each row.
-fn parted(batch: &RecordBatch) -> Result<(RecordBatch, Vec<Noted>)> {
+fn parted(batch: &RecordBatch) -> Result<(RecordBatch, Vec<NotedRow>)> {
     let own = batch.num_columns() - 2;
     let numbers =
         |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();
     let noted = numbers(own)
         .zip(numbers(own + 1))
-        .map(|(version, expires_at_ms)| Noted { version, expires_at_ms })
+        .map(|(version, expires_at_ms)| NotedRow { version, expires_at_ms })
         .collect();
     let columns: Vec<usize> = (0..own).collect();
     let batch = batch.project(&columns).map_err(|error| Error::internal(error.to_string()))?;

@@ -60,7 +60,7 @@ pub(super) fn run(
     let target = Target::Filled { path: table.path().to_owned() };
     state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
     let rows = planner.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
-    let source = Source { rows, columns, schema: table.schema().clone() };
+    let source = RowSource { rows, columns, schema: table.schema().clone() };
     write(planner, &table, source, on_existing, guard)
 }
 
@@ -154,13 +154,13 @@ fn at_name(error: Error, name: &ast::ObjectName) -> Error {
 }
 
 /// The rows of the source under the names of the table's columns.
-struct Source {
+struct RowSource {
     rows: Rows,
     columns: Vec<String>,
     schema: Arc<TableSchema>,
 }
 
-impl Iterator for Source {
+impl Iterator for RowSource {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -208,7 +208,7 @@ fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Resul
 fn write(
     planner: &Planner,
     table: &Table,
-    mut source: Source,
+    mut source: RowSource,
     on_existing: OnExisting,
     guard: &Guard,
 ) -> Result<Changes> {

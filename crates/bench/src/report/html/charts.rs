@@ -3,14 +3,18 @@
 use tonnage::Result;
 
 use super::bars;
-use super::group::Group;
-use super::lines::{Line, Lines};
+use super::group::RunGroup;
+use super::lines::{ChartLine, LineChart};
 use super::page::section as titled;
 use super::palette::Palette;
 use crate::report::{Chart, ChartKind, ChartSeries, Report, format};
 
 /// The section; nothing when there is nothing to draw.
-pub(super) fn section(report: &Report, groups: &[Group<'_>], palette: &Palette) -> Result<String> {
+pub(super) fn section(
+    report: &Report,
+    groups: &[RunGroup<'_>],
+    palette: &Palette,
+) -> Result<String> {
     let own = if report.charts.is_empty() { rates(groups) } else { None };
     let figures = report
         .charts
@@ -34,13 +38,13 @@ fn figure(chart: &Chart, palette: &Palette) -> Result<String> {
 
 fn lines(chart: &Chart, palette: &Palette) -> Result<String> {
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    let line = |(series, colour): (&ChartSeries, usize)| Line {
+    let line = |(series, colour): (&ChartSeries, usize)| ChartLine {
         name: series.name.clone(),
         colour,
         points: series.points.clone(),
         marked: Vec::new(),
     };
-    Lines {
+    LineChart {
         title: &chart.title,
         unit: &chart.y_label,
         x_label: &chart.x_label,
@@ -52,7 +56,7 @@ fn lines(chart: &Chart, palette: &Palette) -> Result<String> {
 }
 
 /// One group of bars for each group of runs, if there is more than one bar.
-fn rates(groups: &[Group<'_>]) -> Option<Chart> {
+fn rates(groups: &[RunGroup<'_>]) -> Option<Chart> {
     let mut series: Vec<ChartSeries> = Vec::new();
     for (category, run) in groups
         .iter()
@@ -71,7 +75,7 @@ fn rates(groups: &[Group<'_>]) -> Option<Chart> {
         kind: ChartKind::Bars,
         x_label: String::new(),
         y_label: "per second".to_owned(),
-        categories: groups.iter().map(Group::title).collect(),
+        categories: groups.iter().map(RunGroup::title).collect(),
         series,
     })
 }

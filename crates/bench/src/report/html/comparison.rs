@@ -2,7 +2,7 @@
 
 use super::escape::escaped;
 use super::page::{document, notes, section as titled};
-use super::table::{Cell, Table};
+use super::table::{HtmlCell, HtmlTable};
 use crate::report::{Comparison, Match, Verdict, format};
 
 impl Comparison {
@@ -40,17 +40,18 @@ fn cards(matches: &[Match]) -> String {
 fn table(matches: &[Match]) -> String {
     let columns =
         ["a per second", "b per second", "b / a", "noise", "p50 b / a", "p99 b / a", "b is"]
-            .map(Cell::number);
-    let mut table =
-        Table::new([Cell::text("run"), Cell::text("target")].into_iter().chain(columns).collect());
+            .map(HtmlCell::number);
+    let mut table = HtmlTable::new(
+        [HtmlCell::text("run"), HtmlCell::text("target")].into_iter().chain(columns).collect(),
+    );
     for run in matches {
         table.row(&row(run));
     }
     table.html()
 }
 
-fn row(run: &Match) -> Vec<Cell> {
-    let [a, b] = run.throughputs.map(|rate| Cell::number(format::whole(rate)));
+fn row(run: &Match) -> Vec<HtmlCell> {
+    let [a, b] = run.throughputs.map(|rate| HtmlCell::number(format::whole(rate)));
     let noise = run.noise.map(|(share, _)| format!("±{}", format::percent(share)));
     let class = match run.verdict {
         Verdict::Faster => "good",
@@ -58,18 +59,18 @@ fn row(run: &Match) -> Vec<Cell> {
         Verdict::WithinNoise | Verdict::TooFewReadings => "even",
     };
     vec![
-        Cell::text(&run.name),
-        Cell::text(&run.target),
+        HtmlCell::text(&run.name),
+        HtmlCell::text(&run.target),
         a,
         b,
-        Cell::number(if run.ratio.is_finite() {
+        HtmlCell::number(if run.ratio.is_finite() {
             format::ratio(run.ratio)
         } else {
             "–".to_owned()
         }),
-        Cell::optional(noise),
-        Cell::optional(run.p50_ratio.map(format::ratio)),
-        Cell::optional(run.p99_ratio.map(format::ratio)),
-        Cell::Html(format!("<span class=\"chip {class}\">{}</span>", run.verdict.words())),
+        HtmlCell::optional(noise),
+        HtmlCell::optional(run.p50_ratio.map(format::ratio)),
+        HtmlCell::optional(run.p99_ratio.map(format::ratio)),
+        HtmlCell::Html(format!("<span class=\"chip {class}\">{}</span>", run.verdict.words())),
     ]
 }

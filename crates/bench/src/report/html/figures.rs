@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::escape::escaped;
-use super::group::Group;
+use super::group::RunGroup;
 use super::palette::{Palette, swatch};
-use super::table::{Cell, Table};
+use super::table::{HtmlCell, HtmlTable};
 use crate::report::{Run, format};
 
 /// Figures first, then settings.
-pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
+pub(super) fn table(group: &RunGroup<'_>, palette: &Palette) -> String {
     let targets = group.runs.iter().map(|run| {
-        Cell::Html(format!("{}{}", swatch(palette.colour(&run.target)), escaped(&run.target)))
+        HtmlCell::Html(format!("{}{}", swatch(palette.colour(&run.target)), escaped(&run.target)))
     });
-    let mut table = Table::new(std::iter::once(Cell::text("figure")).chain(targets).collect());
+    let mut table =
+        HtmlTable::new(std::iter::once(HtmlCell::text("figure")).chain(targets).collect());
     row(&mut table, group, "measured for", |run| Some(format::seconds(run.seconds)));
     row(&mut table, group, "operations or rows", |run| {
         Some(format::whole(run.operations_count as f64))
@@ -30,12 +31,17 @@ pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
     format!("<h3>Figures and settings</h3>\n{}", table.html())
 }
 
-fn row(table: &mut Table, group: &Group<'_>, name: &str, text: impl Fn(&Run) -> Option<String>) {
-    let values = group.runs.iter().map(|run| Cell::optional(text(run)));
-    table.row(&std::iter::once(Cell::text(name)).chain(values).collect::<Vec<_>>());
+fn row(
+    table: &mut HtmlTable,
+    group: &RunGroup<'_>,
+    name: &str,
+    text: impl Fn(&Run) -> Option<String>,
+) {
+    let values = group.runs.iter().map(|run| HtmlCell::optional(text(run)));
+    table.row(&std::iter::once(HtmlCell::text(name)).chain(values).collect::<Vec<_>>());
 }
 
-fn names<'a>(group: &Group<'a>, keys: impl Fn(&'a Run) -> Vec<&'a String>) -> BTreeSet<&'a str> {
+fn names<'a>(group: &RunGroup<'a>, keys: impl Fn(&'a Run) -> Vec<&'a String>) -> BTreeSet<&'a str> {
     group.runs.iter().flat_map(|run| keys(run)).map(String::as_str).collect()
 }
 

@@ -3,17 +3,17 @@
 use crate::report::{Report, Run};
 
 /// Runs of the same name and as many threads.
-pub(super) struct Group<'a> {
+pub(super) struct RunGroup<'a> {
     pub(super) name: &'a str,
     pub(super) threads: usize,
     pub(super) runs: Vec<&'a Run>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> RunGroup<'a> {
     /// The groups of a report, in the order of their first runs. A target that comes again begins a
     /// group of its own.
     pub(super) fn of(report: &'a Report) -> Vec<Self> {
-        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut groups: Vec<RunGroup<'a>> = Vec::new();
         for run in &report.runs {
             let group = groups.iter_mut().find(|group| {
                 group.name == run.name
@@ -23,7 +23,7 @@ impl<'a> Group<'a> {
             match group {
                 Some(group) => group.runs.push(run),
                 None => {
-                    groups.push(Group { name: &run.name, threads: run.threads, runs: vec![run] })
+                    groups.push(RunGroup { name: &run.name, threads: run.threads, runs: vec![run] })
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! How long operations took.
 
 use super::escape::escaped;
-use super::group::Group;
+use super::group::RunGroup;
 use super::palette::{Palette, swatch};
-use super::table::{Cell, Table};
+use super::table::{HtmlCell, HtmlTable};
 use crate::report::{Latency, OperationReport, format};
 
 const COLUMNS: [&str; 10] =
@@ -11,15 +11,15 @@ const COLUMNS: [&str; 10] =
 
 /// A line for each operation of each target; at a fixed rate, a second one with the time from when
 /// it was due.
-pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
+pub(super) fn table(group: &RunGroup<'_>, palette: &Palette) -> String {
     if group.runs.iter().all(|run| run.operations.is_empty()) {
         return String::new();
     }
-    let mut table = Table::new(
+    let mut table = HtmlTable::new(
         ["operation", "target"]
-            .map(Cell::text)
+            .map(HtmlCell::text)
             .into_iter()
-            .chain(COLUMNS.map(Cell::number))
+            .chain(COLUMNS.map(HtmlCell::number))
             .collect(),
     );
     for (target, operation) in lines(group) {
@@ -33,7 +33,7 @@ pub(super) fn table(group: &Group<'_>, palette: &Palette) -> String {
 }
 
 /// The same operation of all targets one below the other.
-fn lines<'a>(group: &Group<'a>) -> Vec<(&'a str, &'a OperationReport)> {
+fn lines<'a>(group: &RunGroup<'a>) -> Vec<(&'a str, &'a OperationReport)> {
     let all = || {
         group
             .runs
@@ -52,16 +52,16 @@ fn lines<'a>(group: &Group<'a>) -> Vec<(&'a str, &'a OperationReport)> {
         .collect()
 }
 
-fn row(name: &str, target: &str, operation: &OperationReport, latency: &Latency) -> Vec<Cell> {
+fn row(name: &str, target: &str, operation: &OperationReport, latency: &Latency) -> Vec<HtmlCell> {
     let time = |us: f64| {
-        Cell::number(if operation.count > 0 { format::micros(us) } else { "–".to_owned() })
+        HtmlCell::number(if operation.count > 0 { format::micros(us) } else { "–".to_owned() })
     };
-    let whole = |count: u64| Cell::number(format::whole(count as f64));
+    let whole = |count: u64| HtmlCell::number(format::whole(count as f64));
     let percentiles =
         [50.0, 90.0, 95.0, 99.0, 99.9, 99.99].map(|percent| time(latency.at(percent)));
     let mut cells = vec![
-        Cell::text(name),
-        Cell::Label(target.to_owned()),
+        HtmlCell::text(name),
+        HtmlCell::Label(target.to_owned()),
         whole(operation.count),
         time(latency.mean_us),
     ];

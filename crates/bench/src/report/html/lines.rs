@@ -23,7 +23,7 @@ const GRID: RGBColor = RGBColor(0, 0, 0x11);
 const WARM_UP: RGBColor = RGBColor(0, 0, 0x12);
 
 /// One line.
-pub(super) struct Line {
+pub(super) struct ChartLine {
     pub(super) name: String,
     pub(super) colour: usize,
     pub(super) points: Vec<(f64, f64)>,
@@ -32,19 +32,19 @@ pub(super) struct Line {
 }
 
 /// A chart of lines. Both axes begin at zero.
-pub(super) struct Lines<'a> {
+pub(super) struct LineChart<'a> {
     pub(super) title: &'a str,
     /// What stands behind the title, such as the unit.
     pub(super) unit: &'a str,
     pub(super) x_label: &'a str,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ChartLine>,
     /// Up to where the ground is shaded.
     pub(super) shaded_to: f64,
     /// How the marks on the vertical axis are written.
     pub(super) y_text: fn(f64) -> String,
 }
 
-impl Lines<'_> {
+impl LineChart<'_> {
     /// The chart as a figure; nothing when no line has two points.
     pub(super) fn figure(&self) -> Result<String> {
         if self.lines.iter().all(|line| line.points.len() < 2) {

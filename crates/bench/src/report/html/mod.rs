@@ -23,13 +23,13 @@ mod table;
 use tonnage::Result;
 
 use super::Report;
-use group::Group;
+use group::RunGroup;
 use palette::Palette;
 
 /// The page of a report.
 pub(super) fn page(report: &Report) -> Result<String> {
     let palette = Palette::of(report.runs.iter().map(|run| run.target.as_str()));
-    let groups = Group::of(report);
+    let groups = RunGroup::of(report);
     let sections = [
         page::header(report),
         page::notes(&report.notes),

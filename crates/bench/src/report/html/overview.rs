@@ -1,15 +1,15 @@
 //! All runs in one table, targets side by side.
 
 use super::escape::escaped;
-use super::group::Group;
+use super::group::RunGroup;
 use super::page::section as titled;
 use super::palette::{Palette, swatch};
-use super::table::{Cell, Table};
+use super::table::{HtmlCell, HtmlTable};
 use crate::report::summary::YARDSTICK;
 use crate::report::{Report, Run, format};
 
 /// How each target does against the yardstick in all, and the table.
-pub(super) fn section(report: &Report, groups: &[Group<'_>], palette: &Palette) -> String {
+pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palette) -> String {
     let targets = targets(report);
     let content = cards(report, &targets, palette) + &table(report, groups, &targets, palette);
     if report.runs.is_empty() { String::new() } else { titled("Results", &content) }
@@ -55,23 +55,24 @@ fn card(report: &Report, target: &str, palette: &Palette) -> Option<String> {
     ))
 }
 
-fn table(report: &Report, groups: &[Group<'_>], targets: &[&str], palette: &Palette) -> String {
+fn table(report: &Report, groups: &[RunGroup<'_>], targets: &[&str], palette: &Palette) -> String {
     let names = targets.iter().map(|target| {
-        Cell::Html(format!(
+        HtmlCell::Html(format!(
             "{}{}<small>per second</small>",
             swatch(palette.colour(target)),
             escaped(target)
         ))
     });
-    let mut table =
-        Table::new([Cell::text("run"), Cell::number("threads")].into_iter().chain(names).collect());
+    let mut table = HtmlTable::new(
+        [HtmlCell::text("run"), HtmlCell::number("threads")].into_iter().chain(names).collect(),
+    );
     let fastest = report.runs.iter().map(Run::throughput).fold(0.0, f64::max);
     for group in groups {
         let runs = targets.iter().map(|target| match group.run_of(target) {
-            Some(run) => Cell::Html(run_cell(report, run, fastest, palette)),
-            None => Cell::optional(None),
+            Some(run) => HtmlCell::Html(run_cell(report, run, fastest, palette)),
+            None => HtmlCell::optional(None),
         });
-        let name = [Cell::text(group.name), Cell::number(group.threads.to_string())];
+        let name = [HtmlCell::text(group.name), HtmlCell::number(group.threads.to_string())];
         table.row(&name.into_iter().chain(runs).collect::<Vec<_>>());
     }
     table.html()

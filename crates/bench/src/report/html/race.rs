@@ -2,8 +2,8 @@
 
 use tonnage::Result;
 
-use super::group::Group;
-use super::lines::{Line, Lines};
+use super::group::RunGroup;
+use super::lines::{ChartLine, LineChart};
 use super::palette::Palette;
 use crate::report::{Run, format};
 
@@ -11,15 +11,15 @@ use crate::report::{Run, format};
 const POINTS_MIN: usize = 3;
 
 /// Nothing where no run has progress.
-pub(super) fn figure(group: &Group<'_>, palette: &Palette) -> Result<String> {
+pub(super) fn figure(group: &RunGroup<'_>, palette: &Palette) -> Result<String> {
     let runs = group.runs.iter().filter(|run| run.progress.len() >= POINTS_MIN);
-    let line = |run: &&Run| Line {
+    let line = |run: &&Run| ChartLine {
         name: run.target.clone(),
         colour: palette.colour(&run.target),
         points: run.progress.iter().map(|point| (point.percent, point.throughput)).collect(),
         marked: Vec::new(),
     };
-    Lines {
+    LineChart {
         title: "Race to 100 %",
         unit: "per second, by share of the work done",
         x_label: "% done",

@@ -3,14 +3,14 @@
 use tonnage::Result;
 
 use super::escape::escaped;
-use super::group::Group;
+use super::group::RunGroup;
 use super::page::section as titled;
 use super::palette::{Palette, swatch};
 use super::{figures, latency, series};
 use crate::report::{Run, format};
 
 /// A fold-out for each group. A single one is open.
-pub(super) fn section(groups: &[Group<'_>], palette: &Palette) -> Result<String> {
+pub(super) fn section(groups: &[RunGroup<'_>], palette: &Palette) -> Result<String> {
     let open = if groups.len() == 1 { " open" } else { "" };
     let mut content = String::new();
     for group in groups {
@@ -23,7 +23,7 @@ pub(super) fn section(groups: &[Group<'_>], palette: &Palette) -> Result<String>
     Ok(titled("Run by run", &content))
 }
 
-fn summary(group: &Group<'_>, palette: &Palette) -> String {
+fn summary(group: &RunGroup<'_>, palette: &Palette) -> String {
     let rates: String = group.runs.iter().map(|run| rate(run, palette)).collect();
     format!("<span class=\"name\">{}</span>{rates}", escaped(&group.title()))
 }
@@ -39,7 +39,7 @@ fn rate(run: &Run, palette: &Palette) -> String {
     )
 }
 
-fn details(group: &Group<'_>, palette: &Palette) -> Result<String> {
+fn details(group: &RunGroup<'_>, palette: &Palette) -> Result<String> {
     let failures: String = group.runs.iter().map(|run| failures(run)).collect();
     Ok([
         latency::table(group, palette),

@@ -2,8 +2,8 @@
 
 use tonnage::Result;
 
-use super::group::Group;
-use super::lines::{Line, Lines};
+use super::group::RunGroup;
+use super::lines::{ChartLine, LineChart};
 use super::palette::Palette;
 use super::race;
 use crate::report::{Run, Second, format};
@@ -82,7 +82,7 @@ const DISK: Gauge = Gauge {
 };
 
 /// The charts of a group, with the race to 100 per cent.
-pub(super) fn charts(group: &Group<'_>, palette: &Palette) -> Result<String> {
+pub(super) fn charts(group: &RunGroup<'_>, palette: &Palette) -> Result<String> {
     let mut figures = race::figure(group, palette)?;
     if group.runs.iter().any(|run| run.series.len() >= READINGS_MIN) {
         for gauge in [RATE, P99, DEBT, CPU, MEMORY, READS, WRITES, DISK] {
@@ -103,7 +103,7 @@ pub(super) fn charts(group: &Group<'_>, palette: &Palette) -> Result<String> {
 }
 
 /// Nothing where there is nothing to see: all readings are zero or missing.
-fn figure(gauge: &Gauge, group: &Group<'_>, palette: &Palette) -> Result<String> {
+fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette) -> Result<String> {
     let readings = |run: &Run| run.series.iter().filter_map(gauge.read).fold(0.0, f64::max);
     let most = group.runs.iter().map(|run| readings(run)).fold(0.0, f64::max);
     if most == 0.0 {
@@ -112,14 +112,14 @@ fn figure(gauge: &Gauge, group: &Group<'_>, palette: &Palette) -> Result<String>
     let (scale, prefix) = if gauge.is_bytes { byte_unit(most) } else { (1.0, "") };
     let unit =
         if prefix.is_empty() { gauge.unit.to_owned() } else { format!("{prefix} {}", gauge.unit) };
-    let line = |run: &&Run| Line {
+    let line = |run: &&Run| ChartLine {
         name: run.target.clone(),
         colour: palette.colour(&run.target),
         points: points(run, gauge.read, scale),
         marked: stalls(run),
     };
     let shaded_to = group.runs.iter().flat_map(|run| &run.series).filter(|second| second.warm_up);
-    Lines {
+    LineChart {
         title: gauge.title,
         unit: &unit,
         x_label: "seconds",

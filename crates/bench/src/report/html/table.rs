@@ -3,7 +3,7 @@
 use super::escape::escaped;
 
 /// What stands in a cell.
-pub(super) enum Cell {
+pub(super) enum HtmlCell {
     /// Text, on the left.
     Text(String),
     /// A number with its unit, on the right.
@@ -14,43 +14,43 @@ pub(super) enum Cell {
     Label(String),
 }
 
-impl Cell {
-    pub(super) fn text(text: impl Into<String>) -> Cell {
-        Cell::Text(text.into())
+impl HtmlCell {
+    pub(super) fn text(text: impl Into<String>) -> HtmlCell {
+        HtmlCell::Text(text.into())
     }
 
-    pub(super) fn number(text: impl Into<String>) -> Cell {
-        Cell::Number(text.into())
+    pub(super) fn number(text: impl Into<String>) -> HtmlCell {
+        HtmlCell::Number(text.into())
     }
 
     /// A number that may be missing.
-    pub(super) fn optional(text: Option<String>) -> Cell {
-        Cell::Number(text.unwrap_or_else(|| "–".to_owned()))
+    pub(super) fn optional(text: Option<String>) -> HtmlCell {
+        HtmlCell::Number(text.unwrap_or_else(|| "–".to_owned()))
     }
 
     fn html(&self, tag: &str) -> String {
         match self {
-            Cell::Text(text) => format!("<{tag}>{}</{tag}>", escaped(text)),
-            Cell::Number(text) => format!("<{tag} class=\"n\">{}</{tag}>", escaped(text)),
-            Cell::Label(html) => format!("<{tag}>{html}</{tag}>"),
-            Cell::Html(html) => format!("<{tag} class=\"n\">{html}</{tag}>"),
+            HtmlCell::Text(text) => format!("<{tag}>{}</{tag}>", escaped(text)),
+            HtmlCell::Number(text) => format!("<{tag} class=\"n\">{}</{tag}>", escaped(text)),
+            HtmlCell::Label(html) => format!("<{tag}>{html}</{tag}>"),
+            HtmlCell::Html(html) => format!("<{tag} class=\"n\">{html}</{tag}>"),
         }
     }
 }
 
 /// A table whose first column names its rows. It scrolls by itself where the screen is narrow.
-pub(super) struct Table {
+pub(super) struct HtmlTable {
     head: String,
     rows: String,
 }
 
-impl Table {
-    pub(super) fn new(columns: Vec<Cell>) -> Self {
+impl HtmlTable {
+    pub(super) fn new(columns: Vec<HtmlCell>) -> Self {
         let head = columns.iter().map(|cell| cell.html("th")).collect();
-        Table { head, rows: String::new() }
+        HtmlTable { head, rows: String::new() }
     }
 
-    pub(super) fn row(&mut self, cells: &[Cell]) {
+    pub(super) fn row(&mut self, cells: &[HtmlCell]) {
         let cells: String = cells
             .iter()
             .enumerate()

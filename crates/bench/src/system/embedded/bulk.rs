@@ -10,7 +10,7 @@ use tonnage::{
     PairGetOptions, Progress, Result, Store, Table,
 };
 
-use super::feeds::{Failure, PairFeed, PairKeys, RecordFeed, RowFeed, RowKeys};
+use super::feeds::{PairFeed, PairKeys, RecordFeed, RowFeed, RowKeys, SourceFailure};
 use crate::system::{
     BulkDone, BulkOptions, KeySource, PairSource, RecordShape, RecordSource, RowSource,
 };
@@ -73,19 +73,19 @@ fn with_progress(
     let is_over = AtomicBool::new(false);
     let counts = thread::scope(|scope| {
         let teller = scope.spawn(|| tell(&progress, options, &is_over));
-        let _end = End { is_over: &is_over, teller: teller.thread().clone() };
+        let _end = EndOfPut { is_over: &is_over, teller: teller.thread().clone() };
         put(&put_options)
     })?;
     Ok(done(&counts, options.overwrite))
 }
 
 /// Ends the teller however a put ends, even in a panic: the scope waits for it.
-struct End<'a> {
+struct EndOfPut<'a> {
     is_over: &'a AtomicBool,
     teller: thread::Thread,
 }
 
-impl Drop for End<'_> {
+impl Drop for EndOfPut<'_> {
     fn drop(&mut self) {
         self.is_over.store(true, Relaxed);
         self.teller.unpark();
@@ -130,7 +130,7 @@ pub(super) fn get_pairs(
     keys: Box<dyn KeySource>,
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
-    let failure = Failure::default();
+    let failure = SourceFailure::default();
     let keys = PairKeys { source: keys, failure: failure.clone() };
     let get = PairGetOptions {
         max_concurrent_requests: options.parallelism,

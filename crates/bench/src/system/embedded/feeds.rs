@@ -95,9 +95,9 @@ impl Iterator for RowKeys {
 
 /// Where a source leaves its error when its reader takes none.
 #[derive(Clone, Default)]
-pub(super) struct Failure(Arc<Mutex<Option<Error>>>);
+pub(super) struct SourceFailure(Arc<Mutex<Option<Error>>>);
 
-impl Failure {
+impl SourceFailure {
     /// The error, if there was one.
     pub(super) fn check(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
@@ -107,7 +107,7 @@ impl Failure {
 /// Keys of pairs as an iterator that ends at a failure.
 pub(super) struct PairKeys {
     pub(super) source: Box<dyn KeySource>,
-    pub(super) failure: Failure,
+    pub(super) failure: SourceFailure,
 }
 
 impl Iterator for PairKeys {

@@ -14,22 +14,22 @@ use crate::system::{BulkDone, BulkOptions, KeySource, PairSource, Record, Record
 const BATCH_ROWS: usize = 1_000;
 
 /// What a bulk put reads from.
-pub(super) enum Source {
+pub(super) enum PutSource {
     Records(Box<dyn RecordSource>),
     Pairs(Box<dyn PairSource>),
 }
 
-impl Source {
+impl PutSource {
     /// Appends the next batch, keys and values each end to end. False when there are no more.
     fn next_batch(&mut self, keys: &mut Record, values: &mut Record) -> Result<bool> {
         let mut value = Vec::new();
         match self {
-            Source::Pairs(source) => source.next_batch(&mut |key, value| {
+            PutSource::Pairs(source) => source.next_batch(&mut |key, value| {
                 keys.push(key);
                 values.push(value);
                 Ok(())
             }),
-            Source::Records(source) => source.next_batch(&mut |key, fields| {
+            PutSource::Records(source) => source.next_batch(&mut |key, fields| {
                 record::encode(fields.fields(), &mut value);
                 keys.push(key.as_bytes());
                 values.push(&value);
@@ -44,14 +44,19 @@ impl Source {
 pub(super) fn put(
     db: &DB,
     family: &ColumnFamily,
-    sources: Vec<Source>,
+    sources: Vec<PutSource>,
     options: &BulkOptions<'_>,
 ) -> Result<BulkDone> {
     let threads = options.parallelism.unwrap_or(sources.len()).clamp(1, sources.len().max(1));
     let sources = Mutex::new(sources.into_iter());
     let done = side_by_side(threads, || {
-        let mut writer =
-            Writer { db, family, options, read: ReadOptions::default(), done: BulkDone::default() };
+        let mut writer = BatchWriter {
+            db,
+            family,
+            options,
+            read: ReadOptions::default(),
+            done: BulkDone::default(),
+        };
         loop {
             let source = sources.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(source) = source else { return Ok(writer.done) };
@@ -64,7 +69,7 @@ pub(super) fn put(
     Ok(done)
 }
 
-struct Writer<'a> {
+struct BatchWriter<'a> {
     db: &'a DB,
     family: &'a ColumnFamily,
     options: &'a BulkOptions<'a>,
@@ -72,8 +77,8 @@ struct Writer<'a> {
     done: BulkDone,
 }
 
-impl Writer<'_> {
-    fn put(&mut self, mut source: Source) -> Result<()> {
+impl BatchWriter<'_> {
+    fn put(&mut self, mut source: PutSource) -> Result<()> {
         let (mut keys, mut values) = (Record::default(), Record::default());
         while source.next_batch(&mut keys, &mut values)? {
             for first in (0..keys.len()).step_by(BATCH_ROWS) {

@@ -56,7 +56,7 @@ impl System for Raw {
         bulk::put(
             &self.db,
             self.records(),
-            sources.into_iter().map(bulk::Source::Records).collect(),
+            sources.into_iter().map(bulk::PutSource::Records).collect(),
             options,
         )
     }
@@ -69,7 +69,7 @@ impl System for Raw {
         bulk::put(
             &self.db,
             self.pairs(),
-            sources.into_iter().map(bulk::Source::Pairs).collect(),
+            sources.into_iter().map(bulk::PutSource::Pairs).collect(),
             options,
         )
     }

@@ -7,15 +7,15 @@ use std::time::Instant;
 
 use tonnage::Result;
 
-use super::job::Job;
+use super::job::BillionJob;
 use super::options::Phase;
-use super::pace::{Pace, Side};
-use super::source::{Pairs, Shared, ShuffledKeys, split};
+use super::pace::{Lockstep, PaceSide};
+use super::source::{PairRange, SharedCounts, ShuffledKeys, split};
 use crate::measure::{Measured, Meter, Watcher};
 use crate::report::ProgressPoint;
 use crate::system::{BulkDone, BulkOptions, PairSource};
 
-impl Job<'_> {
+impl BillionJob<'_> {
     /// Puts all records, call after call. A record counts for the progress when its call has
     /// returned: what a call merely read is not stored yet.
     pub(super) fn bulk_put(&self, watcher: &dyn Watcher) -> Result<Measured> {
@@ -26,7 +26,7 @@ impl Job<'_> {
             for rows in calls.take_while(|_| !meter.is_over()) {
                 let started = Instant::now();
                 let (end, count) = (rows.end, rows.end - rows.start);
-                self.put_rows(rows, self.options.connections, &Shared::default(), meter)?;
+                self.put_rows(rows, self.options.connections, &SharedCounts::default(), meter)?;
                 if end == self.options.records {
                     self.system.sync()?;
                 }
@@ -45,7 +45,7 @@ impl Job<'_> {
     /// Gets each record once, in an order that has nothing to do with the one they were put in.
     pub(super) fn bulk_get(&self, watcher: &dyn Watcher) -> Result<Measured> {
         self.measure(Phase::Get, watcher, |meter| {
-            self.get_places(None, self.options.connections, &Shared::default(), meter)
+            self.get_places(None, self.options.connections, &SharedCounts::default(), meter)
         })
     }
 
@@ -55,20 +55,23 @@ impl Job<'_> {
         let putters = (self.options.connections / self.options.factor as usize).max(1);
         let getters = self.options.connections.saturating_sub(putters).max(1);
         self.measure(Phase::Overlap, watcher, |meter| {
-            let puts = Shared::default();
+            let puts = SharedCounts::default();
             // The pace counts places, written ones included.
-            let pace = Arc::new(Pace::new(writes, self.options.records, puts.stop.clone()));
-            let puts = Shared { pace: Some(pace.clone()), ..puts };
-            let gets =
-                Shared { stop: puts.stop.clone(), pace: Some(pace.clone()), ..Shared::default() };
+            let pace = Arc::new(Lockstep::new(writes, self.options.records, puts.stop.clone()));
+            let puts = SharedCounts { pace: Some(pace.clone()), ..puts };
+            let gets = SharedCounts {
+                stop: puts.stop.clone(),
+                pace: Some(pace.clone()),
+                ..SharedCounts::default()
+            };
             std::thread::scope(|scope| {
                 let putting = scope.spawn(|| {
                     let put = self.put_rows(first..first + writes, putters, &puts, meter);
-                    pace.leave(Side::Puts);
+                    pace.leave(PaceSide::Puts);
                     put
                 });
                 let got = self.get_places(Some(self.options.factor), getters, &gets, meter);
-                pace.leave(Side::Gets);
+                pace.leave(PaceSide::Gets);
                 let put = putting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 put.and(got)
             })
@@ -79,11 +82,11 @@ impl Job<'_> {
         &self,
         rows: Range<u64>,
         streams: usize,
-        shared: &Shared,
+        shared: &SharedCounts,
         meter: &Meter<'_>,
     ) -> Result<()> {
         let source = |rows| -> Box<dyn PairSource> {
-            Box::new(Pairs {
+            Box::new(PairRange {
                 rows,
                 order: self.options.order,
                 values: self.values.clone(),
@@ -101,7 +104,7 @@ impl Job<'_> {
         &self,
         skip_each: Option<u64>,
         requests: usize,
-        shared: &Shared,
+        shared: &SharedCounts,
         meter: &Meter<'_>,
     ) -> Result<()> {
         let (places, order) = (0..self.options.records, self.options.order);
@@ -136,7 +139,7 @@ impl Job<'_> {
 }
 
 /// Every record that was given must be stored or found.
-fn account(done: &BulkDone, what: &str, shared: &Shared, meter: &Meter<'_>) {
+fn account(done: &BulkDone, what: &str, shared: &SharedCounts, meter: &Meter<'_>) {
     let given = shared.given.load(Relaxed);
     if done.rows != given {
         meter.fail(

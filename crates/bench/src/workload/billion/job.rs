@@ -15,7 +15,7 @@ pub(super) const PUT: usize = 0;
 pub(super) const GET: usize = 1;
 
 /// One system under test.
-pub(super) struct Job<'a> {
+pub(super) struct BillionJob<'a> {
     pub(super) system: &'a dyn System,
     pub(super) options: &'a BillionOptions,
     pub(super) values: Arc<Values>,
@@ -23,7 +23,7 @@ pub(super) struct Job<'a> {
     pub(super) name: String,
 }
 
-impl Job<'_> {
+impl BillionJob<'_> {
     /// Runs a phase.
     pub(super) fn run(&self, phase: Phase, watcher: &dyn Watcher) -> Result<Measured> {
         match (self.options.api, phase) {

@@ -26,8 +26,8 @@ use std::sync::Arc;
 pub use options::{Api, BillionOptions, Order, Phase};
 use tonnage::Result;
 
-use self::job::Job;
-use self::summary::Summary;
+use self::job::BillionJob;
+use self::summary::BillionSummary;
 use crate::generate::Values;
 use crate::measure::Watcher;
 use crate::report::Report;
@@ -42,7 +42,7 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let values = Arc::new(Values::new(options.value_bytes, options.compressible));
     let mut harness = Harness::start("billion", &options.run, summary::settings(options), watcher);
-    let mut summary = Summary::new(options);
+    let mut summary = BillionSummary::new(options);
     for repeat in 0..options.run.repeats {
         for kind in &options.run.systems {
             if harness.is_over() {
@@ -61,14 +61,14 @@ fn run_system(
     repeat: usize,
     values: &Arc<Values>,
     harness: &mut Harness<'_>,
-    summary: &mut Summary<'_>,
+    summary: &mut BillionSummary<'_>,
 ) -> Result<()> {
     let opened = harness.open(kind)?;
     let name = match options.run.repeats {
         1 => kind.name().to_owned(),
         repeats => format!("{} ({} of {repeats})", kind.name(), repeat + 1),
     };
-    let job = Job { system: &*opened.system, options, values: values.clone(), name };
+    let job = BillionJob { system: &*opened.system, options, values: values.clone(), name };
     for phase in [Phase::Put, Phase::Get, Phase::Overlap] {
         if harness.is_over() || (phase != Phase::Put && !options.phases.contains(&phase)) {
             continue;

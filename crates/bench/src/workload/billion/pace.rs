@@ -6,39 +6,39 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::stop::Stop;
+use super::stop::StopFlag;
 
 /// How far one side may be ahead, as a share of its work.
 const LEAD: f64 = 0.02;
 
 /// Holds up the side that is ahead.
-pub(super) struct Pace {
-    sides: Mutex<[Progress; 2]>,
+pub(super) struct Lockstep {
+    sides: Mutex<[SideProgress; 2]>,
     changed: Condvar,
-    stop: Stop,
+    stop: StopFlag,
 }
 
 #[derive(Clone, Copy)]
-struct Progress {
+struct SideProgress {
     done: u64,
     total: u64,
 }
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PaceSide {
     Puts,
     Gets,
 }
 
-impl Pace {
-    pub(super) fn new(puts: u64, gets: u64, stop: Stop) -> Self {
-        let sides = [puts, gets].map(|total| Progress { done: 0, total });
-        Pace { sides: Mutex::new(sides), changed: Condvar::new(), stop }
+impl Lockstep {
+    pub(super) fn new(puts: u64, gets: u64, stop: StopFlag) -> Self {
+        let sides = [puts, gets].map(|total| SideProgress { done: 0, total });
+        Lockstep { sides: Mutex::new(sides), changed: Condvar::new(), stop }
     }
 
     /// Waits until a side may do more, and notes that it does.
-    pub(super) fn take(&self, side: Side, count: u64) {
+    pub(super) fn take(&self, side: PaceSide, count: u64) {
         let mut sides = self.lock();
         while sides[side as usize].share() > sides[side.other() as usize].share() + LEAD
             && !self.stop.is_set()
@@ -51,28 +51,28 @@ impl Pace {
     }
 
     /// A side has ended, well or not: nobody waits for it any more.
-    pub(super) fn leave(&self, side: Side) {
+    pub(super) fn leave(&self, side: PaceSide) {
         let sides = &mut self.lock()[side as usize];
         sides.done = sides.total;
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, [Progress; 2]> {
+    fn lock(&self) -> MutexGuard<'_, [SideProgress; 2]> {
         self.sides.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Progress {
+impl SideProgress {
     fn share(self) -> f64 {
         if self.total == 0 { 1.0 } else { self.done as f64 / self.total as f64 }
     }
 }
 
-impl Side {
-    fn other(self) -> Side {
+impl PaceSide {
+    fn other(self) -> PaceSide {
         match self {
-            Side::Puts => Side::Gets,
-            Side::Gets => Side::Puts,
+            PaceSide::Puts => PaceSide::Gets,
+            PaceSide::Gets => PaceSide::Puts,
         }
     }
 }
@@ -85,21 +85,21 @@ mod tests {
 
     #[test]
     fn the_faster_side_waits_for_the_slower_one() {
-        let pace = Pace::new(100, 1_000, Stop::default());
+        let pace = Lockstep::new(100, 1_000, StopFlag::default());
         let puts = AtomicU64::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..100 {
-                    pace.take(Side::Puts, 1);
+                    pace.take(PaceSide::Puts, 1);
                     puts.fetch_add(1, SeqCst);
                 }
-                pace.leave(Side::Puts);
+                pace.leave(PaceSide::Puts);
             });
             for got in 0..1_000 {
                 std::thread::sleep(Duration::from_micros(50));
                 let ahead = puts.load(SeqCst) as f64 / 100.0 - got as f64 / 1_000.0;
                 assert!(ahead < LEAD + 0.03, "{ahead}");
-                pace.take(Side::Gets, 1);
+                pace.take(PaceSide::Gets, 1);
             }
         });
         assert_eq!(puts.load(SeqCst), 100);
@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_side_that_left_or_after_a_stop() {
-        let pace = Pace::new(10, 10, Stop::default());
-        pace.leave(Side::Puts);
-        (0..10).for_each(|_| pace.take(Side::Gets, 1));
+        let pace = Lockstep::new(10, 10, StopFlag::default());
+        pace.leave(PaceSide::Puts);
+        (0..10).for_each(|_| pace.take(PaceSide::Gets, 1));
 
-        let stop = Stop::default();
+        let stop = StopFlag::default();
         stop.set();
-        let pace = Pace::new(10, 10, stop);
-        (0..10).for_each(|_| pace.take(Side::Gets, 1));
+        let pace = Lockstep::new(10, 10, stop);
+        (0..10).for_each(|_| pace.take(PaceSide::Gets, 1));
     }
 }

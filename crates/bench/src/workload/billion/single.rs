@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tonnage::{Durability, Error, Result};
 
-use super::job::{GET, Job, PUT};
+use super::job::{BillionJob, GET, PUT};
 use super::options::Phase;
 use super::source::split;
 use crate::generate::Permutation;
@@ -14,14 +14,14 @@ use crate::system::Client;
 
 /// One thread with its session.
 struct Connection<'a> {
-    job: &'a Job<'a>,
+    job: &'a BillionJob<'a>,
     client: Box<dyn Client + 'a>,
     recorder: Recorder<'a>,
     rows: Permutation,
     key: [u8; 16],
 }
 
-impl Job<'_> {
+impl BillionJob<'_> {
     /// Puts all records, and ends with everything on the disk.
     pub(super) fn single_put(&self, watcher: &dyn Watcher) -> Result<Measured> {
         self.measure(Phase::Put, watcher, |meter| {

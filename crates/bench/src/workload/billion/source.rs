@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tonnage::Result;
 
 use super::options::Order;
-use super::pace::{Pace, Side};
-use super::stop::Stop;
+use super::pace::{Lockstep, PaceSide};
+use super::stop::StopFlag;
 use crate::generate::{Permutation, Values};
 use crate::system::{KeySource, PairSource};
 
@@ -18,16 +18,16 @@ const BATCH: u64 = 4_096;
 
 /// What the sources of one call share.
 #[derive(Clone, Default)]
-pub(super) struct Shared {
-    pub(super) stop: Stop,
+pub(super) struct SharedCounts {
+    pub(super) stop: StopFlag,
     /// Entries given so far: what the call must account for.
     pub(super) given: Arc<AtomicU64>,
-    pub(super) pace: Option<Arc<Pace>>,
+    pub(super) pace: Option<Arc<Lockstep>>,
 }
 
-impl Shared {
+impl SharedCounts {
     /// Takes the next batch off a range. Nothing when it is empty, or when the time is over.
-    fn next(&self, rows: &mut Range<u64>, side: Side) -> Option<Range<u64>> {
+    fn next(&self, rows: &mut Range<u64>, side: PaceSide) -> Option<Range<u64>> {
         let batch = rows.start..rows.end.min(rows.start + BATCH);
         if batch.is_empty() || self.stop.is_set() {
             return None;
@@ -41,16 +41,18 @@ impl Shared {
 }
 
 /// Records of a range of rows.
-pub(super) struct Pairs {
+pub(super) struct PairRange {
     pub(super) rows: Range<u64>,
     pub(super) order: Order,
     pub(super) values: Arc<Values>,
-    pub(super) shared: Shared,
+    pub(super) shared: SharedCounts,
 }
 
-impl PairSource for Pairs {
+impl PairSource for PairRange {
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
-        let Some(batch) = self.shared.next(&mut self.rows, Side::Puts) else { return Ok(false) };
+        let Some(batch) = self.shared.next(&mut self.rows, PaceSide::Puts) else {
+            return Ok(false);
+        };
         let mut key = [0; 16];
         self.shared.given.fetch_add(batch.end - batch.start, Relaxed);
         for row in batch {
@@ -68,12 +70,14 @@ pub(super) struct ShuffledKeys {
     /// One place of so many is passed over: the overlap phase writes there.
     pub(super) skip_each: Option<u64>,
     pub(super) order: Order,
-    pub(super) shared: Shared,
+    pub(super) shared: SharedCounts,
 }
 
 impl KeySource for ShuffledKeys {
     fn next_batch(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
-        let Some(batch) = self.shared.next(&mut self.places, Side::Gets) else { return Ok(false) };
+        let Some(batch) = self.shared.next(&mut self.places, PaceSide::Gets) else {
+            return Ok(false);
+        };
         let mut key = [0; 16];
         let skip_each = self.skip_each;
         let mut given = 0;

@@ -8,9 +8,9 @@ use crate::measure::Meter;
 /// Sources outlive the meter that knows when the time is over, so they share this. Set once, never
 /// taken back.
 #[derive(Clone, Default)]
-pub(super) struct Stop(Arc<AtomicBool>);
+pub(super) struct StopFlag(Arc<AtomicBool>);
 
-impl Stop {
+impl StopFlag {
     pub(super) fn set(&self) {
         self.0.store(true, Relaxed);
     }

@@ -11,22 +11,22 @@ use crate::system::System;
 use crate::workload::options::bytes_or_default;
 
 /// What was measured so far.
-pub(super) struct Summary<'a> {
+pub(super) struct BillionSummary<'a> {
     options: &'a BillionOptions,
     /// By system and phase.
-    samples: BTreeMap<(String, Phase), Samples>,
+    samples: BTreeMap<(String, Phase), PhaseSamples>,
 }
 
 /// The repeats of one phase on one system.
 #[derive(Clone, Default)]
-struct Samples {
+struct PhaseSamples {
     repeats: Vec<Measured>,
     settle_seconds: Vec<f64>,
 }
 
-impl<'a> Summary<'a> {
+impl<'a> BillionSummary<'a> {
     pub(super) fn new(options: &'a BillionOptions) -> Self {
-        Summary { options, samples: BTreeMap::new() }
+        BillionSummary { options, samples: BTreeMap::new() }
     }
 
     /// Takes in one more repeat; the run of its system and phase is made anew.
@@ -60,7 +60,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-impl Samples {
+impl PhaseSamples {
     fn into_run(
         self,
         options: &BillionOptions,

@@ -4,15 +4,15 @@
 use tonnage::{Durability, Result};
 
 use super::DataKind;
-use super::data::{Data, Share};
-use super::labels::{Labels, Method, Phase};
-use super::session::{Loop, Session, check_counts, check_found, run_of};
+use super::data::{Data, RecordShare};
+use super::labels::{CallMethod, Labels, PutOrGet};
+use super::session::{BulkSession, Loop, check_counts, check_found, run_of};
 use crate::measure::Measured;
 use crate::system::{BulkOptions, Client, System, SystemKind};
 
 /// Measures the gets of one kind of data on one system.
 pub(super) fn run(
-    session: &mut Session<'_>,
+    session: &mut BulkSession<'_>,
     kind: SystemKind,
     data_kind: DataKind,
     data: &dyn Data,
@@ -26,7 +26,7 @@ pub(super) fn run(
     data.bulk_put(
         system,
         0..options.records,
-        Share::ALL,
+        RecordShare::ALL,
         options.streams,
         &session.quietly(Durability::Write),
     )?;
@@ -35,8 +35,10 @@ pub(super) fn run(
     data.bulk_get(system, keys, &session.quietly(Durability::Write))?;
 
     let gets = Gets { system, data, data_kind, keys };
-    let sweep = options.parallelism.iter().map(|requests| (Method::Bulk, Some(*requests)));
-    for (method, parallelism) in Method::ALL.map(|method| (method, None)).into_iter().chain(sweep) {
+    let sweep = options.parallelism.iter().map(|requests| (CallMethod::Bulk, Some(*requests)));
+    for (method, parallelism) in
+        CallMethod::ALL.map(|method| (method, None)).into_iter().chain(sweep)
+    {
         if session.harness.is_over() {
             break;
         }
@@ -55,36 +57,41 @@ struct Gets<'a> {
 impl Gets<'_> {
     fn run(
         &self,
-        session: &mut Session<'_>,
-        method: Method,
+        session: &mut BulkSession<'_>,
+        method: CallMethod,
         parallelism: Option<usize>,
     ) -> Result<()> {
         let labels = Labels {
             data: self.data_kind,
-            phase: Phase::Get,
+            phase: PutOrGet::Get,
             method,
             durability: None,
             parallelism,
         };
         let threads = session.threads(method, parallelism);
-        let keys =
-            if method == Method::Bulk { self.keys } else { self.keys.min(session.options.singles) };
+        let keys = if method == CallMethod::Bulk {
+            self.keys
+        } else {
+            self.keys.min(session.options.singles)
+        };
         let rows: u64 = (0..keys).map(|key| self.data.found(key)).sum();
         let measure = || match method {
-            Method::Bulk => self.measure_bulk(session, labels, rows, parallelism),
-            Method::Single | Method::Threads => self.measure_loop(session, labels, keys, threads),
+            CallMethod::Bulk => self.measure_bulk(session, labels, rows, parallelism),
+            CallMethod::Single | CallMethod::Threads => {
+                self.measure_loop(session, labels, keys, threads)
+            }
         };
         let repeats =
             (0..session.options.run.repeats).map(|_| measure()).collect::<Result<Vec<_>>>()?;
         let rows_per_operation =
-            if method == Method::Bulk { 1.0 } else { rows as f64 / keys as f64 };
+            if method == CallMethod::Bulk { 1.0 } else { rows as f64 / keys as f64 };
         session.harness.add(run_of(labels, self.system, threads, repeats, rows_per_operation));
         Ok(())
     }
 
     fn measure_loop(
         &self,
-        session: &Session<'_>,
+        session: &BulkSession<'_>,
         labels: Labels,
         keys: u64,
         threads: usize,
@@ -102,7 +109,7 @@ impl Gets<'_> {
 
     fn measure_bulk(
         &self,
-        session: &Session<'_>,
+        session: &BulkSession<'_>,
         labels: Labels,
         rows: u64,
         parallelism: Option<usize>,

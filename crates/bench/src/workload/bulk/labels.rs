@@ -9,14 +9,14 @@ use crate::report::Run;
 
 /// In or out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum PutOrGet {
     Put,
     Get,
 }
 
 /// How records go in and out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum CallMethod {
     /// A loop on one thread.
     Single,
     /// The loop on several threads.
@@ -25,25 +25,26 @@ pub(super) enum Method {
     Bulk,
 }
 
-impl Phase {
-    pub(super) const ALL: [Phase; 2] = [Phase::Put, Phase::Get];
+impl PutOrGet {
+    pub(super) const ALL: [PutOrGet; 2] = [PutOrGet::Put, PutOrGet::Get];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Phase::Put => "put",
-            Phase::Get => "get",
+            PutOrGet::Put => "put",
+            PutOrGet::Get => "get",
         }
     }
 }
 
-impl Method {
-    pub(super) const ALL: [Method; 3] = [Method::Single, Method::Threads, Method::Bulk];
+impl CallMethod {
+    pub(super) const ALL: [CallMethod; 3] =
+        [CallMethod::Single, CallMethod::Threads, CallMethod::Bulk];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Method::Single => "single",
-            Method::Threads => "single on threads",
-            Method::Bulk => "bulk",
+            CallMethod::Single => "single",
+            CallMethod::Threads => "single on threads",
+            CallMethod::Bulk => "bulk",
         }
     }
 }
@@ -60,8 +61,8 @@ pub(super) fn durability_name(durability: Durability) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Labels {
     pub(super) data: DataKind,
-    pub(super) phase: Phase,
-    pub(super) method: Method,
+    pub(super) phase: PutOrGet,
+    pub(super) method: CallMethod,
     pub(super) durability: Option<Durability>,
     /// Requests in flight, in the sweep.
     pub(super) parallelism: Option<usize>,

@@ -21,7 +21,7 @@ mod tests;
 pub use options::{BulkBenchOptions, DataKind, KeyOrder, KeyPart};
 use tonnage::Result;
 
-use self::session::Session;
+use self::session::BulkSession;
 use crate::measure::Watcher;
 use crate::report::Report;
 use crate::system::SystemKind;
@@ -32,7 +32,7 @@ use crate::system::SystemKind;
 /// `Invalid` for options that do not fit together, and what stops a system as a whole.
 pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut session = Session::new(options, watcher);
+    let mut session = BulkSession::new(options, watcher);
     for kind in &options.data {
         let data = data::of(*kind, options);
         for system in &options.run.systems {

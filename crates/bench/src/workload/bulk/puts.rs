@@ -2,32 +2,32 @@
 
 use tonnage::{Durability, Error, Result};
 
-use super::data::{Data, Share};
-use super::labels::{Labels, Method, Phase};
-use super::session::{Loop, Session, check_counts, run_of};
+use super::data::{Data, RecordShare};
+use super::labels::{CallMethod, Labels, PutOrGet};
+use super::session::{BulkSession, Loop, check_counts, run_of};
 use super::{DataKind, durabilities};
 use crate::measure::Measured;
 use crate::system::{BulkOptions, SystemKind};
-use crate::workload::harness::{Opened, settle};
+use crate::workload::harness::{OpenedSystem, settle};
 
 /// Records of a put that are looked up afterwards.
 const LOOKED_UP: u64 = 1_000;
 
 /// Measures the puts of one kind of data on one system.
 pub(super) fn run(
-    session: &mut Session<'_>,
+    session: &mut BulkSession<'_>,
     kind: SystemKind,
     data_kind: DataKind,
     data: &dyn Data,
 ) -> Result<()> {
     for durability in durabilities(session.options, kind) {
-        for method in Method::ALL {
+        for method in CallMethod::ALL {
             if session.harness.is_over() {
                 return Ok(());
             }
             let labels = Labels {
                 data: data_kind,
-                phase: Phase::Put,
+                phase: PutOrGet::Put,
                 method,
                 durability: Some(*durability),
                 parallelism: None,
@@ -46,10 +46,10 @@ pub(super) fn run(
 }
 
 /// How many records a put has.
-fn count(session: &Session<'_>, method: Method, durability: Durability) -> u64 {
+fn count(session: &BulkSession<'_>, method: CallMethod, durability: Durability) -> u64 {
     let options = session.options;
     match (method, durability) {
-        (Method::Bulk, _) => options.records,
+        (CallMethod::Bulk, _) => options.records,
         (_, Durability::Fsync) => options.singles_fsync.min(options.singles).min(options.records),
         _ => options.singles.min(options.records),
     }
@@ -58,13 +58,13 @@ fn count(session: &Session<'_>, method: Method, durability: Durability) -> u64 {
 struct Put<'a> {
     data: &'a dyn Data,
     labels: Labels,
-    method: Method,
+    method: CallMethod,
     durability: Durability,
     count: u64,
 }
 
 impl Put<'_> {
-    fn run(&self, session: &mut Session<'_>, kind: SystemKind) -> Result<()> {
+    fn run(&self, session: &mut BulkSession<'_>, kind: SystemKind) -> Result<()> {
         let threads = session.threads(self.method, None);
         let (mut repeats, mut last, mut settle_seconds) = (Vec::new(), None, 0.0);
         for _ in 0..session.options.run.repeats {
@@ -77,7 +77,7 @@ impl Put<'_> {
         }
         let Some(opened) = last else { return Ok(()) };
         let rows_per_operation =
-            if self.method == Method::Bulk { 1 } else { self.data.rows_per_record() };
+            if self.method == CallMethod::Bulk { 1 } else { self.data.rows_per_record() };
         let mut run =
             run_of(self.labels, &*opened.system, threads, repeats, rows_per_operation as f64);
         run.figures.insert("settle_seconds".to_owned(), settle_seconds);
@@ -86,9 +86,9 @@ impl Put<'_> {
     }
 
     /// A system that holds the records that are to be there before.
-    fn prepared(&self, session: &mut Session<'_>, kind: SystemKind) -> Result<Opened> {
+    fn prepared(&self, session: &mut BulkSession<'_>, kind: SystemKind) -> Result<OpenedSystem> {
         let opened = session.open_for(kind, self.data)?;
-        let share = Share::existing(session.options);
+        let share = RecordShare::existing(session.options);
         let quietly = session.quietly(Durability::Write);
         if session.options.existing_percent > 0 {
             self.data.bulk_put(
@@ -103,9 +103,14 @@ impl Put<'_> {
         Ok(opened)
     }
 
-    fn measure(&self, session: &Session<'_>, opened: &Opened, threads: usize) -> Result<Measured> {
+    fn measure(
+        &self,
+        session: &BulkSession<'_>,
+        opened: &OpenedSystem,
+        threads: usize,
+    ) -> Result<Measured> {
         let system = &*opened.system;
-        if self.method == Method::Bulk {
+        if self.method == CallMethod::Bulk {
             return self.measure_bulk(session, opened);
         }
         let each = |client: &mut dyn crate::system::Client, place| {
@@ -116,9 +121,9 @@ impl Put<'_> {
         self.look_up(opened, measured)
     }
 
-    fn measure_bulk(&self, session: &Session<'_>, opened: &Opened) -> Result<Measured> {
+    fn measure_bulk(&self, session: &BulkSession<'_>, opened: &OpenedSystem) -> Result<Measured> {
         let (system, rows_per_record) = (&*opened.system, self.data.rows_per_record());
-        let share = Share::existing(session.options);
+        let share = RecordShare::existing(session.options);
         let existing =
             (0..self.count).filter(|place| share.holds(*place)).count() as u64 * rows_per_record;
         let kept = if session.options.keep_existing { existing } else { 0 };
@@ -129,7 +134,7 @@ impl Put<'_> {
             let done = self.data.bulk_put(
                 system,
                 0..self.count,
-                Share::ALL,
+                RecordShare::ALL,
                 session.options.streams,
                 &options,
             )?;
@@ -141,9 +146,9 @@ impl Put<'_> {
     }
 
     /// Looks some records up, unless the put ended before its time.
-    fn look_up(&self, opened: &Opened, mut measured: Measured) -> Result<Measured> {
-        let rows =
-            self.count * if self.method == Method::Bulk { self.data.rows_per_record() } else { 1 };
+    fn look_up(&self, opened: &OpenedSystem, mut measured: Measured) -> Result<Measured> {
+        let rows = self.count
+            * if self.method == CallMethod::Bulk { self.data.rows_per_record() } else { 1 };
         if measured.count + measured.failures < rows {
             return Ok(measured);
         }

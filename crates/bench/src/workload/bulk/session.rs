@@ -6,15 +6,15 @@ use tonnage::{Durability, Error, Result};
 
 use super::BulkBenchOptions;
 use super::data::Data;
-use super::labels::{Labels, Method};
+use super::labels::{CallMethod, Labels};
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
 use crate::report::Run;
 use crate::system::{BulkOptions, Client, Feature, System, SystemKind};
-use crate::workload::harness::{Harness, Opened};
+use crate::workload::harness::{Harness, OpenedSystem};
 use crate::workload::one_by_one::one_by_one;
 
 /// The benchmark under way.
-pub(super) struct Session<'a> {
+pub(super) struct BulkSession<'a> {
     pub(super) options: &'a BulkBenchOptions,
     pub(super) harness: Harness<'a>,
 }
@@ -26,10 +26,10 @@ pub(super) struct Loop<'a> {
     pub(super) each: &'a (dyn Fn(&mut dyn Client, u64) -> Result<()> + Sync),
 }
 
-impl<'a> Session<'a> {
+impl<'a> BulkSession<'a> {
     pub(super) fn new(options: &'a BulkBenchOptions, watcher: &'a dyn Watcher) -> Self {
         let settings = super::summary::settings(options);
-        Session { options, harness: Harness::start("bulk", &options.run, settings, watcher) }
+        BulkSession { options, harness: Harness::start("bulk", &options.run, settings, watcher) }
     }
 
     /// Whether a system offers what a kind of data needs.
@@ -39,7 +39,7 @@ impl<'a> Session<'a> {
     }
 
     /// A system that is empty but for the tables of a kind of data.
-    pub(super) fn open_for(&self, kind: SystemKind, data: &dyn Data) -> Result<Opened> {
+    pub(super) fn open_for(&self, kind: SystemKind, data: &dyn Data) -> Result<OpenedSystem> {
         let opened = self.harness.open(kind)?;
         data.define(&*opened.system)?;
         Ok(opened)
@@ -89,8 +89,11 @@ impl<'a> Session<'a> {
 
     fn plan(&self, system: &dyn System, labels: Labels) -> MeasurePlan {
         // A bulk call has no beginning worth cutting: it is one operation.
-        let warm_up =
-            if labels.method == Method::Bulk { Duration::ZERO } else { self.options.run.warm_up };
+        let warm_up = if labels.method == CallMethod::Bulk {
+            Duration::ZERO
+        } else {
+            self.options.run.warm_up
+        };
         MeasurePlan {
             phase: format!("{} {}", system.name(), labels.name()),
             warm_up,
@@ -99,11 +102,11 @@ impl<'a> Session<'a> {
     }
 
     /// Threads that a method keeps busy.
-    pub(super) fn threads(&self, method: Method, parallelism: Option<usize>) -> usize {
+    pub(super) fn threads(&self, method: CallMethod, parallelism: Option<usize>) -> usize {
         match method {
-            Method::Single => 1,
-            Method::Threads => self.options.threads,
-            Method::Bulk => parallelism.unwrap_or_else(tonnage::cores),
+            CallMethod::Single => 1,
+            CallMethod::Threads => self.options.threads,
+            CallMethod::Bulk => parallelism.unwrap_or_else(tonnage::cores),
         }
     }
 }

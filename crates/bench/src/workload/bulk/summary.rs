@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tonnage::Durability;
 
-use super::labels::{Labels, Method, Phase, durability_name};
+use super::labels::{CallMethod, Labels, PutOrGet, durability_name};
 use super::{BulkBenchOptions, DataKind, KeyPart};
 use crate::report::{Chart, ChartKind, ChartSeries, Report, Run};
 use crate::workload::options::{bytes_or_default, lower};
@@ -34,12 +34,10 @@ pub(super) fn settings(options: &BulkBenchOptions) -> BTreeMap<String, String> {
 /// Adds figures, notes and charts that compare the runs of a report.
 pub(super) fn add_to(report: &mut Report, options: &BulkBenchOptions) {
     notes(report, options);
-    let all = Lookup { runs: report.runs.clone(), options };
-    for run in report
-        .runs
-        .iter_mut()
-        .filter(|run| run.labels.get("method").is_some_and(|method| method == Method::Bulk.name()))
-    {
+    let all = RunLookup { runs: report.runs.clone(), options };
+    for run in report.runs.iter_mut().filter(|run| {
+        run.labels.get("method").is_some_and(|method| method == CallMethod::Bulk.name())
+    }) {
         all.add_ratios(run);
     }
     report.notes.extend(all.verdicts());
@@ -66,12 +64,12 @@ fn notes(report: &mut Report, options: &BulkBenchOptions) {
 }
 
 /// Runs by what they are.
-struct Lookup<'a> {
+struct RunLookup<'a> {
     runs: Vec<Run>,
     options: &'a BulkBenchOptions,
 }
 
-impl Lookup<'_> {
+impl RunLookup<'_> {
     fn systems(&self) -> impl Iterator<Item = &'static str> {
         self.options.run.systems.iter().map(|system| system.name())
     }
@@ -82,8 +80,8 @@ impl Lookup<'_> {
         run.figures.get(ROWS_PER_SECOND).copied()
     }
 
-    fn labels(&self, data: DataKind, phase: Phase, method: Method) -> Labels {
-        let durability = (phase == Phase::Put).then(|| self.options.durabilities[0]);
+    fn labels(&self, data: DataKind, phase: PutOrGet, method: CallMethod) -> Labels {
+        let durability = (phase == PutOrGet::Put).then(|| self.options.durabilities[0]);
         Labels { data, phase, method, durability, parallelism: None }
     }
 
@@ -91,8 +89,8 @@ impl Lookup<'_> {
     fn add_ratios(&self, run: &mut Run) {
         let Some(bulk) = run.figures.get(ROWS_PER_SECOND).copied() else { return };
         for (method, figure) in [
-            (Method::Single, "times_single_loop"),
-            (Method::Threads, "times_single_loop_on_threads"),
+            (CallMethod::Single, "times_single_loop"),
+            (CallMethod::Threads, "times_single_loop_on_threads"),
         ] {
             let mut labels = run.labels.clone();
             labels.remove("parallelism");
@@ -112,7 +110,7 @@ impl Lookup<'_> {
     fn verdicts(&self) -> Vec<String> {
         let mut verdicts = Vec::new();
         for data in &self.options.data {
-            for phase in Phase::ALL {
+            for phase in PutOrGet::ALL {
                 verdicts
                     .extend(self.systems().filter_map(|system| self.verdict(system, *data, phase)));
             }
@@ -120,11 +118,11 @@ impl Lookup<'_> {
         verdicts
     }
 
-    fn verdict(&self, system: &str, data: DataKind, phase: Phase) -> Option<String> {
+    fn verdict(&self, system: &str, data: DataKind, phase: PutOrGet) -> Option<String> {
         let rate =
             |method| self.rate(system, self.labels(data, phase, method)).filter(|rate| *rate > 0.0);
         let (single, threads, bulk) =
-            (rate(Method::Single)?, rate(Method::Threads)?, rate(Method::Bulk)?);
+            (rate(CallMethod::Single)?, rate(CallMethod::Threads)?, rate(CallMethod::Bulk)?);
         Some(format!(
             "{system}, {}: bulk {} does {:.1} times the rows of the loop on one thread, {:.1} times those of the loop on {} threads.",
             data.name(),
@@ -136,7 +134,7 @@ impl Lookup<'_> {
     }
 
     fn charts(&self) -> Vec<Chart> {
-        let mut charts: Vec<Chart> = Phase::ALL.map(|phase| self.methods(phase)).into();
+        let mut charts: Vec<Chart> = PutOrGet::ALL.map(|phase| self.methods(phase)).into();
         if self.options.parallelism.len() > 1 {
             charts.push(self.sweep());
         }
@@ -148,18 +146,18 @@ impl Lookup<'_> {
     }
 
     /// The methods side by side, for each kind of data.
-    fn methods(&self, phase: Phase) -> Chart {
+    fn methods(&self, phase: PutOrGet) -> Chart {
         let point = |system: &'static str, method| {
             let rate = move |(place, data): (usize, &DataKind)| {
                 Some((place as f64, self.rate(system, self.labels(*data, phase, method))?))
             };
             self.options.data.iter().enumerate().filter_map(rate).collect()
         };
-        let series = self.each_method(Method::ALL, point);
+        let series = self.each_method(CallMethod::ALL, point);
         let durability = durability_name(self.options.durabilities[0]);
         let title = match phase {
-            Phase::Put => format!("Put: bulk against the loop, durability {durability}"),
-            Phase::Get => "Get: bulk against the loop".to_owned(),
+            PutOrGet::Put => format!("Put: bulk against the loop, durability {durability}"),
+            PutOrGet::Get => "Get: bulk against the loop".to_owned(),
         };
         bars(
             title,
@@ -176,13 +174,13 @@ impl Lookup<'_> {
             let rate = move |(place, durability): (usize, &Durability)| {
                 let labels = Labels {
                     durability: Some(*durability),
-                    ..self.labels(data, Phase::Put, method)
+                    ..self.labels(data, PutOrGet::Put, method)
                 };
                 Some((place as f64, self.rate(system, labels)?))
             };
             all.iter().enumerate().filter_map(rate).collect()
         };
-        let series = self.each_method([Method::Single, Method::Bulk], point);
+        let series = self.each_method([CallMethod::Single, CallMethod::Bulk], point);
         let categories =
             all.iter().map(|durability| durability_name(*durability).to_owned()).collect();
         bars(format!("Put by durability: {}", data.name()), "durability", categories, series)
@@ -190,10 +188,10 @@ impl Lookup<'_> {
 
     fn each_method<const N: usize>(
         &self,
-        methods: [Method; N],
-        points: impl Fn(&'static str, Method) -> Vec<(f64, f64)>,
+        methods: [CallMethod; N],
+        points: impl Fn(&'static str, CallMethod) -> Vec<(f64, f64)>,
     ) -> Vec<ChartSeries> {
-        let series = |(system, method): (&'static str, Method)| ChartSeries {
+        let series = |(system, method): (&'static str, CallMethod)| ChartSeries {
             name: format!("{system} {}", method.name()),
             points: points(system, method),
         };
@@ -213,7 +211,7 @@ impl Lookup<'_> {
             let at = |requests: &usize| {
                 let labels = Labels {
                     parallelism: Some(*requests),
-                    ..self.labels(data, Phase::Get, Method::Bulk)
+                    ..self.labels(data, PutOrGet::Get, CallMethod::Bulk)
                 };
                 Some((*requests as f64, self.rate(system, labels)?))
             };

@@ -9,34 +9,34 @@ use crate::workload::ycsb::{CoreOptions, Requests, Workload};
 
 /// One cell with one count of threads.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct MatrixCell {
     pub(super) workload: Workload,
     pub(super) distribution: Requests,
-    pub(super) data: Data,
+    pub(super) data: CellData,
     pub(super) threads: usize,
 }
 
 /// The data that cells share.
 #[derive(Clone, Debug)]
-pub(super) struct Data {
+pub(super) struct CellData {
     pub(super) place: DataDirectory,
     /// As a multiple of the memory.
     pub(super) size: f64,
 }
 
-impl Data {
+impl CellData {
     /// All data sets, place by place.
-    pub(super) fn all(options: &MatrixOptions) -> impl Iterator<Item = Data> {
+    pub(super) fn all(options: &MatrixOptions) -> impl Iterator<Item = CellData> {
         let of = |place: &DataDirectory| {
             let place = place.clone();
-            options.sizes.iter().map(move |size| Data { place: place.clone(), size: *size })
+            options.sizes.iter().map(move |size| CellData { place: place.clone(), size: *size })
         };
         options.run.directories.iter().flat_map(of)
     }
 
     /// The cells on it, those that write most last: the data that earlier ones read is still as it
     /// was loaded.
-    pub(super) fn cells(&self, options: &MatrixOptions) -> Vec<Cell> {
+    pub(super) fn cells(&self, options: &MatrixOptions) -> Vec<MatrixCell> {
         let mut workloads = options.workloads.clone();
         workloads.sort_by(|a, b| writes(&a.core).total_cmp(&writes(&b.core)));
         let mut cells = Vec::new();
@@ -44,7 +44,7 @@ impl Data {
             for distribution in &options.distributions {
                 for threads in &options.threads {
                     let (workload, data) = (workload.clone(), self.clone());
-                    cells.push(Cell {
+                    cells.push(MatrixCell {
                         workload,
                         distribution: *distribution,
                         data,
@@ -68,7 +68,7 @@ impl Data {
     }
 }
 
-impl Cell {
+impl MatrixCell {
     /// `a / zipfian / 0.33x / ssd`.
     pub(super) fn name(&self) -> String {
         format!("{} / {} / {}", self.workload.name, self.distribution.name(), self.data.name())

@@ -2,28 +2,28 @@
 
 use tonnage::Result;
 
-use super::cell::{Cell, Data};
+use super::cell::{CellData, MatrixCell};
 use super::options::MatrixOptions;
 use crate::measure::{Measured, Watcher};
 use crate::report::Run;
 use crate::system::System;
-use crate::workload::harness::{Opened, settle};
+use crate::workload::harness::{OpenedSystem, settle};
 use crate::workload::ycsb::{CoreOptions, Dataset, LoadPlan, Mix, Requests, RunPlan};
 
 /// A system that holds the data of its cells.
-pub(super) struct Loaded<'a> {
+pub(super) struct LoadedSystem<'a> {
     system: &'a dyn System,
     dataset: Dataset<'a>,
-    data: Data,
+    data: CellData,
 }
 
-impl<'a> Loaded<'a> {
+impl<'a> LoadedSystem<'a> {
     /// Loads the data in bulk, lets the system tidy up, and warms its cache. Also gives the load as
     /// a run.
     pub(super) fn load(
-        opened: &'a Opened,
+        opened: &'a OpenedSystem,
         options: &MatrixOptions,
-        data: &Data,
+        data: &CellData,
         watcher: &dyn Watcher,
     ) -> Result<(Self, Run)> {
         let system = &*opened.system;
@@ -35,7 +35,7 @@ impl<'a> Loaded<'a> {
         };
         let (dataset, measured) =
             Dataset::load(system, &options.core_of_size(data.size), &plan, watcher)?;
-        let mut loaded = Loaded { system, dataset, data: data.clone() };
+        let mut loaded = LoadedSystem { system, dataset, data: data.clone() };
         let settle_seconds = loaded.settle(watcher)?;
         loaded.warm(options, watcher)?;
         let mut labels = data.labels();
@@ -80,7 +80,7 @@ impl<'a> Loaded<'a> {
     pub(super) fn run(
         &mut self,
         options: &MatrixOptions,
-        cell: &Cell,
+        cell: &MatrixCell,
         repeat: usize,
         watcher: &dyn Watcher,
     ) -> Result<Measured> {
@@ -106,7 +106,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// The repeats of a cell as a run.
-    pub(super) fn report(&self, cell: &Cell, repeats: Vec<Measured>) -> Run {
+    pub(super) fn report(&self, cell: &MatrixCell, repeats: Vec<Measured>) -> Run {
         Run::from_repeats(&cell.name(), cell.labels(), self.system, cell.threads, repeats)
     }
 }

@@ -24,9 +24,9 @@ mod tests;
 pub use options::MatrixOptions;
 use tonnage::Result;
 
-use self::cell::{Cell, Data};
-use self::loaded::Loaded;
-use self::outcome::Outcome;
+use self::cell::{CellData, MatrixCell};
+use self::loaded::LoadedSystem;
+use self::outcome::MatrixReport;
 use crate::measure::Watcher;
 use crate::report::Report;
 use crate::system::SystemKind;
@@ -38,8 +38,8 @@ use crate::system::SystemKind;
 /// taken up again; and what stops a system as a whole.
 pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
-    let mut outcome = Outcome::open(options, watcher)?;
-    for data in Data::all(options) {
+    let mut outcome = MatrixReport::open(options, watcher)?;
+    for data in CellData::all(options) {
         let mut cells = data.cells(options);
         cells.retain(|cell| !outcome.has(cell));
         if !cells.is_empty() && !watcher.is_cancelled() {
@@ -51,9 +51,9 @@ pub fn run(options: &MatrixOptions, watcher: &dyn Watcher) -> Result<Report> {
 
 fn run_data(
     options: &MatrixOptions,
-    data: &Data,
-    cells: &[Cell],
-    outcome: &mut Outcome<'_>,
+    data: &CellData,
+    cells: &[MatrixCell],
+    outcome: &mut MatrixReport<'_>,
     watcher: &dyn Watcher,
 ) -> Result<()> {
     let open = |kind: &SystemKind| outcome.harness.open_in(*kind, &data.place);
@@ -63,7 +63,7 @@ fn run_data(
         if watcher.is_cancelled() {
             return Ok(());
         }
-        let (system, run) = Loaded::load(opened, options, data, watcher)?;
+        let (system, run) = LoadedSystem::load(opened, options, data, watcher)?;
         outcome.add_load(run);
         systems.push(system);
     }
@@ -78,8 +78,8 @@ fn run_data(
 /// Measures a cell on all systems. None when it was broken off.
 fn run_cell(
     options: &MatrixOptions,
-    cell: &Cell,
-    systems: &mut [Loaded<'_>],
+    cell: &MatrixCell,
+    systems: &mut [LoadedSystem<'_>],
     watcher: &dyn Watcher,
 ) -> Result<Option<Vec<crate::report::Run>>> {
     let mut repeats = vec![Vec::with_capacity(options.run.repeats); systems.len()];

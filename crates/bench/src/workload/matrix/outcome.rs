@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tonnage::{Error, Result};
 
-use super::cell::Cell;
+use super::cell::MatrixCell;
 use super::charts;
 use super::options::MatrixOptions;
 use crate::measure::Watcher;
@@ -12,12 +12,12 @@ use crate::report::{self, Report, Run};
 use crate::workload::harness::Harness;
 
 /// The report so far.
-pub(super) struct Outcome<'a> {
+pub(super) struct MatrixReport<'a> {
     options: &'a MatrixOptions,
     pub(super) harness: Harness<'a>,
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> MatrixReport<'a> {
     /// A new report, or the one to be taken up again.
     pub(super) fn open(options: &'a MatrixOptions, watcher: &'a dyn Watcher) -> Result<Self> {
         let taken_up = match &options.report_directory {
@@ -31,11 +31,11 @@ impl<'a> Outcome<'a> {
             Some(report) => harness.report = report,
             None => harness.report.notes.extend(notes(options)),
         }
-        Ok(Outcome { options, harness })
+        Ok(MatrixReport { options, harness })
     }
 
     /// Whether a cell was measured on all systems.
-    pub(super) fn has(&self, cell: &Cell) -> bool {
+    pub(super) fn has(&self, cell: &MatrixCell) -> bool {
         let mut systems = self.options.run.systems.iter();
         systems.all(|system| {
             self.harness

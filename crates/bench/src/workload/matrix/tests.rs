@@ -51,7 +51,7 @@ fn every_cell_is_measured_on_every_target(
 fn cells_that_write_most_come_last() {
     let directory = tempfile::tempdir().unwrap();
     let options = tiny(&directory);
-    let data = Data::all(&options).next().unwrap();
+    let data = CellData::all(&options).next().unwrap();
     let order: Vec<_> =
         data.cells(&options).iter().map(|cell| cell.workload.name.clone()).collect();
     assert_eq!(order, ["c", "c", "c", "c", "b", "b", "b", "b", "a", "a", "a", "a"]);

@@ -11,33 +11,33 @@ use crate::workload::one_by_one::one_by_one;
 
 /// One by one, or all in one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum TableMethod {
     Single,
     Multi,
 }
 
-impl Method {
+impl TableMethod {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Method::Single => "one by one",
-            Method::Multi => "one call",
+            TableMethod::Single => "one by one",
+            TableMethod::Multi => "one call",
         }
     }
 }
 
 /// What is measured: so many tables, in or out, one by one or all at once.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
+pub(super) struct TableCall<'a> {
     pub(super) options: &'a TablesOptions,
     pub(super) system: &'a dyn System,
     pub(super) watcher: &'a dyn Watcher,
     pub(super) size: Size,
     /// [`Subject::Put`] or [`Subject::Get`].
     pub(super) subject: Subject,
-    pub(super) method: Method,
+    pub(super) method: TableMethod,
 }
 
-impl Call<'_> {
+impl TableCall<'_> {
     pub(super) fn run(&self) -> Result<Run> {
         let case = summary::case_name(self.subject, self.size);
         let name = summary::run_name(&case, self.method.name());
@@ -50,7 +50,7 @@ impl Call<'_> {
 
     fn repeat(&self, name: &str, repeat: usize) -> Result<Measured> {
         let Size { tables, rows } = self.size;
-        let method = if self.method == Method::Single { "single" } else { "multi" };
+        let method = if self.method == TableMethod::Single { "single" } else { "multi" };
         let prefix = format!("{}_{method}_{tables}_{rows}_{repeat}", self.subject);
         let tables = SmallTables::new(&Shape::new(self.options.key), &prefix, self.size);
         tables.define(self.system)?;
@@ -64,8 +64,8 @@ impl Call<'_> {
             ..MeasurePlan::default()
         };
         measure(&plan, self.system, self.watcher, |meter| match self.method {
-            Method::Single => self.one_by_one(meter, &tables),
-            Method::Multi => self.at_once(meter, &tables),
+            TableMethod::Single => self.one_by_one(meter, &tables),
+            TableMethod::Multi => self.at_once(meter, &tables),
         })
     }
 

@@ -17,7 +17,7 @@ mod tests;
 
 use tonnage::Result;
 
-use self::call::{Call, Method};
+use self::call::{TableCall, TableMethod};
 use self::options::Size;
 pub use self::options::{TableKey, TablesOptions};
 use self::queries::Queries;
@@ -59,9 +59,9 @@ fn run_system(options: &TablesOptions, kind: SystemKind, harness: &mut Harness<'
         [(Subject::Put, options.put_sizes()), (Subject::Get, options.get_sizes())]
     {
         for size in sizes.into_iter().filter(|_| options.wants(subject)) {
-            for method in [Method::Single, Method::Multi] {
+            for method in [TableMethod::Single, TableMethod::Multi] {
                 if !harness.is_over() {
-                    let call = Call { options, system, watcher, size, subject, method };
+                    let call = TableCall { options, system, watcher, size, subject, method };
                     harness.add(call.run()?);
                 }
             }

@@ -22,16 +22,16 @@ impl Workload {
     /// `Invalid` for a file that is not there, and for a wrong value, with the file, the line, the
     /// property and the remedy; `Unsupported` for what YCSB knows and this program does not do.
     pub fn from_arguments(files: &[String], arguments: &[String]) -> Result<Vec<Workload>> {
-        let mut drafts: Vec<Draft> = Vec::new();
+        let mut drafts: Vec<PropertyDraft> = Vec::new();
         for file in files {
-            let draft = Draft::read(file)?;
+            let draft = PropertyDraft::read(file)?;
             match drafts.last_mut() {
                 Some(before) if !draft.begins => before.properties.extend(&draft.properties),
                 _ => drafts.push(draft),
             }
         }
         if drafts.is_empty() {
-            drafts.push(Draft {
+            drafts.push(PropertyDraft {
                 begins: true,
                 workload: Workload::named("core"),
                 properties: Properties::default(),
@@ -51,20 +51,20 @@ fn is_core_letter(name: &str) -> bool {
 }
 
 /// A workload whose properties are still coming together.
-struct Draft {
+struct PropertyDraft {
     /// Whether it is one of its own, or adds to the one before.
     begins: bool,
     workload: Workload,
     properties: Properties,
 }
 
-impl Draft {
+impl PropertyDraft {
     fn read(file: &str) -> Result<Self> {
         let path = Path::new(file);
         if path.is_file() && !is_core_letter(file) {
             let properties = Properties::read(path)?;
             let name = path.file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
-            return Ok(Draft {
+            return Ok(PropertyDraft {
                 begins: properties.contains("workload"),
                 workload: Workload::named(&name),
                 properties,
@@ -73,7 +73,7 @@ impl Draft {
         let workload = Workload::builtin(file).ok_or_else(|| {
             Error::invalid(format!("-P {file}: there is no such file, and no core workload of this name: there are a to f"))
         })?;
-        Ok(Draft { begins: true, workload, properties: Properties::default() })
+        Ok(PropertyDraft { begins: true, workload, properties: Properties::default() })
     }
 
     fn finish(mut self, arguments: &[String]) -> Result<Workload> {

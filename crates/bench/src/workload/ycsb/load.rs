@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Durability, Result};
 
-use super::operations::{CoreSource, Inserter, Operation};
-use super::pace::Pace;
+use super::operations::{CoreSource, Inserter, YcsbOperation};
+use super::pace::RatePace;
 use super::{CoreOptions, LoadPlan, threads};
 use crate::generate::Counter;
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
@@ -22,7 +22,7 @@ pub(super) fn load(
 ) -> Result<Measured> {
     let measure_plan = MeasurePlan {
         phase: plan.name.clone(),
-        operations: Operation::NAMES.to_vec(),
+        operations: YcsbOperation::NAMES.to_vec(),
         total: Some(core.loaded_count()),
         ..MeasurePlan::default()
     };
@@ -41,18 +41,18 @@ fn one_by_one(
 ) -> Result<()> {
     let numbers = Counter::new(core.insert_start, core.insert_start + core.loaded_count());
     let inserters = (0..).map(|thread| Inserter::new(core, thread));
-    let pace = Pace::new(meter.started(), core.rate);
+    let pace = RatePace::new(meter.started(), core.rate);
     threads::each(inserters.zip(clients).collect(), |(mut inserter, mut client)| {
         let mut recorder = meter.recorder();
         while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
             inserter.make(number);
             let due = pace.due(number - core.insert_start);
-            if !Pace::wait(due, || meter.is_over()) {
+            if !RatePace::wait(due, || meter.is_over()) {
                 break;
             }
             let started = Instant::now();
             let outcome = insert(&inserter, client.as_mut(), core, meter);
-            recorder.record(Operation::Insert as usize, started, due, outcome);
+            recorder.record(YcsbOperation::Insert as usize, started, due, outcome);
         }
     })
 }
@@ -77,7 +77,7 @@ fn insert(
 
 /// Waits before the next try. False when the run was over before.
 fn pause(interval: Duration, meter: &Meter<'_>) -> bool {
-    Pace::wait(Instant::now().checked_add(interval), || meter.is_over())
+    RatePace::wait(Instant::now().checked_add(interval), || meter.is_over())
 }
 
 fn in_bulk(

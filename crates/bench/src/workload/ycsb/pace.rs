@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 /// When which operation is due, at so many per second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct RatePace {
     started: Instant,
     rate: Option<f64>,
 }
 
-impl Pace {
+impl RatePace {
     /// How often a waiting thread looks whether the run is over.
     const LOOK: Duration = Duration::from_millis(50);
     /// A sleep ends late by less than this; the rest of the time is waited awake, so that lateness
@@ -18,7 +18,7 @@ impl Pace {
 
     /// From now on `rate` operations are due in each second; without a rate none ever is.
     pub(super) fn new(started: Instant, rate: Option<f64>) -> Self {
-        Pace { started, rate }
+        RatePace { started, rate }
     }
 
     /// When the operation of a number, counted from 0, is due. Times too far away to be told are
@@ -56,28 +56,28 @@ mod tests {
     #[test]
     fn operations_are_due_evenly() {
         let started = Instant::now();
-        let pace = Pace::new(started, Some(200.0));
+        let pace = RatePace::new(started, Some(200.0));
         assert_eq!(pace.due(0), Some(started));
         assert_eq!(pace.due(100), Some(started + Duration::from_millis(500)));
     }
 
     #[test]
     fn without_a_rate_nothing_is_waited_for() {
-        let pace = Pace::new(Instant::now(), None);
+        let pace = RatePace::new(Instant::now(), None);
         assert_eq!(pace.due(1_000_000), None);
-        assert!(Pace::wait(None, || true));
+        assert!(RatePace::wait(None, || true));
     }
 
     #[test]
     fn nothing_starts_before_it_is_due() {
         let due = Instant::now() + Duration::from_millis(5);
-        assert!(Pace::wait(Some(due), || false));
+        assert!(RatePace::wait(Some(due), || false));
         assert!(Instant::now() >= due);
     }
 
     #[test]
     fn who_waits_leaves_when_the_run_is_over() {
-        let due = Pace::new(Instant::now(), Some(f64::MIN_POSITIVE)).due(1);
-        assert!(!Pace::wait(due, || true));
+        let due = RatePace::new(Instant::now(), Some(f64::MIN_POSITIVE)).due(1);
+        assert!(!RatePace::wait(due, || true));
     }
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Error, Result};
 
-use super::operations::{CoreWorkload, Operation, Session};
-use super::pace::Pace;
+use super::operations::{CoreWorkload, OperationSession, YcsbOperation};
+use super::pace::RatePace;
 use super::{CoreOptions, RunPlan, threads};
 use crate::generate::Counter;
 use crate::measure::{MeasurePlan, Measured, Meter, Watcher, measure};
@@ -30,7 +30,7 @@ pub(super) fn run(
     let sessions = workload.sessions(threads::clients(system, plan.threads)?, plan.seed);
     let measure_plan = MeasurePlan {
         phase: plan.name.clone(),
-        operations: Operation::NAMES.to_vec(),
+        operations: YcsbOperation::NAMES.to_vec(),
         warm_up: plan.warm_up,
         seconds_max: Some(seconds_max(core, plan)?).filter(|&seconds| seconds < Duration::MAX),
         total: Some(core.operation_count).filter(|&count| count > 0),
@@ -50,16 +50,16 @@ fn seconds_max(core: &CoreOptions, plan: &RunPlan) -> Result<Duration> {
     }
 }
 
-fn drive(sessions: Vec<Session<'_>>, core: &CoreOptions, meter: &Meter<'_>) -> Result<()> {
+fn drive(sessions: Vec<OperationSession<'_>>, core: &CoreOptions, meter: &Meter<'_>) -> Result<()> {
     let numbers =
         Counter::new(0, if core.operation_count == 0 { u64::MAX } else { core.operation_count });
-    let pace = Pace::new(meter.started(), core.rate);
+    let pace = RatePace::new(meter.started(), core.rate);
     threads::each(sessions, |mut session| {
         let mut recorder = meter.recorder();
         while let Some(number) = numbers.next().filter(|_| !meter.is_over()) {
             let operation = session.prepare();
             let due = pace.due(number);
-            if !Pace::wait(due, || meter.is_over()) {
+            if !RatePace::wait(due, || meter.is_over()) {
                 break;
             }
             let started = Instant::now();

@@ -5,7 +5,7 @@ use tonnage_bench::workload::billion::{self, Api, BillionOptions, Order, Phase};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::Session;
+use super::session::BenchSession;
 use crate::args::Globals;
 use crate::exit::CliResult;
 use crate::values;
@@ -99,7 +99,7 @@ impl BillionArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
-        let session = Session::start("billion", &self.common, globals, room)?;
+        let session = BenchSession::start("billion", &self.common, globals, room)?;
         let report = billion::run(&options, session.watcher())?;
         session.finish(&report)
     }

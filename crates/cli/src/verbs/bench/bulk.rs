@@ -5,7 +5,7 @@ use tonnage_bench::workload::bulk::{self, BulkBenchOptions, DataKind, KeyOrder, 
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::Session;
+use super::session::BenchSession;
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
 use crate::values;
@@ -65,7 +65,7 @@ pub(crate) struct BulkArgs {
     missing: u8,
     /// The order of records that are put, and of keys that are got
     #[arg(long, value_enum, default_value_t)]
-    order: OrderName,
+    order: KeyOrderName,
     /// What rows are got by
     #[arg(long, value_enum, default_value_t)]
     keys: KeysName,
@@ -111,7 +111,7 @@ enum DataName {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum OrderName {
+enum KeyOrderName {
     /// As if drawn at random
     #[default]
     Shuffled,
@@ -132,7 +132,7 @@ impl BulkArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
-        let session = Session::start("bulk", &self.common, globals, room)?;
+        let session = BenchSession::start("bulk", &self.common, globals, room)?;
         let report = bulk::run(&options, session.watcher())?;
         session.finish(&report)
     }
@@ -194,11 +194,11 @@ impl From<DataName> for DataKind {
     }
 }
 
-impl From<OrderName> for KeyOrder {
-    fn from(name: OrderName) -> Self {
+impl From<KeyOrderName> for KeyOrder {
+    fn from(name: KeyOrderName) -> Self {
         match name {
-            OrderName::Shuffled => KeyOrder::Shuffled,
-            OrderName::Ordered => KeyOrder::Ordered,
+            KeyOrderName::Shuffled => KeyOrder::Shuffled,
+            KeyOrderName::Ordered => KeyOrder::Ordered,
         }
     }
 }

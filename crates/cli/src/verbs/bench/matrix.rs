@@ -8,7 +8,7 @@ use tonnage_bench::workload::ycsb::{Requests, Workload};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::Session;
+use super::session::BenchSession;
 use crate::args::Globals;
 use crate::exit::CliResult;
 
@@ -46,7 +46,7 @@ pub(crate) struct MatrixArgs {
         value_delimiter = ',',
         default_value = "uniform,zipfian"
     )]
-    distributions: Vec<Distribution>,
+    distributions: Vec<DistributionName>,
     /// Sizes of the data, as multiples of --memory
     #[arg(long = "size", value_name = "TIMES", value_delimiter = ',', default_value = "0.33,1.3", value_parser = size)]
     sizes: Vec<f64>,
@@ -61,7 +61,7 @@ pub(crate) struct MatrixArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Distribution {
+enum DistributionName {
     Uniform,
     Zipfian,
     Latest,
@@ -71,7 +71,7 @@ impl MatrixArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let mut options = self.options()?;
         let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: true };
-        let start = if self.resume { Session::resume } else { Session::start };
+        let start = if self.resume { BenchSession::resume } else { BenchSession::start };
         let session = start("matrix", &self.common, globals, room)?;
         options.report_directory = Some(session.report_directory().to_owned());
         globals.info(format_args!(
@@ -103,12 +103,12 @@ impl MatrixArgs {
     }
 }
 
-impl From<Distribution> for Requests {
-    fn from(distribution: Distribution) -> Self {
+impl From<DistributionName> for Requests {
+    fn from(distribution: DistributionName) -> Self {
         match distribution {
-            Distribution::Uniform => Requests::Uniform,
-            Distribution::Zipfian => Requests::Zipfian,
-            Distribution::Latest => Requests::Latest,
+            DistributionName::Uniform => Requests::Uniform,
+            DistributionName::Zipfian => Requests::Zipfian,
+            DistributionName::Latest => Requests::Latest,
         }
     }
 }

@@ -17,14 +17,14 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 
 /// A benchmark that may begin.
-pub(crate) struct Session<'a> {
+pub(crate) struct BenchSession<'a> {
     common: &'a CommonArgs,
     globals: &'a Globals,
     report_directory: PathBuf,
     watcher: TerminalWatcher,
 }
 
-impl<'a> Session<'a> {
+impl<'a> BenchSession<'a> {
     /// Checks what can be checked, and makes the directory of the report, in which there must be no
     /// report yet.
     pub(crate) fn start(
@@ -55,7 +55,12 @@ impl<'a> Session<'a> {
         room.check(common)?;
         let report_directory = common.report.clone().unwrap_or_else(|| report_directory(workload));
         make_writable(&report_directory)?;
-        Ok(Session { common, globals, report_directory, watcher: TerminalWatcher::new(globals) })
+        Ok(BenchSession {
+            common,
+            globals,
+            report_directory,
+            watcher: TerminalWatcher::new(globals),
+        })
     }
 
     /// Who is told how far it is.

@@ -7,7 +7,7 @@ use tonnage_bench::workload::tables::{self, Subject, TableKey, TablesOptions};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::Session;
+use super::session::BenchSession;
 use crate::args::Globals;
 use crate::exit::CliResult;
 use crate::values;
@@ -90,7 +90,7 @@ impl TablesArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
-        let session = Session::start("tables", &self.common, globals, room)?;
+        let session = BenchSession::start("tables", &self.common, globals, room)?;
         let report = tables::run(&options, session.watcher())?;
         session.finish(&report)
     }

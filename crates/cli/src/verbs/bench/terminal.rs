@@ -16,18 +16,18 @@ use crate::values::grouped;
 pub(super) struct TerminalWatcher {
     globals: Globals,
     cancel: Cancel,
-    phase: Mutex<Option<Phase>>,
+    phase: Mutex<Option<RunningPhase>>,
 }
 
-struct Phase {
+struct RunningPhase {
     name: String,
-    pace: Arc<Pace>,
+    pace: Arc<PhaseProgress>,
     /// Only held: the display goes away with it.
     _watch: Option<Watch>,
 }
 
 #[derive(Default)]
-struct Pace {
+struct PhaseProgress {
     done: AtomicU64,
     per_second: AtomicU64,
 }
@@ -44,7 +44,7 @@ impl TerminalWatcher {
 
 impl Watcher for TerminalWatcher {
     fn begin(&self, phase: &str, total: Option<u64>) {
-        let pace = Arc::<Pace>::default();
+        let pace = Arc::<PhaseProgress>::default();
         let (seen, name) = (pace.clone(), phase.to_owned());
         let watch = Console::new(&self.globals).watch(move || {
             let (done, per_second) = (seen.done.load(Relaxed), seen.per_second.load(Relaxed));
@@ -54,7 +54,7 @@ impl Watcher for TerminalWatcher {
                 text: format!("{name}: {} done, {}/s", grouped(done), grouped(per_second)),
             }
         });
-        let begun = Phase { name: phase.to_owned(), pace, _watch: watch };
+        let begun = RunningPhase { name: phase.to_owned(), pace, _watch: watch };
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
     }
 

@@ -5,7 +5,7 @@ use tonnage_bench::workload::ycsb::{self, Phase, Workload, YcsbOptions};
 
 use super::common::CommonArgs;
 use super::room::Room;
-use super::session::Session;
+use super::session::BenchSession;
 use crate::args::Globals;
 use crate::exit::CliResult;
 use crate::values;
@@ -48,7 +48,7 @@ pub(crate) struct YcsbArgs {
     threads: Vec<usize>,
     /// What is measured
     #[arg(long, value_enum, default_value_t)]
-    phase: PhaseName,
+    phase: YcsbPhaseName,
     /// Load the records in bulk instead of one by one
     #[arg(long)]
     bulk_load: bool,
@@ -57,7 +57,7 @@ pub(crate) struct YcsbArgs {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum PhaseName {
+enum YcsbPhaseName {
     /// Inserting the records into an empty store
     Load,
     /// The mix of operations; the records are loaded in bulk before, which is not reported
@@ -71,7 +71,7 @@ impl YcsbArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let options = self.options()?;
         let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: false };
-        let session = Session::start("ycsb", &self.common, globals, room)?;
+        let session = BenchSession::start("ycsb", &self.common, globals, room)?;
         let report = ycsb::run(&options, session.watcher())?;
         session.finish(&report)
     }
@@ -108,12 +108,12 @@ impl YcsbArgs {
     }
 }
 
-impl From<PhaseName> for Phase {
-    fn from(name: PhaseName) -> Self {
+impl From<YcsbPhaseName> for Phase {
+    fn from(name: YcsbPhaseName) -> Self {
         match name {
-            PhaseName::Load => Phase::Load,
-            PhaseName::Run => Phase::Run,
-            PhaseName::Both => Phase::Both,
+            YcsbPhaseName::Load => Phase::Load,
+            YcsbPhaseName::Run => Phase::Run,
+            YcsbPhaseName::Both => Phase::Both,
         }
     }
 }

@@ -18,12 +18,12 @@ pub(crate) struct KvArgs {
 
 #[derive(Subcommand)]
 enum KvVerb {
-    Put(write::PutArgs),
+    Put(write::KvPutArgs),
     Delete(write::DeleteArgs),
-    Load(write::LoadArgs),
-    Get(read::GetArgs),
+    Load(write::KvLoadArgs),
+    Get(read::KvGetArgs),
     MultiGet(read::MultiGetArgs),
-    Scan(read::ScanArgs),
+    Scan(read::KvScanArgs),
     /// Counts all pairs
     Count,
 }

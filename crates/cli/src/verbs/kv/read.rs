@@ -68,12 +68,12 @@ impl RangeArgs {
 
 /// Write the value of a key to standard output, byte for byte
 #[derive(Args)]
-pub(crate) struct GetArgs {
+pub(crate) struct KvGetArgs {
     /// The key: /major/-/minor
     key: Key,
 }
 
-impl GetArgs {
+impl KvGetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let Some(pair) = globals.open()?.kv().get(&self.key)? else {
             eprintln!("tonnage: {}: there is no such pair", self.key);
@@ -138,7 +138,7 @@ impl MultiGetArgs {
 
 /// Read all pairs
 #[derive(Args)]
-pub(crate) struct ScanArgs {
+pub(crate) struct KvScanArgs {
     /// At most this many pairs
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -146,7 +146,7 @@ pub(crate) struct ScanArgs {
     pairs: PairOutputArgs,
 }
 
-impl ScanArgs {
+impl KvScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let pairs = globals.open()?.kv().scan(&self.pairs.options())?;
         self.pairs.write(pairs, self.limit)

@@ -12,14 +12,14 @@ use tonnage_files::{ReadOptions, Source};
 use super::read::{RangeArgs, Scope};
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{Input, JobArgs, Target};
+use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::output::println;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, report_write};
 
 /// Store a value under a key
 #[derive(Args)]
-pub(crate) struct PutArgs {
+pub(crate) struct KvPutArgs {
     /// The key: /major/-/minor
     key: Key,
     /// The value [default: standard input]
@@ -32,7 +32,7 @@ pub(crate) struct PutArgs {
     write: WriteArgs,
 }
 
-impl PutArgs {
+impl KvPutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let value = self.value()?;
         let pairs = globals.open_or_create(true)?.kv();
@@ -104,7 +104,7 @@ impl DeleteArgs {
 
 /// Load pairs from files with the columns key and value
 #[derive(Args)]
-pub(crate) struct LoadArgs {
+pub(crate) struct KvLoadArgs {
     #[command(flatten)]
     job: JobArgs,
     /// How the files hold values
@@ -112,7 +112,7 @@ pub(crate) struct LoadArgs {
     values: BytesAs,
 }
 
-impl LoadArgs {
+impl KvLoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let value_type = match self.values {
             BytesAs::Text => DataType::Utf8,
@@ -125,9 +125,9 @@ impl LoadArgs {
         let options =
             ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
         let check = |source: &Source, found: &Schema| check_columns(&wanted, source.name(), found);
-        let inputs = Input::prepare(self.job.sources()?, &options, true, check)?;
+        let inputs = FileInput::prepare(self.job.sources()?, &options, true, check)?;
         let store = globals.open_or_create(true)?;
-        self.job.run(globals, &store, inputs, &Target::Pairs { ttl: self.job.ttl })
+        self.job.run(globals, &store, inputs, &LoadTarget::Pairs { ttl: self.job.ttl })
     }
 }
 

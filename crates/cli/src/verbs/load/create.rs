@@ -10,19 +10,19 @@ use crate::exit::{CliResult, Failure};
 use crate::values::grouped;
 
 /// A primary key as `--primary-key` gives it.
-pub(super) struct Key {
+pub(super) struct PrimaryKey {
     columns: Vec<String>,
     shard_key_len: Option<usize>,
 }
 
-impl Key {
+impl PrimaryKey {
     pub(super) fn columns(&self) -> &[String] {
         &self.columns
     }
 }
 
 /// Reads a primary key as DDL does.
-pub(super) fn parse_key(text: &str) -> CliResult<Key> {
+pub(super) fn parse_key(text: &str) -> CliResult<PrimaryKey> {
     let wrong = |what: &str| {
         let how = "write it as in CREATE TABLE, for instance 'SHARD(a, b), c', with names that hold blanks in double quotes";
         Failure::usage(format!("--primary-key '{text}': {what}: {how}"))
@@ -33,14 +33,17 @@ pub(super) fn parse_key(text: &str) -> CliResult<Key> {
         [Statement::CreateTable { definition, .. }]
             if definition.columns.is_empty() && definition.ttl_ms.is_none() =>
         {
-            Ok(Key { columns: definition.key.clone(), shard_key_len: definition.shard_key_len })
+            Ok(PrimaryKey {
+                columns: definition.key.clone(),
+                shard_key_len: definition.shard_key_len,
+            })
         }
         _ => Err(wrong("it is more than a list of columns")),
     }
 }
 
 /// A table that is there already must have the key that was asked for.
-pub(super) fn check_key(table: &Table, key: &Key) -> CliResult<()> {
+pub(super) fn check_key(table: &Table, key: &PrimaryKey) -> CliResult<()> {
     let schema = table.schema();
     let own: Vec<_> = schema.key_columns().skip(schema.inherited_key_len()).collect();
     let same_columns = own.len() == key.columns.len()
@@ -69,7 +72,7 @@ impl ToMake {
     /// The table that the columns of the files make.
     pub(super) fn infer(
         path: &str,
-        key: Key,
+        key: PrimaryKey,
         sources: &[Source],
         options: &ReadOptions,
         sample: &Sample,
@@ -114,7 +117,7 @@ impl ToMake {
 }
 
 fn check_key_columns(
-    key: &Key,
+    key: &PrimaryKey,
     columns: &[ColumnDefinition],
     records_at: Option<&str>,
 ) -> CliResult<()> {

@@ -3,7 +3,7 @@
 use clap::Args;
 use tonnage_files::DocumentOptions;
 
-use super::create::Key;
+use super::create::PrimaryKey;
 
 /// What becomes of JSON documents.
 #[derive(Args)]
@@ -40,7 +40,7 @@ impl DocumentArgs {
 
     /// The same for a table that is to be made: its key columns are members of their own names
     /// where nothing else is said.
-    pub(super) fn options_with_key(&self, key: &Key) -> Option<DocumentOptions> {
+    pub(super) fn options_with_key(&self, key: &PrimaryKey) -> Option<DocumentOptions> {
         let mut options = self.options()?;
         for name in key.columns() {
             let is_named = |known: &str| known.eq_ignore_ascii_case(name);

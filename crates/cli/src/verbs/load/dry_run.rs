@@ -13,18 +13,18 @@ use crate::args::Globals;
 use crate::display::Console;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
-use crate::load::{Failures, FileStream, Input, JobArgs, Summary, Target};
+use crate::load::{Failures, FileInput, FileStream, JobArgs, LoadSummary, LoadTarget};
 
 pub(super) fn run(
     globals: &Globals,
     job: &JobArgs,
     entry: Arc<TableEntry>,
-    inputs: Vec<Input>,
+    inputs: Vec<FileInput>,
 ) -> CliResult {
     let started = Instant::now();
     let cancel = interrupt::cancel();
     let console = Console::new(globals);
-    let target = Target::Table { path: entry.schema.path.as_str().into(), ttl: None };
+    let target = LoadTarget::Table { path: entry.schema.path.as_str().into(), ttl: None };
     let streams: Vec<_> = inputs.into_iter().map(|input| FileStream::new(input, &target)).collect();
     let failures = Failures::new(
         &console,
@@ -61,7 +61,7 @@ pub(super) fn run(
         None => Exit::Success,
     };
     let error = stopped.as_ref().map(|failure| failure.error.to_string());
-    let summary = Summary::new(&entry.schema.path, &report, &[], exit, error).of_dry_run();
+    let summary = LoadSummary::new(&entry.schema.path, &report, &[], exit, error).of_dry_run();
     summary.write(job.summary.as_deref())?;
     globals.info(summary);
     stopped.map_or(Ok(exit), Err)

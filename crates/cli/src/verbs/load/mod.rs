@@ -13,7 +13,7 @@ use tonnage_files::{ReadOptions, Sample, Source};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{Input, JobArgs, Target};
+use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::values;
 use create::ToMake;
 
@@ -77,7 +77,7 @@ impl LoadArgs {
             globals,
             &store,
             inputs,
-            &Target::Table { path: table.path().into(), ttl: self.job.ttl },
+            &LoadTarget::Table { path: table.path().into(), ttl: self.job.ttl },
         )?;
         if let (Exit::Rejected, Some(made)) = (exit, &made) {
             made.note_sample(globals);
@@ -125,14 +125,14 @@ impl LoadArgs {
         })
     }
 
-    fn inputs(&self, sources: Vec<Source>, table: &Table) -> CliResult<Vec<Input>> {
+    fn inputs(&self, sources: Vec<Source>, table: &Table) -> CliResult<Vec<FileInput>> {
         let schema = table.schema();
         let (schema_wanted, documents) = (Some(schema.arrow_schema()), self.documents.options());
         let options = ReadOptions { schema: schema_wanted, documents, ..self.job.read_options()? };
         let check = |source: &Source, found: &arrow::datatypes::Schema| {
             create::check_columns(schema, source.name(), found, self.ignore_columns)
         };
-        Input::prepare(sources, &options, self.ignore_columns, check)
+        FileInput::prepare(sources, &options, self.ignore_columns, check)
     }
 
     fn dry_run(&self, globals: &Globals, sources: Vec<Source>) -> CliResult {

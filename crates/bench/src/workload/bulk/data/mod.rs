@@ -7,7 +7,7 @@ mod picks;
 mod positions;
 mod source;
 
-pub(super) use picks::{Picks, Share};
+pub(super) use picks::{Picks, RecordShare};
 pub(super) use source::Data;
 
 use super::{BulkBenchOptions, DataKind};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tonnage::{Durability, Result};
 
 use super::source::{BATCH_ROWS, parts};
-use super::{Data, Picks, Share};
+use super::{Data, Picks, RecordShare};
 use crate::generate::{Values, ordered_key};
 use crate::system::{BulkDone, BulkOptions, Client, Feature, KeySource, PairSource, System};
 use crate::workload::bulk::BulkBenchOptions;
@@ -71,7 +71,7 @@ impl Data for PairData {
         &self,
         system: &dyn System,
         places: Range<u64>,
-        share: Share,
+        share: RecordShare,
         streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {
@@ -108,7 +108,7 @@ impl Data for PairData {
 
 struct Puts {
     places: Range<u64>,
-    share: Share,
+    share: RecordShare,
     picks: Picks,
     values: Arc<Values>,
 }

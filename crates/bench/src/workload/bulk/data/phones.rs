@@ -7,7 +7,7 @@ use tonnage::arrow::array::{BinaryArray, Int32Array, Int64Array, RecordBatch, St
 use tonnage::{Durability, Result, Row};
 
 use super::source::{batch, column, parts, rows};
-use super::{Data, Picks, Share};
+use super::{Data, Picks, RecordShare};
 use crate::generate::Values;
 use crate::system::{BulkDone, BulkOptions, Client, Feature, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
@@ -154,7 +154,7 @@ impl Data for Phones {
         &self,
         system: &dyn System,
         places: Range<u64>,
-        share: Share,
+        share: RecordShare,
         streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {

@@ -5,23 +5,23 @@ use crate::workload::bulk::{BulkBenchOptions, KeyOrder};
 
 /// So many of a hundred places, as if thrown by dice.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::workload::bulk) struct Share {
+pub(in crate::workload::bulk) struct RecordShare {
     percent: u8,
     seed: u64,
 }
 
-impl Share {
+impl RecordShare {
     /// Every place.
-    pub(in crate::workload::bulk) const ALL: Share = Share { percent: 100, seed: 0 };
+    pub(in crate::workload::bulk) const ALL: RecordShare = RecordShare { percent: 100, seed: 0 };
 
     /// The places whose record is there before a put.
     pub(in crate::workload::bulk) fn existing(options: &BulkBenchOptions) -> Self {
-        Share { percent: options.existing_percent, seed: 0xE815 }
+        RecordShare { percent: options.existing_percent, seed: 0xE815 }
     }
 
     /// The places whose key is not there when it is got.
     fn missing(options: &BulkBenchOptions) -> Self {
-        Share { percent: options.missing_percent, seed: 0x0A1D }
+        RecordShare { percent: options.missing_percent, seed: 0x0A1D }
     }
 
     /// Whether a place is among them.
@@ -44,7 +44,7 @@ pub(in crate::workload::bulk) struct Picks {
     order: KeyOrder,
     put: Permutation,
     get: Permutation,
-    missing: Share,
+    missing: RecordShare,
 }
 
 impl Picks {
@@ -54,7 +54,7 @@ impl Picks {
             order: options.order,
             put: Permutation::new(options.records, 1),
             get: Permutation::new(keys, 2),
-            missing: Share::missing(options),
+            missing: RecordShare::missing(options),
         }
     }
 

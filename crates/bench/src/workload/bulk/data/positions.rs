@@ -8,7 +8,7 @@ use tonnage::arrow::array::{
 use tonnage::{Durability, Result, Row, Value};
 
 use super::source::{batch, column, parts, rows};
-use super::{Data, Picks, Share};
+use super::{Data, Picks, RecordShare};
 use crate::generate::mix;
 use crate::system::{BulkDone, BulkOptions, Client, Feature, System};
 use crate::workload::bulk::{BulkBenchOptions, KeyPart};
@@ -165,7 +165,7 @@ impl Data for Positions {
         &self,
         system: &dyn System,
         places: Range<u64>,
-        share: Share,
+        share: RecordShare,
         streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tonnage::arrow::array::{ArrayRef, RecordBatch};
 use tonnage::{Durability, Error, Result};
 
-use super::picks::Share;
+use super::picks::RecordShare;
 use crate::system::{BulkDone, BulkOptions, Client, Feature, RowSource, System};
 
 /// Records or keys of one batch of a source.
@@ -35,7 +35,7 @@ pub(in crate::workload::bulk) trait Data: Sync {
         &self,
         system: &dyn System,
         places: Range<u64>,
-        share: Share,
+        share: RecordShare,
         streams: usize,
         options: &BulkOptions<'_>,
     ) -> Result<BulkDone>;

@@ -8,7 +8,7 @@ use tonnage::arrow::array::{Array, Int64Array, RecordBatch, StringArray};
 use tonnage::{Error, Result};
 
 use super::Queries;
-use super::contest::{Contest, Way};
+use super::contest::{Contest, QueryWay};
 use super::question::Question;
 use super::sums::Sums;
 use crate::generate::Permutation;
@@ -111,9 +111,9 @@ impl<'a> Queries<'a> {
             )?;
             Sums { rows, ..questions[0].expected }.check(&questions[0].expected, "a bulk get")
         };
-        let mut in_plan = Way::one_by_one("list, planned", system)?;
+        let mut in_plan = QueryWay::one_by_one("list, planned", system)?;
         let in_plan =
-            Way::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
+            QueryWay::new("list, planned", move |_| (in_plan.ask)(std::slice::from_ref(&planned)));
         Ok(Contest {
             subject: Subject::List,
             name: format!(
@@ -124,7 +124,11 @@ impl<'a> Queries<'a> {
             size: None,
             rounds: vec![vec![question("*")]],
             rows: count,
-            ways: vec![Way::new("bulk get", get), Way::one_by_one("list", system)?, in_plan],
+            ways: vec![
+                QueryWay::new("bulk get", get),
+                QueryWay::one_by_one("list", system)?,
+                in_plan,
+            ],
         })
     }
 
@@ -140,7 +144,7 @@ impl<'a> Queries<'a> {
             size: None,
             rounds: vec![vec![Question { statement, expected: Sums { rows: 1, numbers: total } }]],
             rows,
-            ways: vec![Way::one_by_one("query", self.system)?],
+            ways: vec![QueryWay::one_by_one("query", self.system)?],
         })
     }
 
@@ -163,7 +167,7 @@ impl<'a> Queries<'a> {
                 size: None,
                 rounds: vec![vec![Question { statement: statement.clone(), expected }]],
                 rows: expected.rows,
-                ways: vec![Way::one_by_one(way, self.system)?],
+                ways: vec![QueryWay::one_by_one(way, self.system)?],
             })
         };
         self.hold(contest("without index")?, report)?;

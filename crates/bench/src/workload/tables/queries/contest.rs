@@ -10,13 +10,13 @@ use super::question::{Question, ask_at_once, ask_one_by_one};
 use crate::measure::{MeasurePlan, Measured, measure};
 use crate::report::Run;
 use crate::system::System;
-use crate::workload::tables::{Method, Size, Subject, summary};
+use crate::workload::tables::{Size, Subject, TableMethod, summary};
 
 /// Asks the questions of a round in one way, and checks the answers.
 type Ask<'a> = Box<dyn FnMut(&[Question]) -> Result<()> + 'a>;
 
 /// A way to answers.
-pub(super) struct Way<'a> {
+pub(super) struct QueryWay<'a> {
     pub(super) name: String,
     pub(super) ask: Ask<'a>,
 }
@@ -32,26 +32,26 @@ pub(super) struct Contest<'a> {
     /// How many rows a round counts for: those of the answers, or those that were gone through.
     pub(super) rows: u64,
     /// The ways, when they are others than one by one and all at once.
-    pub(super) ways: Vec<Way<'a>>,
+    pub(super) ways: Vec<QueryWay<'a>>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> QueryWay<'a> {
     pub(super) fn new(
         name: impl Into<String>,
         ask: impl FnMut(&[Question]) -> Result<()> + 'a,
     ) -> Self {
-        Way { name: name.into(), ask: Box::new(ask) }
+        QueryWay { name: name.into(), ask: Box::new(ask) }
     }
 
     /// One statement after another.
     pub(super) fn one_by_one(name: impl Into<String>, system: &'a dyn System) -> Result<Self> {
         let mut client = system.client()?;
-        Ok(Way::new(name, move |questions| ask_one_by_one(&mut *client, questions)))
+        Ok(QueryWay::new(name, move |questions| ask_one_by_one(&mut *client, questions)))
     }
 
     /// All statements in one call.
     fn at_once(system: &'a dyn System) -> Self {
-        Way::new(Method::Multi.name(), |questions| ask_at_once(system, questions))
+        QueryWay::new(TableMethod::Multi.name(), |questions| ask_at_once(system, questions))
     }
 }
 
@@ -60,8 +60,8 @@ impl<'a> Contest<'a> {
     pub(super) fn run(mut self, queries: &Queries<'a>) -> Result<Vec<Run>> {
         if self.ways.is_empty() {
             self.ways = vec![
-                Way::one_by_one(Method::Single.name(), queries.system)?,
-                Way::at_once(queries.system),
+                QueryWay::one_by_one(TableMethod::Single.name(), queries.system)?,
+                QueryWay::at_once(queries.system),
             ];
         }
         for way in &mut self.ways {
@@ -82,7 +82,7 @@ impl<'a> Contest<'a> {
         Ok(runs.collect())
     }
 
-    fn run_of(&self, way: &Way<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
+    fn run_of(&self, way: &QueryWay<'_>, repeats: Vec<Measured>, system: &dyn System) -> Run {
         let labels = summary::labels(self.subject, &self.name, &way.name, self.size);
         let mut run = Run::from_repeats(
             &summary::run_name(&self.name, &way.name),
@@ -105,7 +105,7 @@ impl<'a> Contest<'a> {
 
 /// One repeat of one way: rounds until the time is over, one at least.
 fn rounds(
-    way: &mut Way<'_>,
+    way: &mut QueryWay<'_>,
     name: &str,
     rounds: &[Vec<Question>],
     rows: u64,

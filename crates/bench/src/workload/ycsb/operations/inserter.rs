@@ -5,14 +5,14 @@ use rand::rngs::SmallRng;
 use tonnage::Result;
 
 use super::fields::Fields;
-use super::names::Names;
+use super::names::RecordNames;
 use crate::generate::mix;
 use crate::system::{Client, Record};
 use crate::workload::ycsb::CoreOptions;
 
 /// Makes records by number, in buffers that are used again.
 pub(in crate::workload::ycsb) struct Inserter {
-    names: Names,
+    names: RecordNames,
     fields: Fields,
     random: SmallRng,
     key: String,
@@ -23,7 +23,7 @@ impl Inserter {
     /// One for a thread; threads of different numbers make different values.
     pub(in crate::workload::ycsb) fn new(options: &CoreOptions, thread: usize) -> Self {
         Inserter {
-            names: Names::new(options),
+            names: RecordNames::new(options),
             fields: Fields::new(options),
             random: SmallRng::seed_from_u64(mix(thread as u64)),
             key: String::new(),

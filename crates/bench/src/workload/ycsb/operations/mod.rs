@@ -15,6 +15,6 @@ mod session;
 mod source;
 
 pub(super) use inserter::Inserter;
-pub(super) use operation::Operation;
-pub(super) use session::{CoreWorkload, Session};
+pub(super) use operation::YcsbOperation;
+pub(super) use session::{CoreWorkload, OperationSession};
 pub(super) use source::CoreSource;

@@ -7,14 +7,14 @@ use crate::workload::ycsb::{CoreOptions, InsertOrder};
 
 /// Makes keys of records' numbers: `user`, then the number or its hash, with zeros before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
+pub(super) struct RecordNames {
     order: InsertOrder,
     digits_min: usize,
 }
 
-impl Names {
+impl RecordNames {
     pub(super) fn new(options: &CoreOptions) -> Self {
-        Names { order: options.insert_order, digits_min: options.zero_padding }
+        RecordNames { order: options.insert_order, digits_min: options.zero_padding }
     }
 
     /// Writes the key of a record's number.
@@ -36,7 +36,7 @@ mod tests {
     fn name(order: InsertOrder, zero_padding: usize, number: u64) -> String {
         let options = CoreOptions { insert_order: order, zero_padding, ..CoreOptions::default() };
         let mut name = "before".to_owned();
-        Names::new(&options).write(number, &mut name);
+        RecordNames::new(&options).write(number, &mut name);
         name
     }
 

@@ -3,9 +3,9 @@
 use crate::generate::Discrete;
 use crate::workload::ycsb::Mix;
 
-/// One kind of operation. Its number is its place in [`Operation::NAMES`].
+/// One kind of operation. Its number is its place in [`YcsbOperation::NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::workload::ycsb) enum Operation {
+pub(in crate::workload::ycsb) enum YcsbOperation {
     Read,
     Update,
     Insert,
@@ -15,13 +15,13 @@ pub(in crate::workload::ycsb) enum Operation {
     ReadModifyWrite,
 }
 
-impl Operation {
-    const ALL: [Operation; 5] = [
-        Operation::Read,
-        Operation::Update,
-        Operation::Insert,
-        Operation::Scan,
-        Operation::ReadModifyWrite,
+impl YcsbOperation {
+    const ALL: [YcsbOperation; 5] = [
+        YcsbOperation::Read,
+        YcsbOperation::Update,
+        YcsbOperation::Insert,
+        YcsbOperation::Scan,
+        YcsbOperation::ReadModifyWrite,
     ];
 
     /// YCSB's names of all of them.
@@ -29,8 +29,8 @@ impl Operation {
         ["READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE"];
 
     /// Draws from a mix give a number, which is one of these.
-    pub(super) fn of_number(number: usize) -> Operation {
-        Operation::ALL[number]
+    pub(super) fn of_number(number: usize) -> YcsbOperation {
+        YcsbOperation::ALL[number]
     }
 }
 

@@ -4,10 +4,10 @@ use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use tonnage::{Error, Result};
 
-use super::Operation;
+use super::YcsbOperation;
 use super::chooser::RecordChooser;
 use super::fields::{Fields, Length};
-use super::names::Names;
+use super::names::RecordNames;
 use crate::generate::{AcknowledgedCounter, Claim, Discrete, Sequential, Uniform, mix};
 use crate::system::{Client, Record};
 use crate::workload::ycsb::CoreOptions;
@@ -31,11 +31,11 @@ impl<'a> CoreWorkload<'a> {
         &'s self,
         clients: Vec<Box<dyn Client + 's>>,
         seed: u64,
-    ) -> Vec<Session<'s>> {
+    ) -> Vec<OperationSession<'s>> {
         let options = self.options;
         let chooser =
             RecordChooser::new(options, self.records_end() - options.insert_start, &self.turns);
-        let session = |(thread, client): (usize, Box<dyn Client + 's>)| Session {
+        let session = |(thread, client): (usize, Box<dyn Client + 's>)| OperationSession {
             options,
             inserts: &self.inserts,
             random: SmallRng::seed_from_u64(mix(mix(seed).wrapping_add(thread as u64))),
@@ -48,9 +48,9 @@ impl<'a> CoreWorkload<'a> {
             ),
             field_numbers: Uniform::new(options.field_count as u64),
             all_fields: (0..options.field_count).collect(),
-            names: Names::new(options),
+            names: RecordNames::new(options),
             fields: Fields::new(options),
-            next: Prepared::default(),
+            next: PreparedOperation::default(),
             claim: None,
             found: Record::default(),
             client,
@@ -65,7 +65,7 @@ impl<'a> CoreWorkload<'a> {
 }
 
 /// One thread: draws what comes next, then does it, so that only the system's own time is measured.
-pub(in crate::workload::ycsb) struct Session<'a> {
+pub(in crate::workload::ycsb) struct OperationSession<'a> {
     options: &'a CoreOptions,
     inserts: &'a AcknowledgedCounter,
     random: SmallRng,
@@ -74,9 +74,9 @@ pub(in crate::workload::ycsb) struct Session<'a> {
     scan_lengths: Length,
     field_numbers: Uniform,
     all_fields: Vec<usize>,
-    names: Names,
+    names: RecordNames,
     fields: Fields,
-    next: Prepared,
+    next: PreparedOperation,
     /// The number of the record that is being inserted.
     claim: Option<Claim<'a>>,
     /// What was read.
@@ -86,7 +86,7 @@ pub(in crate::workload::ycsb) struct Session<'a> {
 
 /// The operation that comes next; what it has no use for is left from those before.
 #[derive(Default)]
-struct Prepared {
+struct PreparedOperation {
     key: String,
     /// The field that is read, unless all are.
     field_read: usize,
@@ -96,18 +96,18 @@ struct Prepared {
     scan_length: usize,
 }
 
-impl Session<'_> {
+impl OperationSession<'_> {
     /// Draws the next operation, with its record and its values.
-    pub(in crate::workload::ycsb) fn prepare(&mut self) -> Operation {
-        let operation = Operation::of_number(self.operations.next(&mut self.random));
+    pub(in crate::workload::ycsb) fn prepare(&mut self) -> YcsbOperation {
+        let operation = YcsbOperation::of_number(self.operations.next(&mut self.random));
         match operation {
-            Operation::Insert => self.prepare_insert(),
+            YcsbOperation::Insert => self.prepare_insert(),
             _ => self.choose_record(),
         }
         match operation {
-            Operation::Update | Operation::ReadModifyWrite => self.prepare_values(),
-            Operation::Scan => self.next.scan_length = self.scan_lengths.next(&mut self.random),
-            Operation::Read | Operation::Insert => {}
+            YcsbOperation::Update | YcsbOperation::ReadModifyWrite => self.prepare_values(),
+            YcsbOperation::Scan => self.next.scan_length = self.scan_lengths.next(&mut self.random),
+            YcsbOperation::Read | YcsbOperation::Insert => {}
         }
         operation
     }
@@ -128,7 +128,7 @@ impl Session<'_> {
     }
 
     fn prepare_values(&mut self) {
-        let Prepared { key, values, field_written, .. } = &mut self.next;
+        let PreparedOperation { key, values, field_written, .. } = &mut self.next;
         if self.options.write_all_fields {
             self.fields.fill(key, values, &mut self.random);
         } else {
@@ -142,13 +142,13 @@ impl Session<'_> {
     /// # Errors
     /// Those of the system; `NotFound` for a record that should be there, as YCSB has it;
     /// `Corruption` for one that is not as it was written, if that is checked.
-    pub(in crate::workload::ycsb) fn perform(&mut self, operation: Operation) -> Result<()> {
+    pub(in crate::workload::ycsb) fn perform(&mut self, operation: YcsbOperation) -> Result<()> {
         match operation {
-            Operation::Read => self.read(),
-            Operation::Update => self.update(),
-            Operation::Insert => self.insert(),
-            Operation::Scan => self.scan(),
-            Operation::ReadModifyWrite => self.read().and_then(|()| self.update()),
+            YcsbOperation::Read => self.read(),
+            YcsbOperation::Update => self.update(),
+            YcsbOperation::Insert => self.insert(),
+            YcsbOperation::Scan => self.scan(),
+            YcsbOperation::ReadModifyWrite => self.read().and_then(|()| self.update()),
         }
     }
 

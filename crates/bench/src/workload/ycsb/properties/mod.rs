@@ -19,12 +19,12 @@ pub(super) struct Properties {
 struct Property {
     name: String,
     value: String,
-    origin: Origin,
+    origin: PropertyOrigin,
 }
 
 /// Where a property was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
+enum PropertyOrigin {
     /// In a file, on the line where it begins.
     File(PathBuf, usize),
     /// As `-p name=value`.
@@ -58,7 +58,7 @@ impl Properties {
             properties.all.push(Property {
                 name,
                 value,
-                origin: Origin::File(path.to_owned(), line.number),
+                origin: PropertyOrigin::File(path.to_owned(), line.number),
             });
         }
         Ok(properties)
@@ -80,7 +80,7 @@ impl Properties {
         self.all.push(Property {
             name: name.trim().to_owned(),
             value: value.to_owned(),
-            origin: Origin::CommandLine,
+            origin: PropertyOrigin::CommandLine,
         });
         Ok(())
     }
@@ -112,11 +112,13 @@ impl Property {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for PropertyOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::File(path, line) => write!(formatter, "{}, line {line}", path.display()),
-            Origin::CommandLine => formatter.write_str("-p"),
+            PropertyOrigin::File(path, line) => {
+                write!(formatter, "{}, line {line}", path.display())
+            }
+            PropertyOrigin::CommandLine => formatter.write_str("-p"),
         }
     }
 }
