@@ -76,7 +76,9 @@ pub(crate) fn choose_index(
     }
     let answered = conditions
         .iter()
-        .map(|condition| condition.is_decided_by_keys(table.schema()) && path.answers(table, condition))
+        .map(|condition| {
+            condition.is_decided_by_keys(table.schema()) && path.answers(table, condition)
+        })
         .collect();
     Ok(IndexChoice::Taken { path, answered })
 }
