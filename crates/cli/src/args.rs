@@ -43,7 +43,7 @@ impl Globals {
     }
 
     /// The directory of the store, which may be missing.
-    pub(crate) fn path(&self) -> Outcome<PathBuf> {
+    pub(crate) fn path(&self) -> CliResult<PathBuf> {
         Ok(self.builder().path()?)
     }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use tonnage::{BackupInfo, BackupOptions, BackupRepository, Error};
 
 use crate::args::Globals;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::grouped;
@@ -43,7 +43,7 @@ pub(crate) struct BackupArgs {
 }
 
 impl BackupArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         if self.list {
             return self.list();
         }
@@ -55,23 +55,23 @@ impl BackupArgs {
         }
         if let Some(keep) = self.keep {
             let report = BackupRepository::open(&self.directory)?.prune(keep as usize)?;
-            globals.tell(format_args!(
+            globals.info(format_args!(
                 "removed {} backups and {} files of {} bytes",
                 report.removed.len(),
                 grouped(report.files),
                 grouped(report.bytes)
             ));
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 
-    fn make(&self, globals: &Globals) -> Outcome<()> {
+    fn make(&self, globals: &Globals) -> CliResult<()> {
         let started = Instant::now();
         let options = BackupOptions { copy_always: self.copy, cancel: interrupt::cancel() };
         let store = globals.open()?;
         let backups = BackupRepository::open_or_create(&self.directory)?;
         let made = store.backup(&backups, &options)?;
-        globals.tell(format_args!(
+        globals.info(format_args!(
             "backup {}: {} files, {} bytes in {:.1} s ({} files known, {} linked, {} copied: {} bytes)",
             made.info.number,
             grouped(made.info.files),
@@ -85,7 +85,7 @@ impl BackupArgs {
         Ok(())
     }
 
-    fn list(&self) -> Outcome {
+    fn list(&self) -> CliResult {
         let backups = BackupRepository::open(&self.directory)?.list()?;
         let numbers = |of: fn(&BackupInfo) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(backups.iter().map(of)))
@@ -104,17 +104,17 @@ impl BackupArgs {
         let mut output = self.output.open(batch.schema())?;
         output.write(&batch)?;
         output.finish()?;
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 
-    fn verify(&self, globals: &Globals) -> Outcome {
+    fn verify(&self, globals: &Globals) -> CliResult {
         let started = Instant::now();
         let backups = BackupRepository::open(&self.directory)?;
         let report = backups.verify(self.backup, &interrupt::cancel())?;
         for damage in &report.damages {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }
-        globals.tell(format_args!(
+        globals.info(format_args!(
             "verified {} backups: {} files, {} bytes in {:.1} s: {}",
             report.backups.len(),
             grouped(report.files),
@@ -125,6 +125,6 @@ impl BackupArgs {
                 count => format!("{count} damaged files"),
             }
         ));
-        Ok(if report.is_sound() { Exit::Well } else { Exit::Rejected })
+        Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use tonnage::{BackupRepository, RestoreOptions};
 
 use crate::args::Globals;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::values::grouped;
 
@@ -23,7 +23,7 @@ pub(crate) struct RestoreArgs {
 }
 
 impl RestoreArgs {
-    pub(crate) fn run(&self, globals: &Globals) -> Outcome {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let started = Instant::now();
         let target = globals.path()?;
         let options = RestoreOptions {
@@ -32,7 +32,7 @@ impl RestoreArgs {
         };
         let backups = BackupRepository::open(&self.directory)?;
         let info = backups.restore(self.backup, &target, &options)?.info;
-        globals.tell(format_args!(
+        globals.info(format_args!(
             "restored backup {} to {}: {} files, {} bytes in {:.1} s",
             info.number,
             target.display(),
@@ -40,6 +40,6 @@ impl RestoreArgs {
             grouped(info.bytes),
             started.elapsed().as_secs_f64()
         ));
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
