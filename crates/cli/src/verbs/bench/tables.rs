@@ -68,7 +68,7 @@ pub(crate) struct TablesArgs {
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "100k")]
     list_keys: u64,
     /// How long the same queries are asked again and again in each repeat
-    #[arg(long, value_name = "DURATION", default_value = "0.5", value_parser = values::duration_or_zero)]
+    #[arg(long, value_name = "DURATION", default_value = "0.5s", value_parser = values::duration_or_zero)]
     window: Duration,
     /// What a row is known by
     #[arg(long, value_enum, default_value_t)]
