@@ -21,7 +21,7 @@ fn tiny(directory: &tempfile::TempDir) -> MatrixOptions {
         },
         sizes: vec![0.05],
         threads: vec![1, 2],
-        cell: Duration::from_millis(30),
+        cell: Duration::from_millis(100),
         ..MatrixOptions::default()
     }
 }
