@@ -208,7 +208,7 @@ pub(crate) fn db_options(settings: &Settings, with: &Share<'_>) -> Options {
     options.create_if_missing(with.create);
     options.create_missing_column_families(with.create);
     options.set_paranoid_checks(true);
-    // `wal_audit` has cut off what a crash left behind; what is left to RocksDB is sound.
+    // `wal::audit` has cut off what a crash left behind; what is left to RocksDB is sound.
     options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
     options.set_max_total_wal_size(4 * settings.memtable_bytes as u64);
     options.set_max_open_files(with.max_open_files);

@@ -115,13 +115,17 @@ impl BackupArgs {
             eprintln!("tonnage: damaged: {}: {}", damage.place, damage.what);
         }
         globals.info(format_args!(
-            "verified {} backups: {} files, {} bytes in {:.1} s: {}",
-            report.backups.len(),
+            "verified {}: {} files, {} bytes in {:.1} s: {}",
+            match report.backups.len() {
+                1 => "1 backup".to_owned(),
+                count => format!("{count} backups"),
+            },
             grouped(report.files),
             grouped(report.bytes),
             started.elapsed().as_secs_f64(),
             match report.damages.len() {
                 0 => "sound".to_owned(),
+                1 => "1 damaged file".to_owned(),
                 count => format!("{count} damaged files"),
             }
         ));

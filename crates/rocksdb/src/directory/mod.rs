@@ -36,8 +36,8 @@ impl Drop for StoreDirectories {
 }
 
 impl StoreDirectories {
-    /// Finds the store in `root`, or begins to make it. [`StoreDirectories::is_fresh`] then says whether
-    /// databases may be made; [`StoreDirectories::finish`] must follow once they are.
+    /// Finds the store in `root`, or begins to make it. [`StoreDirectories::is_fresh`] then says
+    /// whether databases may be made; [`StoreDirectories::finish`] must follow once they are.
     pub(crate) fn open(root: &Path, settings: &Settings) -> Result<Self> {
         if !root.join(manifest::NAME).exists() {
             if !settings.create_if_missing {

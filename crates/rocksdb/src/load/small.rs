@@ -7,7 +7,7 @@
 //!    it is in memory in the next step. Wait at the [door](crate::pace) while writes are slowed
 //!    down or stopped.
 //! 2. Take the stripes of their shard keys and hold the gate shared, as every small write does.
-//!    ConflictResolver the entries by what is stored, note the keys of those that win in the open windows, and
+//!    Judge the entries by what is stored, note the keys of those that win in the open windows, and
 //!    commit them in one batch.
 //! 3. At the end sync once if that was asked for, and only then report: nothing is held any more,
 //!    so an observer may do what it likes.

@@ -49,7 +49,7 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
     is_key || columns.iter().any(|column| *column < schema.columns.len() && leads_index(column))
 }
 
-/// The read with what is known by now taken into account. JsonType more than that is right as well,
+/// The read with what is known by now taken into account. Reading more than that is right as well,
 /// so whatever cannot be used is left.
 pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
     // A path through keys stays: what is learned later could only be held against the range that it

@@ -24,7 +24,7 @@ pub struct SqlTokens {
     open: Option<Unclosed>,
 }
 
-/// One piece of a tokens; blanks have none.
+/// One token of a text; blanks have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlToken {
     /// Its bytes.
@@ -33,7 +33,7 @@ pub struct SqlToken {
     pub kind: SqlTokenKind,
 }
 
-/// What a piece of a tokens is.
+/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlTokenKind {
     /// A word outside quotes: a keyword or a name.
@@ -56,7 +56,7 @@ pub enum SqlTokenKind {
     Rest,
 }
 
-/// What a tokens has begun and not ended.
+/// What a text has begun and not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unclosed {
     /// A text in single quotes.
@@ -103,7 +103,7 @@ impl SqlTokens {
     }
 
     /// Whether nothing but blanks and comments stands behind the last semicolon. What no further
-    /// text could rewrite is complete as well: it is time to tell what is wrong with it.
+    /// text could fix is complete as well: it is time to tell what is wrong with it.
     pub fn is_complete(&self) -> bool {
         let last = self.tokens.iter().rev().find(|token| token.kind != SqlTokenKind::Comment);
         let ends =

@@ -67,7 +67,7 @@ const READS: Gauge = Gauge {
     is_bytes: true,
 };
 const WRITES: Gauge = Gauge {
-    title: "WriteResult to disk",
+    title: "Written to disk",
     unit: "per second",
     read: |at| Some(at.disk_write_bytes_per_second),
     y_text: format::count,
@@ -162,4 +162,18 @@ fn stalls(run: &Run) -> Vec<(f64, f64)> {
         from = second.at_seconds;
     }
     stalls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The name of a type stood in a title once, after it was renamed all over the code.
+    #[test]
+    fn titles_are_plain_words() {
+        for gauge in [RATE, P99, DEBT, CPU, MEMORY, READS, WRITES, DISK] {
+            let inside = gauge.title.chars().skip(1);
+            assert!(!inside.clone().any(char::is_uppercase), "{}", gauge.title);
+        }
+    }
 }
