@@ -7,15 +7,8 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 CARGO ?= cargo
 PACKAGES = clang libclang-dev
 
-# The server is built by itself: its dependencies ask for features that would have RocksDB and
-# DataFusion built a second time. The RocksDB that the others were built with serves it, too. The
-# shell looks for it, not make: make expands a whole recipe before the first line of it runs.
-REST = --workspace --exclude tonnage-server
-SERVER = built=$$(ls -t $(CARGO_TARGET_DIR)/release/build/librocksdb-sys-*/out/librocksdb.a 2>/dev/null | head -n 1); \
-	$${built:+env ROCKSDB_STATIC=1 ROCKSDB_LIB_DIR="$${built%/*}"} $(CARGO)
-
 .DEFAULT_GOAL := help
-.PHONY: help setup build server demo lint test acceptance torture bench doc clean
+.PHONY: help setup build demo lint test acceptance torture bench doc clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
@@ -37,40 +30,34 @@ setup: ## Installs what the build needs and this machine lacks: clang, libclang,
 	  || { echo "install rustfmt and clippy for this toolchain, then try again" >&2; exit 1; }
 
 build: setup ## Builds the program and the libraries
-	$(CARGO) build --release $(REST)
-
-server: setup ## Builds the server: Arrow Flight and HTTP
-	$(SERVER) build --release -p tonnage-server
+	$(CARGO) build --release --workspace
 
 demo: setup ## Builds the library alone, then runs the story of a fleet on data that it makes itself
 	$(CARGO) run --release -p tonnage-demo
 
 lint: setup ## Format and lints, warnings denied
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release $(REST) --all-targets -- -D warnings
-	$(SERVER) clippy --release -p tonnage-server --all-targets -- -D warnings
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 
 test: setup lint ## Everything that CI checks: format, lints, all tests, doc tests
 	@log=$$(mktemp) && \
-	{ $(CARGO) test --release $(REST) --no-fail-fast 2>&1; one=$$?; \
-	  $(SERVER) test --release -p tonnage-server --no-fail-fast 2>&1; echo "exit $$((one | $$?))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
+	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; echo "exit $$?"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
 	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
 	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \
 	rm -f "$$log"; exit "$${status:-1}"
 
-acceptance: server ## Other people's clients against the server; needs Python and the network
+acceptance: build ## Other people's clients against the server; needs Python and the network
 	acceptance/run $(CARGO_TARGET_DIR)/release/tonnage-server
 
 torture: build ## Power loss, I/O faults, damaged files, kills and races, for SECONDS (3600)
 	$(CARGO_TARGET_DIR)/release/torture all --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1)
 
 bench: setup ## Measures; CONTRIBUTING says what and how
-	$(CARGO) bench $(REST)
+	$(CARGO) bench --workspace
 
 doc: setup ## Builds the documentation of the libraries
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release $(REST) --no-deps
-	export RUSTDOCFLAGS="-D warnings"; $(SERVER) doc --release -p tonnage-server --no-deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps
 
 clean: ## Deletes everything that was built, RocksDB too
 	$(CARGO) clean

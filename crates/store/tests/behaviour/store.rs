@@ -1,9 +1,9 @@
 //! Opening, checking and copying stores.
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::{fs, io, thread};
 
 use rstest::rstest;
 use tonnage::{BulkPutOptions, ErrorKind, RocksDbSettings, Row, Store, WriteOptions};
@@ -146,13 +146,41 @@ fn sample(key: i64) -> Row {
     row! { "k" => key, "v" => Random(key as u64).bytes(30) }
 }
 
+/// Copies an open store, of one moment: a copy during which files came or went is made again.
 fn copy(source: &Path, target: &Path) {
+    loop {
+        let before = names(source);
+        copy_once(source, target);
+        if names(source) == before {
+            return;
+        }
+        fs::remove_dir_all(target).unwrap();
+    }
+}
+
+fn copy_once(source: &Path, target: &Path) {
     fs::create_dir_all(target).unwrap();
     for entry in fs::read_dir(source).unwrap() {
         let path = entry.unwrap().path();
         let target = target.join(path.file_name().unwrap());
-        if path.is_dir() { copy(&path, &target) } else { assert!(fs::copy(&path, &target).is_ok()) }
+        if path.is_dir() {
+            copy_once(&path, &target);
+        } else if let Err(error) = fs::copy(&path, &target) {
+            assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
+        }
     }
+}
+
+fn names(directory: &Path) -> BTreeSet<PathBuf> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            names.extend(self::names(&entry.path()));
+        } else {
+            names.insert(entry.path());
+        }
+    }
+    names
 }
 
 fn flip(file: &Path, bit: u64) {
