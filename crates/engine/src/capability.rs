@@ -10,6 +10,10 @@ pub struct Capability {
     pub value_bytes_max: usize,
     /// The most bytes in one atomic batch.
     pub batch_bytes_max: usize,
+    /// The most operations in one atomic batch.
+    pub batch_operations_max: usize,
+    /// The most spaces that one atomic batch may write to.
+    pub spaces_per_batch: usize,
     /// Whether rows of different shard keys come in byte order too, so that ranges may span shard
     /// keys. Holds within a shard; with more than one shard, scans give shard after shard.
     pub total_order: bool,
@@ -21,8 +25,14 @@ pub struct Capability {
     pub fsync: bool,
     /// Whether the store is still there after it is closed.
     pub persistent: bool,
+    /// Whether several processes may have the store open at once. Where they may, the order that
+    /// [`crate::LoadSession`] promises beside the writes of others holds within a process. To the
+    /// others an entry takes its place when it is stored.
+    pub shared: bool,
     /// Whether a consistent copy can be made.
     pub checkpoint: bool,
+    /// Whether the engine can wait for its background work ([`crate::Engine::settle`]).
+    pub settle: bool,
     /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::shard_prefixed`]), which
     /// may be written together with rows of that shard.
     pub placed_spaces: bool,

@@ -116,8 +116,9 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name another
-    /// shard. After an error the batch may or may not be stored when the kind is `Unavailable`, and
-    /// is not stored otherwise.
+    /// shard, and for more bytes or operations than the capability says. `Unsupported` for more
+    /// spaces than it says. After an error the batch may or may not be stored when the kind is
+    /// `Unavailable`, and is not stored otherwise.
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
         self.write_by(batch, durability, Deadline::NONE)
     }
@@ -173,6 +174,9 @@ pub trait Engine: Send + Sync {
 
     /// Waits until background work has nothing left to do: what is in memory alone is written to
     /// data files, and these are compacted.
+    ///
+    /// # Errors
+    /// `Unsupported` where the capability says that the engine cannot wait for it.
     fn settle(&self) -> Result<()>;
 
     /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store.

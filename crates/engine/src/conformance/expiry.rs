@@ -94,7 +94,7 @@ pub fn expired_rows_stay_gone(harness: &mut dyn Harness) {
     fixture.fill(&["a"], 3);
     fixture.put_until(&key("a", "01"), b"", EXPIRES_MS);
     fixture.clock.set_ms(EXPIRES_MS);
-    fixture.engine().settle().unwrap();
+    fixture.settle();
     assert_eq!(fixture.all_names(), ["a/00", "a/02"]);
     fixture.reopen();
     assert_eq!(fixture.all_names(), ["a/00", "a/02"]);

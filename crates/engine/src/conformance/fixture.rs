@@ -78,6 +78,15 @@ impl<'h> Fixture<'h> {
         self.write(&batch).version().expect("an unconditional write is applied")
     }
 
+    /// Waits for background work, where the engine says that it can.
+    pub(super) fn settle(&self) {
+        let settled = self.engine().settle();
+        match self.engine().capability().settle {
+            true => settled.unwrap(),
+            false => assert_eq!(kind(settled), ErrorKind::Unsupported),
+        }
+    }
+
     pub(super) fn write(&self, batch: &WriteBatch) -> WriteOutcome {
         self.engine().write(batch, Durability::Write).unwrap()
     }

@@ -77,6 +77,8 @@ macro_rules! conformance_suite {
                 a_batch_is_carried_out_as_a_whole,
                 the_later_operation_on_a_key_decides,
                 a_batch_over_several_shard_keys_is_invalid,
+                a_batch_holds_as_many_operations_as_the_capability_says,
+                a_batch_over_too_many_spaces_is_unsupported,
                 an_empty_batch_is_applied,
                 every_durability_can_be_asked_for,
                 concurrent_counters_lose_nothing,

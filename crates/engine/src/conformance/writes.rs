@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Harness;
-use super::fixture::{Fixture, group_range, key, kind, scan_at_once};
+use super::fixture::{Fixture, group_range, key, kind, scan_at_once, shape};
 use crate::{
     Condition, Durability, Engine, Error, ErrorKind, Projection, Rows, ScanOptions, Slices,
     SpaceId, WriteBatch, WriteOutcome,
@@ -73,6 +73,49 @@ pub fn a_batch_over_several_shard_keys_is_invalid(harness: &mut dyn Harness) {
     batch.delete(&key("b", "1"), Condition::Always);
     assert_eq!(kind(fixture.engine().write(&batch, Durability::Write)), ErrorKind::Invalid);
     assert!(fixture.all_names().is_empty());
+}
+
+/// The largest batch is applied; one operation more is invalid, and nothing of it is stored.
+pub fn a_batch_holds_as_many_operations_as_the_capability_says(harness: &mut dyn Harness) {
+    const MANY: usize = 2_000;
+    let fixture = Fixture::new(harness);
+    let most = fixture.engine().capability().batch_operations_max;
+    let mut batch = WriteBatch::new(fixture.space);
+    for row in 0..most.min(MANY) {
+        batch.put(&key("a", &format!("{row:05}")), b"", 0, Condition::IfAbsent);
+    }
+    assert!(fixture.write(&batch).version().is_some());
+    assert_eq!(fixture.all_names().len(), batch.len());
+    if batch.len() == most {
+        batch.put(&key("a", "one more"), b"", 0, Condition::Always);
+        assert_eq!(kind(fixture.engine().write(&batch, Durability::Write)), ErrorKind::Invalid);
+        assert_eq!(fixture.value(&key("a", "one more")), None);
+    }
+}
+
+/// A batch over more spaces than the capability says is unsupported, and nothing of it is stored.
+pub fn a_batch_over_too_many_spaces_is_unsupported(harness: &mut dyn Harness) {
+    let mut fixture = Fixture::new(harness);
+    let second = fixture.engine().create_space("second", &shape()).unwrap();
+    let mut batch = WriteBatch::new(fixture.space);
+    batch.put(&key("a", "1"), b"row", 0, Condition::Always);
+    batch.switch_to(second);
+    batch.put(&key("a", "1"), b"twin", 0, Condition::Always);
+    let written = fixture.engine().write(&batch, Durability::Write);
+    let rows = match fixture.engine().capability().spaces_per_batch {
+        0 | 1 => {
+            assert_eq!(kind(written), ErrorKind::Unsupported);
+            0
+        }
+        _ => {
+            assert!(written.unwrap().version().is_some());
+            1
+        }
+    };
+    for space in [fixture.space, second] {
+        fixture.space = space;
+        assert_eq!(fixture.all_names().len(), rows);
+    }
 }
 
 /// A batch of nothing is applied.

@@ -77,7 +77,10 @@ impl<'h> World<'h> {
             }
             Operation::Scan { space, scan } => self.scan(*space, scan.clone()),
             Operation::MoveClock(by_ms) => self.clock.set_ms(now_ms + by_ms),
-            Operation::Settle => self.both(|_, engine| engine.settle()),
+            Operation::Settle => self.both(|_, engine| match engine.capability().settle {
+                true => engine.settle(),
+                false => Ok(()),
+            }),
             Operation::Reopen => self.reopen(),
         }
         self.compare_spaces();
