@@ -27,13 +27,30 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// `Conflict` when a space of that name exists; `Unsupported` for a placed one where the
     /// capability says so.
-    fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId>;
+    fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+        self.create_space_by(name, shape, Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`: there is no such space.
+    fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId>;
 
     /// All spaces, by ascending number.
     fn spaces(&self) -> Result<Vec<SpaceInfo>>;
 
     /// Drops a space with all its rows, without reading them. Durable when it returns.
-    fn drop_space(&self, space: SpaceId) -> Result<()>;
+    fn drop_space(&self, space: SpaceId) -> Result<()> {
+        self.drop_space_by(space, Deadline::NONE)
+    }
+
+    /// The same by a deadline. What it cuts short once the space is gone for everybody is done in
+    /// the background.
+    ///
+    /// # Errors
+    /// `TimedOut`: the space is still there, with all its rows.
+    fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()>;
 
     /// The shard that holds the rows of a shard key. Never changes.
     fn shard_of(&self, shard_key: &[u8]) -> ShardId;
@@ -167,7 +184,22 @@ pub trait Engine: Send + Sync {
     /// Deletes all rows in the ranges, without reading them. Under one shard key it takes turns
     /// with writes: a write whose condition held before the deletion is carried out before it. A
     /// range across shard keys may be durable earlier than was asked for.
-    fn delete_range(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()>;
+    fn delete_range(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()> {
+        self.delete_range_by(space, ranges, durability, Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`, naming what was waited for: some of the ranges may be deleted, one across shard
+    /// keys in some shards only. The same call deletes the rest.
+    fn delete_range_by(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Result<()>;
 
     /// Makes every write acknowledged so far durable, `Durability::None` included.
     fn sync(&self) -> Result<()>;

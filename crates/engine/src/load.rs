@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Durability, Entries, Result, SpaceId};
+use crate::{Deadline, Durability, Entries, Result, SpaceId};
 
 /// What a load does with an entry whose key is stored already, or came earlier in the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,15 +168,49 @@ pub trait LoadSession: Send + Sync {
     /// `Invalid` for a key or value over the engine's limits, naming the entry, and for columns
     /// that differ in length (nothing of the batch is taken); `NotFound` when the space does not
     /// exist; otherwise what stopped the load: after that, every further call fails.
-    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()>;
+    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
+        self.push_by(space, stream, entries, Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`, naming what was waited for. Where nothing of the batch was taken the load goes
+    /// on, and the same push may be tried again. Where a part was taken the load is stopped:
+    /// nothing of the batch is acknowledged, though the part may be stored.
+    fn push_by(
+        &self,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        deadline: Deadline,
+    ) -> Result<()>;
 
     /// The bytes pushed since the last flush.
     fn pending_bytes(&self) -> u64;
 
     /// Stores everything whose push returned before this call. When it returns, those entries are
     /// durable and reported.
-    fn flush(&self) -> Result<()>;
+    fn flush(&self) -> Result<()> {
+        self.flush_by(Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`, naming what was waited for. Where nothing was stored yet the load goes on, and
+    /// may be flushed again. Otherwise it is stopped: what the observer was told of is stored, of
+    /// the rest any part may be.
+    fn flush_by(&self, deadline: Deadline) -> Result<()>;
 
     /// Flushes and ends the session.
-    fn finish(self: Box<Self>) -> Result<()>;
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.finish_by(Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// As [`LoadSession::flush_by`]; the load is ended in any case.
+    fn finish_by(self: Box<Self>, deadline: Deadline) -> Result<()>;
 }

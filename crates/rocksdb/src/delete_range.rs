@@ -21,13 +21,13 @@
 use std::sync::atomic::Ordering;
 
 use rocksdb::WriteBatch;
-use tonnage_engine::{Durability, Ranges, Result, SpaceId};
+use tonnage_engine::{Deadline, Durability, Ranges, Result, SpaceId};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::pace::{self, Attempt};
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
-use crate::stall;
+use crate::stall::Patience;
 
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +69,12 @@ impl OpenStore {
         space: SpaceId,
         ranges: &Ranges,
         durability: Durability,
+        deadline: Deadline,
     ) -> Result<()> {
         self.space(space)?;
         let (mut start, mut end) = (Vec::new(), Vec::new());
         for index in 0..ranges.len() {
+            deadline.check("its turn")?;
             physical_key(space, ranges.start(index), &mut start);
             physical_end(space, ranges.end(index), &mut end);
             if start >= end {
@@ -88,17 +90,19 @@ impl OpenStore {
                             shard_key,
                             [&start, &end],
                             durability,
+                            deadline,
                         )
                     };
                     self.shards()[shard].pace.write(
                         start.len() + end.len(),
-                        stall::Patience::usual(),
+                        Patience::until(deadline),
                         delete,
                     )?;
                 }
                 Span::All => {
                     for shard in self.shards() {
-                        self.delete_wide(shard, &start, &end, || self.space(space).map(drop))?;
+                        let range = PhysicalRange { start: &start, end: &end, deadline };
+                        self.delete_wide(shard, &range, || self.space(space).map(drop))?;
                     }
                 }
             }
@@ -114,9 +118,10 @@ impl OpenStore {
         shard_key: &[u8],
         [start, end]: [&[u8]; 2],
         durability: Durability,
+        deadline: Deadline,
     ) -> Result<Attempt<()>> {
-        let _stripe = shard.stripe(shard_key);
-        let _shared = shard.gate.read();
+        let _stripe = shard.stripe_by(Shard::stripe_of(shard_key), deadline)?;
+        let _shared = shard.gate_by(deadline)?;
         self.space(space)?;
         write_tombstone(shard, start, end, durability)
     }
@@ -125,31 +130,32 @@ impl OpenStore {
     fn delete_wide(
         &self,
         shard: &Shard,
-        start: &[u8],
-        end: &[u8],
+        range: &PhysicalRange<'_>,
         check: impl Fn() -> Result<()>,
     ) -> Result<()> {
-        remove_range(shard, start, end, self.limits().key_bytes_max, check)?;
-        self.chores().compact(shard, start, end);
+        remove_range(shard, range, self.limits().key_bytes_max, check)?;
+        self.chores().compact(shard, range.start, range.end);
         Ok(())
     }
 
-    pub(crate) fn drop_whole_space(&self, space: SpaceId) -> Result<()> {
-        self.spaces_list().begin_drop(self.shards()[0].db(), space)?;
-        self.complete_drop_soon(space);
+    /// Nobody finds the space any more once this returns. What the deadline cuts short after that
+    /// is done in the background.
+    pub(crate) fn drop_whole_space(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+        self.spaces_list().begin_drop(self.shards()[0].db(), space, deadline)?;
+        self.complete_drop_soon(space, deadline);
         Ok(())
     }
 
-    /// Completes a drop that is noted, now if the disk lets it.
-    pub(crate) fn complete_drop_soon(&self, space: SpaceId) {
-        if self.complete_drop(space).is_err() {
+    /// Completes a drop that is noted, now if the disk and the deadline let it.
+    pub(crate) fn complete_drop_soon(&self, space: SpaceId, deadline: Deadline) {
+        if self.complete_drop(space, deadline).is_err() {
             self.complete_drop_later(space);
         }
     }
 
     /// Removes the rows of a space that is noted as dropping, then the note.
-    fn complete_drop(&self, space: SpaceId) -> Result<()> {
-        remove_space(self.shards(), space, self.limits().key_bytes_max)?;
+    fn complete_drop(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+        remove_space(self.shards(), space, self.limits().key_bytes_max, deadline)?;
         for shard in self.shards() {
             self.chores().compact(shard, &space_start(space), &space_end(space));
         }
@@ -159,21 +165,30 @@ impl OpenStore {
     /// The same in the background, as often as it takes.
     fn complete_drop_later(&self, space: SpaceId) {
         let (shards, key_bytes_max) = (self.share_shards(), self.limits().key_bytes_max);
-        self.chores().add(Box::new(move || remove_space(&shards, space, key_bytes_max).is_ok()));
+        self.chores().add(Box::new(move || {
+            remove_space(&shards, space, key_bytes_max, Deadline::NONE).is_ok()
+        }));
     }
+}
+
+/// A range to remove, and by when.
+struct PhysicalRange<'a> {
+    start: &'a [u8],
+    end: &'a [u8],
+    deadline: Deadline,
 }
 
 /// `check` is asked once nobody else writes.
 fn remove_range(
     shard: &Shard,
-    start: &[u8],
-    end: &[u8],
+    range: &PhysicalRange<'_>,
     key_bytes_max: usize,
     check: impl Fn() -> Result<()>,
 ) -> Result<()> {
+    let PhysicalRange { start, end, deadline } = *range;
     let last = last_before(end, SPACE_LEN + key_bytes_max);
-    shard.pace.write(start.len() + end.len(), stall::Patience::usual(), || {
-        let _alone = shard.gate.write();
+    shard.pace.write(start.len() + end.len(), Patience::until(deadline), || {
+        let _alone = shard.gate_alone_by(deadline)?;
         check()?;
         if let Attempt::Stopped(refusal) = write_tombstone(shard, start, end, Durability::Fsync)? {
             return Ok(Attempt::Stopped(refusal));
@@ -186,9 +201,16 @@ fn remove_range(
     })
 }
 
-fn remove_space(shards: &[Shard], space: SpaceId, key_bytes_max: usize) -> Result<()> {
+fn remove_space(
+    shards: &[Shard],
+    space: SpaceId,
+    key_bytes_max: usize,
+    deadline: Deadline,
+) -> Result<()> {
+    let (start, end) = (space_start(space), space_end(space));
+    let range = PhysicalRange { start: &start, end: &end, deadline };
     for shard in shards {
-        remove_range(shard, &space_start(space), &space_end(space), key_bytes_max, || Ok(()))?;
+        remove_range(shard, &range, key_bytes_max, || Ok(()))?;
     }
     crate::spaces::Spaces::forget(shards[0].db(), space)
 }
@@ -250,7 +272,7 @@ mod tests {
         engine.write(&batch, Durability::Write).unwrap();
         let shard = &engine.store().shards()[0];
         let rows = || shard.db().iterator_cf(shard.rows(), rocksdb::IteratorMode::Start).count();
-        engine.store().spaces_list().begin_drop(shard.db(), space).unwrap();
+        engine.store().spaces_list().begin_drop(shard.db(), space, Deadline::NONE).unwrap();
         assert_eq!(rows(), 1);
         engine.store().complete_drop_later(space);
         let began = std::time::Instant::now();
@@ -258,6 +280,50 @@ mod tests {
             assert!(began.elapsed().as_secs() < 60, "the space is still there after a minute");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
+    }
+
+    /// A drop waited without end for a load that stored a file, or for a write that hung.
+    #[test]
+    fn a_drop_whose_time_is_over_is_completed_in_the_background() {
+        let place = tempfile::tempdir().unwrap();
+        let engine = RocksEngine::open(place.path().join("store"), Settings::default()).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+        let shard = &engine.store().shards()[0];
+        let noted = || crate::spaces::Spaces::open(shard.db()).unwrap().1.len();
+        let writing = shard.gate.read();
+        let soon = Deadline::after(std::time::Duration::from_millis(20));
+        engine.drop_space_by(space, soon).unwrap();
+        assert_eq!((engine.spaces().unwrap(), noted()), (Vec::new(), 1));
+        drop(writing);
+        let began = std::time::Instant::now();
+        while noted() > 0 {
+            assert!(began.elapsed().as_secs() < 60, "the drop is not completed after a minute");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    /// Deletions had no deadline: they waited for whoever held a stripe or the gate.
+    #[test]
+    fn a_deletion_waits_no_longer_than_its_deadline() {
+        let place = tempfile::tempdir().unwrap();
+        let engine = RocksEngine::open(place.path().join("store"), Settings::default()).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+        let shard = &engine.store().shards()[0];
+        let mut narrow = Ranges::new();
+        narrow.push(&[0, 0, 0, 1], &[0, 0, 0, 1, 7]);
+        let by = |ranges: &Ranges| {
+            let soon = Deadline::after(std::time::Duration::from_millis(20));
+            engine.delete_range_by(space, ranges, Durability::Write, soon).unwrap_err()
+        };
+        let stripes = shard.all_stripes();
+        let error = by(&narrow);
+        assert_eq!(error.kind(), tonnage_engine::ErrorKind::TimedOut);
+        assert!(error.message().contains("another write of the same rows"), "{error}");
+        drop(stripes);
+        let _writing = shard.gate.read();
+        let error = by(&Ranges::whole_space());
+        assert_eq!(error.kind(), tonnage_engine::ErrorKind::TimedOut);
+        assert!(error.message().contains("small writes that are under way"), "{error}");
     }
 
     /// How often the log was synced since the database was opened.

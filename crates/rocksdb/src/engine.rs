@@ -69,21 +69,21 @@ impl Engine for RocksEngine {
         self.store.limits()
     }
 
-    fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+    fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
         if shape.is_shard_prefixed() && !self.store.limits().placed_spaces {
             return Err(Error::unsupported(
                 "a store of more than 65,536 data directories has no indexes: use fewer directories",
             ));
         }
-        self.store.spaces_list().create(self.store.shards()[0].db(), name, shape)
+        self.store.spaces_list().create(self.store.shards()[0].db(), name, shape, deadline)
     }
 
     fn spaces(&self) -> Result<Vec<SpaceInfo>> {
         Ok(self.store.spaces_list().list())
     }
 
-    fn drop_space(&self, space: SpaceId) -> Result<()> {
-        self.store.drop_whole_space(space)
+    fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+        self.store.drop_whole_space(space, deadline)
     }
 
     fn shard_of(&self, shard_key: &[u8]) -> ShardId {
@@ -148,8 +148,14 @@ impl Engine for RocksEngine {
         crate::load::open_session(&self.store, options)
     }
 
-    fn delete_range(&self, space: SpaceId, ranges: &Ranges, durability: Durability) -> Result<()> {
-        self.store.delete_ranges(space, ranges, durability)
+    fn delete_range_by(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        durability: Durability,
+        deadline: Deadline,
+    ) -> Result<()> {
+        self.store.delete_ranges(space, ranges, durability, deadline)
     }
 
     fn sync(&self) -> Result<()> {

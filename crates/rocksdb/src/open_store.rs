@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocksdb::Cache;
-use tonnage_engine::{Capability, Clock, Result, ShardId, SpaceId, SpaceInfo, prefixed_shard};
+use tonnage_engine::{
+    Capability, Clock, Deadline, Result, ShardId, SpaceId, SpaceInfo, prefixed_shard,
+};
 
 use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
@@ -61,7 +63,7 @@ impl OpenStore {
             _places: places,
         };
         // What the disk does not let remove now keeps no store closed.
-        dropping.into_iter().for_each(|space| engine.complete_drop_soon(space));
+        dropping.into_iter().for_each(|space| engine.complete_drop_soon(space, Deadline::NONE));
         Ok(engine)
     }
 

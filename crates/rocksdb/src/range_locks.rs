@@ -5,6 +5,9 @@
 //! neither waits for the whole of the other.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tonnage_engine::{Deadline, Result};
 
 /// The ranges that are locked, and those that are waited for.
 #[derive(Debug, Default)]
@@ -47,7 +50,15 @@ pub(crate) struct LockedRange<'a> {
 impl RangeLocks {
     /// Locks the keys from `lower` on and before `upper`, as soon as nobody who asked before holds
     /// or wants one of them.
-    pub(crate) fn lock(&self, lower: Option<&[u8]>, upper: Option<&[u8]>) -> LockedRange<'_> {
+    ///
+    /// # Errors
+    /// `TimedOut` when that is not before the deadline.
+    pub(crate) fn lock_by(
+        &self,
+        lower: Option<&[u8]>,
+        upper: Option<&[u8]>,
+        deadline: Deadline,
+    ) -> Result<LockedRange<'_>> {
         let mut claims = self.claims();
         let number = claims.next;
         claims.next += 1;
@@ -56,10 +67,29 @@ impl RangeLocks {
             lower: lower.map(<[u8]>::to_vec),
             upper: upper.map(<[u8]>::to_vec),
         });
+        // From here on the claim goes with this, whether or not it is granted.
+        let locked = LockedRange { locks: self, number };
         while claims.is_blocked(number) {
-            claims = self.changed.wait(claims).unwrap_or_else(PoisonError::into_inner);
+            claims = match deadline.moment() {
+                None => self.changed.wait(claims).unwrap_or_else(PoisonError::into_inner),
+                Some(moment) => {
+                    let left = moment.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        drop(claims);
+                        return Err(Deadline::passed("another load of the same keys"));
+                    }
+                    let waited = self.changed.wait_timeout(claims, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
-        LockedRange { locks: self, number }
+        Ok(locked)
+    }
+
+    /// The same without one.
+    #[cfg(test)]
+    pub(crate) fn lock(&self, lower: Option<&[u8]>, upper: Option<&[u8]>) -> LockedRange<'_> {
+        self.lock_by(lower, upper, Deadline::NONE).unwrap()
     }
 
     fn claims(&self) -> MutexGuard<'_, Claims> {
@@ -115,6 +145,20 @@ mod tests {
             is_free.store(true, Ordering::SeqCst);
             drop(held);
         });
+        assert!(locks.claims().list.is_empty());
+    }
+
+    /// Who gave up keeps nobody out.
+    #[test]
+    fn a_range_is_waited_for_until_the_deadline() {
+        let locks = RangeLocks::default();
+        let held = locks.lock(Some(b"b"), Some(b"d"));
+        let late = locks.lock_by(None, None, Deadline::after(Duration::from_millis(5)));
+        let error = late.unwrap_err();
+        assert_eq!(error.kind(), tonnage_engine::ErrorKind::TimedOut);
+        assert!(error.message().contains("another load of the same keys"), "{error}");
+        drop(held);
+        drop(locks.lock(None, None));
         assert!(locks.claims().list.is_empty());
     }
 

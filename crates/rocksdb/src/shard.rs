@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rocksdb::{
     Cache, ColumnFamily, ColumnFamilyDescriptor, DB, Options, WriteBatch, WriteBufferManager,
 };
@@ -250,17 +250,8 @@ impl Shard {
         (hash(shard_key) >> 32) as usize % STRIPES
     }
 
-    /// Takes the stripe of a shard key.
-    pub(crate) fn stripe(&self, shard_key: &[u8]) -> Stripe<'_> {
-        self.numbered_stripe(Self::stripe_of(shard_key))
-    }
-
-    /// Takes a stripe by its number. Whoever takes several takes those of lower numbers first.
-    pub(crate) fn numbered_stripe(&self, number: usize) -> Stripe<'_> {
-        self.stripes[number].lock()
-    }
-
-    /// The same by a deadline.
+    /// Takes a stripe by its number and by a deadline. Whoever takes several takes those of lower
+    /// numbers first.
     ///
     /// # Errors
     /// `TimedOut`.
@@ -272,6 +263,26 @@ impl Shard {
             Some(moment) => stripe
                 .try_lock_until(moment)
                 .ok_or_else(|| Deadline::passed("another write of the same rows").at(self.place())),
+        }
+    }
+
+    /// Takes all stripes.
+    #[cfg(test)]
+    pub(crate) fn all_stripes(&self) -> Vec<Stripe<'_>> {
+        self.stripes.iter().map(|stripe| stripe.lock()).collect()
+    }
+
+    /// Holds the gate alone, by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`.
+    pub(crate) fn gate_alone_by(&self, deadline: Deadline) -> Result<RwLockWriteGuard<'_, ()>> {
+        match deadline.moment() {
+            None => Ok(self.gate.write()),
+            Some(moment) => self.gate.try_write_until(moment).ok_or_else(|| {
+                Deadline::passed("small writes that are under way, or a load that stores its rows")
+                    .at(self.place())
+            }),
         }
     }
 

@@ -6,14 +6,15 @@
 //! | `next space` | the number of the next space, four bytes little-endian |
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
+use parking_lot::{Mutex, MutexGuard};
 use rocksdb::{Direction, IteratorMode, WriteBatch};
-use tonnage_engine::{Error, KeyShape, Result, SpaceId, SpaceInfo};
+use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId, SpaceInfo};
 
 use crate::database::Database;
 use crate::error::translate;
-use crate::stall;
+use crate::stall::{self, Patience};
 
 const PREFIX: &[u8] = b"space/";
 const NEXT: &[u8] = b"next space";
@@ -88,12 +89,28 @@ impl Spaces {
 
     /// Keeps the list as it is while the answer is held.
     pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changing.lock()
+    }
+
+    fn hold_by(&self, deadline: Deadline) -> Result<MutexGuard<'_, ()>> {
+        match deadline.moment() {
+            None => Ok(self.hold()),
+            Some(moment) => self.changing.try_lock_until(moment).ok_or_else(|| {
+                Deadline::passed("another change of the list of spaces, or a copy of the store")
+            }),
+        }
     }
 
     /// Makes a space, durably.
-    pub(crate) fn create(&self, db: &Database, name: &str, shape: &KeyShape) -> Result<SpaceId> {
-        let _held = self.hold();
+    pub(crate) fn create(
+        &self,
+        db: &Database,
+        name: &str,
+        shape: &KeyShape,
+        deadline: Deadline,
+    ) -> Result<SpaceId> {
+        deadline.check("its turn")?;
+        let _held = self.hold_by(deadline)?;
         let is_taken =
             self.live.read().unwrap_or_else(PoisonError::into_inner).names.contains(name);
         if is_taken {
@@ -110,19 +127,20 @@ impl Spaces {
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(LIVE, &info));
         batch.put(NEXT, next.to_le_bytes());
-        write_synced(db, batch)?;
+        write_synced(db, batch, deadline)?;
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(info);
         Ok(id)
     }
 
     /// Takes a space off the list, durably. Its rows are still there; [`Spaces::forget`] follows
     /// once they are gone.
-    pub(crate) fn begin_drop(&self, db: &Database, id: SpaceId) -> Result<()> {
-        let _held = self.hold();
+    pub(crate) fn begin_drop(&self, db: &Database, id: SpaceId, deadline: Deadline) -> Result<()> {
+        deadline.check("its turn")?;
+        let _held = self.hold_by(deadline)?;
         let info = self.get(id)?;
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(DROPPING, &info));
-        write_synced(db, batch)?;
+        write_synced(db, batch, deadline)?;
         self.live.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         Ok(())
     }
@@ -142,8 +160,8 @@ fn next_id(db: &Database) -> Result<SpaceId> {
     }
 }
 
-fn write_synced(db: &Database, batch: WriteBatch) -> Result<()> {
-    stall::write_batch(db, true, &batch).map_err(|error| translate(PLACE, error))
+fn write_synced(db: &Database, batch: WriteBatch, deadline: Deadline) -> Result<()> {
+    stall::write_batch_by(db, true, &batch, Patience::until(deadline), PLACE)
 }
 
 fn key_of(id: SpaceId) -> Vec<u8> {

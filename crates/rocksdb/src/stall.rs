@@ -17,6 +17,7 @@ use rocksdb::{Error, ErrorKind, WriteBatch, WriteOptions};
 use tonnage_engine::Deadline;
 
 use crate::database::Database;
+use crate::error::translate;
 
 /// How long a stall may last before the write is given up.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -40,11 +41,6 @@ impl Patience {
             Some(end) => Self { end, kind: tonnage_engine::ErrorKind::TimedOut },
             None => Self { end: usual, kind: tonnage_engine::ErrorKind::Unavailable },
         }
-    }
-
-    /// The usual time from now on.
-    pub(crate) fn usual() -> Self {
-        Self::until(Deadline::NONE)
     }
 }
 
@@ -86,6 +82,25 @@ pub(crate) fn is_stop(error: &Error) -> bool {
 /// Writes a batch, again and again while writes are stopped, for up to a minute.
 pub(crate) fn write_batch(db: &Database, sync: bool, batch: &WriteBatch) -> Result<(), Error> {
     write_batch_until(db, sync, batch, deadline())
+}
+
+/// The same with a patience of its own; the error that it ends with is translated.
+pub(crate) fn write_batch_by(
+    db: &Database,
+    sync: bool,
+    batch: &WriteBatch,
+    patience: Patience,
+    place: &str,
+) -> tonnage_engine::Result<()> {
+    let written = write_batch_until(db, sync, batch, patience.end);
+    written.map_err(|error| {
+        let is_out_of_time =
+            is_stop(&error) && patience.kind == tonnage_engine::ErrorKind::TimedOut;
+        match is_out_of_time {
+            true => Deadline::passed("writes that are stopped").at(place),
+            false => translate(place, error),
+        }
+    })
 }
 
 /// The same until `deadline`.

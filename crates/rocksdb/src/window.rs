@@ -6,7 +6,7 @@
 //!
 //! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open,
 //!    and then commits.
-//! 2. A window opened with the gate held exclusively ([`OpenWindow::open`]) finds every write
+//! 2. A window opened with the gate held exclusively ([`OpenWindow::open_by`]) finds every write
 //!    committed, or will be told of it. One opened without ([`OpenWindow::open_early`]) will be
 //!    told of every write whose version is greater than one that is drawn afterwards: that is
 //!    enough for a load whose entries lose to greater versions only.
@@ -28,6 +28,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tonnage_engine::{Deadline, Result};
+
 use crate::hash::hash;
 use crate::shard::Shard;
 
@@ -44,9 +46,12 @@ pub(crate) struct OpenWindow<'a> {
 
 impl<'a> OpenWindow<'a> {
     /// Opens a window at a moment when no small write is half done.
-    pub(crate) fn open(shard: &'a Shard) -> Self {
-        let _no_writer = shard.gate.write();
-        Self::open_early(shard)
+    ///
+    /// # Errors
+    /// `TimedOut` when there is none before the deadline.
+    pub(crate) fn open_by(shard: &'a Shard, deadline: Deadline) -> Result<Self> {
+        let _no_writer = shard.gate_alone_by(deadline)?;
+        Ok(Self::open_early(shard))
     }
 
     /// Opens a window that may miss writes whose version is drawn already.

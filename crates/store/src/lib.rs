@@ -86,8 +86,8 @@ pub use table::{
     TableScanOptions, WriteOptions, WriteResult,
 };
 pub use tonnage_engine::{
-    Clock, Condition, Damage, Direction, Durability, Error, ErrorKind, ManualClock, OnExisting,
-    Result, Statistics, SystemClock, cores,
+    Clock, Condition, Damage, Deadline, Direction, Durability, Error, ErrorKind, ManualClock,
+    OnExisting, Result, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{Value, ValueRef};

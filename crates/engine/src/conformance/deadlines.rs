@@ -6,8 +6,8 @@ use super::Harness;
 use super::fixture::{Fixture, forward, group_range, key, kind};
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Deadline, Durability, ErrorKind, Projection, ReadOptions, Rows, ScanOptions, Slices,
-    WriteBatch,
+    Condition, Deadline, Durability, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions,
+    LoadSession, Projection, ReadOptions, Rows, ScanOptions, Slices, WriteBatch,
 };
 
 fn batch(fixture: &Fixture<'_>, group: &str) -> WriteBatch {
@@ -72,4 +72,71 @@ pub fn a_scan_after_its_deadline_can_be_resumed(harness: &mut dyn Harness) {
     assert!(rows.is_empty() && !scanner.next_batch(&mut rows).unwrap(), "it is over");
     let options = ScanOptions { resume, ..options };
     assert_eq!(given + fixture.scan(group_range("a"), options).len(), 20);
+}
+
+fn over() -> Deadline {
+    Deadline::after(Duration::ZERO)
+}
+
+fn entry(group: &str) -> Entries {
+    let mut entries = Entries::new();
+    entries.push(&key(group, "1"), b"pushed", 0, NEVER_MS);
+    entries
+}
+
+fn load(fixture: &Fixture<'_>) -> Box<dyn LoadSession> {
+    fixture.engine().load(LoadOptions::default()).unwrap()
+}
+
+/// A push whose time is over brings nothing, and the load goes on.
+pub fn a_push_after_its_deadline_takes_nothing(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let session = load(&fixture);
+    assert_eq!(kind(session.push_by(fixture.space, 0, &entry("a"), over())), ErrorKind::TimedOut);
+    assert_eq!(session.pending_bytes(), 0);
+    session.push(fixture.space, 0, &entry("b")).unwrap();
+    session.finish().unwrap();
+    assert_eq!(fixture.all_names(), ["b/1"]);
+}
+
+/// A flush whose time is over before it begins stores nothing and loses nothing.
+pub fn a_flush_after_its_deadline_may_be_tried_again(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let session = load(&fixture);
+    session.push(fixture.space, 0, &entry("a")).unwrap();
+    assert_eq!(kind(session.flush_by(over())), ErrorKind::TimedOut);
+    assert!(fixture.all_names().is_empty());
+    session.flush_by(Deadline::after(Duration::from_secs(3_600))).unwrap();
+    assert_eq!(fixture.all_names(), ["a/1"]);
+}
+
+/// A load that is out of time at its end is given up.
+pub fn a_load_that_ends_after_its_deadline_stores_nothing(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let session = load(&fixture);
+    session.push(fixture.space, 0, &entry("a")).unwrap();
+    assert_eq!(kind(session.finish_by(over())), ErrorKind::TimedOut);
+    assert!(fixture.all_names().is_empty());
+}
+
+/// A deletion whose time is over before it begins leaves every row, under one shard key and across.
+pub fn a_deletion_after_its_deadline_deletes_nothing(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 2);
+    for ranges in [group_range("a"), crate::Ranges::whole_space()] {
+        let deleted =
+            fixture.engine().delete_range_by(fixture.space, &ranges, Durability::Write, over());
+        assert_eq!(kind(deleted), ErrorKind::TimedOut);
+    }
+    assert_eq!(fixture.all_names(), ["a/00", "a/01"]);
+}
+
+/// Spaces come and go in time or not at all.
+pub fn a_space_is_neither_made_nor_dropped_after_a_deadline(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let before = fixture.engine().spaces().unwrap();
+    let shape = KeyShape::new([KeyPart::Terminated]);
+    assert_eq!(kind(fixture.engine().create_space_by("late", &shape, over())), ErrorKind::TimedOut);
+    assert_eq!(kind(fixture.engine().drop_space_by(fixture.space, over())), ErrorKind::TimedOut);
+    assert_eq!(fixture.engine().spaces().unwrap(), before);
 }

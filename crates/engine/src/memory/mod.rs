@@ -143,7 +143,8 @@ impl Engine for MemoryEngine {
         &self.store.capability
     }
 
-    fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+    fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
+        deadline.check("its turn")?;
         let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
         if spaces.names.contains(name) {
             return Err(Error::conflict(format!(
@@ -166,7 +167,8 @@ impl Engine for MemoryEngine {
         Ok(self.store.all_spaces().iter().map(|space| space.info().clone()).collect())
     }
 
-    fn drop_space(&self, space: SpaceId) -> Result<()> {
+    fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+        deadline.check("its turn")?;
         let mut spaces = self.store.spaces.write().unwrap_or_else(PoisonError::into_inner);
         let dropped = spaces.by_id.remove(&space).ok_or_else(|| no_such_space(space))?;
         spaces.names.remove(&dropped.info().name);
@@ -240,7 +242,14 @@ impl Engine for MemoryEngine {
         Ok(Box::new(MemoryLoad::new(Arc::clone(&self.store), options)))
     }
 
-    fn delete_range(&self, space: SpaceId, ranges: &Ranges, _durability: Durability) -> Result<()> {
+    fn delete_range_by(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        _durability: Durability,
+        deadline: Deadline,
+    ) -> Result<()> {
+        deadline.check("its turn")?;
         self.store.space(space)?.delete_ranges(ranges);
         Ok(())
     }

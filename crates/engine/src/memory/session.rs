@@ -17,7 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::header::Header;
 use crate::{
-    Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId, StoredRun,
+    Deadline, Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId,
+    StoredRun,
 };
 
 use super::MemoryStore;
@@ -100,8 +101,8 @@ impl MemoryLoad {
     }
 
     /// Applies the buffer, and remembers an error as what stopped the load.
-    fn apply(&self, state: &mut State) -> Result<()> {
-        let applied = self.apply_chunks(&state.buffer);
+    fn apply(&self, state: &mut State, deadline: Deadline) -> Result<()> {
+        let applied = self.apply_chunks(&state.buffer, deadline);
         state.buffer.clear(self.options.memory_bytes_max);
         if let Err(error) = &applied {
             state.stopped = Some((error.kind(), error.message().to_owned()));
@@ -109,12 +110,12 @@ impl MemoryLoad {
         applied
     }
 
-    fn apply_chunks(&self, buffer: &Buffer) -> Result<()> {
+    fn apply_chunks(&self, buffer: &Buffer, deadline: Deadline) -> Result<()> {
         for placed in [true, false] {
             let mut start = 0;
             for of_one_space in buffer.origins.chunk_by(|left, right| left.space == right.space) {
                 if of_one_space[0].is_shard_prefixed == placed {
-                    self.apply_run(buffer, start, of_one_space)?;
+                    self.apply_run(buffer, start, of_one_space, deadline)?;
                 }
                 start += of_one_space.len();
             }
@@ -123,7 +124,13 @@ impl MemoryLoad {
     }
 
     /// Applies neighbouring entries of one space, from `start` on.
-    fn apply_run(&self, buffer: &Buffer, mut start: usize, run: &[Origin]) -> Result<()> {
+    fn apply_run(
+        &self,
+        buffer: &Buffer,
+        mut start: usize,
+        run: &[Origin],
+        deadline: Deadline,
+    ) -> Result<()> {
         let Origin { space, is_shard_prefixed, .. } = run[0];
         let space = match self.store.space(space) {
             Err(error) if is_shard_prefixed && error.kind() == ErrorKind::NotFound => None,
@@ -131,6 +138,7 @@ impl MemoryLoad {
         };
         let mut fates = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
         for chunk in run.chunks(CHUNK_ENTRIES) {
+            deadline.check("the load to store what was pushed")?;
             fates.clear();
             match &space {
                 Some(space) => self.store(space, buffer, start, chunk.len(), &mut fates),
@@ -218,7 +226,14 @@ impl MemoryLoad {
 }
 
 impl LoadSession for MemoryLoad {
-    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
+    fn push_by(
+        &self,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        deadline: Deadline,
+    ) -> Result<()> {
+        deadline.check("its turn")?;
         let info = self.store.space(space)?;
         self.check(&info, entries)?;
         let is_shard_prefixed = info.info().shape.is_shard_prefixed();
@@ -228,7 +243,7 @@ impl LoadSession for MemoryLoad {
             let version = self.store.versions.next();
             state.buffer.push(Origin { space, is_shard_prefixed, stream, version }, entries, index);
             if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
-                self.apply(&mut state)?;
+                self.apply(&mut state, deadline)?;
             }
         }
         Ok(())
@@ -238,14 +253,15 @@ impl LoadSession for MemoryLoad {
         self.pending_bytes.load(Ordering::Relaxed)
     }
 
-    fn flush(&self) -> Result<()> {
+    fn flush_by(&self, deadline: Deadline) -> Result<()> {
         let mut state = self.state()?;
+        deadline.check("its turn")?;
         self.pending_bytes.store(0, Ordering::Relaxed);
-        self.apply(&mut state)
+        self.apply(&mut state, deadline)
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.flush()
+    fn finish_by(self: Box<Self>, deadline: Deadline) -> Result<()> {
+        self.flush_by(deadline)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tonnage_engine::{Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
+use tonnage_engine::{Deadline, Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
 
 use super::concurrent_writes::ConcurrentWrites;
 use super::conflict::{ConflictResolver, Rules};
@@ -23,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) watches: &'a [ConcurrentWrites<'a>],
     /// The shard-prefixed spaces of the load, whether or not they still exist.
     pub(super) placed: BTreeSet<SpaceId>,
+    /// By when everything must be stored.
+    pub(super) deadline: Deadline,
     /// Set by the first step that fails, so that the others end soon.
     pub(super) stopped: AtomicBool,
 }
@@ -78,11 +80,11 @@ impl Context<'_> {
         self.options.parallelism.max(1)
     }
 
-    /// Ends the step when another one failed.
+    /// Ends the step when another one failed, or there is no time left.
     pub(super) fn check(&self) -> Result<()> {
         match self.stopped.load(Ordering::Relaxed) {
             true => Err(Error::unavailable("the load was stopped by another of its threads")),
-            false => Ok(()),
+            false => self.deadline.check("the load to store what was pushed"),
         }
     }
 

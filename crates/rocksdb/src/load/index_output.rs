@@ -70,7 +70,7 @@ impl IndexOutput<'_> {
     /// Has the file ingested, unless the space was dropped meanwhile: no space is dropped while the
     /// gate is shut.
     fn land(&self, file: &FinishedFile) -> Result<()> {
-        let _no_writer = self.shard.gate.write();
+        let _no_writer = self.shard.gate_alone_by(self.context.deadline)?;
         if self.context.takes_entries(self.space, Zone::Placed)? {
             ingest(&[file], self.shard)
         } else {

@@ -60,7 +60,7 @@ impl Landing<'_> {
             if self.window.is_touched_since(survey.as_ref().map(|survey| survey.mark)) {
                 survey = Some(self.survey(&draft.fates)?);
             }
-            let _no_writer = shard.gate.write();
+            let _no_writer = shard.gate_alone_by(self.output.context.deadline)?;
             let knows_all = self.knows_all(survey.as_ref());
             if !knows_all
                 && round < ROUNDS_MAX

@@ -33,6 +33,8 @@ mod conflict;
 mod context;
 mod cursor;
 #[cfg(test)]
+mod deadline_tests;
+#[cfg(test)]
 mod durability;
 mod file;
 mod flush;
@@ -60,7 +62,7 @@ mod zone;
 use std::sync::Arc;
 
 use self_cell::self_cell;
-use tonnage_engine::{Entries, LoadOptions, LoadSession, Result, SpaceId};
+use tonnage_engine::{Deadline, Entries, LoadOptions, LoadSession, Result, SpaceId};
 
 use crate::open_store::OpenStore;
 use session::Session;
@@ -85,19 +87,25 @@ pub(crate) fn open_session(
 }
 
 impl LoadSession for OwnedSession {
-    fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
-        self.with_dependent(|_, session| session.push(space, stream, entries))
+    fn push_by(
+        &self,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        deadline: Deadline,
+    ) -> Result<()> {
+        self.with_dependent(|_, session| session.push(space, stream, entries, deadline))
     }
 
     fn pending_bytes(&self) -> u64 {
         self.with_dependent(|_, session| session.pending_bytes())
     }
 
-    fn flush(&self) -> Result<()> {
-        self.with_dependent(|_, session| session.flush())
+    fn flush_by(&self, deadline: Deadline) -> Result<()> {
+        self.with_dependent(|_, session| session.flush(deadline))
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.flush()
+    fn finish_by(self: Box<Self>, deadline: Deadline) -> Result<()> {
+        self.flush_by(deadline)
     }
 }

@@ -66,9 +66,10 @@ impl Output<'_> {
     }
 
     fn store_draft(&self) -> Result<Draft> {
-        let _range =
-            self.shard.loading.lock(self.range.lower.as_deref(), self.range.upper.as_deref());
-        let window = OpenWindow::open(self.shard);
+        let (lower, upper) = (self.range.lower.as_deref(), self.range.upper.as_deref());
+        let locked = self.shard.loading.lock_by(lower, upper, self.context.deadline);
+        let _range = locked.map_err(|error| error.at(self.shard.place()))?;
+        let window = OpenWindow::open_by(self.shard, self.context.deadline)?;
         let mut draft = self.write_draft()?;
         if !draft.is_refused {
             Landing { output: self, window: &window }.land(&mut draft)?;

@@ -14,8 +14,9 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use tonnage_engine::{Error, ErrorKind, Result};
+use tonnage_engine::{Deadline, Error, ErrorKind, Result};
 
 use super::range::KeyRange;
 use super::record::{NewRecord, Precedence};
@@ -157,6 +158,18 @@ impl Pool {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same by a deadline; the answer is whether it is over.
+    fn wait_by<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        deadline: Deadline,
+    ) -> (MutexGuard<'a, State>, bool) {
+        let Some(moment) = deadline.moment() else { return (self.wait(state), false) };
+        let left = moment.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout(state, left);
+        (waited.unwrap_or_else(PoisonError::into_inner).0, deadline.is_over())
+    }
+
     /// Why the load stopped, if it did.
     pub(super) fn check(&self) -> Result<()> {
         self.lock().check()
@@ -183,9 +196,9 @@ impl Pool {
         Ok(run.map(|run| CheckedOut::new(self, run)))
     }
 
-    /// The same, but waits for one. There must be workers.
-    pub(super) fn check_out(&self, lane: Lane) -> Result<CheckedOut<'_>> {
-        let mut state = self.lock();
+    /// The same, but waits for one, by a deadline. There must be workers.
+    pub(super) fn check_out(&self, lane: Lane, deadline: Deadline) -> Result<CheckedOut<'_>> {
+        let (mut state, mut is_over) = (self.lock(), false);
         loop {
             state.check()?;
             if !state.draining {
@@ -194,10 +207,16 @@ impl Pool {
                 }
                 state.seal_idle_run();
             }
+            if is_over {
+                return Err(Deadline::passed(match state.draining || state.storing {
+                    true => "a flush of the same load",
+                    false => "memory for what is pushed",
+                }));
+            }
             let starving = usize::from(!state.draining);
             state.starving += starving;
             self.changed.notify_all();
-            state = self.wait(state);
+            (state, is_over) = self.wait_by(state, deadline);
             state.starving -= starving;
         }
     }
@@ -221,20 +240,24 @@ impl Pool {
     }
 
     /// Takes everything out, once all pushers have given back their runs and the workers have put
-    /// down their work. From a success on, workers rest until [`Pool::resume`].
-    pub(super) fn drain(&self) -> Result<Gathered> {
-        let mut state = self.lock();
+    /// down their work. From a success on, workers rest until [`Pool::resume`]. When the deadline
+    /// comes first everything stays as it is.
+    pub(super) fn drain(&self, deadline: Deadline) -> Result<Gathered> {
+        let (mut state, mut is_over) = (self.lock(), false);
         state.draining = true;
-        while state.stopped.is_none() && state.checked_out > 0 {
-            state = self.wait(state);
+        while state.stopped.is_none() && state.checked_out > 0 && !is_over {
+            (state, is_over) = self.wait_by(state, deadline);
         }
         state.storing = true;
-        while state.stopped.is_none() && state.busy > 0 {
-            state = self.wait(state);
+        while state.stopped.is_none() && state.busy > 0 && !is_over {
+            (state, is_over) = self.wait_by(state, deadline);
         }
         state.draining = false;
         self.changed.notify_all();
-        if let Err(error) = state.check() {
+        let is_ready = state.checked_out == 0 && state.busy == 0;
+        let in_time =
+            if is_ready { Ok(()) } else { deadline.check("pushes and sorting under way") };
+        if let Err(error) = state.check().and(in_time) {
             state.storing = false;
             return Err(error);
         }

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
+use parking_lot::Mutex;
 use tonnage_engine::header::Header;
-use tonnage_engine::{Entries, Error, LoadOptions, OnExisting, Result, SpaceId, SpaceInfo};
+use tonnage_engine::{
+    Deadline, Entries, Error, LoadOptions, OnExisting, Result, SpaceId, SpaceInfo,
+};
 
 use super::concurrent_writes::ConcurrentWrites;
 use super::context::{Context, catch, precedence};
@@ -107,14 +110,13 @@ impl<'a> Session<'a> {
     fn push_to(
         &self,
         lane: Lane,
-        space: SpaceId,
-        stream: u32,
-        entries: &Entries,
+        batch: &mut Batch<'_>,
         mut indexes: impl Iterator<Item = usize>,
     ) -> Result<()> {
+        let Batch { space, stream, entries, deadline, .. } = *batch;
         let mut index = indexes.next();
         while index.is_some() {
-            let mut run = self.check_out(lane)?;
+            let mut run = self.check_out(lane, deadline)?;
             // Drawn once there is a run: what a flush stores has smaller versions than what comes
             // after it.
             let version = self.draw_version(lane)?;
@@ -131,6 +133,7 @@ impl<'a> Session<'a> {
                     break;
                 }
                 run.push(&record);
+                batch.is_taken = true;
                 index = indexes.next();
             }
             if run.give_back(index.is_some()) {
@@ -150,25 +153,32 @@ impl<'a> Session<'a> {
         Ok(version)
     }
 
-    fn check_out(&self, lane: Lane) -> Result<CheckedOut<'_>> {
+    fn check_out(&self, lane: Lane, deadline: Deadline) -> Result<CheckedOut<'_>> {
         if let Some(run) = self.pool.try_check_out(lane)? {
             return Ok(run);
         }
         self.start_workers()?;
-        self.pool.check_out(lane)
+        self.pool.check_out(lane, deadline)
     }
 
     fn start_workers(&self) -> Result<()> {
         self.workers.start(&self.pool).inspect_err(|error| self.pool.stop(error))
     }
 
-    fn flush_now(&self) -> Result<()> {
-        let _one_at_a_time = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let gathered = self.pool.drain()?;
+    fn flush_now(&self, deadline: Deadline) -> Result<()> {
+        deadline.check("its turn")?;
+        let _one_at_a_time = match deadline.moment() {
+            None => self.flushing.lock(),
+            Some(moment) => self
+                .flushing
+                .try_lock_until(moment)
+                .ok_or_else(|| Deadline::passed("another flush of the same load"))?,
+        };
+        let gathered = self.pool.drain(deadline)?;
         let permits = gathered.permits();
         let stored = match gathered.is_empty() {
             true => Ok(()),
-            false => catch(|| flush::flush(&self.context(), gathered)),
+            false => catch(|| flush::flush(&self.context(deadline), gathered)),
         };
         if let Err(error) = &stored {
             self.pool.stop(error);
@@ -177,10 +187,10 @@ impl<'a> Session<'a> {
         stored
     }
 
-    fn context(&self) -> Context<'_> {
+    fn context(&self, deadline: Deadline) -> Context<'_> {
         let placed = self.placed.read().unwrap_or_else(PoisonError::into_inner).clone();
         let (engine, options, watches) = (self.engine, &self.options, &self.watches);
-        Context { engine, options, watches, placed, stopped: AtomicBool::new(false) }
+        Context { engine, options, watches, placed, deadline, stopped: AtomicBool::new(false) }
     }
 }
 
@@ -204,8 +214,37 @@ fn too_long(what: &str, len: usize, max: usize) -> Error {
     Error::invalid(format!("its {what} has {len} bytes, {max} is the most"))
 }
 
+/// What a push brings.
+struct Batch<'e> {
+    space: SpaceId,
+    stream: u32,
+    entries: &'e Entries,
+    deadline: Deadline,
+    /// Whether an entry of it was taken.
+    is_taken: bool,
+}
+
 impl Session<'_> {
-    pub(super) fn push(&self, space: SpaceId, stream: u32, entries: &Entries) -> Result<()> {
+    /// Takes entries. Where time is over when some of them are taken the load is stopped: nobody
+    /// could tell which.
+    pub(super) fn push(
+        &self,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        deadline: Deadline,
+    ) -> Result<()> {
+        let mut batch = Batch { space, stream, entries, deadline, is_taken: false };
+        self.push_batch(&mut batch).inspect_err(|error| {
+            if batch.is_taken {
+                self.pool.stop(error);
+            }
+        })
+    }
+
+    fn push_batch(&self, batch: &mut Batch<'_>) -> Result<()> {
+        let Batch { space, stream, entries, deadline, .. } = *batch;
+        deadline.check("its turn")?;
         self.pool.check()?;
         let info = self.engine.space(space)?;
         self.check(&info, stream, entries)?;
@@ -218,7 +257,7 @@ impl Session<'_> {
             .map(|place| order.as_ref().map_or(place, |order| order[place] as usize));
         let shards = self.engine.shards().len();
         if shards == 1 {
-            return self.push_to(Lane { zone, shard: 0 }, space, stream, entries, places);
+            return self.push_to(Lane { zone, shard: 0 }, batch, places);
         }
         let shard_of = |index: usize| {
             let key = entries.key(index);
@@ -229,7 +268,7 @@ impl Session<'_> {
         let shard_of: Vec<usize> = (0..entries.len()).map(shard_of).collect::<Result<_>>()?;
         for shard in 0..shards {
             let places = places.clone().filter(|place| shard_of[*place] == shard);
-            self.push_to(Lane { zone, shard }, space, stream, entries, places)?;
+            self.push_to(Lane { zone, shard }, batch, places)?;
         }
         Ok(())
     }
@@ -238,8 +277,8 @@ impl Session<'_> {
         self.pool.pending_bytes()
     }
 
-    pub(super) fn flush(&self) -> Result<()> {
-        self.flush_now()
+    pub(super) fn flush(&self, deadline: Deadline) -> Result<()> {
+        self.flush_now(deadline)
     }
 }
 

@@ -28,7 +28,7 @@ use super::zone::Zone;
 use crate::error::translate;
 use crate::pace::{self, Attempt};
 use crate::shard::{Shard, Stripe};
-use crate::stall;
+use crate::stall::Patience;
 
 /// How much is judged and committed together, unless one entry alone is more.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -92,7 +92,8 @@ impl<'a> Small<'a> {
             self.judge.read_ahead(chunk.records())?;
         }
         let shard = self.shard;
-        shard.pace.write(chunk.arena.len(), stall::Patience::usual(), || self.attempt(chunk))?;
+        let patience = Patience::until(self.context.deadline);
+        shard.pace.write(chunk.arena.len(), patience, || self.attempt(chunk))?;
         for (record, fate) in chunk.records().zip(&self.fates) {
             self.tally.add(&record, *fate);
             if fate.is_reported() {
@@ -105,7 +106,7 @@ impl<'a> Small<'a> {
 
     fn attempt(&mut self, chunk: &Chunk) -> Result<Attempt<()>> {
         let _stripes = self.stripes(chunk)?;
-        let _gate = self.shard.gate.read();
+        let _gate = self.shard.gate_by(self.context.deadline)?;
         let now_ms = self.context.engine.clock().now_ms();
         self.judge.refresh(self.context.rules(self.shard, self.zone), now_ms, self.before.as_ref());
         self.fates.clear();
@@ -161,8 +162,8 @@ impl<'a> Small<'a> {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        let shard = self.shard;
-        Ok(numbers.into_iter().map(|number| shard.numbered_stripe(number)).collect())
+        let (shard, deadline) = (self.shard, self.context.deadline);
+        numbers.into_iter().map(|number| shard.stripe_by(number, deadline)).collect()
     }
 
     fn put(&self, batch: &mut WriteBatch, record: &Record<'_>, value: &[u8]) {

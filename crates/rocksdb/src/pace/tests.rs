@@ -87,7 +87,7 @@ fn whoever_waits_for_stopped_writes_holds_no_lock() {
     let shard = &engine.store().shards()[0];
     let (answers, heard) = mpsc::channel();
     thread::scope(|threads| {
-        let _stripes: Vec<_> = (0..256).map(|number| shard.numbered_stripe(number)).collect();
+        let _stripes = shard.all_stripes();
         let _gate = shard.gate.write();
         for key in 0..4_u64 {
             let (engine, answers) = (&engine, answers.clone());
@@ -183,7 +183,7 @@ fn a_deadline_ends_the_wait_for_a_lock_and_names_it() {
     };
     let waits: [(&str, &dyn Fn() -> [tonnage_engine::Error; 2]); 2] = [
         ("another write of the same rows", &|| {
-            let _stripes: Vec<_> = (0..256).map(|number| shard.numbered_stripe(number)).collect();
+            let _stripes = shard.all_stripes();
             thread::scope(|threads| threads.spawn(write).join().unwrap())
         }),
         ("a load or a deletion", &|| {

@@ -12,9 +12,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tonnage_engine::{ErrorKind, Result, SpaceId};
+use tonnage_engine::{Deadline, ErrorKind, Result, SpaceId};
 
 use super::Catalog;
 
@@ -32,13 +32,21 @@ impl Catalog {
     }
 
     /// Drops the space of a table, if it has one of its own, and those of its indexes, as soon as
-    /// nobody writes to them.
-    pub(crate) fn drop_left(&self, rows: Option<SpaceId>, indexes: &[SpaceId]) -> Result<()> {
+    /// nobody writes to them. What the deadline cuts short is left to whoever ends a load, or to
+    /// the next opening.
+    pub(crate) fn drop_left(
+        &self,
+        rows: Option<SpaceId>,
+        indexes: &[SpaceId],
+        deadline: Deadline,
+    ) -> Result<()> {
         self.gate.wait_for_writers();
-        indexes.iter().try_for_each(|space| self.drop_leaving_space(*space))?;
+        indexes.iter().try_for_each(|space| self.drop_leaving_space(*space, deadline))?;
         let Some(rows) = rows else { return Ok(()) };
-        match self.gate.wait_for_loads(rows, PATIENCE, || false) {
-            Ok(()) => self.drop_leaving_space(rows),
+        let until = deadline.or_before(Instant::now() + PATIENCE);
+        let patience = until.saturating_duration_since(Instant::now());
+        match self.gate.wait_for_loads(rows, patience, || false) {
+            Ok(()) => self.drop_leaving_space(rows, deadline),
             // Whoever ends the load drops it.
             Err(_) => Ok(()),
         }
@@ -50,17 +58,20 @@ impl Catalog {
         for space in leaving {
             if self.gate.is_free(space) {
                 // What fails now is found at the next opening.
-                let _ = self.drop_leaving_space(space);
+                let _ = self.drop_leaving_space(space, Deadline::NONE);
             }
         }
     }
 
     /// Of several who want to drop a space, one does.
-    fn drop_leaving_space(&self, space: SpaceId) -> Result<()> {
+    fn drop_leaving_space(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         if !self.leaving().contains(&space) {
             return Ok(());
         }
-        let dropped = self.engine.drop_space(space);
+        let dropped = self.engine.drop_space_by(space, deadline);
+        if dropped.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
+            return Ok(());
+        }
         self.leaving().remove(&space);
         match dropped {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

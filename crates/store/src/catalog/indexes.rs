@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use tonnage_engine::{Error, KeyShape, Result, SpaceId};
+use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId};
 
 use super::rows::StoredTable;
 use super::{Catalog, INDEX_PREFIX, TableEntry, lost_root};
@@ -30,8 +30,9 @@ impl Catalog {
         &self,
         definition: &IndexDefinition,
         if_not_exists: bool,
+        deadline: Deadline,
     ) -> Result<NewIndex> {
-        let _ddl = self.lock();
+        let _ddl = self.lock(deadline)?;
         let table = self.table(&definition.table)?;
         let columns = definition
             .check(&table.schema)
@@ -52,7 +53,7 @@ impl Catalog {
                 table.schema.path
             )));
         }
-        let space = self.make_index_space(&table, definition)?;
+        let space = self.make_index_space(&table, definition, deadline)?;
         let index = StoredIndex {
             name: definition.name.clone(),
             space: space.0,
@@ -60,7 +61,7 @@ impl Catalog {
             columns,
         };
         self.claim(space);
-        self.change_indexes(&table, |indexes| indexes.push(index))
+        self.change_indexes(&table, deadline, |indexes| indexes.push(index))
             .inspect_err(|_| self.release(space))?;
         Ok(NewIndex::ToBuild { table: self.table(&definition.table)?, space })
     }
@@ -69,18 +70,19 @@ impl Catalog {
         &self,
         table: &TableEntry,
         definition: &IndexDefinition,
+        deadline: Deadline,
     ) -> Result<SpaceId> {
         let name = format!("{INDEX_PREFIX}{}.{}", table.schema.path, definition.name);
-        self.make_space(&name.to_ascii_lowercase(), &KeyShape::shard_prefixed())
+        self.make_space(&name.to_ascii_lowercase(), &KeyShape::shard_prefixed(), deadline)
     }
 
     /// Notes that an index has every row.
     pub(crate) fn finish_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
-        let _ddl = self.lock();
+        let _ddl = self.lock(Deadline::NONE)?;
         if !table.indexes.set().indexes.iter().any(|index| index.space() == space) {
             return Err(Error::not_found("it was dropped while it was made"));
         }
-        self.change_indexes(table, |indexes| {
+        self.change_indexes(table, Deadline::NONE, |indexes| {
             indexes
                 .iter_mut()
                 .filter(|index| index.space() == space)
@@ -100,8 +102,9 @@ impl Catalog {
         table: &str,
         name: &str,
         if_exists: bool,
+        deadline: Deadline,
     ) -> Result<Option<SpaceId>> {
-        let _ddl = self.lock();
+        let _ddl = self.lock(deadline)?;
         let table = match self.find(table) {
             None if if_exists => return Ok(None),
             _ => self.table(table)?,
@@ -111,19 +114,22 @@ impl Catalog {
             return if if_exists { Ok(None) } else { Err(unknown_index(&table, name)) };
         };
         let space = index.space();
-        self.take_off(&table, space)?;
+        self.take_off(&table, space, deadline)?;
         Ok(Some(space))
     }
 
     /// Takes an index off its table whose building failed, if it is still there.
     pub(crate) fn remove_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
-        let _ddl = self.lock();
+        let _ddl = self.lock(Deadline::NONE)?;
         self.release(space);
-        self.take_off(table, space)
+        self.take_off(table, space, Deadline::NONE)
     }
 
-    fn take_off(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
-        self.change_indexes(table, |indexes| indexes.retain(|index| index.space() != space))?;
+    fn take_off(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<()> {
+        let others = |indexes: &mut Vec<StoredIndex>| {
+            indexes.retain(|index| index.space() != space);
+        };
+        self.change_indexes(table, deadline, others)?;
         self.begin_leaving(std::iter::once(&space));
         Ok(())
     }
@@ -131,6 +137,7 @@ impl Catalog {
     fn change_indexes(
         &self,
         table: &TableEntry,
+        deadline: Deadline,
         change: impl FnOnce(&mut Vec<StoredIndex>),
     ) -> Result<()> {
         let mut family = self.state().stored(table.space);
@@ -138,7 +145,7 @@ impl Catalog {
             family.iter_mut().find(|stored| stored.schema.table_id == table.schema.table_id);
         let stored = stored.ok_or_else(|| lost_root(&table.schema.path))?;
         change(&mut stored.indexes);
-        self.commit(std::slice::from_ref(stored), &[])?;
+        self.commit(std::slice::from_ref(stored), &[], deadline)?;
         self.publish(table.space, family);
         Ok(())
     }

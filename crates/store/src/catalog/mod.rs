@@ -28,11 +28,11 @@ mod state;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId, WriteBatch,
-    WriteOutcome,
+    Condition, Deadline, Durability, Engine, Error, ErrorKind, KeyShape, Result, SpaceId,
+    WriteBatch, WriteOutcome,
 };
 
 use crate::codec::Limits;
@@ -79,7 +79,7 @@ pub struct Catalog {
     /// again.
     version: AtomicU64,
     /// Held through each statement of DDL.
-    ddl: Mutex<()>,
+    ddl: parking_lot::Mutex<()>,
     /// The spaces of the indexes that are being built now.
     building: Mutex<BTreeSet<SpaceId>>,
     /// The spaces of dropped tables and indexes that someone may still write to.
@@ -112,7 +112,7 @@ impl Catalog {
             limits,
             state: RwLock::new(state),
             version: AtomicU64::new(0),
-            ddl: Mutex::new(()),
+            ddl: parking_lot::Mutex::new(()),
             building: Mutex::default(),
             leaving: Mutex::default(),
         })
@@ -150,8 +150,14 @@ impl Catalog {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.ddl.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self, deadline: Deadline) -> Result<parking_lot::MutexGuard<'_, ()>> {
+        match deadline.moment() {
+            None => Ok(self.ddl.lock()),
+            Some(moment) => self
+                .ddl
+                .try_lock_until(moment)
+                .ok_or_else(|| Deadline::passed("another statement of DDL")),
+        }
     }
 
     /// All tables, by path.
@@ -188,7 +194,20 @@ impl Catalog {
         definition: &TableDefinition,
         if_not_exists: bool,
     ) -> Result<(Arc<TableEntry>, bool)> {
-        let _ddl = self.lock();
+        self.create_table_by(definition, if_not_exists, Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// As [`Catalog::create_table`]; `TimedOut`: there is no such table.
+    pub fn create_table_by(
+        &self,
+        definition: &TableDefinition,
+        if_not_exists: bool,
+        deadline: Deadline,
+    ) -> Result<(Arc<TableEntry>, bool)> {
+        let _ddl = self.lock(deadline)?;
         if let Some(entry) = self.find(&definition.path) {
             if !if_not_exists {
                 return Err(Error::conflict(format!("table {} exists already", entry.schema.path)));
@@ -197,12 +216,12 @@ impl Catalog {
             return Ok((entry, false));
         }
         match definition.path.rsplit_once('.') {
-            None => self.create_root(definition)?,
+            None => self.create_root(definition, deadline)?,
             Some((parent, _)) => {
                 let parent = self
                     .table(parent)
                     .map_err(|error| error.at(format_args!("table {}", definition.path)))?;
-                self.create_child(definition, &parent)?;
+                self.create_child(definition, &parent, deadline)?;
             }
         }
         Ok((self.table(&definition.path)?, true))
@@ -223,12 +242,12 @@ impl Catalog {
         }
     }
 
-    fn create_root(&self, definition: &TableDefinition) -> Result<()> {
+    fn create_root(&self, definition: &TableDefinition, deadline: Deadline) -> Result<()> {
         let schema = Arc::new(TableSchema::define(definition, None, 0)?);
         let name = format!("{TABLE_PREFIX}{}", schema.path.to_ascii_lowercase());
-        let space = self.make_space(&name, &schema.key_shape())?;
+        let space = self.make_space(&name, &schema.key_shape(), deadline)?;
         let family = vec![StoredTable::root(space, schema)];
-        self.commit(&family, &[]).inspect_err(|error| {
+        self.commit(&family, &[], deadline).inspect_err(|error| {
             if error.kind() != ErrorKind::Unavailable {
                 let _ = self.engine.drop_space(space);
             }
@@ -237,7 +256,12 @@ impl Catalog {
         Ok(())
     }
 
-    fn create_child(&self, definition: &TableDefinition, parent: &TableEntry) -> Result<()> {
+    fn create_child(
+        &self,
+        definition: &TableDefinition,
+        parent: &TableEntry,
+        deadline: Deadline,
+    ) -> Result<()> {
         let mut family = self.state().stored(parent.space);
         let root = family.first_mut().ok_or_else(|| lost_root(&parent.schema.path))?;
         let table_id = root.next_table_id;
@@ -252,7 +276,7 @@ impl Catalog {
         let definition = TableDefinition { path, ..definition.clone() };
         let schema = Arc::new(TableSchema::define(&definition, Some(&parent.schema), table_id)?);
         let child = StoredTable::child(parent.space, schema);
-        self.commit(&[root.clone(), child.clone()], &[])?;
+        self.commit(&[root.clone(), child.clone()], &[], deadline)?;
         family.push(child);
         self.publish(parent.space, family);
         Ok(())
@@ -266,7 +290,16 @@ impl Catalog {
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off; `Conflict` when it has child tables.
     pub fn drop_table(&self, path: &str, if_exists: bool) -> Result<bool> {
-        let ddl = self.lock();
+        self.drop_table_by(path, if_exists, Deadline::NONE)
+    }
+
+    /// The same by a deadline. Once nobody finds the table any more it is dropped: what the
+    /// deadline cuts short after that is done later.
+    ///
+    /// # Errors
+    /// As [`Catalog::drop_table`]; `TimedOut`: the table is as it was.
+    pub fn drop_table_by(&self, path: &str, if_exists: bool, deadline: Deadline) -> Result<bool> {
+        let ddl = self.lock(deadline)?;
         let entry = match self.find(path) {
             Some(entry) => entry,
             None if if_exists => return Ok(false),
@@ -284,14 +317,14 @@ impl Catalog {
             .stored(entry.space)
             .into_iter()
             .partition(|table| table.schema.table_id == entry.schema.table_id);
-        self.commit(&[], &dropped)?;
+        self.commit(&[], &dropped, deadline)?;
         let rows = entry.schema.ancestors.is_empty().then_some(entry.space);
         let indexes: Vec<_> =
             dropped.iter().flat_map(|table| &table.indexes).map(|index| index.space()).collect();
         self.begin_leaving(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
         drop(ddl);
-        self.drop_left(rows, &indexes)?;
+        self.drop_left(rows, &indexes, deadline)?;
         Ok(true)
     }
 
@@ -300,7 +333,20 @@ impl Catalog {
     /// # Errors
     /// `NotFound`; `Invalid` for a change that breaks a rule.
     pub fn alter_table(&self, path: &str, changes: &[Change]) -> Result<Arc<TableEntry>> {
-        let _ddl = self.lock();
+        self.alter_table_by(path, changes, Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// As [`Catalog::alter_table`]; `TimedOut`: the table is as it was.
+    pub fn alter_table_by(
+        &self,
+        path: &str,
+        changes: &[Change],
+        deadline: Deadline,
+    ) -> Result<Arc<TableEntry>> {
+        let _ddl = self.lock(deadline)?;
         let entry = self.table(path)?;
         let schema = Arc::new(entry.schema.alter(changes)?);
         let mut family = self.state().stored(entry.space);
@@ -308,15 +354,15 @@ impl Catalog {
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
         indexes::check_kept(&table.indexes, &entry.schema, &schema)?;
         table.schema = schema;
-        self.commit(std::slice::from_ref(table), &[])?;
+        self.commit(std::slice::from_ref(table), &[], deadline)?;
         self.publish(entry.space, family);
         self.table(path)
     }
 
     /// Makes a space of this name, or of one like it while the space of a dropped table of that
     /// name is still leaving.
-    fn make_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
-        let taken = match self.engine.create_space(name, shape) {
+    fn make_space(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
+        let taken = match self.engine.create_space_by(name, shape, deadline) {
             Err(error) if error.kind() == ErrorKind::Conflict => error,
             made => return made,
         };
@@ -325,12 +371,12 @@ impl Catalog {
             self.engine.spaces()?.into_iter().find(|space| space.name == name).ok_or(taken)?;
         let is_used = self.is_leaving(left.id) || self.state().spaces().contains(&left.id);
         if !is_used {
-            self.engine.drop_space(left.id)?;
-            return self.engine.create_space(name, shape);
+            self.engine.drop_space_by(left.id, deadline)?;
+            return self.engine.create_space_by(name, shape, deadline);
         }
         let mut number = 2_u64;
         loop {
-            match self.engine.create_space(&format!("{name}~{number}"), shape) {
+            match self.engine.create_space_by(&format!("{name}~{number}"), shape, deadline) {
                 Err(error) if error.kind() == ErrorKind::Conflict => number += 1,
                 made => return made,
             }
@@ -339,7 +385,12 @@ impl Catalog {
 
     /// Writes and deletes rows of one family atomically. When it fails the state is read anew, for
     /// the write may have gone through.
-    fn commit(&self, put: &[StoredTable], delete: &[StoredTable]) -> Result<()> {
+    fn commit(
+        &self,
+        put: &[StoredTable],
+        delete: &[StoredTable],
+        deadline: Deadline,
+    ) -> Result<()> {
         let mut batch = WriteBatch::new(self.space);
         for table in put {
             batch.put(&table.key(), &table.value()?, 0, Condition::Always);
@@ -347,7 +398,7 @@ impl Catalog {
         for table in delete {
             batch.delete(&table.key(), Condition::Always);
         }
-        match self.engine.write(&batch, Durability::Fsync) {
+        match self.engine.write_by(&batch, Durability::Fsync, deadline) {
             Ok(WriteOutcome::Applied { .. }) => Ok(()),
             Ok(WriteOutcome::Refused { .. }) => {
                 Err(Error::internal("the catalog refused a write without conditions"))

@@ -1,11 +1,16 @@
 //! DDL statements carried out.
 
-use tonnage_engine::Result;
+use std::time::{Duration, Instant};
+
+use tonnage_engine::{Deadline, Result};
 
 use super::{Statement, parse};
 use crate::catalog::TableEntry;
 use crate::index::{CreateIndexOptions, create_index, drop_index};
 use crate::inner::Inner;
+
+/// No time at all is not asked for: it is refused as a mistake.
+const LEAST: Duration = Duration::from_nanos(1);
 
 /// What a statement did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,31 +59,39 @@ pub enum Outcome {
 }
 
 /// Carries out statements one after another, up to the first that fails.
-pub(crate) fn execute(store: &Inner, sql: &str) -> Result<Vec<Outcome>> {
-    parse(sql)?.into_iter().map(|statement| execute_one(store, statement)).collect()
+pub(crate) fn execute(store: &Inner, sql: &str, deadline: Deadline) -> Result<Vec<Outcome>> {
+    let execute = |statement| {
+        deadline.check("the statements before")?;
+        execute_one(store, statement, deadline)
+    };
+    parse(sql)?.into_iter().map(execute).collect()
 }
 
-fn execute_one(store: &Inner, statement: Statement) -> Result<Outcome> {
+fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Result<Outcome> {
     let catalog = &store.catalog;
     Ok(match statement {
         Statement::CreateTable { definition, if_not_exists } => {
-            let (entry, new) = catalog.create_table(&definition, if_not_exists)?;
+            let (entry, new) = catalog.create_table_by(&definition, if_not_exists, deadline)?;
             Outcome::Created { table: entry.schema.path.clone(), new }
         }
         Statement::DropTable { path, if_exists } => {
-            let existed = catalog.drop_table(&path, if_exists)?;
+            let existed = catalog.drop_table_by(&path, if_exists, deadline)?;
             Outcome::Dropped { table: path, existed }
         }
         Statement::AlterTable { path, changes } => {
-            Outcome::Altered { table: catalog.alter_table(&path, &changes)?.schema.path.clone() }
+            let altered = catalog.alter_table_by(&path, &changes, deadline)?;
+            Outcome::Altered { table: altered.schema.path.clone() }
         }
         Statement::CreateIndex { definition, if_not_exists } => {
-            let options = CreateIndexOptions { if_not_exists, ..CreateIndexOptions::default() };
+            let left = |end: Instant| end.saturating_duration_since(Instant::now()).max(LEAST);
+            let timeout = deadline.moment().map(left);
+            let options =
+                CreateIndexOptions { if_not_exists, timeout, ..CreateIndexOptions::default() };
             let new = create_index(store, &definition, &options)?;
             Outcome::CreatedIndex { index: definition.name, table: definition.table, new }
         }
         Statement::DropIndex { name, table, if_exists } => {
-            let existed = drop_index(store, &table, &name, if_exists)?;
+            let existed = drop_index(store, &table, &name, if_exists, deadline)?;
             Outcome::DroppedIndex { index: name, table, existed }
         }
         Statement::ShowTables => Outcome::Tables(

@@ -15,11 +15,11 @@
 //! space goes.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, Rows, ScanOptions,
-    Slices, SpaceId,
+    Deadline, Durability, Entries, Error, LoadOptions, LoadSession, OnExisting, Result, Rows,
+    ScanOptions, Slices, SpaceId,
 };
 
 use super::IndexDefinition;
@@ -28,6 +28,7 @@ use crate::catalog::Relatives;
 use crate::catalog::{NewIndex, TableEntry};
 use crate::inner::Inner;
 use crate::read::parts::{PartReader, read_parts};
+use crate::table::{check_timeout, deadline_after};
 
 /// Rows read and indexed at a time, by each thread.
 const BATCH_ROWS: usize = 16_384;
@@ -53,6 +54,9 @@ pub struct CreateIndexOptions {
     /// How long to wait for bulk puts into the table that began before: they flush what they hold
     /// as soon as they come to it, whether or not their streams bring anything.
     pub load_wait: Duration,
+    /// The longest that the making may take; then it ends with `TimedOut`, and the index is taken
+    /// back.
+    pub timeout: Option<Duration>,
 }
 
 impl Default for CreateIndexOptions {
@@ -63,6 +67,7 @@ impl Default for CreateIndexOptions {
             progress: None,
             memory_bytes_max: 256 << 20,
             load_wait: Duration::from_secs(600),
+            timeout: None,
         }
     }
 }
@@ -73,17 +78,19 @@ pub(crate) fn create_index(
     definition: &IndexDefinition,
     options: &CreateIndexOptions,
 ) -> Result<bool> {
+    check_timeout(options.timeout)?;
+    let deadline = deadline_after(options.timeout);
     let NewIndex::ToBuild { table, space } =
-        store.catalog.begin_index(definition, options.if_not_exists)?
+        store.catalog.begin_index(definition, options.if_not_exists, deadline)?
     else {
         return Ok(false);
     };
-    let built = build(store, &table, space, options)
+    let built = build(store, &table, space, options, deadline)
         .and_then(|()| store.catalog.finish_index(&table, space));
     if let Err(error) = built {
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
-            let _ = store.catalog.drop_left(None, &[space]);
+            let _ = store.catalog.drop_left(None, &[space], Deadline::NONE);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
@@ -91,11 +98,17 @@ pub(crate) fn create_index(
 }
 
 /// Drops an index. The answer tells whether there was one.
-pub(crate) fn drop_index(store: &Inner, table: &str, name: &str, if_exists: bool) -> Result<bool> {
-    let Some(space) = store.catalog.remove_index_named(table, name, if_exists)? else {
+pub(crate) fn drop_index(
+    store: &Inner,
+    table: &str,
+    name: &str,
+    if_exists: bool,
+    deadline: Deadline,
+) -> Result<bool> {
+    let Some(space) = store.catalog.remove_index_named(table, name, if_exists, deadline)? else {
         return Ok(false);
     };
-    store.catalog.drop_left(None, &[space])?;
+    store.catalog.drop_left(None, &[space], deadline)?;
     Ok(true)
 }
 
@@ -104,14 +117,21 @@ fn build(
     table: &Arc<TableEntry>,
     space: SpaceId,
     options: &CreateIndexOptions,
+    deadline: Deadline,
 ) -> Result<()> {
     store.gate.wait_for_writers();
-    store.gate.wait_for_loads(table.space, options.load_wait, || options.cancel.is_cancelled())?;
+    let left = deadline.moment().map(|end| end.saturating_duration_since(Instant::now()));
+    let patience = options.load_wait.min(left.unwrap_or(Duration::MAX));
+    store
+        .gate
+        .wait_for_loads(table.space, patience, || options.cancel.is_cancelled())
+        .map_err(|error| deadline.check("bulk puts into the table").err().unwrap_or(error))?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan = ScanOptions {
         batch_rows_max: BATCH_ROWS,
         fill_cache: false,
         filter: Some(relatives.filter()),
+        deadline,
         ..ScanOptions::default()
     };
     let load = LoadOptions {
@@ -121,7 +141,7 @@ fn build(
         ..LoadOptions::default()
     };
     let session = store.engine.load(load)?;
-    let told = Told { options, rows: Mutex::new(0) };
+    let told = Told { options, deadline, rows: Mutex::new(0) };
     read_parts(&*store.engine, table.space, &scan, |part| Builder {
         store,
         table,
@@ -132,12 +152,13 @@ fn build(
         entries: Entries::new(),
         rows_done: 0,
     })?;
-    session.finish()
+    session.finish_by(deadline)
 }
 
 /// What the caller is told of all parts together, and what it says to that.
 struct Told<'a> {
     options: &'a CreateIndexOptions,
+    deadline: Deadline,
     rows: Mutex<u64>,
 }
 
@@ -180,7 +201,8 @@ impl PartReader for Builder<'_> {
         self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
         self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);
         self.entries.positions.extend(self.rows_done..self.rows_done + rows.len() as u64);
-        self.session.push(index.space(), self.part, &self.entries)?;
+        let deadline = self.told.deadline;
+        self.session.push_by(index.space(), self.part, &self.entries, deadline)?;
         self.rows_done += rows.len() as u64;
         self.told.tell(rows.len())
     }

@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Condition, Deadline, Durability, Error, Operation, Projection, ReadOptions, Result, Rows,
-    Slices, WriteBatch, WriteOutcome,
+    Condition, Deadline, Error, Operation, Projection, ReadOptions, Result, Rows, Slices,
+    WriteBatch, WriteOutcome,
 };
 
 use super::list::IndexSet;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
+use crate::table::WriteTerms;
 
 /// After so many attempts that others were faster than, nobody else is let in.
 const ATTEMPTS_MAX: usize = 4;
@@ -43,26 +44,28 @@ impl Inner {
         &self,
         batch: &WriteBatch,
         tables: &[Arc<TableEntry>],
-        durability: Durability,
+        terms: WriteTerms,
     ) -> Result<WriteOutcome> {
+        let WriteTerms { durability, deadline } = terms;
         for attempt in 0.. {
             let pass =
                 if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
-                return self.engine.write(batch, durability);
+                return self.engine.write_by(batch, durability, deadline);
             }
             let sets = tables.iter().map(|table| table.indexes.set()).collect();
             let attempt = Attempt {
                 store: self,
                 batch,
                 sets,
+                deadline,
                 keeps_entries: pass.sees_loads(batch.space(0)),
             };
             match attempt.prepare() {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
                 Ok(Prepared::Ready(batch)) => {
-                    let outcome = self.engine.write(&batch, durability)?;
+                    let outcome = self.engine.write_by(&batch, durability, deadline)?;
                     let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
                     if !is_overtaken {
                         return Ok(outcome);
@@ -82,16 +85,16 @@ impl Inner {
         &self,
         batches: &[WriteBatch],
         table: &Arc<TableEntry>,
-        durability: Durability,
+        terms: WriteTerms,
     ) -> Vec<Result<WriteOutcome>> {
         let tables = std::slice::from_ref(table);
         let pass = self.gate.enter();
         let is_alone = check_exists(table).is_ok() && !table.indexes.any();
         if is_alone {
-            return self.engine.write_many(batches, durability);
+            return self.engine.write_many_by(batches, terms.durability, terms.deadline);
         }
         drop(pass);
-        batches.iter().map(|batch| self.write_rows(batch, tables, durability)).collect()
+        batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()
     }
 }
 
@@ -114,6 +117,7 @@ struct Attempt<'a> {
     store: &'a Inner,
     batch: &'a WriteBatch,
     sets: Vec<Arc<IndexSet>>,
+    deadline: Deadline,
     keeps_entries: bool,
 }
 
@@ -172,7 +176,7 @@ impl Attempt<'_> {
                 projection: Projection::KeysAndValues,
                 keys: first..count,
                 bytes_max: READ_BYTES,
-                deadline: Deadline::NONE,
+                deadline: self.deadline,
             };
             let taken =
                 self.store.engine.read_some(self.batch.space(0), &keys, &options, &mut rows)?;

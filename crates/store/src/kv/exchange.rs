@@ -61,8 +61,9 @@ impl KeyValue {
     ) -> Result<Vec<ExchangedPair>> {
         let engine = &*self.store.engine;
         let (wanted, shape) = (self.batch(operations, options)?, KeyShape::new([KeyPart::Path]));
+        let terms = options.terms();
         let judged = judge_and_write(engine, &wanted, &shape, |batch, _| {
-            engine.write(batch, options.durability)
+            engine.write_by(batch, terms.durability, terms.deadline)
         })?;
         let answers: Vec<_> = judged.answers().collect();
         let found = PairBatch { rows: judged.found };
@@ -80,6 +81,7 @@ impl KeyValue {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<ExchangedPair> {
+        let terms = options.terms();
         loop {
             let previous = self.get(key)?;
             let current = previous.as_ref().map(|pair| pair.version);
@@ -105,7 +107,7 @@ impl KeyValue {
                     self.add_put(&mut batch, key, value, unchanged, &options)?;
                 }
             }
-            let outcome = self.store.engine.write(&batch, options.durability)?;
+            let outcome = self.store.engine.write_by(&batch, terms.durability, terms.deadline)?;
             if let WriteOutcome::Applied { .. } = outcome {
                 return Ok(ExchangedPair { result: outcome.into(), previous });
             }

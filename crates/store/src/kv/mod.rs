@@ -25,7 +25,7 @@ pub use scope::{Depth, KeyRange};
 use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
-use crate::table::{WriteOptions, WriteResult};
+use crate::table::{WriteOptions, WriteResult, WriteTerms};
 
 /// A handle on the key/value pairs of a store.
 ///
@@ -137,7 +137,7 @@ impl KeyValue {
         options.check()?;
         let mut batch = WriteBatch::new(self.store.pairs);
         self.add_put(&mut batch, key, value, condition, options)?;
-        Ok(self.store.engine.write(&batch, options.durability)?.into())
+        self.write_batch(&batch, options)
     }
 
     fn add_put(
@@ -200,7 +200,12 @@ impl KeyValue {
         operations: &[PairOperation],
         options: &WriteOptions,
     ) -> Result<WriteResult> {
-        Ok(self.store.engine.write(&self.batch(operations, options)?, options.durability)?.into())
+        self.write_batch(&self.batch(operations, options)?, options)
+    }
+
+    fn write_batch(&self, batch: &WriteBatch, options: &WriteOptions) -> Result<WriteResult> {
+        let WriteTerms { durability, deadline } = options.terms();
+        Ok(self.store.engine.write_by(batch, durability, deadline)?.into())
     }
 
     /// Carries out many groups of operations, each atomic by itself as [`KeyValue::write`] does it,
@@ -218,7 +223,9 @@ impl KeyValue {
             .iter()
             .map(|group| self.batch(group, options).map(|batch| batches.push(batch)))
             .collect();
-        let mut outcomes = self.store.engine.write_many(&batches, options.durability).into_iter();
+        let WriteTerms { durability, deadline } = options.terms();
+        let outcomes = self.store.engine.write_many_by(&batches, durability, deadline);
+        let mut outcomes = outcomes.into_iter();
         let lost = || Err(Error::internal("a group of operations has no outcome"));
         let mut outcome = |()| outcomes.next().unwrap_or_else(lost).map(WriteResult::from);
         checked.into_iter().map(|checked| checked.and_then(&mut outcome)).collect()
@@ -292,10 +299,29 @@ impl KeyValue {
         range: Option<&KeyRange>,
         durability: Durability,
     ) -> Result<u64> {
+        let options = WriteOptions { durability, ..WriteOptions::default() };
+        self.delete_subtree_with(parent, depth, range, &options)
+    }
+
+    /// The same with a timeout. Pairs go in batches: when the time is over those that went before
+    /// stay deleted, and the same call deletes the rest.
+    ///
+    /// # Errors
+    /// As [`KeyValue::delete_subtree`]; `TimedOut`.
+    pub fn delete_subtree_with(
+        &self,
+        parent: &Key,
+        depth: Depth,
+        range: Option<&KeyRange>,
+        options: &WriteOptions,
+    ) -> Result<u64> {
+        options.check()?;
+        let WriteTerms { durability, deadline } = options.terms();
         let options = PairGetOptions {
             depth,
             range: range.cloned(),
             keys_only: true,
+            timeout: options.timeout,
             ..PairGetOptions::default()
         };
         let mut deleted = 0;
@@ -303,7 +329,7 @@ impl KeyValue {
             let found = found?;
             let mut batch = WriteBatch::new(self.store.pairs);
             found.rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
-            self.store.engine.write(&batch, durability)?;
+            self.store.engine.write_by(&batch, durability, deadline)?;
             deleted += found.len() as u64;
         }
         Ok(deleted)

@@ -7,9 +7,10 @@ pub use builder::StoreBuilder;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tonnage_engine::{
-    Clock, Engine, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics, SystemClock,
+    Clock, Deadline, Engine, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics, SystemClock,
 };
 use tonnage_rocksdb::Settings;
 
@@ -24,7 +25,8 @@ use crate::index::{CreateIndexOptions, IndexDefinition, create_index, drop_index
 use crate::inner::Inner;
 use crate::kv::KeyValue;
 use crate::table::{
-    Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
+    Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, check_timeout,
+    write_each,
 };
 
 /// The name of the space that holds the key/value pairs.
@@ -89,7 +91,17 @@ impl Store {
     /// # Errors
     /// The first statement that fails; those before it stay carried out.
     pub fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
-        execute(&self.inner, sql)
+        execute(&self.inner, sql, Deadline::NONE)
+    }
+
+    /// The same, for no longer than `timeout` in all.
+    ///
+    /// # Errors
+    /// As [`Store::execute`]; `TimedOut`, naming what was waited for: the statement that waited did
+    /// nothing, and those before it stay carried out.
+    pub fn execute_within(&self, sql: &str, timeout: Duration) -> Result<Vec<Outcome>> {
+        check_timeout(Some(timeout))?;
+        execute(&self.inner, sql, Deadline::after(timeout))
     }
 
     /// A table by its path, such as `phones` or `phones.images`.
@@ -130,7 +142,7 @@ impl Store {
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off.
     pub fn drop_index(&self, table: &str, name: &str, if_exists: bool) -> Result<bool> {
-        drop_index(&self.inner, table, name, if_exists)
+        drop_index(&self.inner, table, name, if_exists, Deadline::NONE)
     }
 
     /// The catalog, for callers that make tables from definitions rather than from text.

@@ -6,6 +6,7 @@ use tonnage_engine::{
     Condition, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
 };
 
+use super::options::{WriteTerms, check_timeout, deadline_after};
 use super::{DeleteOptions, Table};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
@@ -21,9 +22,12 @@ impl Table {
     /// 4 MiB of keys where these are long.
     ///
     /// # Errors
-    /// `Invalid` for a key without its whole shard key, naming the column.
+    /// `Invalid` for a key without its whole shard key, naming the column; `TimedOut`.
     pub fn delete_range(&self, partial_key: &Row, options: &DeleteOptions) -> Result<u64> {
         options.acks.check(options.durability)?;
+        check_timeout(options.timeout)?;
+        let deadline = deadline_after(options.timeout);
+        let terms = WriteTerms { durability: options.durability, deadline };
         let catalog = &self.store.catalog;
         let relatives = Relatives::find(catalog, self.entry.clone(), &options.relatives)?;
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
@@ -41,6 +45,7 @@ impl Table {
             projection: Projection::KeysOnly,
             filter: Some(relatives.filter()),
             batch_rows_max: BATCH_ROWS_MAX,
+            deadline,
             ..ScanOptions::default()
         };
         let mut scanner = self.store.engine.scan(self.entry.space, ranges, scan)?;
@@ -50,7 +55,7 @@ impl Table {
             let mut owners = relatives.owners(&rows.keys)?;
             rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
             self.push_ancestors(&relatives, &rows.keys, &mut batch, &mut owners)?;
-            self.store.write_rows(&batch, &owners, options.durability)?;
+            self.store.write_rows(&batch, &owners, terms)?;
             deleted += batch.len() as u64;
         }
         Ok(deleted)

@@ -37,10 +37,11 @@ pub(crate) fn write_each(
     options: &WriteOptions,
 ) -> Result<Vec<Exchanged>> {
     let (wanted, tables) = encode(store, operations, options)?;
+    let terms = options.terms();
     let shape = tables[0].schema.key_shape();
     let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {
         let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();
-        store.write_rows(batch, &tables, options.durability)
+        store.write_rows(batch, &tables, terms)
     })?;
     let stored = |operation: usize, row: usize| -> Result<StoredRow> {
         let found = &judged.found;

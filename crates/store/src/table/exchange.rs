@@ -80,6 +80,7 @@ impl Table {
     ) -> Result<Exchanged> {
         let keys: Slices = [key].into_iter().collect();
         let (mut rows, mut batch) = (Rows::new(), WriteBatch::new(self.entry.space));
+        let terms = options.terms();
         loop {
             let previous = self.stored(&keys, &mut rows)?;
             let current = previous.as_ref().map(|row| row.version);
@@ -101,7 +102,7 @@ impl Table {
                 }
             }
             let tables = std::slice::from_ref(&self.entry);
-            let outcome = self.store.write_rows(&batch, tables, options.durability)?;
+            let outcome = self.store.write_rows(&batch, tables, terms)?;
             if let WriteOutcome::Applied { .. } = outcome {
                 return Ok(Exchanged { result: outcome.into(), previous });
             }

@@ -31,7 +31,7 @@ impl Table {
             Ok(())
         };
         let encoded: Vec<Result<()>> = rows.iter().map(&mut encode).collect();
-        let written = self.store.write_many_rows(&batches, &self.entry, options.durability);
+        let written = self.store.write_many_rows(&batches, &self.entry, options.terms());
         let mut written = written.into_iter();
         let lost = || Err(Error::internal("a row has no outcome"));
         let mut outcome = |()| written.next().unwrap_or_else(lost).map(WriteResult::from);

@@ -15,6 +15,7 @@ use tonnage_engine::{Condition, Error, Ranges, Result, Rows, Slices, WriteBatch}
 pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
 pub use options::{DeleteOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult};
+pub(crate) use options::{WriteTerms, check_timeout, deadline_after};
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
@@ -110,7 +111,7 @@ impl Table {
         batch.put(&key, &value, self.store.write_expiry_ms(&self.entry, options), condition);
         Ok(self
             .store
-            .write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?
+            .write_rows(&batch, std::slice::from_ref(&self.entry), options.terms())?
             .into())
     }
 
@@ -150,7 +151,7 @@ impl Table {
         batch.delete(&bytes, condition);
         Ok(self
             .store
-            .write_rows(&batch, std::slice::from_ref(&self.entry), options.durability)?
+            .write_rows(&batch, std::slice::from_ref(&self.entry), options.terms())?
             .into())
     }
 

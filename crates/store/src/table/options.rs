@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
+use tonnage_engine::{Deadline, Direction, Durability, Error, Result, WriteOutcome};
 
 use crate::acks::Acks;
 use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
@@ -25,11 +25,41 @@ pub struct WriteOptions {
     /// Whether a row that replaces another lives as long as that one would have; a new row lives as
     /// the other two say. For single rows and pairs.
     pub keep_ttl: bool,
+    /// The longest that the write may wait for others; then it ends with `TimedOut`, which names
+    /// what it waited for, and nothing of it is stored. Of many rows in one call those are left out
+    /// that did not come in time.
+    pub timeout: Option<Duration>,
+}
+
+/// When a write is acknowledged, and by when that must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WriteTerms {
+    pub(crate) durability: Durability,
+    pub(crate) deadline: Deadline,
+}
+
+/// The moment at which a time that begins now is over.
+pub(crate) fn deadline_after(timeout: Option<Duration>) -> Deadline {
+    timeout.map_or(Deadline::NONE, Deadline::after)
+}
+
+/// Refuses no time at all.
+pub(crate) fn check_timeout(timeout: Option<Duration>) -> Result<()> {
+    match timeout {
+        Some(Duration::ZERO) => Err(Error::invalid("timeout is 0: give a longer one, or none")),
+        _ => Ok(()),
+    }
 }
 
 impl WriteOptions {
+    /// What the engine is to know; the time begins now.
+    pub(crate) fn terms(&self) -> WriteTerms {
+        WriteTerms { durability: self.durability, deadline: deadline_after(self.timeout) }
+    }
+
     /// Refuses what contradicts itself.
     pub(crate) fn check(&self) -> Result<()> {
+        check_timeout(self.timeout)?;
         if self.keep_ttl && self.expires_at_ms.is_some() {
             return Err(Error::invalid(
                 "keep_ttl and expires_at_ms both say when the row expires: give one of them",
@@ -61,6 +91,9 @@ pub struct DeleteOptions {
     pub durability: Durability,
     /// How many copies must have it by then.
     pub acks: Acks,
+    /// The longest that the deletion may take; then it ends with `TimedOut`. The batches that went
+    /// before stay deleted, and the same call deletes the rest.
+    pub timeout: Option<Duration>,
 }
 
 /// What became of a conditional write.

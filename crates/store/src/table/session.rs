@@ -103,7 +103,7 @@ impl RowSession {
         let written = self.store.write_rows(
             &self.batch,
             std::slice::from_ref(&self.entry),
-            options.durability,
+            options.terms(),
         )?;
         written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
     }
@@ -121,7 +121,7 @@ impl RowSession {
         let written = self.store.write_rows(
             &self.batch,
             std::slice::from_ref(&self.entry),
-            options.durability,
+            options.terms(),
         )?;
         Ok(written.version().is_some())
     }

@@ -66,7 +66,7 @@ pub(crate) fn atomic_write(
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let (batch, tables) = encode(store, operations, options)?;
-    Ok(store.write_rows(&batch, &tables, options.durability)?.into())
+    Ok(store.write_rows(&batch, &tables, options.terms())?.into())
 }
 
 /// The operations as a batch, and the table of each.

@@ -5,6 +5,7 @@ mod common;
 
 mod bulk_get;
 mod bulk_put;
+mod deadlines;
 mod examples;
 mod index;
 mod kv;

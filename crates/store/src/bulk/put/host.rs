@@ -19,6 +19,7 @@ use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, Payload};
 use crate::bulk::put::rate::RateLimit;
 use crate::index::{OpenLoad, Pushing};
 use crate::inner::Inner;
+use crate::table::deadline_after;
 
 /// How often the load looks around.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -288,13 +289,14 @@ impl<'a> Host<'a> {
         self.outcomes.add_read(stream, taken as u64);
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
         pushing.rows_of(space, !encoder.index_entries().is_empty());
+        let by = deadline_after(self.options.flush_timeout);
         for (space, entries) in encoder.index_entries() {
-            match self.session.push(*space, Outcomes::stream_of_indexes(stream), entries) {
+            match self.session.push_by(*space, Outcomes::stream_of_indexes(stream), entries, by) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 pushed => pushed?,
             }
         }
-        self.session.push(space, Outcomes::stream_of_rows(stream), entries)?;
+        self.session.push_by(space, Outcomes::stream_of_rows(stream), entries, by)?;
         self.outcomes.add_bytes(stream, entries.bytes() as u64);
         Ok(())
     }
@@ -319,7 +321,7 @@ impl<'a> Host<'a> {
     fn flush(&self) -> Result<()> {
         let Flush { mut ended, marks } = self.intake.begin_flush();
         let flushing = self.load.begin_flush();
-        self.session.flush()?;
+        self.session.flush_by(deadline_after(self.options.flush_timeout))?;
         self.load.flushed(flushing);
         let callbacks = &self.options.callbacks;
         for &(stream, position) in &marks {

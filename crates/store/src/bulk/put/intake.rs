@@ -16,7 +16,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Deadline, Error, Result};
 
 use super::EntryBatch;
 
@@ -165,8 +165,8 @@ impl Intake {
         }
     }
 
-    /// Takes a batch if there is room, or waits for room if `patient`. The answer is the position
-    /// that follows it, or the batch where there is no room.
+    /// Takes a batch if there is room, or waits for room until the deadline. The answer is the
+    /// position that follows it, or the batch where there is no room.
     ///
     /// # Errors
     /// As [`Intake::add`]; `None` when the load was stopped.
@@ -174,15 +174,23 @@ impl Intake {
         &self,
         stream: usize,
         batch: EntryBatch,
-        patient: bool,
+        deadline: Deadline,
     ) -> Result<Option<std::result::Result<u64, EntryBatch>>> {
         let bytes = batch.memory_bytes();
         let mut queue = self.lock();
         while !queue.stopped && queue.bytes > 0 && queue.bytes + bytes > self.bytes_max {
-            if !patient {
+            if deadline.is_over() {
+                // Whoever was told of room in its place is told again.
+                self.room.notify_one();
                 return Ok(Some(Err(batch)));
             }
-            queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = match deadline.moment() {
+                None => self.room.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                Some(moment) => {
+                    let left = moment.saturating_duration_since(Instant::now());
+                    self.room.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
         if queue.stopped {
             return Ok(None);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Error, Result, cores};
+use tonnage_engine::{Deadline, Error, Result, cores};
 
 use super::host::Host;
 use super::intake::Intake;
@@ -14,6 +14,8 @@ use crate::inner::Inner;
 
 /// This part of the memory is for batches that wait.
 const QUEUE_SHARE: usize = 8;
+
+const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// A load that stays open while entries are pushed into it, from as many threads as there are.
 ///
@@ -132,7 +134,7 @@ impl Load {
     /// What stopped the load; `Invalid` for a stream that there is not or that was ended, or
     /// positions that do not ascend.
     pub fn push(&self, stream: usize, batch: impl Into<EntryBatch>) -> Result<u64> {
-        match self.intake.push(stream, batch.into(), true)? {
+        match self.intake.push(stream, batch.into(), Deadline::NONE)? {
             Some(Ok(position)) => Ok(position),
             Some(Err(_)) | None => Err(self.stopped()),
         }
@@ -143,7 +145,21 @@ impl Load {
     /// # Errors
     /// As [`Load::push`].
     pub fn try_push(&self, stream: usize, batch: impl Into<EntryBatch>) -> Result<TryPush> {
-        match self.intake.push(stream, batch.into(), false)? {
+        self.push_within(stream, batch, Duration::ZERO)
+    }
+
+    /// The same, but waits for room no longer than `patience`. A batch that is given back was not
+    /// taken, not even in part.
+    ///
+    /// # Errors
+    /// As [`Load::push`].
+    pub fn push_within(
+        &self,
+        stream: usize,
+        batch: impl Into<EntryBatch>,
+        patience: Duration,
+    ) -> Result<TryPush> {
+        match self.intake.push(stream, batch.into(), Deadline::after(patience))? {
             Some(Ok(position)) => Ok(TryPush::Taken(position)),
             Some(Err(batch)) => Ok(TryPush::Full(Box::new(batch))),
             None => Err(self.stopped()),
@@ -171,7 +187,17 @@ impl Load {
     /// # Errors
     /// What stopped the load.
     pub fn flush(&self) -> Result<()> {
-        if self.intake.flush() { Ok(()) } else { Err(self.stopped()) }
+        self.flush_within(FOR_EVER).map(drop)
+    }
+
+    /// The same, but waits no longer than `patience`. False when that was too short: the load goes
+    /// on, and what it stores meanwhile counts.
+    ///
+    /// # Errors
+    /// What stopped the load.
+    pub fn flush_within(&self, patience: Duration) -> Result<bool> {
+        let is_durable = self.intake.flush(patience);
+        if !is_durable && self.intake.is_stopped() { Err(self.stopped()) } else { Ok(is_durable) }
     }
 
     /// Ends a stream: it completes when all of its entries are durable.

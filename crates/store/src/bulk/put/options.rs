@@ -76,6 +76,11 @@ pub struct BulkPutOptions {
     /// The longest that the load may take; what was read by then is stored, and the error says that
     /// time ran out. It holds whatever streams do: see [`super::EntryStream::next_batch`].
     pub timeout: Option<Duration>,
+    /// The longest that the load may wait for the store, each time: for memory while it pushes, or
+    /// for a flush to store what was pushed. Then it ends with `TimedOut`. What was reported as
+    /// stored is stored; of the rest any part may be, and none of it is acknowledged. With `timeout`
+    /// it bounds the whole call.
+    pub flush_timeout: Option<Duration>,
     /// What happens to entries whose key exists.
     pub on_existing: OnExisting,
     /// How many entries may fail.
@@ -110,6 +115,7 @@ impl Default for BulkPutOptions {
             durability: Durability::Write,
             acks: Acks::default(),
             timeout: None,
+            flush_timeout: None,
             on_existing: OnExisting::Keep,
             errors_max: ErrorsMax::Unlimited,
             rows_per_second_max: None,
@@ -133,7 +139,11 @@ impl BulkPutOptions {
         within("flush_bytes_max", self.flush_bytes_max, 1 << 20, u64::MAX)?;
         within("rows_per_second_max", self.rows_per_second_max.unwrap_or(1), 1, u64::MAX)?;
         within("bytes_per_second_max", self.bytes_per_second_max.unwrap_or(1), 1, u64::MAX)?;
-        for (name, time) in [("timeout", self.timeout), ("flush_interval", self.flush_interval)] {
+        for (name, time) in [
+            ("timeout", self.timeout),
+            ("flush_timeout", self.flush_timeout),
+            ("flush_interval", self.flush_interval),
+        ] {
             if time.is_some_and(|time| time.is_zero()) {
                 return Err(Error::invalid(format!("{name} is 0: give a longer one, or none")));
             }

@@ -180,6 +180,11 @@ fn a_full_load_gives_a_batch_back_or_lets_its_pusher_wait() {
         assert!(taken < 1_000, "nothing holds this load up");
     };
     assert_eq!(full.payload.len(), 100);
+    let TryPush::Full(full) = load.push_within(other, *full, Duration::from_millis(20)).unwrap()
+    else {
+        panic!("there is no room");
+    };
+    assert!(!load.flush_within(Duration::from_millis(20)).unwrap(), "a batch is held up");
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| load.push(other, *full).unwrap());
         std::thread::sleep(Duration::from_millis(50));

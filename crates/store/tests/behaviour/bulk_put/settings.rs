@@ -25,6 +25,7 @@ fn refusal(options: BulkPutOptions) -> tonnage::Error {
 #[case::no_bytes(BulkPutOptions { bytes_per_second_max: Some(0), ..Default::default() }, &["bytes_per_second_max", "1"])]
 #[case::no_interval(BulkPutOptions { flush_interval: Some(Duration::ZERO), ..Default::default() }, &["flush_interval", "0"])]
 #[case::no_time(BulkPutOptions { timeout: Some(Duration::ZERO), ..Default::default() }, &["timeout", "0"])]
+#[case::no_time_for_a_flush(BulkPutOptions { flush_timeout: Some(Duration::ZERO), ..Default::default() }, &["flush_timeout", "0"])]
 #[case::over_all(BulkPutOptions { errors_max: ErrorsMax::Percent(100.5), ..Default::default() }, &["errors_max", "100"])]
 #[case::no_number(BulkPutOptions { errors_max: ErrorsMax::Percent(f64::NAN), ..Default::default() }, &["errors_max"])]
 fn a_setting_out_of_range_is_refused_by_name(

@@ -1,7 +1,7 @@
 //! How far each stream is durable, and those who wait for it.
 
 use std::sync::PoisonError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Flush, Intake, Lane, Queue};
 
@@ -49,14 +49,14 @@ impl Intake {
     }
 
     /// Waits until everything is durable that was brought by now. False when the load stopped
-    /// before.
-    pub(in crate::bulk::put) fn flush(&self) -> bool {
-        const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+    /// before, or the time is up.
+    pub(in crate::bulk::put) fn flush(&self, patience: Duration) -> bool {
+        let began = Instant::now();
         let lanes: Vec<_> = self.lock().lanes.iter().map(|lane| lane.next).enumerate().collect();
         let reached = |queue: &Queue, position: fn(&Lane) -> u64| {
             lanes.iter().all(|(stream, next)| position(&queue.lanes[*stream]) >= *next)
         };
-        if !self.wait_until(FOR_EVER, |queue| reached(queue, |lane| lane.put)) {
+        if !self.wait_until(patience, |queue| reached(queue, |lane| lane.put)) {
             return false;
         }
         if reached(&self.lock(), |lane| lane.durable) {
@@ -64,7 +64,8 @@ impl Intake {
         }
         self.lock().flush_wanted = true;
         self.work.notify_all();
-        self.wait_until(FOR_EVER, |queue| reached(queue, |lane| lane.durable))
+        let left = patience.saturating_sub(began.elapsed());
+        self.wait_until(left, |queue| reached(queue, |lane| lane.durable))
     }
 
     fn wait_until(&self, patience: Duration, is_so: impl Fn(&Queue) -> bool) -> bool {
