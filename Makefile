@@ -8,10 +8,10 @@ CARGO ?= cargo
 PACKAGES = clang libclang-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test acceptance torture bench doc clean
+.PHONY: help setup build demo lint test acceptance torture cluster cluster-test cluster-down bench doc clean
 
 help: ## This list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-8s %s\n' "$$verb" "$$what"; done
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-12s %s\n' "$$verb" "$$what"; done
 
 setup: ## Installs what the build needs and this machine lacks: clang, libclang, the Rust toolchain
 	@if ! command -v clang++ >/dev/null || ! ls /usr/lib/llvm-*/lib/libclang*.so* /usr/lib/*/libclang*.so* >/dev/null 2>&1; then \
@@ -52,6 +52,22 @@ acceptance: build ## Other people's clients against the server; needs Python and
 
 torture: build ## Power loss, I/O faults, damaged files, kills and races, for SECONDS (3600)
 	$(CARGO_TARGET_DIR)/release/torture all --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1)
+
+CLUSTER = $(CARGO_TARGET_DIR)/cluster
+
+cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 and, once, Maven
+	@$(MAKE) --no-print-directory cluster-down
+	$(CARGO) build --release -p tonnage-cassandra --example cluster
+	@mkdir -p $(CLUSTER) && : > $(CLUSTER)/log && \
+	{ setsid nohup $(CARGO_TARGET_DIR)/release/examples/cluster 3 > $(CLUSTER)/log 2>&1 & echo $$! > $(CLUSTER)/pid; }; \
+	while kill -0 "$$(cat $(CLUSTER)/pid)" 2>/dev/null && ! grep -q '^ready' $(CLUSTER)/log; do sleep 0.5; done; \
+	cat $(CLUSTER)/log; grep -q '^ready' $(CLUSTER)/log
+
+cluster-test: setup ## What takes minutes on nodes of Cassandra: faults of three of them, the long model test
+	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release -p tonnage-cassandra -- --include-ignored --nocapture
+
+cluster-down: ## Ends the nodes of `make cluster`
+	@if [ -f $(CLUSTER)/pid ]; then kill "$$(cat $(CLUSTER)/pid)" 2>/dev/null; rm -f $(CLUSTER)/pid; fi; true
 
 bench: setup ## Measures; CONTRIBUTING says what and how
 	$(CARGO) bench --workspace

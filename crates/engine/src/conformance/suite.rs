@@ -169,6 +169,7 @@ macro_rules! conformance_suite {
                 deleting_nothing_succeeds,
                 a_deleted_range_can_be_written_again,
                 loaded_rows_are_deleted_by_range,
+                a_row_put_into_a_deleted_range_is_found_every_way,
                 a_loaded_row_at_the_end_of_a_range_stays,
                 a_deletion_and_a_conditional_write_take_turns,
             }

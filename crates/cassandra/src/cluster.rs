@@ -1,0 +1,305 @@
+//! The connection to the cluster: statements are prepared, sent and tried again here.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::deserialize::row::DeserializeRow;
+use scylla::policies::retry::FallthroughRetryPolicy;
+use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
+use scylla::response::query_result::QueryRowsResult;
+use scylla::serialize::row::SerializeRow;
+use scylla::statement::batch::Batch;
+use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::{Consistency, SerialConsistency, Statement};
+use scylla::value::{CqlValue, Row};
+use tokio::sync::Semaphore;
+use tonnage_engine::{Error, Result};
+
+use crate::address::Address;
+use crate::error::{Failure, failure, not_prepared, not_understood};
+
+/// Requests under way at a time, of all callers.
+const IN_FLIGHT_MAX: usize = 256;
+
+/// How long a request may take. Nodes give up by themselves after some seconds.
+const REQUEST_TIME: Duration = Duration::from_secs(15);
+
+/// When another node is asked too, for what changes nothing when it comes twice: a node that stands
+/// still must not hold everybody up.
+const ANOTHER_NODE_AFTER: Duration = Duration::from_millis(500);
+
+/// How long a decision on conditions may take. Only one node is asked, since it must come once.
+const DECISION_TIME: Duration = Duration::from_secs(6);
+
+/// How long a node may be silent before its connections are given up.
+const KEEPALIVE: Duration = Duration::from_secs(5);
+
+/// How long a request is tried again and again.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a change of the schema may take.
+const SCHEMA_TIME: Duration = Duration::from_secs(60);
+
+/// How often a request that changes nothing when it comes twice is tried.
+const ATTEMPTS: u32 = 8;
+
+/// A connection to a keyspace.
+pub(crate) struct Cluster {
+    session: Session,
+    keyspace: String,
+    in_flight: Semaphore,
+}
+
+impl Cluster {
+    /// Connects to the nodes of an address.
+    ///
+    /// # Errors
+    /// `Unavailable` when none of them answers.
+    pub(crate) async fn connect(address: &Address) -> Result<Self> {
+        let profile = ExecutionProfile::builder()
+            .consistency(Consistency::LocalQuorum)
+            .serial_consistency(Some(SerialConsistency::LocalSerial))
+            .request_timeout(Some(REQUEST_TIME))
+            .speculative_execution_policy(Some(Arc::new(SimpleSpeculativeExecutionPolicy {
+                max_retry_count: 2,
+                retry_interval: ANOTHER_NODE_AFTER,
+            })))
+            .build();
+        let mut builder = SessionBuilder::new()
+            .known_nodes(&address.hosts)
+            .default_execution_profile_handle(profile.into_handle())
+            .pool_size(PoolSize::PerHost(NonZeroUsize::new(2).expect("two is not zero")))
+            .keyspaces_to_fetch([&address.keyspace])
+            .fetch_full_schema_metadata(false)
+            .refresh_metadata_on_auto_schema_agreement(false)
+            .schema_agreement_interval(Duration::from_millis(20))
+            .keepalive_interval(KEEPALIVE)
+            .keepalive_timeout(KEEPALIVE)
+            .connection_timeout(Duration::from_secs(10));
+        if let Some(data_center) = &address.data_center {
+            builder = builder.prefer_datacenter(data_center.clone());
+        }
+        if let Ok(user) = std::env::var("TONNAGE_CASSANDRA_USER") {
+            let password = std::env::var("TONNAGE_CASSANDRA_PASSWORD").unwrap_or_default();
+            builder = builder.user(user, password);
+        }
+        let session = builder.build().await.map_err(|error| {
+            Error::unavailable(format!(
+                "no connection to Cassandra at {}: {error}: check hosts, ports and user",
+                address.hosts.join(", ")
+            ))
+            .with_source(error)
+        })?;
+        let in_flight = Semaphore::new(IN_FLIGHT_MAX);
+        Ok(Self { session, keyspace: address.keyspace.clone(), in_flight })
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn keyspace(&self) -> &str {
+        &self.keyspace
+    }
+
+    /// Carries out a change of the schema, and waits until all nodes know of it.
+    pub(crate) async fn change_schema(&self, cql: &str) -> Result<()> {
+        let mut tries = Tries::new();
+        loop {
+            let mut statement = Statement::new(cql);
+            statement.set_request_timeout(Some(SCHEMA_TIME));
+            match self.session.query_unpaged(statement, ()).await {
+                Ok(_) => return Ok(()),
+                Err(error) => tries.after(failure("a change of the schema", error)).await?,
+            }
+        }
+    }
+
+    /// Prepares a statement that changes nothing when it comes twice.
+    pub(crate) async fn prepare(&self, cql: String) -> Result<PreparedStatement> {
+        let mut statement = self.prepare_once(cql).await?;
+        statement.set_is_idempotent(true);
+        Ok(statement)
+    }
+
+    /// Prepares a statement on a condition, which is never sent twice.
+    pub(crate) async fn prepare_conditional(&self, cql: String) -> Result<PreparedStatement> {
+        let mut statement = self.prepare_once(cql).await?;
+        statement.set_is_idempotent(false);
+        statement.set_request_timeout(Some(DECISION_TIME));
+        statement.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
+        Ok(statement)
+    }
+
+    async fn prepare_once(&self, cql: String) -> Result<PreparedStatement> {
+        let mut tries = Tries::new();
+        loop {
+            match self.session.prepare(cql.as_str()).await {
+                Ok(statement) => return Ok(statement),
+                Err(error) => tries.after(not_prepared("preparing a statement", error)).await?,
+            }
+        }
+    }
+
+    /// Asks for rows, as often as it takes.
+    pub(crate) async fn ask(
+        &self,
+        what: &str,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<QueryRowsResult> {
+        let mut tries = Tries::new();
+        loop {
+            let _permit = self.permit().await;
+            match self.session.execute_unpaged(statement, &values).await {
+                Ok(answer) => {
+                    return answer.into_rows_result().map_err(|error| not_understood(what, error));
+                }
+                Err(error) => tries.after(failure(what, error)).await?,
+            }
+        }
+    }
+
+    /// Carries out a statement under a time stamp of its own, as often as it takes.
+    pub(crate) async fn store(
+        &self,
+        what: &str,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<()> {
+        let mut tries = Tries::new();
+        loop {
+            let _permit = self.permit().await;
+            match self.session.execute_unpaged(statement, &values).await {
+                Ok(_) => return Ok(()),
+                Err(error) => tries.after(failure(what, error)).await?,
+            }
+        }
+    }
+
+    /// Carries out a batch of one partition under a time stamp of its own, as often as it takes.
+    pub(crate) async fn store_batch<V: SerializeRow>(
+        &self,
+        what: &str,
+        batch: &Batch,
+        values: &[V],
+    ) -> Result<()> {
+        let mut tries = Tries::new();
+        loop {
+            let _permit = self.permit().await;
+            match self.session.batch(batch, values).await {
+                Ok(_) => return Ok(()),
+                Err(error) => tries.after(failure(what, error)).await?,
+            }
+        }
+    }
+
+    /// Carries out one statement on a condition, once. Answers whether the condition held.
+    pub(crate) async fn decide(
+        &self,
+        what: &str,
+        statement: &PreparedStatement,
+        values: &[CqlValue],
+    ) -> std::result::Result<bool, Failure> {
+        let _permit = self.permit().await;
+        let answer = self.session.execute_unpaged(statement, values).await;
+        let answer = answer.map_err(|error| failure(what, error))?;
+        is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
+    }
+
+    /// The same for statements on conditions of one partition, carried out together.
+    pub(crate) async fn decide_batch(
+        &self,
+        what: &str,
+        batch: &Batch,
+        values: &[Vec<CqlValue>],
+    ) -> std::result::Result<bool, Failure> {
+        let _permit = self.permit().await;
+        let answer = self.session.batch(batch, values).await;
+        let answer = answer.map_err(|error| failure(what, error))?;
+        is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
+    }
+
+    async fn permit(&self) -> tokio::sync::SemaphorePermit<'_> {
+        self.in_flight.acquire().await.expect("the semaphore is never closed")
+    }
+}
+
+/// Reads the column that tells whether a condition held.
+fn is_applied(answer: Result<QueryRowsResult>) -> std::result::Result<bool, Failure> {
+    let read = || {
+        let answer = answer?;
+        let row: Row =
+            answer.first_row().map_err(|error| not_understood("a conditional write", error))?;
+        match row.columns.first() {
+            Some(Some(CqlValue::Boolean(is_applied))) => Ok(*is_applied),
+            other => Err(not_understood("a conditional write", format!("{other:?}"))),
+        }
+    };
+    read().map_err(Failure::InDoubt)
+}
+
+/// The rows of an answer, one after another.
+pub(crate) fn rows<'a, R: DeserializeRow<'a, 'a> + 'a>(
+    what: &'a str,
+    answer: &'a QueryRowsResult,
+) -> Result<impl Iterator<Item = Result<R>> + 'a> {
+    let rows = answer.rows::<R>().map_err(|error| not_understood(what, error))?;
+    Ok(rows.map(move |row| row.map_err(|error| not_understood(what, error))))
+}
+
+/// Waits longer from try to try.
+pub(crate) struct Tries {
+    count: u32,
+    start: Instant,
+}
+
+impl Tries {
+    pub(crate) fn new() -> Self {
+        Self { count: 0, start: Instant::now() }
+    }
+
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    /// The failure, if trying again is no use.
+    pub(crate) async fn after(&mut self, failure: Failure) -> Result<()> {
+        self.count += 1;
+        let error = failure.into_error();
+        if !error.is_retryable() || self.are_over() {
+            return Err(error);
+        }
+        self.pause().await;
+        Ok(())
+    }
+
+    /// Whether there are tries left, after a pause.
+    pub(crate) async fn go_on(&mut self) -> bool {
+        self.count += 1;
+        if self.are_over() {
+            return false;
+        }
+        self.pause().await;
+        true
+    }
+
+    fn are_over(&self) -> bool {
+        self.count >= ATTEMPTS || self.start.elapsed() >= PATIENCE
+    }
+
+    async fn pause(&self) {
+        let most_ms = 10 << self.count.min(7);
+        tokio::time::sleep(Duration::from_millis(most_ms / 2 + jitter() % (most_ms / 2))).await;
+    }
+}
+
+/// Some number, so that those who collided part.
+pub(crate) fn jitter() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}

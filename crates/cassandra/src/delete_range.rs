@@ -1,0 +1,96 @@
+//! Deleting ranges: one deletion a partition, under a stamp of its own, each in its turn.
+//!
+//! A whole space is emptied partition by partition too. To truncate its table would be faster, but
+//! needs every node, and may take away what is written meanwhile.
+
+use std::future::Future;
+
+use futures::stream::{self, StreamExt};
+use tonnage_engine::{Deadline, Ranges, Result, SpaceId};
+
+use crate::bucket::Bucket;
+use crate::extent::{Extent, Stretch};
+use crate::pages::partitions;
+use crate::store::OpenStore;
+use crate::table::{Table, Text};
+
+/// Deletions of one call under way at a time.
+const DELETIONS: usize = 64;
+
+impl OpenStore {
+    /// See [`tonnage_engine::Engine::delete_range`].
+    pub(crate) async fn delete_ranges(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        deadline: Deadline,
+    ) -> Result<()> {
+        deadline.check("its turn")?;
+        let table = self.table(space).await?;
+        let extents = self.extents(&table, ranges)?;
+        self.time.check()?;
+        all(extents.iter().map(|extent| self.delete(&table, extent, deadline)))
+            .await
+            .map_err(|error| self.explain(&table, error))
+    }
+
+    async fn delete(&self, table: &Table, extent: &Extent, deadline: Deadline) -> Result<()> {
+        match extent {
+            Extent::Nothing => Ok(()),
+            Extent::Within { bucket, start, end } => {
+                self.delete_within(table, *bucket, start, end.as_deref(), deadline).await
+            }
+            Extent::Ring(stretch) => self.delete_stretch(table, *stretch, deadline).await,
+        }
+    }
+
+    async fn delete_stretch(
+        &self,
+        table: &Table,
+        mut stretch: Stretch,
+        deadline: Deadline,
+    ) -> Result<()> {
+        loop {
+            let (found, rest) = partitions(self, table, stretch).await?;
+            let delete = |bucket| self.delete_within(table, bucket, &[], None, deadline);
+            all(found.into_iter().map(delete)).await?;
+            match rest {
+                Some(rest) => stretch = rest,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn delete_within(
+        &self,
+        table: &Table,
+        bucket: Bucket,
+        start: &[u8],
+        end: Option<&[u8]>,
+        deadline: Deadline,
+    ) -> Result<()> {
+        let what = "deleting a range";
+        let _turn = self.turns.take_by(table.id(), bucket, deadline).await?;
+        let stamp = self.time.stamp();
+        let p = &bucket.partition_key()[..];
+        match end {
+            Some(end) => {
+                let statement = table.statement(&self.cluster, Text::DeleteRange).await?;
+                self.cluster.store(what, statement, (stamp.0, p, start, end)).await?;
+            }
+            None => {
+                let statement = table.statement(&self.cluster, Text::DeleteRest).await?;
+                self.cluster.store(what, statement, (stamp.0, p, start)).await?;
+            }
+        }
+        self.time.pass(stamp).await;
+        Ok(())
+    }
+}
+
+/// Carries all of them out, so many at a time, whatever fails. A deletion that is given up half-way
+/// would leave its turn before it is settled. Answers the first error.
+async fn all(deletions: impl Iterator<Item = impl Future<Output = Result<()>>>) -> Result<()> {
+    let outcomes = stream::iter(deletions).buffer_unordered(DELETIONS);
+    outcomes.fold(Ok(()), |first, outcome| async { first.and(outcome) }).await
+}

@@ -1,0 +1,177 @@
+//! The contract over a cluster.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tonnage_engine::{
+    Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
+    LoadSession, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices,
+    SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport, WriteBatch, WriteOutcome,
+};
+
+use crate::address::Address;
+use crate::keeper::watch_clocks;
+use crate::load::ClusterLoad;
+use crate::store::OpenStore;
+
+/// An engine whose rows are in Apache Cassandra or ScyllaDB.
+pub struct CassandraEngine {
+    store: Arc<OpenStore>,
+}
+
+impl CassandraEngine {
+    /// Opens the store at an address, and makes it if the keyspace has none.
+    ///
+    /// # Errors
+    /// `Unavailable` when no node answers; `NotFound` for a keyspace that does not exist and is not
+    /// to be made; `Unsupported` for the store of a newer Tonnage.
+    pub fn open(address: &Address) -> Result<Self> {
+        Self::open_with_clock(address, Arc::new(SystemClock))
+    }
+
+    /// The same with a clock that decides what has expired.
+    ///
+    /// # Errors
+    /// As [`CassandraEngine::open`].
+    pub fn open_with_clock(address: &Address, clock: Arc<dyn Clock>) -> Result<Self> {
+        let store = OpenStore::open(address, clock)?;
+        watch_clocks(&store);
+        Ok(Self { store })
+    }
+}
+
+/// Opens the store at a URL: what a program hands to the library, so that it opens clusters too.
+///
+/// # Errors
+/// As [`CassandraEngine::open`], and `Invalid` for a URL that is no address; `NotFound` where there
+/// is no store and none is to be made.
+pub fn open_url(url: &str, create: bool, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
+    let address = Address { create_if_missing: create, ..Address::parse(url)? };
+    Ok(Arc::new(CassandraEngine::open_with_clock(&address, clock)?))
+}
+
+impl Engine for CassandraEngine {
+    fn capability(&self) -> &Capability {
+        &self.store.capability
+    }
+
+    /// A change of the schema that has begun is carried through: it takes a second or so.
+    fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
+        deadline.check("the cluster to make a table")?;
+        if shape.is_shard_prefixed() {
+            return Err(Error::unsupported(
+                "a store on a cluster has no indexes yet: look rows up by key, or read the whole table",
+            ));
+        }
+        self.store.background.wait(self.store.create_space(name, shape))
+    }
+
+    fn spaces(&self) -> Result<Vec<SpaceInfo>> {
+        self.store.background.wait(self.store.spaces())
+    }
+
+    fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+        deadline.check("the cluster to drop a table")?;
+        self.store.background.wait(self.store.drop_space(space))
+    }
+
+    /// There is one: which node has a row is the cluster's own business, and changes.
+    fn shard_of(&self, _shard_key: &[u8]) -> ShardId {
+        ShardId(0)
+    }
+
+    fn read_some(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        self.store.background.wait(self.store.read_keys(space, keys, options, rows))
+    }
+
+    fn scan(
+        &self,
+        space: SpaceId,
+        ranges: Ranges,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner>> {
+        self.store.open_scan(space, &ranges, options)
+    }
+
+    fn split(&self, space: SpaceId, parts: usize, _cuts: Cuts) -> Result<Vec<Part>> {
+        self.store.background.wait(self.store.split_space(space, parts))
+    }
+
+    fn scan_part(
+        &self,
+        space: SpaceId,
+        part: &Part,
+        options: ScanOptions,
+    ) -> Result<Box<dyn Scanner>> {
+        self.store.open_scan_of_part(space, part, options)
+    }
+
+    fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64> {
+        self.store.background.wait(self.store.estimate_rows(space, ranges))
+    }
+
+    /// Every durability is the same: a quorum of replicas has the write.
+    fn write_by(
+        &self,
+        batch: &WriteBatch,
+        _durability: Durability,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        self.store.background.wait(self.store.write_batch(batch, deadline))
+    }
+
+    fn write_many_by(
+        &self,
+        batches: &[WriteBatch],
+        _durability: Durability,
+        deadline: Deadline,
+    ) -> Vec<Result<WriteOutcome>> {
+        self.store.background.wait(self.store.write_batches(batches, deadline))
+    }
+
+    fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {
+        Ok(Box::new(ClusterLoad::open(Arc::clone(&self.store), options)?))
+    }
+
+    fn delete_range_by(
+        &self,
+        space: SpaceId,
+        ranges: &Ranges,
+        _durability: Durability,
+        deadline: Deadline,
+    ) -> Result<()> {
+        self.store.background.wait(self.store.delete_ranges(space, ranges, deadline))
+    }
+
+    /// A quorum has whatever was acknowledged. When a node's log reaches its disk is the node's own
+    /// setting, which the capability tells.
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<()> {
+        Err(Error::unsupported(
+            "a cluster compacts by itself, and cannot be waited for: use nodetool on its nodes",
+        ))
+    }
+
+    fn checkpoint(&self, _directory: &Path) -> Result<()> {
+        Err(Error::unsupported(
+            "a cluster cannot be copied to a directory: take snapshots with nodetool, or unload its tables",
+        ))
+    }
+
+    fn verify(&self) -> Result<VerifyReport> {
+        self.store.verify_all()
+    }
+
+    fn statistics(&self) -> Result<Statistics> {
+        self.store.background.wait(self.store.read_statistics())
+    }
+}

@@ -1,0 +1,23 @@
+//! Looks at the clocks of the nodes again and again, as long as the store is open.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use crate::store::OpenStore;
+
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// Begins to watch. Ends by itself when the store is closed.
+pub(crate) fn watch_clocks(store: &Arc<OpenStore>) {
+    let weak = Arc::downgrade(store);
+    store.background.handle().spawn(watch(weak));
+}
+
+async fn watch(store: Weak<OpenStore>) {
+    loop {
+        tokio::time::sleep(PERIOD).await;
+        let Some(store) = store.upgrade() else { return };
+        // Whoever needs the clocks meets the error: what was measured grows old.
+        let _ = store.time.measure(&store.cluster).await;
+    }
+}

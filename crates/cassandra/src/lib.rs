@@ -1,0 +1,46 @@
+//! The distributed engine of Tonnage: rows in Apache Cassandra or ScyllaDB.
+//!
+//! Each space is a table, `CREATE TABLE s_0000002a (p blob, c blob, h blob, d blob, PRIMARY KEY
+//! (p, c))`:
+//!
+//! - `p` is the number of a *bucket*, a hash of the shard key ([`bucket`]);
+//! - `c` is the whole key, so the rows of a shard key lie together in order;
+//! - `h` is version, expiry and what a writer left of itself ([`header`]); a row exists if and only
+//!   if it has an `h`;
+//! - `d` is the payload.
+//!
+//! Three rules make writes right:
+//!
+//! 1. Small writes are on a condition, always ([`write`]).
+//! 2. Loads and deletions of ranges are plain writes under a time stamp later than all before, and
+//!    earlier than every small write that begins afterwards ([`time`]).
+//! 3. Within a process, writers of a partition take turns ([`turns`]).
+
+mod address;
+mod blocking;
+mod bucket;
+mod catalog;
+mod cluster;
+mod delete_range;
+mod engine;
+mod error;
+mod estimate;
+mod extent;
+mod header;
+mod judge;
+mod keeper;
+mod limits;
+mod load;
+mod pages;
+mod read;
+mod scan;
+mod split;
+mod store;
+mod table;
+mod time;
+mod turns;
+mod upkeep;
+mod write;
+
+pub use address::Address;
+pub use engine::{CassandraEngine, open_url};

@@ -1,0 +1,153 @@
+//! Storing a chunk: entries of one partition.
+
+use std::ops::Range;
+
+use scylla::statement::batch::{Batch, BatchType};
+use tonnage_engine::{Deadline, OnExisting, Result};
+
+use crate::cluster::rows;
+use crate::header::{RowHeader, ttl_seconds};
+use crate::load::fate::Fate;
+use crate::load::generation::Generation;
+use crate::store::OpenStore;
+use crate::table::{Table, Text};
+use crate::time::Stamp;
+
+/// A row to store: time to live, header, payload, partition, key.
+type Row<'a> = (i32, [u8; 17], &'a [u8], [u8; 4], &'a [u8]);
+
+/// An entry that is stored, by its place in the generation, and the header that it gets.
+type Winner = (usize, RowHeader);
+
+impl OpenStore {
+    /// Stores a chunk of a generation. Answers what became of each of its entries.
+    pub(crate) async fn store_chunk(
+        &self,
+        generation: &Generation,
+        chunk: &Range<usize>,
+        on_existing: OnExisting,
+        deadline: Deadline,
+    ) -> Result<Vec<Fate>> {
+        let table = generation.table(chunk.start);
+        let bucket = generation.origin(chunk.start).bucket;
+        let mut turn = self.turns.take_by(table.id(), bucket, deadline).await?;
+        let oldest = chunk.clone().map(|at| generation.origin(at).version).min().unwrap_or(0);
+        let is_blind = on_existing == OnExisting::BlindReplace && *turn < oldest;
+        let stored = match is_blind {
+            true => vec![None; chunk.len()],
+            false => self.look_up_chunk(generation, chunk).await?,
+        };
+        let stamp = self.time.stamp();
+        let (fates, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
+        if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
+            *turn = (*turn).max(greatest);
+            self.send(generation, table, &winners, stamp).await?;
+            self.time.pass(stamp).await;
+        }
+        Ok(fates)
+    }
+
+    /// The rows stored under the keys of a chunk, side by side with its entries.
+    async fn look_up_chunk(
+        &self,
+        generation: &Generation,
+        chunk: &Range<usize>,
+    ) -> Result<Vec<Option<RowHeader>>> {
+        let what = "looking up what a load meets";
+        let table = generation.table(chunk.start);
+        let p = generation.origin(chunk.start).bucket.partition_key();
+        let statement = table.statement(&self.cluster, Text::RowsKeys).await?;
+        let mut keys: Vec<&[u8]> = chunk.clone().map(|at| generation.key(at)).collect();
+        keys.dedup();
+        let answer = self.cluster.ask(what, statement, (&p[..], &keys)).await?;
+        let mut stored = vec![None; chunk.len()];
+        let mut at = chunk.start;
+        for row in rows::<(&[u8], Option<&[u8]>)>(what, &answer)? {
+            let (key, Some(header)) = row? else { continue };
+            while at < chunk.end && generation.key(at) < key {
+                at += 1;
+            }
+            let header = RowHeader::read(header)?;
+            while at < chunk.end && generation.key(at) == key {
+                stored[at - chunk.start] = Some(header);
+                at += 1;
+            }
+        }
+        Ok(stored)
+    }
+
+    /// What becomes of the entries of a chunk, and the last one stored of each key.
+    fn decide_chunk(
+        &self,
+        generation: &Generation,
+        chunk: &Range<usize>,
+        stored: &[Option<RowHeader>],
+        on_existing: OnExisting,
+    ) -> (Vec<Fate>, Vec<Winner>) {
+        let now_ms = self.clock.now_ms();
+        let is_keeping = matches!(on_existing, OnExisting::Keep | OnExisting::Fail);
+        let mut fates = vec![Fate::Open; chunk.len()];
+        let mut winners: Vec<Winner> = Vec::with_capacity(chunk.len());
+        for (place, at) in chunk.clone().enumerate() {
+            let version = generation.origin(at).version;
+            let last = winners.last().copied();
+            let own = last.filter(|(last, _)| generation.key(*last) == generation.key(at));
+            let meets = own.map(|(_, header)| header).or(stored[place]);
+            let fate = Fate::of(version, meets, on_existing, now_ms);
+            fates[place] = fate;
+            if fate.is_stored() {
+                let later = meets.filter(|row| row.version > version);
+                let version = later.map_or(version, |row| {
+                    self.time.observe(row.version);
+                    self.time.version()
+                });
+                let header = RowHeader {
+                    version,
+                    is_conditional: is_keeping || later.is_some(),
+                    expires_at_ms: generation.expires_at_ms(at),
+                };
+                if own.is_some() {
+                    winners.pop();
+                }
+                winners.push((at, header));
+            }
+            if fate == Fate::Existed && on_existing == OnExisting::Fail {
+                break;
+            }
+        }
+        (fates, winners)
+    }
+
+    /// Sends the rows of a chunk as one batch under one time stamp.
+    async fn send(
+        &self,
+        generation: &Generation,
+        table: &Table,
+        winners: &[Winner],
+        stamp: Stamp,
+    ) -> Result<()> {
+        let what = "storing rows of a load";
+        let now_ms = self.clock.now_ms();
+        let row = |(at, header): &Winner| -> Row<'_> {
+            (
+                ttl_seconds(header.expires_at_ms, now_ms),
+                header.to_bytes(),
+                generation.value(*at),
+                generation.origin(*at).bucket.partition_key(),
+                generation.key(*at),
+            )
+        };
+        let values: Vec<Row<'_>> = winners.iter().map(row).collect();
+        let statement = table.statement(&self.cluster, Text::Load).await?;
+        if let [only] = &values[..] {
+            let mut statement = statement.clone();
+            statement.set_timestamp(Some(stamp.0));
+            return self.cluster.store(what, &statement, only).await;
+        }
+        let mut batch = Batch::new(BatchType::Unlogged);
+        batch.set_timestamp(Some(stamp.0));
+        batch.set_is_idempotent(true);
+        values.iter().for_each(|_| batch.append_statement(statement.clone()));
+        self.cluster.store_batch(what, &batch, &values).await
+    }
+}

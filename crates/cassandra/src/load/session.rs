@@ -1,0 +1,209 @@
+//! The session: entries come in, generations go out.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{Mutex, MutexGuard};
+use tokio::task::JoinSet;
+use tonnage_engine::{
+    Deadline, Entries, Error, ErrorKind, LoadOptions, LoadSession, OnExisting, Result, SpaceId,
+};
+
+use crate::blocking::by;
+use crate::load::fate::Fate;
+use crate::load::generation::{Buffer, Generation, Origin};
+use crate::store::OpenStore;
+use crate::table::Table;
+
+/// Chunks of a session under way at a time.
+const CHUNKS: usize = 96;
+
+/// A load under way.
+pub(crate) struct ClusterLoad {
+    store: Arc<OpenStore>,
+    options: LoadOptions,
+    pending_bytes: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct State {
+    buffer: Buffer,
+    /// What stopped the load, once something did.
+    stopped: Option<(ErrorKind, String)>,
+}
+
+impl ClusterLoad {
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// `Unavailable` when the clocks of the nodes are too far apart for stamps.
+    pub(crate) fn open(store: Arc<OpenStore>, options: LoadOptions) -> Result<Self> {
+        store.time.check()?;
+        let state = State { buffer: Buffer::default(), stopped: None };
+        Ok(Self { store, options, pending_bytes: AtomicU64::new(0), state: Mutex::new(state) })
+    }
+
+    /// Waits for the turn of a call, as long as the load goes on.
+    fn state(&self, deadline: Deadline) -> Result<MutexGuard<'_, State>> {
+        let state = async { Ok(self.state.lock().await) };
+        let state = self.store.background.wait(by(deadline, "another call to the load", state))?;
+        match &state.stopped {
+            Some((kind, message)) => Err(Error::new(*kind, message.clone())),
+            None => Ok(state),
+        }
+    }
+
+    fn check(&self, table: &Table, entries: &Entries) -> Result<()> {
+        entries.check()?;
+        let most = &self.store.capability;
+        for index in 0..entries.len() {
+            table
+                .shard_key_len(entries.key(index), most.key_bytes_max)
+                .and_then(|_| table.check_value(entries.value(index), most.value_bytes_max))
+                .map_err(|error| error.at(format_args!("entry {}", entries.position(index))))?;
+        }
+        Ok(())
+    }
+
+    /// Stores the buffer, and remembers an error as what stopped the load.
+    fn store_buffer(&self, state: &mut State, deadline: Deadline) -> Result<()> {
+        let buffer = std::mem::take(&mut state.buffer);
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        // What remains if the observer panics.
+        let panicked = "the load ended in a panic of its observer: start it anew";
+        state.stopped = Some((ErrorKind::Internal, panicked.to_owned()));
+        let stored = self.store_generation(&Arc::new(Generation::of(buffer)), deadline);
+        state.stopped =
+            stored.as_ref().err().map(|error| (error.kind(), error.message().to_owned()));
+        stored
+    }
+
+    /// Stores a generation, so many chunks at a time. They go on by themselves while the observer
+    /// is told of others.
+    fn store_generation(&self, generation: &Arc<Generation>, deadline: Deadline) -> Result<()> {
+        self.store.time.check()?;
+        let background = &self.store.background;
+        let mut waiting = generation.chunks().into_iter();
+        let mut tasks = Tasks(JoinSet::new());
+        loop {
+            deadline.check("the load to store what was pushed")?;
+            while tasks.0.len() < CHUNKS
+                && let Some(chunk) = waiting.next()
+            {
+                let (store, generation) = (Arc::clone(&self.store), Arc::clone(generation));
+                let on_existing = self.options.on_existing;
+                let task = async move {
+                    let stored = store.store_chunk(&generation, &chunk, on_existing, deadline);
+                    let fates = stored.await;
+                    (chunk, fates)
+                };
+                tasks.0.spawn_on(task, background.handle());
+            }
+            let Some(stored) = background.wait(tasks.0.join_next()) else { return Ok(()) };
+            let (chunk, fates) = stored.map_err(|error| {
+                Error::internal("a task of a load failed: report it").with_source(error)
+            })?;
+            let table = generation.table(chunk.start);
+            let fates = fates.map_err(|error| self.store.explain(table, error))?;
+            self.report(generation, chunk, &fates)?;
+        }
+    }
+
+    /// Tells the observer what became of a chunk.
+    fn report(&self, generation: &Generation, chunk: Range<usize>, fates: &[Fate]) -> Result<()> {
+        let (observer, on_existing) = (&self.options.observer, self.options.on_existing);
+        let tells_new = on_existing != OnExisting::BlindReplace;
+        for run in generation.runs_stored(&chunk, fates) {
+            observer.stored(if tells_new { run } else { run.without_replaced() });
+        }
+        for (at, _) in chunk.zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
+            let (stream, position) = (generation.origin(at).stream, generation.position(at));
+            let space = generation.table(at).id();
+            observer.existed(stream, position, space, generation.key(at))?;
+            if on_existing == OnExisting::Fail {
+                return Err(exists(stream, position));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Chunks under way. Where the load ends early they go on to their ends: one that is given up
+/// half-way would leave its turn before it is settled.
+struct Tasks(JoinSet<(Range<usize>, Result<Vec<Fate>>)>);
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.detach_all();
+    }
+}
+
+impl ClusterLoad {
+    fn take(
+        &self,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        deadline: Deadline,
+    ) -> Result<()> {
+        deadline.check("its turn")?;
+        let table = self.store.background.wait(self.store.table(space))?;
+        self.check(&table, entries)?;
+        let mut state = self.state(deadline)?;
+        self.pending_bytes.fetch_add(entries.bytes() as u64, Ordering::Relaxed);
+        // Taken under the lock, so that later pushes have greater ones.
+        let version = self.store.time.version();
+        let shape = &table.info().shape;
+        for index in 0..entries.len() {
+            let key = entries.key(index);
+            let bucket = self.store.bucket(&key[..shape.shard_key_len(key)?]);
+            let place = state.buffer.table(&table);
+            state.buffer.push(Origin { table: place, stream, bucket, version }, entries, index);
+            if state.buffer.memory_bytes() >= self.options.memory_bytes_max {
+                self.store_buffer(&mut state, deadline)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn store_all(&self, deadline: Deadline) -> Result<()> {
+        let mut state = self.state(deadline)?;
+        deadline.check("its turn")?;
+        self.pending_bytes.store(0, Ordering::Relaxed);
+        self.store_buffer(&mut state, deadline)
+    }
+}
+
+impl LoadSession for ClusterLoad {
+    fn push_by(
+        &self,
+        space: SpaceId,
+        stream: u32,
+        entries: &Entries,
+        deadline: Deadline,
+    ) -> Result<()> {
+        self.take(space, stream, entries, deadline)
+    }
+
+    fn pending_bytes(&self) -> u64 {
+        self.pending_bytes.load(Ordering::Relaxed)
+    }
+
+    fn flush_by(&self, deadline: Deadline) -> Result<()> {
+        self.store_all(deadline)
+    }
+
+    fn finish_by(self: Box<Self>, deadline: Deadline) -> Result<()> {
+        self.store_all(deadline)
+    }
+}
+
+#[cold]
+fn exists(stream: u32, position: u64) -> Error {
+    Error::conflict(format!(
+        "entry {position} of stream {stream} exists: the load stops; choose to keep or to replace existing rows to load it"
+    ))
+}

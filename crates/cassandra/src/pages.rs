@@ -1,0 +1,296 @@
+//! Reading an extent page by page.
+//!
+//! No request depends on an earlier one but for a key: each page names the key that it goes on
+//! behind. So a scan may be closed and go on anywhere.
+//!
+//! - Within a partition pages follow each other by key.
+//! - Along the ring, a page holds rows of several partitions. If it is full, its last partition
+//!   may be cut: the next page is the rest of that partition, and the ring goes on behind it.
+//! - Cassandra gives no rows of several partitions backwards. So a scan backwards learns which
+//!   partitions there are, and reads one after another.
+
+use std::collections::VecDeque;
+
+use scylla::response::query_result::QueryRowsResult;
+use tonnage_engine::range::append_successor;
+use tonnage_engine::{Direction, Projection, Result, Rows};
+
+use crate::bucket::Bucket;
+use crate::cluster::rows;
+use crate::extent::{Extent, Stretch};
+use crate::header::RowHeader;
+use crate::store::OpenStore;
+use crate::table::{Table, Text};
+
+const WHAT: &str = "reading rows in order";
+
+/// About how many bytes a page holds.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// The rows of the first page, and of any.
+const PAGE_ROWS_FIRST: usize = 128;
+const PAGE_ROWS_MAX: usize = 5_000;
+
+/// Keys that are read to learn of partitions.
+const PARTITION_KEYS: usize = 500;
+
+/// What is read next.
+#[derive(Clone, Debug)]
+enum Next {
+    /// A range of a partition, and what of the ring comes behind it.
+    Within {
+        bucket: Bucket,
+        start: Vec<u8>,
+        end: Option<Vec<u8>>,
+        then: Option<Stretch>,
+    },
+    Ring(Stretch),
+    Nothing,
+}
+
+/// The pages of an extent.
+pub(crate) struct Pages {
+    next: Next,
+    is_reverse: bool,
+    projection: Projection,
+    /// Partitions that a scan backwards has still to read.
+    partitions: VecDeque<Bucket>,
+    page_rows: usize,
+}
+
+impl Pages {
+    /// The pages of an extent from its start.
+    pub(crate) fn of(extent: &Extent, direction: Direction, projection: Projection) -> Self {
+        let next = match extent.clone() {
+            Extent::Nothing => Next::Nothing,
+            Extent::Within { bucket, start, end } => {
+                Next::Within { bucket, start, end, then: None }
+            }
+            Extent::Ring(stretch) => Next::Ring(stretch),
+        };
+        let is_reverse = direction == Direction::Reverse;
+        let partitions = VecDeque::new();
+        Self { next, is_reverse, projection, partitions, page_rows: PAGE_ROWS_FIRST }
+    }
+
+    /// The pages behind a key of an extent, or behind all keys that begin with it.
+    pub(crate) fn behind(
+        extent: &Extent,
+        bucket: Bucket,
+        key: &[u8],
+        is_prefix: bool,
+        direction: Direction,
+        projection: Projection,
+    ) -> Self {
+        let mut pages = Self::of(extent, direction, projection);
+        let (first, last, then) = match extent {
+            Extent::Within { start, end, .. } => (start.clone(), end.clone(), None),
+            Extent::Ring(stretch) => {
+                (Vec::new(), None, Some(Stretch { after: bucket.token(), ..*stretch }))
+            }
+            Extent::Nothing => return pages,
+        };
+        let is_empty = !pages.is_reverse && is_prefix && key.iter().all(|byte| *byte == 0xFF);
+        pages.next = match (pages.is_reverse, is_empty) {
+            (true, _) => Next::Within { bucket, start: first, end: Some(key.to_vec()), then },
+            (false, true) => then.map_or(Next::Nothing, Next::Ring),
+            (false, false) => {
+                Next::Within { bucket, start: behind(key, is_prefix), end: last, then }
+            }
+        };
+        pages
+    }
+
+    /// Leaves out the rest of a shard key, whose rows were read last.
+    pub(crate) fn jump_over(&mut self, of: Bucket, shard_key: &[u8]) {
+        let Next::Within { bucket, start, end, then } = &mut self.next else { return };
+        if *bucket != of {
+            return;
+        }
+        if self.is_reverse {
+            *end = Some(shard_key.to_vec());
+            return;
+        }
+        *start = behind(shard_key, true);
+        if start.is_empty() {
+            self.next = then.map_or(Next::Nothing, Next::Ring);
+        }
+    }
+
+    /// Whether there is nothing left to read.
+    pub(crate) fn are_over(&self) -> bool {
+        matches!(self.next, Next::Nothing) && self.partitions.is_empty()
+    }
+
+    /// Reads the next page, of about so many rows at most. It may be empty though there are more.
+    pub(crate) async fn read(
+        &mut self,
+        store: &OpenStore,
+        table: &Table,
+        rows_max: usize,
+        page: &mut Rows,
+    ) -> Result<()> {
+        page.clear();
+        let by_bytes = (PAGE_BYTES / table.row_bytes()).max(1);
+        let limit = self.page_rows.min(by_bytes).min(rows_max).clamp(1, PAGE_ROWS_MAX);
+        self.page_rows = (self.page_rows * 4).min(PAGE_ROWS_MAX);
+        match self.next.clone() {
+            Next::Nothing => {
+                if let Some(bucket) = self.partitions.pop_front() {
+                    self.next = Next::Within { bucket, start: Vec::new(), end: None, then: None };
+                }
+                Ok(())
+            }
+            Next::Within { bucket, start, end, then } => {
+                self.read_within(store, table, limit, page, bucket, start, end, then).await
+            }
+            Next::Ring(stretch) if self.is_reverse => {
+                self.read_partitions(store, table, stretch).await
+            }
+            Next::Ring(stretch) => self.read_ring(store, table, limit, page, stretch).await,
+        }?;
+        table.learn(page.len(), page.bytes());
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of what is read next")]
+    async fn read_within(
+        &mut self,
+        store: &OpenStore,
+        table: &Table,
+        limit: usize,
+        page: &mut Rows,
+        bucket: Bucket,
+        start: Vec<u8>,
+        end: Option<Vec<u8>>,
+        then: Option<Stretch>,
+    ) -> Result<()> {
+        let text = match (self.is_reverse, end.is_some()) {
+            (false, true) => Text::Range,
+            (false, false) => Text::Rest,
+            (true, true) => Text::RangeBack,
+            (true, false) => Text::RestBack,
+        };
+        let statement = table.statement(&store.cluster, text.with(self.projection)).await?;
+        let (p, count) = (&bucket.partition_key()[..], limit as i32);
+        let answer = match &end {
+            Some(end) => store.cluster.ask(WHAT, statement, (p, &start, end, count)).await?,
+            None => store.cluster.ask(WHAT, statement, (p, &start, count)).await?,
+        };
+        let read = take(&answer, self.projection, page)?;
+        let is_full = read == limit;
+        self.next = match (page.keys.last().filter(|_| is_full), self.is_reverse) {
+            (Some(last), false) => Next::Within { bucket, start: behind(last, false), end, then },
+            (Some(last), true) => Next::Within { bucket, start, end: Some(last.to_vec()), then },
+            (None, _) => then.map_or(Next::Nothing, Next::Ring),
+        };
+        Ok(())
+    }
+
+    async fn read_ring(
+        &mut self,
+        store: &OpenStore,
+        table: &Table,
+        limit: usize,
+        page: &mut Rows,
+        stretch: Stretch,
+    ) -> Result<()> {
+        let statement = table.statement(&store.cluster, Text::Ring.with(self.projection)).await?;
+        let bounds = (stretch.after, stretch.last, limit as i32);
+        let answer = store.cluster.ask(WHAT, statement, bounds).await?;
+        let read = take(&answer, self.projection, page)?;
+        self.next = match page.keys.last().filter(|_| read == limit) {
+            None => Next::Nothing,
+            Some(last) => {
+                let len = table.info().shape.shard_key_len(last)?;
+                let bucket = store.bucket(&last[..len]);
+                let then = Some(Stretch { after: bucket.token(), ..stretch });
+                Next::Within { bucket, start: behind(last, false), end: None, then }
+            }
+        };
+        Ok(())
+    }
+
+    async fn read_partitions(
+        &mut self,
+        store: &OpenStore,
+        table: &Table,
+        stretch: Stretch,
+    ) -> Result<()> {
+        if let Some(bucket) = self.partitions.pop_front() {
+            let then = Some(stretch);
+            self.next = Next::Within { bucket, start: Vec::new(), end: None, then };
+            return Ok(());
+        }
+        let (found, rest) = partitions(store, table, stretch).await?;
+        self.next = rest.map_or(Next::Nothing, Next::Ring);
+        self.partitions = found.into();
+        Ok(())
+    }
+}
+
+/// The first partitions of a stretch of the ring, and what is left of it.
+///
+/// Cassandra can list partitions (DISTINCT, PER PARTITION LIMIT). But a node of version 5.0.5 gives
+/// no answer where a file of the table holds a range deletion: it does not close a partition that it
+/// leaves early. So a few keys are read, and the rest of the last one's partition is left out.
+pub(crate) async fn partitions(
+    store: &OpenStore,
+    table: &Table,
+    stretch: Stretch,
+) -> Result<(Vec<Bucket>, Option<Stretch>)> {
+    let statement = table.statement(&store.cluster, Text::RingKeys).await?;
+    let bounds = (stretch.after, stretch.last, PARTITION_KEYS as i32);
+    let answer = store.cluster.ask("the partitions of a space", statement, bounds).await?;
+    let mut page = Rows::new();
+    let read = take(&answer, Projection::KeysOnly, &mut page)?;
+    let mut found: Vec<Bucket> = Vec::new();
+    for key in page.keys.iter() {
+        let bucket = store.bucket(&key[..table.info().shape.shard_key_len(key)?]);
+        if found.last() != Some(&bucket) {
+            found.push(bucket);
+        }
+    }
+    let last = found.last().filter(|_| read == PARTITION_KEYS);
+    let rest = last.map(|last| Stretch { after: last.token(), ..stretch });
+    Ok((found, rest))
+}
+
+/// The least key behind a key, or behind all that begin with it.
+fn behind(key: &[u8], is_prefix: bool) -> Vec<u8> {
+    let mut start = Vec::with_capacity(key.len() + 1);
+    match is_prefix {
+        true => append_successor(key, &mut start),
+        false => {
+            start.extend_from_slice(key);
+            start.push(0);
+        }
+    }
+    start
+}
+
+/// Takes the rows of an answer, expired ones too. Answers how many there were.
+fn take(answer: &QueryRowsResult, projection: Projection, page: &mut Rows) -> Result<usize> {
+    let mut count = 0;
+    let mut put = |key: &[u8], header: Option<&[u8]>, value: Option<&[u8]>| -> Result<()> {
+        count += 1;
+        let header = RowHeader::read(header.unwrap_or_default())?;
+        page.push(key, value.unwrap_or_default(), header.version, header.expires_at_ms, 0);
+        Ok(())
+    };
+    match projection {
+        Projection::KeysAndValues => {
+            for row in rows::<(&[u8], Option<&[u8]>, Option<&[u8]>)>(WHAT, answer)? {
+                let (key, header, value) = row?;
+                put(key, header, value)?;
+            }
+        }
+        Projection::KeysOnly => {
+            for row in rows::<(&[u8], Option<&[u8]>)>(WHAT, answer)? {
+                let (key, header) = row?;
+                put(key, header, None)?;
+            }
+        }
+    }
+    Ok(count)
+}

@@ -1,0 +1,217 @@
+//! Looking up keys.
+//!
+//! 1. The keys are sorted by partition. One request asks for all of a partition at once, so rows
+//!    under one shard key are seen at one moment.
+//! 2. What was found is put into the order of the keys that were asked for.
+//! 3. Where the bytes are bounded, as many keys are asked for as should fit, by the mean of rows
+//!    seen before. The read goes on only while the keys are of partitions that it has not seen.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use scylla::response::query_result::QueryRowsResult;
+use tonnage_engine::{Projection, ReadOptions, Result, Rows, Slices, SpaceId};
+
+use crate::blocking::by;
+use crate::bucket::Bucket;
+use crate::cluster::rows;
+use crate::header::RowHeader;
+use crate::store::OpenStore;
+use crate::table::{Table, Text};
+
+const WHAT: &str = "looking up rows";
+
+/// Requests of one read under way at a time.
+const REQUESTS: usize = 64;
+
+/// The fewest and the most keys of a bounded read that are asked for together.
+const KEYS_MIN: usize = 512;
+const KEYS_MAX: usize = 8_192;
+
+/// What a few keys may bring at most, as far as rows before tell.
+const FEW_BYTES: usize = 32 << 20;
+
+/// No row was found under a key.
+const NOTHING: u32 = u32::MAX;
+
+/// Rows in the order in which they were found.
+#[derive(Default)]
+struct Found {
+    headers: Vec<RowHeader>,
+    values: Slices,
+}
+
+impl OpenStore {
+    /// See [`tonnage_engine::Engine::read_some`].
+    pub(crate) async fn read_keys(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        rows.clear();
+        let found = self.read_in_time(space, keys, options, rows).await;
+        if found.is_err() {
+            rows.clear();
+        }
+        found
+    }
+
+    async fn read_in_time(
+        &self,
+        space: SpaceId,
+        keys: &Slices,
+        options: &ReadOptions,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        let table = by(options.deadline, "a space", self.table(space)).await?;
+        let wanted = options.keys.clone();
+        let mut buckets = Vec::with_capacity(wanted.len());
+        for index in wanted.clone() {
+            let key = keys.get(index);
+            let len = table.shard_key_len(key, self.capability.key_bytes_max)?;
+            buckets.push(self.bucket(&key[..len]));
+        }
+        let mut seen: HashSet<Bucket> = HashSet::new();
+        let mut first = wanted.start;
+        while first < wanted.end {
+            let last = first + window(&table, options.bytes_max, wanted.end - first);
+            let of_window = &buckets[first - wanted.start..last - wanted.start];
+            if of_window.iter().any(|bucket| seen.contains(bucket)) {
+                break;
+            }
+            let order = order(keys, first, of_window);
+            let lookup = self.look_up(&table, keys, &order, options.projection);
+            let (places, found) = by(options.deadline, WHAT, lookup)
+                .await
+                .map_err(|error| self.explain(&table, error))?;
+            if let Some(full) = self.give(keys, first..last, options, &places, &found, rows) {
+                return Ok(full - wanted.start);
+            }
+            if last < wanted.end {
+                seen.extend(of_window);
+            }
+            first = last;
+        }
+        Ok(first - wanted.start)
+    }
+
+    /// Gives what was found, in the order of the keys. Answers the key whose row is one too many.
+    fn give(
+        &self,
+        keys: &Slices,
+        window: Range<usize>,
+        options: &ReadOptions,
+        places: &[u32],
+        found: &Found,
+        rows: &mut Rows,
+    ) -> Option<usize> {
+        let now_ms = self.clock.now_ms();
+        for (index, place) in window.zip(places) {
+            if *place == NOTHING {
+                continue;
+            }
+            let (header, value) =
+                (found.headers[*place as usize], found.values.get(*place as usize));
+            if !header.is_live(now_ms) {
+                continue;
+            }
+            let key = keys.get(index);
+            if options.is_full(rows.bytes(), key.len() + value.len()) {
+                return Some(index);
+            }
+            rows.push(key, value, header.version, header.expires_at_ms, index as u32);
+        }
+        None
+    }
+
+    /// Looks keys up, partition by partition. Answers the place of each key's row in what was
+    /// found, from the least key on.
+    async fn look_up(
+        &self,
+        table: &Table,
+        keys: &Slices,
+        order: &[(Bucket, usize)],
+        projection: Projection,
+    ) -> Result<(Vec<u32>, Found)> {
+        let statement = table.statement(&self.cluster, Text::Rows.with(projection)).await?;
+        let of_partitions = order.chunk_by(|left, right| left.0 == right.0);
+        let asked = of_partitions.map(|of_partition| async move {
+            let mut wanted: Vec<&[u8]> =
+                of_partition.iter().map(|(_, index)| keys.get(*index)).collect();
+            wanted.dedup();
+            let p = of_partition[0].0.partition_key();
+            let answer = self.cluster.ask(WHAT, statement, (&p[..], wanted)).await?;
+            Ok::<_, tonnage_engine::Error>((of_partition, answer))
+        });
+        let first = order.iter().map(|(_, index)| *index).min().unwrap_or(0);
+        let mut places = vec![NOTHING; order.len()];
+        let mut found = Found::default();
+        let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
+        while let Some((of_partition, answer)) = answers.try_next().await? {
+            take(&answer, keys, of_partition, projection, first, &mut places, &mut found)?;
+        }
+        table.learn(found.headers.len(), found.values.bytes() + keys.bytes() / keys.len().max(1));
+        Ok((places, found))
+    }
+}
+
+/// How many keys to ask for together.
+fn window(table: &Table, bytes_max: usize, left: usize) -> usize {
+    if bytes_max == usize::MAX {
+        return left;
+    }
+    let row_bytes = table.row_bytes();
+    let least = KEYS_MIN.min(FEW_BYTES / row_bytes).max(1);
+    (bytes_max / row_bytes).clamp(least, KEYS_MAX.max(least)).min(left)
+}
+
+/// The keys of a window by partition, then by key.
+fn order(keys: &Slices, first: usize, buckets: &[Bucket]) -> Vec<(Bucket, usize)> {
+    let mut order: Vec<(Bucket, usize)> = buckets.iter().copied().zip(first..).collect();
+    order.sort_unstable_by(|left, right| {
+        left.0.cmp(&right.0).then_with(|| keys.get(left.1).cmp(keys.get(right.1)))
+    });
+    order
+}
+
+/// Takes the rows of a partition, which come in the order of its keys.
+fn take(
+    answer: &QueryRowsResult,
+    keys: &Slices,
+    of_partition: &[(Bucket, usize)],
+    projection: Projection,
+    first: usize,
+    places: &mut [u32],
+    found: &mut Found,
+) -> Result<()> {
+    let mut wanted = of_partition.iter().peekable();
+    let mut put = |key: &[u8], header: Option<&[u8]>, value: Option<&[u8]>| -> Result<()> {
+        let Some(header) = header else { return Ok(()) };
+        let place = found.headers.len() as u32;
+        found.headers.push(RowHeader::read(header)?);
+        found.values.push(value.unwrap_or_default());
+        while wanted.next_if(|(_, index)| keys.get(*index) < key).is_some() {}
+        while let Some((_, index)) = wanted.next_if(|(_, index)| keys.get(*index) == key) {
+            places[index - first] = place;
+        }
+        Ok(())
+    };
+    match projection {
+        Projection::KeysAndValues => {
+            for row in rows::<(&[u8], Option<&[u8]>, Option<&[u8]>)>(WHAT, answer)? {
+                let (key, header, value) = row?;
+                put(key, header, value)?;
+            }
+        }
+        Projection::KeysOnly => {
+            for row in rows::<(&[u8], Option<&[u8]>)>(WHAT, answer)? {
+                let (key, header) = row?;
+                put(key, header, None)?;
+            }
+        }
+    }
+    Ok(())
+}

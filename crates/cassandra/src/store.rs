@@ -1,0 +1,133 @@
+//! What the engine, its scans and its loads share: an open store.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tonnage_engine::{Capability, Clock, Error, ErrorKind, KeyShape, Result, SpaceId, SpaceInfo};
+
+use crate::address::Address;
+use crate::blocking::Background;
+use crate::bucket::Bucket;
+use crate::catalog::Catalog;
+use crate::cluster::Cluster;
+use crate::limits::capability;
+use crate::table::Table;
+use crate::time::ClusterTime;
+use crate::turns::Turns;
+
+/// An open store.
+pub(crate) struct OpenStore {
+    pub(crate) cluster: Cluster,
+    pub(crate) capability: Capability,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) time: ClusterTime,
+    pub(crate) turns: Turns,
+    catalog: Catalog,
+    buckets: u32,
+    tables: RwLock<HashMap<SpaceId, Arc<Table>>>,
+    hosts: String,
+    /// The last to go: connections live on it.
+    pub(crate) background: Background,
+}
+
+impl OpenStore {
+    pub(crate) fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Arc<Self>> {
+        let background = Background::start()?;
+        let (cluster, catalog, buckets, time, capability) = background.wait(async {
+            let cluster = Cluster::connect(address).await?;
+            let catalog = Catalog::open(&cluster, address).await?;
+            let buckets = catalog.buckets(&cluster, address.buckets).await?;
+            let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
+            time.measure(&cluster).await?;
+            let capability = capability(&cluster).await?;
+            Ok::<_, Error>((cluster, catalog, buckets, time, capability))
+        })?;
+        Ok(Arc::new(Self {
+            cluster,
+            capability,
+            clock,
+            time,
+            turns: Turns::new(),
+            catalog,
+            buckets,
+            tables: RwLock::default(),
+            hosts: address.hosts.join(","),
+            background,
+        }))
+    }
+
+    /// The nodes that the store was opened with.
+    pub(crate) fn hosts(&self) -> &str {
+        &self.hosts
+    }
+
+    /// The partition of a shard key.
+    #[inline]
+    pub(crate) fn bucket(&self, shard_key: &[u8]) -> Bucket {
+        Bucket::of(shard_key, self.buckets)
+    }
+
+    /// The table of a space.
+    ///
+    /// # Errors
+    /// `NotFound` for a space that does not exist.
+    pub(crate) async fn table(&self, space: SpaceId) -> Result<Arc<Table>> {
+        if let Some(table) = self.known(space) {
+            return Ok(table);
+        }
+        let spaces = self.catalog.spaces(&self.cluster).await?;
+        let info = spaces.into_iter().find(|info| info.id == space);
+        let table = Table::new(self.cluster.keyspace(), info.ok_or_else(|| no_such_space(space))?);
+        Ok(self.remember(table))
+    }
+
+    fn known(&self, space: SpaceId) -> Option<Arc<Table>> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        tables.get(&space).cloned()
+    }
+
+    fn remember(&self, table: Table) -> Arc<Table> {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(tables.entry(table.id()).or_insert_with(|| Arc::new(table)))
+    }
+
+    fn forget(&self, space: SpaceId) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        tables.remove(&space);
+    }
+
+    /// The error of a request to a table. A table that is gone was dropped by somebody.
+    pub(crate) fn explain(&self, table: &Table, error: Error) -> Error {
+        if error.kind() != ErrorKind::NotFound {
+            return error.at(table.place());
+        }
+        self.forget(table.id());
+        no_such_space(table.id())
+    }
+
+    pub(crate) async fn spaces(&self) -> Result<Vec<SpaceInfo>> {
+        self.catalog.spaces(&self.cluster).await
+    }
+
+    pub(crate) async fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
+        let info = self.catalog.create(&self.cluster, name, shape).await?;
+        let id = info.id;
+        self.remember(Table::new(self.cluster.keyspace(), info));
+        Ok(id)
+    }
+
+    pub(crate) async fn drop_space(&self, space: SpaceId) -> Result<()> {
+        let spaces = self.catalog.spaces(&self.cluster).await?;
+        let info = spaces.into_iter().find(|info| info.id == space);
+        self.forget(space);
+        self.catalog.remove(&self.cluster, &info.ok_or_else(|| no_such_space(space))?).await
+    }
+}
+
+#[cold]
+pub(crate) fn no_such_space(space: SpaceId) -> Error {
+    Error::not_found(format!(
+        "there is no space with the number {}: it was dropped, or is of another store",
+        space.0
+    ))
+}

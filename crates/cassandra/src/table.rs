@@ -1,0 +1,235 @@
+//! A space as a table of Cassandra, with its statements.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use scylla::statement::prepared::PreparedStatement;
+use tokio::sync::OnceCell;
+use tonnage_engine::{Error, Projection, Result, SpaceId, SpaceInfo};
+
+use crate::cluster::Cluster;
+
+/// The statements on a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Text {
+    /// Rows of a partition by key: `p, [c]`.
+    Rows,
+    /// The same without payloads.
+    RowsKeys,
+    /// The same, with the time stamps of their headers.
+    Judged,
+    /// A range of a partition: `p, c, c, limit`.
+    Range,
+    RangeKeys,
+    /// A range to the end of a partition: `p, c, limit`.
+    Rest,
+    RestKeys,
+    /// The same backwards.
+    RangeBack,
+    RangeBackKeys,
+    RestBack,
+    RestBackKeys,
+    /// All rows of a stretch of the ring: `token, token, limit`.
+    Ring,
+    RingKeys,
+    /// How many rows a range of a partition has: `p, c, c`.
+    Count,
+    CountRest,
+    /// On condition that there is no row: `ttl, h, d, p, c`.
+    PutNew,
+    /// On condition of the header: `ttl, h, d, p, c, h`.
+    PutOver,
+    /// On condition that there is no row: `p, c`.
+    DeleteNone,
+    /// On condition of the header: `p, c, h`.
+    DeleteOver,
+    /// Under a time stamp of its own: `ttl, h, d, p, c`.
+    Load,
+    /// `stamp, p, c, c`.
+    DeleteRange,
+    /// `stamp, p, c`.
+    DeleteRest,
+}
+
+const TEXTS: usize = Text::DeleteRest as usize + 1;
+
+impl Text {
+    fn cql(self, table: &str) -> String {
+        const ALL: &str = "c, h, d";
+        const KEYS: &str = "c, h";
+        let within = |columns: &str, condition: &str, order: &str| {
+            format!("SELECT {columns} FROM {table} WHERE p = ? AND {condition}{order} LIMIT ?")
+        };
+        let ring = |columns: &str| {
+            format!("SELECT {columns} FROM {table} WHERE token(p) > ? AND token(p) <= ? LIMIT ?")
+        };
+        let keys = |columns: &str| format!("SELECT {columns} FROM {table} WHERE p = ? AND c IN ?");
+        let put = format!("UPDATE {table} USING TTL ? SET h = ?, d = ? WHERE p = ? AND c = ?");
+        let (range, rest, back) = ("c >= ? AND c < ?", "c >= ?", " ORDER BY c DESC");
+        match self {
+            Text::Rows => keys(ALL),
+            Text::RowsKeys => keys(KEYS),
+            Text::Judged => keys("c, h, writetime(h)"),
+            Text::Range => within(ALL, range, ""),
+            Text::RangeKeys => within(KEYS, range, ""),
+            Text::Rest => within(ALL, rest, ""),
+            Text::RestKeys => within(KEYS, rest, ""),
+            Text::RangeBack => within(ALL, range, back),
+            Text::RangeBackKeys => within(KEYS, range, back),
+            Text::RestBack => within(ALL, rest, back),
+            Text::RestBackKeys => within(KEYS, rest, back),
+            Text::Ring => ring(ALL),
+            Text::RingKeys => ring(KEYS),
+            Text::Count => format!("SELECT count(h) FROM {table} WHERE p = ? AND {range}"),
+            Text::CountRest => format!("SELECT count(h) FROM {table} WHERE p = ? AND {rest}"),
+            Text::PutNew => format!("{put} IF h = null"),
+            Text::PutOver => format!("{put} IF h = ?"),
+            Text::DeleteNone => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = null"),
+            Text::DeleteOver => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = ?"),
+            Text::Load => put,
+            Text::DeleteRange => {
+                format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND {range}")
+            }
+            Text::DeleteRest => {
+                format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND {rest}")
+            }
+        }
+    }
+
+    fn is_conditional(self) -> bool {
+        matches!(self, Text::PutNew | Text::PutOver | Text::DeleteNone | Text::DeleteOver)
+    }
+
+    /// This one, or the one without payloads.
+    pub(crate) fn with(self, projection: Projection) -> Self {
+        if projection == Projection::KeysAndValues {
+            return self;
+        }
+        match self {
+            Text::Rows => Text::RowsKeys,
+            Text::Range => Text::RangeKeys,
+            Text::Rest => Text::RestKeys,
+            Text::RangeBack => Text::RangeBackKeys,
+            Text::RestBack => Text::RestBackKeys,
+            Text::Ring => Text::RingKeys,
+            other => other,
+        }
+    }
+}
+
+/// What a table is before anything of it was read.
+const ROW_BYTES: usize = 1_000;
+
+/// A space and its table.
+pub(crate) struct Table {
+    info: SpaceInfo,
+    name: String,
+    statements: [OnceCell<PreparedStatement>; TEXTS],
+    /// About how large its rows are: the mean of those read last.
+    row_bytes: AtomicUsize,
+}
+
+impl Table {
+    pub(crate) fn new(keyspace: &str, info: SpaceInfo) -> Self {
+        Self {
+            name: table_name(keyspace, info.id),
+            info,
+            statements: std::array::from_fn(|_| OnceCell::new()),
+            row_bytes: AtomicUsize::new(ROW_BYTES),
+        }
+    }
+
+    pub(crate) fn info(&self) -> &SpaceInfo {
+        &self.info
+    }
+
+    pub(crate) fn id(&self) -> SpaceId {
+        self.info.id
+    }
+
+    /// A statement, prepared when it is used first.
+    pub(crate) async fn statement(
+        &self,
+        cluster: &Cluster,
+        text: Text,
+    ) -> Result<&PreparedStatement> {
+        self.statements[text as usize]
+            .get_or_try_init(|| async {
+                let cql = text.cql(&self.name);
+                match text.is_conditional() {
+                    true => cluster.prepare_conditional(cql).await,
+                    false => cluster.prepare(cql).await,
+                }
+            })
+            .await
+    }
+
+    /// About how many bytes a row has, header included.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.row_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Learns from rows that were read.
+    pub(crate) fn learn(&self, rows: usize, bytes: usize) {
+        if let Some(mean) = bytes.checked_div(rows) {
+            self.row_bytes.store(mean.max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// The space as errors name it.
+    pub(crate) fn place(&self) -> String {
+        format!("space '{}'", self.info.name)
+    }
+
+    /// The length of the shard key of a key that is to be looked up or stored.
+    ///
+    /// # Errors
+    /// `Invalid` for a key that is too short or too long.
+    pub(crate) fn shard_key_len(&self, key: &[u8], key_bytes_max: usize) -> Result<usize> {
+        if key.len() > key_bytes_max {
+            return Err(self.over_limit("key", key.len(), key_bytes_max));
+        }
+        self.info.shape.shard_key_len(key).map_err(|error| error.at(self.place()))
+    }
+
+    /// Checks the length of a value.
+    ///
+    /// # Errors
+    /// `Invalid` for one that is too long.
+    pub(crate) fn check_value(&self, value: &[u8], value_bytes_max: usize) -> Result<()> {
+        if value.len() > value_bytes_max {
+            return Err(self.over_limit("value", value.len(), value_bytes_max));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn over_limit(&self, what: &str, bytes: usize, bytes_max: usize) -> Error {
+        Error::invalid(format!(
+            "{}: a {what} of {bytes} bytes is over the limit of {bytes_max}: make it shorter",
+            self.place()
+        ))
+    }
+}
+
+/// The table of a space.
+pub(crate) fn table_name(keyspace: &str, space: SpaceId) -> String {
+    format!("{keyspace}.s_{:08x}", space.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use tonnage_engine::{ErrorKind, KeyPart, KeyShape};
+
+    use super::*;
+
+    #[test]
+    fn a_key_without_its_shard_key_or_over_the_limit_is_invalid() {
+        let shape = KeyShape::new([KeyPart::Fixed(2)]);
+        let table = Table::new("ks", SpaceInfo { id: SpaceId(42), name: "t".into(), shape });
+        assert_eq!(table.name, "ks.s_0000002a");
+        assert_eq!(table.shard_key_len(b"abc", 3).unwrap(), 2);
+        for key in [&b"a"[..], b"abcd"] {
+            assert_eq!(table.shard_key_len(key, 3).unwrap_err().kind(), ErrorKind::Invalid);
+        }
+    }
+}

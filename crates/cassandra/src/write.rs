@@ -1,0 +1,395 @@
+//! Small writes.
+//!
+//! 1. The batch is checked, and waits for the turn of its partition.
+//! 2. What is stored under its keys is read, and its conditions are judged. A condition that does
+//!    not hold refuses the batch.
+//! 3. The operations become statements, each on condition that its row is as it was read. Cassandra
+//!    carries all of them out, or none. So every small write of a row is decided by the same means:
+//!    a plain write beside conditional ones would be lost without a sign.
+//! 4. Where the rows were not as read, somebody of another process was faster: step 2 again.
+//! 5. Where no answer came, the rows are read again, in a way that ends whatever is still under
+//!    way. A number in the headers tells whether the batch was carried out.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::stream::{self, StreamExt};
+use scylla::statement::Consistency;
+use scylla::statement::batch::{Batch, BatchType};
+use scylla::value::CqlValue;
+use tonnage_engine::{
+    Condition, Deadline, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
+};
+
+use crate::blocking::by;
+use crate::bucket::Bucket;
+use crate::cluster::{Tries, jitter, rows};
+use crate::error::Failure;
+use crate::header::{RowHeader, ttl_seconds};
+use crate::store::OpenStore;
+use crate::table::{Table, Text};
+use crate::time::{ClusterTime, Stamp};
+
+/// Batches of one call under way at a time.
+const BATCHES: usize = 64;
+
+/// The last step of a mark: with a random start no two writes have the same.
+static MARKS: AtomicU64 = AtomicU64::new(0);
+
+/// A row as it was read.
+struct Stored {
+    bytes: Vec<u8>,
+    header: RowHeader,
+    stamp: Stamp,
+}
+
+/// What a batch does to one of its keys: the last operation on it.
+struct Change<'a> {
+    key: &'a [u8],
+    operation: usize,
+    is_conditional: bool,
+}
+
+/// Where a batch belongs.
+struct Place {
+    space: SpaceId,
+    bucket: Bucket,
+}
+
+impl OpenStore {
+    /// See [`tonnage_engine::Engine::write_by`].
+    pub(crate) async fn write_batch(
+        &self,
+        batch: &WriteBatch,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        deadline.check("its turn")?;
+        match self.place(batch, deadline).await? {
+            Some(place) => self.write_at(&place, batch, deadline).await,
+            None => Ok(WriteOutcome::Applied { version: self.time.version() }),
+        }
+    }
+
+    /// See [`tonnage_engine::Engine::write_many_by`]: the batches of a partition in their order,
+    /// those of many partitions at a time.
+    pub(crate) async fn write_batches(
+        &self,
+        batches: &[WriteBatch],
+        deadline: Deadline,
+    ) -> Vec<Result<WriteOutcome>> {
+        let mut outcomes: Vec<Option<Result<WriteOutcome>>> = Vec::new();
+        outcomes.resize_with(batches.len(), || None);
+        let mut groups: Vec<(Place, Vec<usize>)> = Vec::new();
+        let mut by_place: HashMap<(SpaceId, Bucket), usize> = HashMap::new();
+        for (index, batch) in batches.iter().enumerate() {
+            match self.place(batch, deadline).await {
+                Ok(Some(place)) => {
+                    let group = *by_place.entry((place.space, place.bucket)).or_insert_with(|| {
+                        groups.push((place, Vec::new()));
+                        groups.len() - 1
+                    });
+                    groups[group].1.push(index);
+                }
+                Ok(None) => {
+                    let version = self.time.version();
+                    outcomes[index] = Some(Ok(WriteOutcome::Applied { version }));
+                }
+                Err(error) => outcomes[index] = Some(Err(error)),
+            }
+        }
+        let written = groups.into_iter().map(|(place, indexes)| async move {
+            let mut written = Vec::with_capacity(indexes.len());
+            for index in indexes {
+                written.push((index, self.write_at(&place, &batches[index], deadline).await));
+            }
+            written
+        });
+        let mut written = stream::iter(written).buffer_unordered(BATCHES);
+        while let Some(of_group) = written.next().await {
+            for (index, outcome) in of_group {
+                outcomes[index] = Some(outcome);
+            }
+        }
+        outcomes.into_iter().map(|outcome| outcome.expect("every batch has an outcome")).collect()
+    }
+
+    /// Checks a batch. Answers nothing for one without operations.
+    async fn place(&self, batch: &WriteBatch, deadline: Deadline) -> Result<Option<Place>> {
+        deadline.check("its turn")?;
+        let mut space = None;
+        for (id, run) in batch.runs() {
+            self.table(id).await?;
+            if !run.is_empty() && *space.get_or_insert(id) != id {
+                return Err(Error::unsupported(
+                    "a batch over several spaces is not atomic on a cluster: write a batch for each",
+                ));
+            }
+        }
+        let Some(space) = space else { return Ok(None) };
+        let (table, most) = (self.table(space).await?, &self.capability);
+        if batch.len() > most.batch_operations_max {
+            return Err(Error::invalid(format!(
+                "a write batch of {} operations is over the limit of {}: use several, or a load",
+                batch.len(),
+                most.batch_operations_max
+            )));
+        }
+        let mut bytes = 0;
+        let mut shard_key: Option<&[u8]> = None;
+        for index in 0..batch.len() {
+            let (key, value) = (batch.key(index), batch.value(index));
+            let named = |error: Error| error.at(format_args!("operation {index}"));
+            let len = table.shard_key_len(key, most.key_bytes_max).map_err(named)?;
+            table.check_value(value, most.value_bytes_max).map_err(named)?;
+            if *shard_key.get_or_insert(&key[..len]) != &key[..len] {
+                return Err(Error::invalid(format!(
+                    "{}: operation {index} is of another shard key than those before it: write one batch each",
+                    table.place()
+                )));
+            }
+            bytes += key.len() + value.len();
+        }
+        if bytes > most.batch_bytes_max {
+            return Err(Error::invalid(format!(
+                "a write batch of {bytes} bytes is over the limit of {}: use a load",
+                most.batch_bytes_max
+            )));
+        }
+        Ok(shard_key.map(|shard_key| Place { space, bucket: self.bucket(shard_key) }))
+    }
+
+    async fn write_at(
+        &self,
+        place: &Place,
+        batch: &WriteBatch,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        let table = self.table(place.space).await?;
+        let changes = changes(batch);
+        let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
+        let mut tries = Tries::new();
+        let written = loop {
+            match self.try_write(&table, place.bucket, batch, &changes, deadline).await {
+                Ok(None) => {}
+                Ok(Some(outcome)) => break Ok(outcome),
+                Err(error) => break Err(error),
+            }
+            if !tries.go_on().await {
+                break Err(Error::unavailable(format!(
+                    "other processes write the same rows of {} again and again, or no answer comes: try again",
+                    table.place()
+                )));
+            }
+        };
+        if let Ok(WriteOutcome::Applied { version }) = &written {
+            *turn = (*turn).max(*version);
+        }
+        written.map_err(|error| self.explain(&table, error))
+    }
+
+    /// Answers nothing when the rows were not as they were read.
+    async fn try_write(
+        &self,
+        table: &Table,
+        bucket: Bucket,
+        batch: &WriteBatch,
+        changes: &[Change<'_>],
+        deadline: Deadline,
+    ) -> Result<Option<WriteOutcome>> {
+        let read = self.judged(table, bucket, changes, Consistency::LocalQuorum);
+        let stored = by(deadline, "an answer of the cluster", read).await?;
+        if let Some(refused) = self.refusal(batch, &stored) {
+            return Ok(Some(refused));
+        }
+        let greatest = stored.values().map(|row| row.header.version).max().unwrap_or(0);
+        self.time.observe(greatest);
+        let version = self.time.version();
+        let is_nothing = |change: &Change<'_>| {
+            batch.operation(change.operation) == Operation::Delete
+                && !stored.contains_key(change.key)
+        };
+        if changes.iter().all(is_nothing) {
+            return Ok(Some(WriteOutcome::Applied { version }));
+        }
+        // Over a row whose time stamp lies ahead Cassandra would report success and change nothing.
+        let stamps = stored.values().map(|row| row.stamp);
+        if let Some(stamp) = stamps.filter(|stamp| ClusterTime::is_chosen(*stamp)).max() {
+            by(deadline, "the clocks of the nodes", async {
+                self.time.pass(stamp).await;
+                Ok(())
+            })
+            .await?;
+        }
+        deadline.check("an answer of the cluster")?;
+        let mark = jitter() ^ MARKS.fetch_add(1, Ordering::Relaxed);
+        match self.decide(table, bucket, batch, changes, &stored, version, mark).await {
+            Ok(true) => Ok(Some(WriteOutcome::Applied { version })),
+            Ok(false) => Ok(None),
+            Err(Failure::Refused(error)) => Err(error),
+            Err(Failure::InDoubt(error)) => {
+                let doubt = Doubt { batch, changes, before: &stored, mark, error };
+                let is_applied = self.resolve(table, bucket, doubt).await?;
+                Ok(is_applied.then_some(WriteOutcome::Applied { version }))
+            }
+        }
+    }
+
+    /// The rows stored under the keys of a batch.
+    async fn judged<'a>(
+        &self,
+        table: &Table,
+        bucket: Bucket,
+        changes: &[Change<'a>],
+        consistency: Consistency,
+    ) -> Result<HashMap<&'a [u8], Stored>> {
+        let what = "reading what a write meets";
+        let mut statement = table.statement(&self.cluster, Text::Judged).await?.clone();
+        statement.set_consistency(consistency);
+        let keys: Vec<&[u8]> = changes.iter().map(|change| change.key).collect();
+        let answer =
+            self.cluster.ask(what, &statement, (&bucket.partition_key()[..], &keys)).await?;
+        let mut stored = HashMap::new();
+        for row in rows::<(&[u8], Option<&[u8]>, Option<i64>)>(what, &answer)? {
+            let (key, Some(bytes), Some(stamp)) = row? else { continue };
+            let Ok(place) = keys.binary_search(&key) else { continue };
+            let header = RowHeader::read(bytes)?;
+            let row = Stored { bytes: bytes.to_vec(), header, stamp: Stamp(stamp) };
+            stored.insert(keys[place], row);
+        }
+        Ok(stored)
+    }
+
+    /// The first operation whose condition does not hold.
+    fn refusal(&self, batch: &WriteBatch, stored: &HashMap<&[u8], Stored>) -> Option<WriteOutcome> {
+        let now_ms = self.clock.now_ms();
+        (0..batch.len()).find_map(|operation| {
+            let row = stored.get(batch.key(operation));
+            let live = row.filter(|row| row.header.is_live(now_ms));
+            let current = live.map(|row| row.header.version);
+            let holds = batch.condition(operation).holds(current);
+            (!holds).then_some(WriteOutcome::Refused { operation, current })
+        })
+    }
+
+    /// Carries the changes out, on condition that the rows are as they were read.
+    #[expect(clippy::too_many_arguments, reason = "a batch, what it meets and what it leaves")]
+    async fn decide(
+        &self,
+        table: &Table,
+        bucket: Bucket,
+        batch: &WriteBatch,
+        changes: &[Change<'_>],
+        stored: &HashMap<&[u8], Stored>,
+        version: u64,
+        mark: u64,
+    ) -> std::result::Result<bool, Failure> {
+        let blob = |bytes: &[u8]| CqlValue::Blob(bytes.to_vec());
+        let now_ms = self.clock.now_ms();
+        let mut together = Batch::new(BatchType::Unlogged);
+        let mut values = Vec::with_capacity(changes.len());
+        let mut last = None;
+        for change in changes {
+            let before = stored.get(change.key);
+            let is_put = batch.operation(change.operation) == Operation::Put;
+            let mut of_change = Vec::with_capacity(6);
+            if is_put {
+                let expires_at_ms = batch.expires_at_ms(change.operation);
+                let header =
+                    RowHeader { version, is_conditional: change.is_conditional, expires_at_ms };
+                of_change.push(CqlValue::Int(ttl_seconds(expires_at_ms, now_ms)));
+                of_change.push(CqlValue::Blob(header.to_marked_bytes(mark)));
+                of_change.push(blob(batch.value(change.operation)));
+            }
+            of_change.push(blob(&bucket.partition_key()));
+            of_change.push(blob(change.key));
+            of_change.extend(before.map(|row| blob(&row.bytes)));
+            let text = match (is_put, before.is_some()) {
+                (true, true) => Text::PutOver,
+                (true, false) => Text::PutNew,
+                (false, true) => Text::DeleteOver,
+                (false, false) => Text::DeleteNone,
+            };
+            let statement = table.statement(&self.cluster, text).await.map_err(Failure::Refused)?;
+            if changes.len() > 1 {
+                together.append_statement(statement.clone());
+            }
+            values.push(of_change);
+            last = Some(statement);
+        }
+        let what = "a write";
+        match (last, &values[..]) {
+            (Some(statement), [values]) => self.cluster.decide(what, statement, values).await,
+            _ => self.cluster.decide_batch(what, &together, &values).await,
+        }
+    }
+
+    /// Finds out what became of a write that got no answer. Answers whether it was carried out.
+    async fn resolve(&self, table: &Table, bucket: Bucket, doubt: Doubt<'_>) -> Result<bool> {
+        let now = self
+            .judged(table, bucket, doubt.changes, Consistency::LocalSerial)
+            .await
+            .map_err(|error| doubt.in_doubt(table, &error))?;
+        let mark = doubt.mark.to_be_bytes();
+        let is_ours = |row: &Stored| row.bytes.ends_with(&mark);
+        let puts = || {
+            let is_put =
+                |change: &&Change<'_>| doubt.batch.operation(change.operation) == Operation::Put;
+            doubt.changes.iter().filter(is_put)
+        };
+        if puts().any(|change| now.get(change.key).is_some_and(is_ours)) {
+            return Ok(true);
+        }
+        let is_unchanged = |change: &Change<'_>| {
+            let (now, before) = (now.get(change.key), doubt.before.get(change.key));
+            now.map(|row| &row.bytes) == before.map(|row| &row.bytes)
+        };
+        if doubt.changes.iter().all(is_unchanged) {
+            return Ok(false);
+        }
+        // Deletions leave no mark. Without conditions it does not matter whose they were.
+        let is_deletion = puts().next().is_none() && now.is_empty();
+        if is_deletion && doubt.changes.iter().all(|change| !change.is_conditional) {
+            return Ok(true);
+        }
+        Err(doubt.in_doubt(table, &"the rows were written again since"))
+    }
+}
+
+/// A write that got no answer.
+struct Doubt<'a> {
+    batch: &'a WriteBatch,
+    changes: &'a [Change<'a>],
+    before: &'a HashMap<&'a [u8], Stored>,
+    mark: u64,
+    error: Error,
+}
+
+impl Doubt<'_> {
+    #[cold]
+    fn in_doubt(&self, table: &Table, why: &dyn std::fmt::Display) -> Error {
+        Error::unavailable(format!(
+            "a write to {} may or may not be stored: {} ({why}): read the rows, then decide",
+            table.place(),
+            self.error
+        ))
+    }
+}
+
+/// The last operation on each key, by ascending key.
+fn changes(batch: &WriteBatch) -> Vec<Change<'_>> {
+    let mut changes: Vec<Change<'_>> = Vec::with_capacity(batch.len());
+    let mut order: Vec<usize> = (0..batch.len()).collect();
+    order.sort_by_key(|operation| batch.key(*operation));
+    for operation in order {
+        let key = batch.key(operation);
+        let is_conditional = batch.condition(operation) != Condition::Always;
+        match changes.last_mut() {
+            Some(last) if last.key == key => {
+                last.operation = operation;
+                last.is_conditional |= is_conditional;
+            }
+            _ => changes.push(Change { key, operation, is_conditional }),
+        }
+    }
+    changes
+}

@@ -1,0 +1,117 @@
+//! The behaviour suite on a node of Cassandra that this process starts.
+//!
+//! Keyspaces are used one after another: to make one takes as long as several tests.
+
+mod cluster;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cluster::Nodes;
+use tonnage_cassandra::{Address, CassandraEngine};
+use tonnage_engine::conformance::{Harness, model_test};
+use tonnage_engine::{Clock, Engine};
+
+/// The node, and the keyspaces that nobody uses.
+struct Shared {
+    hosts: String,
+    keyspaces: Mutex<Keyspaces>,
+}
+
+#[derive(Default)]
+struct Keyspaces {
+    free: Vec<String>,
+    made: usize,
+}
+
+static NODES: Mutex<Option<Nodes>> = Mutex::new(None);
+
+/// Starts the node with the first test.
+fn shared() -> Option<&'static Shared> {
+    static SHARED: OnceLock<Option<Shared>> = OnceLock::new();
+    let start = || {
+        let nodes = Nodes::start(1)?;
+        let hosts = nodes.hosts();
+        *NODES.lock().unwrap_or_else(PoisonError::into_inner) = Some(nodes);
+        // SAFETY: the function is called once, when all tests are over.
+        unsafe { libc::atexit(stop) };
+        Some(Shared { hosts, keyspaces: Mutex::default() })
+    };
+    SHARED.get_or_init(start).as_ref()
+}
+
+/// Statics are never dropped: the node goes here.
+extern "C" fn stop() {
+    NODES.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+/// A store in a keyspace of its own.
+struct OneNode {
+    shared: &'static Shared,
+    keyspace: String,
+}
+
+impl OneNode {
+    /// Nothing where no node can be had.
+    fn new() -> Option<Self> {
+        let shared = shared()?;
+        let mut keyspaces = shared.keyspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let keyspace = keyspaces.free.pop().unwrap_or_else(|| {
+            keyspaces.made += 1;
+            format!("tonnage_{}_{}", std::process::id(), keyspaces.made)
+        });
+        Some(Self { shared, keyspace })
+    }
+
+    fn engine(&self, clock: Arc<dyn Clock>) -> CassandraEngine {
+        let url = format!("cassandra://{}/{}?create=1", self.shared.hosts, self.keyspace);
+        CassandraEngine::open_with_clock(&Address::parse(&url).unwrap(), clock).unwrap()
+    }
+}
+
+impl Harness for OneNode {
+    fn open(&mut self, clock: Arc<dyn Clock>) -> Box<dyn Engine> {
+        let engine = self.engine(clock);
+        for space in engine.spaces().unwrap() {
+            engine.drop_space(space.id).unwrap();
+        }
+        Box::new(engine)
+    }
+
+    fn reopen(
+        &mut self,
+        engine: Box<dyn Engine>,
+        clock: Arc<dyn Clock>,
+    ) -> Option<Box<dyn Engine>> {
+        drop(engine);
+        Some(Box::new(self.engine(clock)))
+    }
+}
+
+impl Drop for OneNode {
+    fn drop(&mut self) {
+        let mut keyspaces = self.shared.keyspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        keyspaces.free.push(std::mem::take(&mut self.keyspace));
+    }
+}
+
+tonnage_engine::conformance_suite!(match OneNode::new() {
+    Some(harness) => harness,
+    None => return,
+});
+
+fn agrees_with_the_memory_engine(cases: u32) {
+    if OneNode::new().is_some() {
+        model_test(|| OneNode::new().expect("there is a node"), cases);
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_memory_engine() {
+    agrees_with_the_memory_engine(6);
+}
+
+#[test]
+#[ignore = "takes many minutes: make cluster-test"]
+fn the_engine_agrees_with_the_memory_engine_again_and_again() {
+    agrees_with_the_memory_engine(100);
+}
