@@ -23,7 +23,10 @@ mod directory;
 mod engine;
 mod error;
 mod estimate;
+#[cfg(test)]
+mod full_disk_tests;
 mod hash;
+mod index_place;
 mod ingestion;
 mod load;
 mod maintenance;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rocksdb::Cache;
 use tonnage_engine::{
@@ -47,7 +48,10 @@ impl OpenStore {
         let shards =
             shards.map(|(index, directory)| Shard::open(ShardId(index as u32), &directory, &with));
         let shards: Arc<[Shard]> = shards.collect::<Result<Vec<_>>>()?.into();
-        let databases = shards.iter().map(Shard::share_database).collect();
+        let databases = shards
+            .iter()
+            .map(|shard| (shard.share_database(), Arc::clone(&shard.indexes)))
+            .collect();
         let (spaces, dropping) = Spaces::open(shards[0].db())?;
         places.finish()?;
         let capability = capability(shards.len() as u32);
@@ -62,8 +66,10 @@ impl OpenStore {
             cache,
             _places: places,
         };
-        // What the disk does not let remove now keeps no store closed.
-        dropping.into_iter().for_each(|space| engine.complete_drop_soon(space, Deadline::NONE));
+        // What the disk does not let remove now keeps no store closed, nor does it keep anybody
+        // waiting.
+        let deadline = Deadline::after(OPENING_WAIT);
+        dropping.into_iter().for_each(|space| engine.complete_drop_soon(space, deadline));
         Ok(engine)
     }
 
@@ -137,6 +143,9 @@ impl Drop for OpenStore {
         self.shards.iter().for_each(|shard| shard.db().close_manifest());
     }
 }
+
+/// How long an opening waits for the disk to let it complete drops that were cut short.
+const OPENING_WAIT: Duration = Duration::from_secs(5);
 
 /// Keys of shard-prefixed spaces name their shard in two bytes.
 const PLACED_SHARDS_MAX: u32 = 1 << 16;

@@ -108,6 +108,18 @@ impl TableIndexes {
         }
     }
 
+    /// What makes a database that is open keep those of files to come in the cache: as
+    /// [`TableIndexes::set`] does it for one that is about to be opened.
+    pub(crate) fn in_cache_option() -> (&'static str, &'static str) {
+        (
+            "block_based_table_factory",
+            "{cache_index_and_filter_blocks=true;\
+             cache_index_and_filter_blocks_with_high_priority=true;\
+             pin_top_level_index_and_filter=true;index_type=kTwoLevelIndexSearch;\
+             partition_filters=true;metadata_block_size=16384;}",
+        )
+    }
+
     fn set(self, table: &mut BlockBasedOptions) {
         if self == Self::InCache {
             table.set_cache_index_and_filter_blocks(true);

@@ -20,6 +20,7 @@ use crate::directory::synced_manifest::{self, MissingEnd};
 use crate::directory::version_edits::LiveState;
 use crate::error::translate;
 use crate::hash::hash;
+use crate::index_place::IndexPlace;
 use crate::ingestion;
 use crate::pace::{self, Pace};
 use crate::range_locks::RangeLocks;
@@ -74,7 +75,7 @@ pub(crate) struct Shard {
     /// What was given up of the MANIFEST when it was opened.
     pub(crate) manifest_end: Option<MissingEnd>,
     /// Where filters and indexes of data files are kept.
-    pub(crate) indexes: TableIndexes,
+    pub(crate) indexes: Arc<IndexPlace>,
     /// When compaction may work.
     pub(crate) respite: CompactionPause,
     /// Each small write holds the stripe of its shard key while it reads, decides and commits: the
@@ -138,7 +139,7 @@ impl Shard {
             kept_files: Mutex::default(),
             cuts,
             manifest_end,
-            indexes,
+            indexes: Arc::new(IndexPlace::new(db.share(), ROWS, cache_bytes, indexes)),
             respite: CompactionPause::new(db.share(), Arc::clone(&pace)),
             pace,
             db,

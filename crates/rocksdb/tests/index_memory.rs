@@ -94,3 +94,19 @@ fn filters_and_indexes_lie_in_the_cache_once_the_store_is_large_beside_it() {
 
     check(&open(&root, large), ROWS + MORE);
 }
+
+/// The bug's story: where filters and indexes lie was decided when the store was opened. One that
+/// was made, filled and kept open took memory without a bound.
+#[test]
+fn a_store_that_outgrows_its_memory_for_indexes_while_it_is_open_takes_no_more_of_it() {
+    let place = tempfile::tempdir().unwrap();
+    let engine = open(&place.path().join("store"), 1 << 20);
+    let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
+    load(&engine, space, 0..ROWS);
+    check(&engine, ROWS);
+    let before = outside(&engine);
+    load(&engine, space, ROWS..3 * ROWS);
+    check(&engine, 3 * ROWS);
+    let grown = outside(&engine).saturating_sub(before);
+    assert!(grown < ROWS / 4, "{before} bytes have grown by {grown}");
+}

@@ -1,7 +1,8 @@
-//! What open scans cost whose readers rest: threads and memory of the process.
+//! What open scans cost whose readers rest: threads, memory and descriptors of the process.
 //!
-//! `open_scans DIRECTORY [SCANS]` makes a store of 400,000 rows, opens so many scans of it (1,000
-//! unless told otherwise), takes one batch of each, rests, and reads one of them to its end.
+//! `open_scans DIRECTORY [SCANS] [BATCH_ROWS]` makes a store of 400,000 rows, opens so many scans of
+//! it (1,000 unless told otherwise) with batches of so many rows, takes one batch of each, rests,
+//! and reads one of them to its end.
 
 use std::time::Duration;
 
@@ -11,6 +12,10 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let directory = arguments.next().expect("a directory for the store");
     let count = arguments.next().map_or(1_000, |count| count.parse().expect("a number of scans"));
+    let mut options = TableScanOptions::default();
+    if let Some(rows) = arguments.next() {
+        options.batch_rows_max = rows.parse().expect("a number of rows");
+    }
     let store = Store::open(format!("rocksdb:{directory}"))?;
     store.execute("CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id))")?;
     let value = "v".repeat(200);
@@ -21,7 +26,7 @@ fn main() -> Result<()> {
     println!("before: {}", process());
     let mut scans = Vec::new();
     for _ in 0..count {
-        let mut scan = table.scan(&TableScanOptions::default())?;
+        let mut scan = table.scan(&options)?;
         scan.next().expect("rows")?;
         scans.push(scan);
     }
@@ -35,10 +40,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Threads and resident memory, as Linux tells them.
+/// Threads, resident memory and open files, as Linux tells them.
 fn process() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let wanted =
         status.lines().filter(|line| line.starts_with("Threads") || line.starts_with("VmRSS"));
-    wanted.collect::<Vec<_>>().join(", ").replace('\t', " ")
+    let files = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    format!("{}, {files} files", wanted.collect::<Vec<_>>().join(", ").replace('\t', " "))
 }

@@ -45,6 +45,7 @@ pub mod row;
 pub mod schema;
 mod store;
 pub mod table;
+mod terms;
 pub mod value;
 
 pub use acks::Acks;

@@ -33,6 +33,7 @@ impl IndexOutput<'_> {
         if let Some(file) = self.write(&mut tally)? {
             self.land(&file)?;
             self.shard.db().note_manifest();
+            self.shard.indexes.weigh();
         }
         self.context.report_stored(tally);
         Ok(())
@@ -62,7 +63,8 @@ impl IndexOutput<'_> {
     }
 
     fn file_options(&self) -> Options {
-        let mut options = prefixed_options(self.context.engine.settings(), self.shard.indexes);
+        let mut options =
+            prefixed_options(self.context.engine.settings(), self.shard.indexes.now());
         options.set_bytes_per_sync(BYTES_PER_SYNC);
         options
     }

@@ -58,6 +58,7 @@ impl Output<'_> {
         let draft = self.store_draft()?;
         self.sync_what_stays(&draft)?;
         self.shard.db().note_manifest();
+        self.shard.indexes.weigh();
         let Draft { fates, tally, has_existing, is_refused, .. } = draft;
         if !is_refused {
             self.context.report_stored(tally);
@@ -129,7 +130,7 @@ impl Output<'_> {
     }
 
     pub(super) fn file_options(&self) -> Options {
-        let mut options = row_options(self.context.engine.settings(), self.shard.indexes);
+        let mut options = row_options(self.context.engine.settings(), self.shard.indexes.now());
         options.set_bytes_per_sync(BYTES_PER_SYNC);
         options
     }

@@ -28,7 +28,7 @@ use crate::catalog::Relatives;
 use crate::catalog::{NewIndex, TableEntry};
 use crate::inner::Inner;
 use crate::read::parts::{PartReader, read_parts};
-use crate::table::{check_timeout, deadline_after};
+use crate::terms::{check_timeout, deadline_after};
 
 /// Rows read and indexed at a time, by each thread.
 const BATCH_ROWS: usize = 16_384;

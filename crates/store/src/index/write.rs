@@ -27,7 +27,7 @@ use tonnage_engine::{
 use super::list::IndexSet;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
-use crate::table::WriteTerms;
+use crate::terms::WriteTerms;
 
 /// After so many attempts that others were faster than, nobody else is let in.
 const ATTEMPTS_MAX: usize = 4;

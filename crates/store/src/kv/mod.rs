@@ -25,7 +25,8 @@ pub use scope::{Depth, KeyRange};
 use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
-use crate::table::{WriteOptions, WriteResult, WriteTerms};
+use crate::table::{WriteOptions, WriteResult};
+use crate::terms::WriteTerms;
 
 /// A handle on the key/value pairs of a store.
 ///

@@ -25,9 +25,9 @@ use crate::index::{CreateIndexOptions, IndexDefinition, create_index, drop_index
 use crate::inner::Inner;
 use crate::kv::KeyValue;
 use crate::table::{
-    Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, check_timeout,
-    write_each,
+    Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
 };
+use crate::terms::check_timeout;
 
 /// The name of the space that holds the key/value pairs.
 const PAIRS_SPACE: &str = "pairs";

@@ -6,11 +6,11 @@ use tonnage_engine::{
     Condition, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
 };
 
-use super::options::{WriteTerms, check_timeout, deadline_after};
 use super::{DeleteOptions, Table};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
 use crate::row::Row;
+use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
 /// Rows deleted by one atomic batch.
 const BATCH_ROWS_MAX: usize = 10_000;

@@ -15,7 +15,6 @@ use tonnage_engine::{Condition, Error, Ranges, Result, Rows, Slices, WriteBatch}
 pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
 pub use options::{DeleteOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult};
-pub(crate) use options::{WriteTerms, check_timeout, deadline_after};
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Deadline, Direction, Durability, Error, Result, WriteOutcome};
+use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
 
 use crate::acks::Acks;
 use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
 use crate::cancel::Cancel;
 use crate::codec::FieldRange;
 use crate::row::Row;
+use crate::terms::{WriteTerms, check_timeout, deadline_after};
 
 /// How to write single rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,26 +30,6 @@ pub struct WriteOptions {
     /// what it waited for, and nothing of it is stored. Of many rows in one call those are left out
     /// that did not come in time.
     pub timeout: Option<Duration>,
-}
-
-/// When a write is acknowledged, and by when that must be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WriteTerms {
-    pub(crate) durability: Durability,
-    pub(crate) deadline: Deadline,
-}
-
-/// The moment at which a time that begins now is over.
-pub(crate) fn deadline_after(timeout: Option<Duration>) -> Deadline {
-    timeout.map_or(Deadline::NONE, Deadline::after)
-}
-
-/// Refuses no time at all.
-pub(crate) fn check_timeout(timeout: Option<Duration>) -> Result<()> {
-    match timeout {
-        Some(Duration::ZERO) => Err(Error::invalid("timeout is 0: give a longer one, or none")),
-        _ => Ok(()),
-    }
 }
 
 impl WriteOptions {

@@ -19,7 +19,7 @@ use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, Payload};
 use crate::bulk::put::rate::RateLimit;
 use crate::index::{OpenLoad, Pushing};
 use crate::inner::Inner;
-use crate::table::deadline_after;
+use crate::terms::deadline_after;
 
 /// How often the load looks around.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
