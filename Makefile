@@ -65,6 +65,7 @@ cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 
 
 cluster-test: setup ## What takes minutes on nodes of Cassandra: faults of three of them, the long model test
 	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release -p tonnage-cassandra -- --include-ignored --nocapture
+	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release -p tonnage-cli --test cluster -- --include-ignored
 
 cluster-down: ## Ends the nodes of `make cluster`
 	@if [ -f $(CLUSTER)/pid ]; then kill "$$(cat $(CLUSTER)/pid)" 2>/dev/null; rm -f $(CLUSTER)/pid; fi; true

@@ -14,7 +14,7 @@
 //! 1. Small writes are on a condition, always ([`write`]).
 //! 2. Loads and deletions of ranges are plain writes under a time stamp later than all before, and
 //!    earlier than every small write that begins afterwards ([`time`]).
-//! 3. Within a process, writers of a partition take turns ([`turns`]).
+//! 3. Within an open store, writers of a partition take turns ([`turns`]).
 
 mod address;
 mod blocking;

@@ -1,6 +1,6 @@
-//! Turns: who writes a partition does so alone in this process.
+//! Turns: who writes a partition does so alone in this open store.
 //!
-//! Cassandra decides between processes, by conditions and time stamps. Within a process it is
+//! Cassandra decides between processes, by conditions and time stamps. Within one it is
 //! cheaper, and exact, to take turns.
 
 use tokio::sync::{Mutex, MutexGuard};

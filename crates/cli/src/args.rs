@@ -12,7 +12,7 @@ use crate::plain;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Globals {
-    /// The store: a path, rocksdb:PATH, or memory:
+    /// The store: a path, rocksdb:PATH, memory:, or cassandra://HOST,HOST/KEYSPACE
     #[arg(long, global = true, env = "TONNAGE_STORE", default_value = Globals::STORE_DEFAULT, value_name = "URL")]
     pub(crate) store: String,
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
@@ -47,8 +47,13 @@ impl Globals {
         Ok(self.builder().path()?)
     }
 
+    /// Whether the store is on a cluster.
+    pub(crate) fn is_on_cluster(&self) -> bool {
+        tonnage_cassandra::Address::is_one(&self.store)
+    }
+
     fn builder(&self) -> StoreBuilder {
-        let builder = Store::builder(&self.store);
+        let builder = Store::builder(&self.store).cluster_engine(tonnage_cassandra::open_url);
         match self.data_directories.is_empty() {
             true => builder,
             false => builder.data_directories(self.data_directories.clone()),

@@ -16,7 +16,7 @@ mod singles;
 mod text;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use arrow::array::{AsArray, RecordBatch};
@@ -39,6 +39,8 @@ pub(crate) const STREAMS: usize = 4;
 pub struct DemoOptions {
     /// Where the store goes, and stays. A temporary directory when absent.
     pub directory: Option<PathBuf>,
+    /// An open store to tell the story in, by its name for people, instead of a directory.
+    pub store: Option<(String, Store)>,
     /// Number of ships.
     pub ships: u32,
     /// Positions that each ship reports.
@@ -53,6 +55,7 @@ impl Default for DemoOptions {
     fn default() -> Self {
         Self {
             directory: None,
+            store: None,
             ships: 10_000,
             positions_per_ship: 220,
             seed: 1,
@@ -77,14 +80,14 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
     let mut narrator = Narrator::new(output);
     // Dropped last: the store must be closed before its directory goes.
     let mut temporary = None;
-    let directory = match &options.directory {
-        Some(directory) => directory.clone(),
-        None => temporary.insert(temporary_directory()?).path().join("store"),
+    let (name, store) = match (&options.store, &options.directory) {
+        (Some(store), _) => store.clone(),
+        (None, Some(directory)) => open(directory)?,
+        (None, None) => open(&temporary.insert(temporary_directory()?).path().join("store"))?,
     };
-    let store = Store::open(directory.to_string_lossy())?;
     if !store.tables().is_empty() {
-        let message = format!("{} holds tables already: give a new directory", directory.display());
-        return Err(Error::invalid(message));
+        let remedy = if options.store.is_some() { "keyspace" } else { "directory" };
+        return Err(Error::invalid(format!("{name} holds tables already: give a new {remedy}")));
     }
     let (fleet, mut rates) = (options.fleet(), Rates::default());
     let positions = load(&store, options, &mut rates, &mut narrator)?;
@@ -95,12 +98,18 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
     narrator.say("\nHow fast that was\n")?;
     narrator.say(rates)?;
     narrator.say(format_args!("\nAll in {:.1} seconds.", started.elapsed().as_secs_f64()))?;
-    if let Some(directory) = &options.directory {
-        let directory = directory.display();
-        let next = format_args!("tonnage scan --store {directory} positions --limit 5");
+    if options.store.is_some() || options.directory.is_some() {
+        let next = format_args!("tonnage scan --store {name} positions --limit 5");
         narrator.say(format_args!("The store stays: {next}"))?;
     }
     Ok(())
+}
+
+/// Opens a store, and answers its name too.
+fn open(directory: &Path) -> Result<(String, Store)> {
+    let name = directory.to_string_lossy().into_owned();
+    let store = Store::open(&name)?;
+    Ok((name, store))
 }
 
 fn temporary_directory() -> Result<tempfile::TempDir> {

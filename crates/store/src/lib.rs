@@ -81,7 +81,7 @@ pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobWriter};
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{Column, ColumnDefinition, ColumnType, EnumSymbols, TableDefinition, TableSchema};
-pub use store::{Store, StoreBuilder};
+pub use store::{OpenCluster, Store, StoreBuilder};
 pub use table::{
     DeleteOptions, Exchanged, RowOperation, RowScan, RowSession, StoredRow, Table,
     TableScanOptions, WriteOptions, WriteResult,

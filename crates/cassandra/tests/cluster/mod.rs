@@ -58,12 +58,18 @@ impl Nodes {
         let folder = networks().join(number.to_string());
         // What a process left behind that was killed.
         let _ = fs::remove_dir_all(&folder);
-        let nodes = (1..=count)
-            .map(|node| Node::start(jars, &folder.join(format!("n{node}")), number, node, count))
-            .collect::<Vec<_>>();
-        let hosts = nodes.iter().map(|node| node.host().to_owned()).collect();
-        let started = Self { hosts, nodes, folder: Some(folder), _lock: Some(lock) };
+        let start = |node| Node::start(jars, &folder.join(format!("n{node}")), number, node, count);
+        let mut started = Self {
+            hosts: Vec::new(),
+            nodes: vec![start(1)],
+            folder: Some(folder.clone()),
+            _lock: Some(lock),
+        };
+        // The others ask the first one who is there.
+        wait_for_port(&started.nodes[0]);
+        started.nodes.extend((2..=count).map(start));
         started.nodes.iter().for_each(wait_for_port);
+        started.hosts = started.nodes.iter().map(|node| node.host().to_owned()).collect();
         started
     }
 

@@ -7,10 +7,13 @@ use clap::Args;
 use tonnage::ErrorKind;
 use tonnage_demo::DemoOptions;
 
+use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 
 /// Run the story of a fleet end to end, on data that it makes itself (under a minute on two cores)
+///
+/// It has a store of its own. Only a --store on a cluster is used, and must hold no tables.
 #[derive(Args)]
 pub(crate) struct DemoArgs {
     /// Directory for the store, which stays [default: a temporary directory]
@@ -28,9 +31,15 @@ pub(crate) struct DemoArgs {
 }
 
 impl DemoArgs {
-    pub(crate) fn run(&self) -> CliResult {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        // Other stores are left alone: the story has one of its own.
+        let store = match globals.is_on_cluster() {
+            true => Some((globals.store.clone(), globals.open_or_create(true)?)),
+            false => None,
+        };
         let options = DemoOptions {
             directory: self.dir.clone(),
+            store,
             ships: self.ships,
             positions_per_ship: self.positions_per_ship,
             seed: self.seed,

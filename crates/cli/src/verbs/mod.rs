@@ -55,7 +55,7 @@ impl Verb {
             Verb::Backup(args) => args.run(globals),
             Verb::Restore(args) => args.run(globals),
             Verb::Bench(args) => args.run(globals),
-            Verb::Demo(args) => args.run(),
+            Verb::Demo(args) => args.run(globals),
         }
     }
 }

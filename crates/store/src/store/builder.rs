@@ -9,10 +9,15 @@ use tonnage_rocksdb::{RocksEngine, Settings};
 use super::Store;
 use super::url::StoreUrl;
 
+/// Opens the engine of a cluster: its URL, whether a store that does not exist is made, and the
+/// clock that decides what has expired.
+pub type OpenCluster = fn(&str, bool, Arc<dyn Clock>) -> Result<Arc<dyn Engine>>;
+
 /// How to open a store.
 #[derive(Clone)]
 pub struct StoreBuilder {
     pub(super) url: String,
+    pub(super) open_cluster: Option<OpenCluster>,
     pub(super) settings: Settings,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -54,6 +59,13 @@ impl StoreBuilder {
         self
     }
 
+    /// What opens URLs of clusters, `cassandra://HOST,HOST/KEYSPACE`. This library comes without the
+    /// driver of one: a program that wants it hands it over, from crate `tonnage-cassandra`.
+    pub fn cluster_engine(mut self, open: OpenCluster) -> Self {
+        self.open_cluster = Some(open);
+        self
+    }
+
     /// The clock that decides what has expired.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
@@ -63,13 +75,16 @@ impl StoreBuilder {
     /// The directory of the store.
     ///
     /// # Errors
-    /// `Invalid` for a URL that cannot be read, `Unsupported` for a store in memory.
+    /// `Invalid` for a URL that cannot be read, `Unsupported` for a store in memory or on a cluster.
     pub fn path(&self) -> Result<PathBuf> {
         match StoreUrl::parse(&self.url)? {
             StoreUrl::RocksDb(path) => Ok(path),
             StoreUrl::Memory => Err(Error::unsupported(format!(
                 "{}: a store in memory has no directory: give a path",
                 self.url
+            ))),
+            StoreUrl::Cluster(url) => Err(Error::unsupported(format!(
+                "{url}: a store on a cluster has no directory: give a path"
             ))),
         }
     }
@@ -79,12 +94,20 @@ impl StoreBuilder {
     /// # Errors
     /// `Unavailable` when it is open elsewhere or its directory cannot be used, `NotFound` when it
     /// does not exist and must not be made, `Unsupported` when a newer Tonnage wrote it,
-    /// `Corruption` when it is damaged.
+    /// `Corruption` when it is damaged. `Unsupported` for a cluster whose engine was not handed over.
     pub fn open(self) -> Result<Store> {
         let engine: Arc<dyn Engine> = match StoreUrl::parse(&self.url)? {
             StoreUrl::Memory => Arc::new(MemoryEngine::with_clock(self.clock.clone())),
             StoreUrl::RocksDb(path) => {
                 Arc::new(RocksEngine::open_with_clock(&path, self.settings, self.clock.clone())?)
+            }
+            StoreUrl::Cluster(url) => {
+                let open = self.open_cluster.ok_or_else(|| {
+                    Error::unsupported(format!(
+                        "{url}: this program comes without the engine of a cluster: use rocksdb:PATH or memory:"
+                    ))
+                })?;
+                open(&url, self.settings.create_if_missing, self.clock.clone())?
             }
         };
         Store::over(engine, self.clock)

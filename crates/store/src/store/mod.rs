@@ -3,7 +3,7 @@
 mod builder;
 mod url;
 
-pub use builder::StoreBuilder;
+pub use builder::{OpenCluster, StoreBuilder};
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -68,6 +68,7 @@ impl Store {
     pub fn builder(url: impl AsRef<str>) -> StoreBuilder {
         StoreBuilder {
             url: url.as_ref().to_string(),
+            open_cluster: None,
             settings: Settings::default(),
             clock: Arc::new(SystemClock),
         }

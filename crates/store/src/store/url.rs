@@ -1,4 +1,4 @@
-//! Which store to open: `memory:`, `rocksdb:PATH`, or a bare path.
+//! Which store to open: `memory:`, `rocksdb:PATH`, a bare path, or that of a cluster.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,8 @@ use tonnage_engine::{Error, Result};
 pub(crate) enum StoreUrl {
     Memory,
     RocksDb(PathBuf),
+    /// The address of a keyspace, which the engine of the cluster reads.
+    Cluster(String),
 }
 
 impl StoreUrl {
@@ -27,9 +29,7 @@ impl StoreUrl {
                 Err(Error::invalid("rocksdb: names no path: write rocksdb:PATH"))
             }
             "rocksdb" => Ok(StoreUrl::RocksDb(rest.strip_prefix("//").unwrap_or(rest).into())),
-            "cassandra" | "scylla" => Err(Error::unsupported(format!(
-                "{url}: this Tonnage has no cluster engine yet: use rocksdb:PATH or memory:"
-            ))),
+            "cassandra" | "scylla" => Ok(StoreUrl::Cluster(url.to_owned())),
             _ if scheme.contains(['/', '.', '\\']) => Ok(StoreUrl::RocksDb(url.into())),
             _ => Err(Error::invalid(format!(
                 "{url}: the scheme {scheme}: is unknown: write a path, rocksdb:PATH or memory:"
@@ -49,11 +49,13 @@ mod tests {
         }
         assert_eq!(StoreUrl::parse("rocksdb:x/y").unwrap(), StoreUrl::RocksDb("x/y".into()));
         assert_eq!(StoreUrl::parse("memory:").unwrap(), StoreUrl::Memory);
+        let cluster = "cassandra://host/keyspace";
+        assert_eq!(StoreUrl::parse(cluster).unwrap(), StoreUrl::Cluster(cluster.to_owned()));
     }
 
     #[test]
     fn what_cannot_be_opened_is_refused_with_the_remedy() {
-        for url in ["", "rocksdb:", "redis:here", "cassandra://host/keyspace"] {
+        for url in ["", "rocksdb:", "redis:here"] {
             assert!(StoreUrl::parse(url).unwrap_err().message().contains("rocksdb:PATH"), "{url}");
         }
     }

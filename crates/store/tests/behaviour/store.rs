@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io, thread};
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, ErrorKind, RocksDbSettings, Row, Store, WriteOptions};
+use tonnage::{BulkPutOptions, Clock, Error, ErrorKind, RocksDbSettings, Row, Store, WriteOptions};
+use tonnage_engine::{Engine, MemoryEngine};
 
 use crate::common::Backend::{Memory, RocksDb};
 use crate::common::shop::{self, rows_of};
@@ -308,4 +310,33 @@ fn settling_and_statistics_tell_of_what_is_stored(#[values(Memory, RocksDb)] on:
     assert_eq!(statistics.shards.len(), 1);
     assert!(statistics.rows_estimate() >= 1_200);
     assert_eq!(statistics.compaction_pending_bytes(), 0);
+}
+
+const CLUSTER: &str = "cassandra://host/keyspace";
+
+/// Stands for the engine of a cluster.
+fn open_cluster(
+    url: &str,
+    create: bool,
+    clock: Arc<dyn Clock>,
+) -> tonnage::Result<Arc<dyn Engine>> {
+    match (url, create) {
+        (CLUSTER, true) => Ok(Arc::new(MemoryEngine::with_clock(clock))),
+        _ => Err(Error::not_found("there is no store")),
+    }
+}
+
+#[test]
+fn a_store_on_a_cluster_needs_an_engine_of_the_program() {
+    let refused = ["this program comes without", "rocksdb:PATH"];
+    assert_error(failure(Store::open(CLUSTER)), ErrorKind::Unsupported, &refused);
+    let store = Store::builder(CLUSTER).cluster_engine(open_cluster).open().unwrap();
+    store.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
+}
+
+#[test]
+fn a_store_on_a_cluster_is_made_only_if_it_may_be() {
+    let builder = || Store::builder(CLUSTER).cluster_engine(open_cluster).create_if_missing(false);
+    assert_eq!(builder().path().unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_error(failure(builder().open()), ErrorKind::NotFound, &["no store"]);
 }

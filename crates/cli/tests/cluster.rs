@@ -1,0 +1,42 @@
+//! The program on a store on Cassandra: the same verbs, the same answers.
+//!
+//! Takes a minute, and a node: `make cluster-test` runs it.
+
+#[path = "../../cassandra/tests/cluster/mod.rs"]
+#[allow(dead_code, reason = "nodes are not killed here")]
+mod cluster;
+
+use std::process::Command;
+
+/// What the program prints; it must succeed.
+fn tonnage(store: &str, arguments: &[&str]) -> String {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tonnage"));
+    let answer = program.args(arguments).args(["--store", store]).output().unwrap();
+    let errors = String::from_utf8_lossy(&answer.stderr);
+    assert!(answer.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(answer.stdout).unwrap()
+}
+
+#[test]
+#[ignore = "takes a minute, and a node: make cluster-test"]
+fn the_program_works_on_a_cluster() {
+    let Some(nodes) = cluster::Nodes::start(1) else { return };
+    let demo = format!("cassandra://{}/demo?create=1", nodes.hosts());
+    let small = ["demo", "--ships", "50", "--positions-per-ship", "60"];
+    let story = tonnage(&demo, &small);
+    for chapter in ["3,000 positions", "Both agree", "A phone shop", "All in"] {
+        assert!(story.contains(chapter), "'{chapter}' is missing in\n{story}");
+    }
+    assert_eq!(tonnage(&demo, &["count", "positions"]).trim(), "3000");
+
+    let shop = format!("cassandra://{}/shop?create=1", nodes.hosts());
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("phones.csv");
+    std::fs::write(&file, "id,maker\n1,Nokia\n2,Doro\n3,Nokia\n").unwrap();
+    let create = "CREATE TABLE phones (id LONG, maker STRING, PRIMARY KEY (id))";
+    tonnage(&shop, &["sql", "--create", "-c", create]);
+    tonnage(&shop, &["load", "phones", &file.to_string_lossy()]);
+    let query = "SELECT maker, count(*) AS n FROM phones GROUP BY maker ORDER BY n DESC";
+    let answer = tonnage(&shop, &["sql", "--format", "csv", "-c", query]);
+    assert_eq!(answer.lines().collect::<Vec<_>>(), ["maker,n", "Nokia,2", "Doro,1"]);
+}
