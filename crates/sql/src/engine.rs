@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
 
 use crate::aggregate::guarded;
-use crate::catalog::{CATALOG, Context, Names, SCHEMA};
+use crate::catalog::{Context, Names};
 use crate::error::from_datafusion;
 use crate::json::json_set;
 use crate::options::SqlOptions;
@@ -23,6 +23,7 @@ use crate::plan::{
     DependentRule, LatestRule, MembershipRule, OverflowRule, TypeRule, UuidPlanner, nullable,
     physical_rules,
 };
+use crate::text::{CATALOG, SCHEMA};
 
 /// What plans run on.
 pub(crate) struct Engine {

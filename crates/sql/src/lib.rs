@@ -27,15 +27,18 @@
 //! statement goes, and what the store is asked for.
 
 mod access;
+mod accesses;
 mod aggregate;
 mod answer;
 mod cache;
 mod catalog;
+mod describe;
 mod direct;
 mod engine;
 mod error;
 mod guard;
 mod json;
+mod many;
 mod multi;
 mod options;
 mod plan;
@@ -47,7 +50,9 @@ mod text;
 mod wait;
 mod write;
 
+pub use accesses::{Access, TableAccess};
 pub use answer::{Answer, Changes, Rows};
+pub use describe::Description;
 pub use options::SqlOptions;
 pub use request::{Parameters, Request};
 pub use session::{Prepared, Script, Sql};

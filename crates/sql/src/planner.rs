@@ -1,19 +1,21 @@
 //! Statements planned by DataFusion: parsed, planned, optimized, run.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
 use tonnage::{Error, Result};
 
-use crate::access::scalar_of;
+use crate::access::{declared, scalar_of};
 use crate::answer::Rows;
 use crate::cache::{Plan, Statement};
 use crate::catalog::{Context, StoreTable};
@@ -22,7 +24,11 @@ use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::KeySets;
 use crate::request::Parameters;
+use crate::text::Kind;
 use crate::wait::wait;
+
+/// Fields by the names of parameters.
+pub(crate) type Types = HashMap<String, Field>;
 
 /// The store, and the engine of DataFusion over it.
 pub(crate) struct Planner {
@@ -45,6 +51,78 @@ impl Planner {
         };
         let stream = self.stream(&state, plan.logical, plan.is_optimised, parameters)?;
         Ok(Rows::of_plan(stream, &self.engine, guard))
+    }
+
+    /// The columns of a query's answer, and its parameters as far as their types are known. A
+    /// parameter without value is taken for NULL.
+    pub(crate) fn described(
+        &self,
+        statement: &Statement,
+        parameters: &Parameters,
+    ) -> Result<(SchemaRef, Types)> {
+        let mut state = self.state(&Guard::default());
+        if statement.piece.kind != Kind::Query {
+            return self.described_statement(statement.piece.parse()?, parameters);
+        }
+        let plan = match statement.plan(&self.context.store) {
+            Some(plan) => plan,
+            None => self.plan(statement, &mut state)?,
+        };
+        self.described_plan(&state, plan.logical, plan.is_optimised, parameters)
+    }
+
+    /// The same of a statement whose plan is not kept.
+    pub(crate) fn described_statement(
+        &self,
+        mut parsed: ast::Statement,
+        parameters: &Parameters,
+    ) -> Result<(SchemaRef, Types)> {
+        let mut state = self.state(&Guard::default());
+        KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
+        let logical = self.logical(&state, parsed)?;
+        self.described_plan(&state, logical, false, parameters)
+    }
+
+    fn described_plan(
+        &self,
+        state: &SessionState,
+        logical: LogicalPlan,
+        is_optimised: bool,
+        parameters: &Parameters,
+    ) -> Result<(SchemaRef, Types)> {
+        let _threads = self.engine.handle().enter();
+        let fields = logical.get_parameter_fields().map_err(from_datafusion)?;
+        let value = |(name, field): (&String, &Option<FieldRef>)| {
+            let value = match (parameters.get(name), field) {
+                (Ok(value), _) => scalar_of(value)?,
+                (Err(_), Some(field)) => {
+                    ScalarValue::try_from(field.data_type()).map_err(from_datafusion)?
+                }
+                (Err(_), None) => ScalarValue::Null,
+            };
+            Ok((name[1..].to_owned(), value))
+        };
+        let values = fields.iter().map(value).collect::<Result<Vec<(String, ScalarValue)>>>()?;
+        let logical = match values.is_empty() {
+            true => logical,
+            false => {
+                logical.with_param_values(ParamValues::from(values)).map_err(from_datafusion)?
+            }
+        };
+        let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
+        let types =
+            fields.into_iter().filter_map(|(name, field)| Some((name, plain(field?.as_ref()))));
+        Ok((declared(&physical.schema()), types.collect()))
+    }
+
+    fn physical(
+        &self,
+        state: &SessionState,
+        logical: LogicalPlan,
+        is_optimised: bool,
+    ) -> std::result::Result<Arc<dyn ExecutionPlan>, DataFusionError> {
+        let logical = if is_optimised { logical } else { state.optimize(&logical)? };
+        wait(state.query_planner().create_physical_plan(&logical, state))
     }
 
     fn logical(&self, state: &SessionState, parsed: ast::Statement) -> Result<LogicalPlan> {
@@ -118,13 +196,22 @@ impl Planner {
     ) -> Result<SendableRecordBatchStream> {
         let _threads = self.engine.handle().enter();
         let logical = bound(logical, parameters)?;
-        let run = || {
-            let logical = if is_optimised { logical } else { state.optimize(&logical)? };
-            let physical = wait(state.query_planner().create_physical_plan(&logical, state))?;
-            execute_stream(physical, state.task_ctx())
-        };
-        run().map_err(from_datafusion)
+        let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
+        execute_stream(physical, state.task_ctx()).map_err(from_datafusion)
     }
+}
+
+/// A field that clients can bind: views and dictionaries are the texts or bytes that they stand
+/// for.
+fn plain(field: &Field) -> Field {
+    let data_type = match field.data_type() {
+        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+        DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
+        DataType::Dictionary(_, values) => values.as_ref().clone(),
+        DataType::Null => DataType::Utf8,
+        other => other.clone(),
+    };
+    Field::new(field.name(), data_type, true)
 }
 
 /// The plan with values in the places of its parameters.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, FieldRef};
 use tonnage::{Cancel, Error, Result, Value};
 
 /// The values of `$1`, `$2`, ... and of `:name`.
@@ -26,6 +28,30 @@ impl Parameters {
     /// The value of `:name`.
     pub fn set(&mut self, name: impl AsRef<str>, value: impl Into<Value>) {
         self.named.insert(name.as_ref().to_ascii_lowercase(), value.into());
+    }
+
+    /// Values for `$1`, `$2` and so on: the cells of a row of a batch, from left to right.
+    ///
+    /// # Errors
+    /// `Invalid` for a column of a type that there is not, with its name.
+    pub fn of_row(batch: &RecordBatch, row: usize) -> Result<Self> {
+        let schema = batch.schema_ref();
+        let cell = |(array, field): (&ArrayRef, &FieldRef)| match array.data_type() {
+            DataType::Null => Ok(Value::Null),
+            _ => Value::from_array(array.as_ref(), field, row),
+        };
+        let cells = batch.columns().iter().zip(schema.fields()).map(cell);
+        Ok(Self { numbered: cells.collect::<Result<_>>()?, named: HashMap::new() })
+    }
+
+    /// The numbered values of others behind its own.
+    pub(crate) fn append(&mut self, others: Parameters) {
+        self.numbered.extend(others.numbered);
+    }
+
+    /// Whether there are values for `$1` to `$count`.
+    pub(crate) fn holds(&self, count: usize) -> bool {
+        self.numbered.len() >= count
     }
 
     /// The value of a placeholder as it is written, `$1` or `:name` or `$name`.
@@ -54,6 +80,12 @@ impl Request {
     /// One or several statements, separated by semicolons.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
+    }
+
+    /// The same request with another text.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.text = text.into();
+        self
     }
 
     /// A value for the next of `$1`, `$2`, ...

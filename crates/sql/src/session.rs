@@ -61,9 +61,7 @@ impl Sql {
         for answer in self.script(request)? {
             last = Some(answer?);
         }
-        last.ok_or_else(|| {
-            Error::invalid("there is no statement: write for instance 'SHOW TABLES'")
-        })
+        last.ok_or_else(crate::text::missing)
     }
 
     /// The statements of a text, each carried out when its answer is asked for.
@@ -195,8 +193,8 @@ impl Sql {
 /// as long as its tables stay as they are.
 #[derive(Clone)]
 pub struct Prepared {
-    sql: Sql,
-    statement: Arc<Statement>,
+    pub(crate) sql: Sql,
+    pub(crate) statement: Arc<Statement>,
     text: String,
 }
 

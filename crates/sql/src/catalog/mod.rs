@@ -22,10 +22,7 @@ pub(crate) use provider::StoreTable;
 use crate::access::SqlTable;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
-
-/// The catalog and the schema that a plain name is looked up in.
-pub(crate) const CATALOG: &str = "tonnage";
-pub(crate) const SCHEMA: &str = "public";
+use crate::text::{CATALOG, SCHEMA};
 
 /// What of the session a table must know.
 #[derive(Clone)]

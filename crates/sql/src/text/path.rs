@@ -6,6 +6,10 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
+/// The catalog and the schema that a plain name is looked up in.
+pub(crate) const CATALOG: &str = "tonnage";
+pub(crate) const SCHEMA: &str = "public";
+
 /// The names that the planner can take apart by itself: catalog, schema and table.
 const PARTS_MAX: usize = 3;
 
@@ -37,6 +41,36 @@ pub(super) fn joined(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         }
     }
     out
+}
+
+/// The tokens without catalog and schema in front of the table that a statement changes:
+/// `tonnage.public.t` is `t`. The planner knows these names, the store does not.
+pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+    const BEFORE: [&str; 6] = ["INSERT", "INTO", "UPDATE", "DELETE", "TRUNCATE", "TABLE"];
+    let is_word = |at: usize, wanted: &str| {
+        matches!(tokens.get(at).map(|token| &token.token),
+            Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(wanted))
+    };
+    let is_name =
+        |at: usize| matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_)));
+    let followed = |at: usize| {
+        tokens.get(at + 1).is_some_and(|token| token.token == Token::Period) && is_name(at + 2)
+    };
+    let mut first = 0;
+    while first < tokens.len()
+        && (BEFORE.iter().any(|word| is_word(first, word))
+            || is_word(first, "FROM")
+            || is_word(first, "OVERWRITE"))
+    {
+        first += 1;
+    }
+    let mut name = first;
+    if is_word(name, CATALOG) && is_word(name + 2, SCHEMA) && followed(name) && followed(name + 2) {
+        name += 4;
+    } else if is_word(name, SCHEMA) && followed(name) {
+        name += 2;
+    }
+    tokens[..first].iter().chain(&tokens[name..]).cloned().collect()
 }
 
 /// The deep paths that stand where tables do, the deepest first.
@@ -90,6 +124,19 @@ mod tests {
             text("SELECT 1 FROM t JOIN a.b.c.d ON a.b.c.d.x = t.y"),
             "SELECT 1 FROM t JOIN \"a.b.c.d\" ON \"a.b.c.d\" . x = t . y"
         );
+    }
+
+    #[test]
+    fn the_table_that_is_changed_needs_no_catalog() {
+        let text = |statement: &str| {
+            let tokens = without_catalog(&single(statement).unwrap().tokens);
+            tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(text("INSERT INTO tonnage.public.t VALUES (1)"), "INSERT INTO t VALUES ( 1 )");
+        assert_eq!(text("UPDATE public.t SET a = 1"), "UPDATE t SET a = 1");
+        assert_eq!(text("DELETE FROM tonnage.public.\"a.b\""), "DELETE FROM \"a.b\"");
+        assert_eq!(text("DELETE FROM public WHERE a = 1"), "DELETE FROM public WHERE a = 1");
+        assert_eq!(text("UPDATE a.b SET a = 1"), "UPDATE a . b SET a = 1");
     }
 
     #[test]

@@ -99,12 +99,13 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
 /// The statements of a text.
 pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>> {
     let tokens = Tokenizer::new(&DIALECT, text).tokenize_with_location();
-    let tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
+    let mut tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
+    tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
+    super::question::number(&mut tokens)?;
     let (mut pieces, mut statement) = (Vec::new(), Vec::new());
     let mut end = Location::new(1, 1);
     for token in tokens {
         match token.token {
-            Token::Whitespace(_) => continue,
             Token::SemiColon => push(&mut pieces, &mut statement, end),
             _ => {
                 end = token.span.end;
@@ -143,12 +144,17 @@ fn offset(text: &str, place: Location) -> usize {
     line_start + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
+/// What is said of a text without a statement.
+pub(crate) fn missing() -> Error {
+    Error::invalid("there is no statement: write for instance 'SHOW TABLES'")
+}
+
 /// The one statement that a text must hold.
 pub(crate) fn single(text: &str) -> Result<Piece> {
     let mut pieces = pieces(text)?;
     match pieces.len() {
         1 => Ok(pieces.remove(0)),
-        0 => Err(Error::invalid("there is no statement: write for instance 'SHOW TABLES'")),
+        0 => Err(missing()),
         _ => Err(invalid_at(
             pieces[1].start(),
             "a second statement begins here, where one alone is allowed",

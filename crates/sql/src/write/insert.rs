@@ -31,12 +31,19 @@ const GATHERED_ROWS_MAX: usize = 100_000;
 /// Their bytes.
 const GATHERED_BYTES_MAX: usize = 64 << 20;
 
-pub(super) fn run(
-    planner: &Planner,
-    piece: &Piece,
-    parameters: &Parameters,
-    guard: &Guard,
-) -> Result<Changes> {
+/// An INSERT or UPSERT, with its table found and its columns named.
+pub(crate) struct Insertion {
+    pub(crate) table: Table,
+    pub(crate) columns: Vec<String>,
+    pub(crate) source: Box<ast::Query>,
+    on_existing: OnExisting,
+}
+
+/// Reads an INSERT or UPSERT.
+///
+/// # Errors
+/// `Invalid` for something else, `NotFound` for its table, with their places.
+pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
     let ast::Statement::Insert(insert) = piece.parse()? else {
         return Err(Error::invalid(
             "expected INSERT INTO table [(columns)] VALUES (...) or a query",
@@ -49,9 +56,19 @@ pub(super) fn run(
     let table =
         planner.context.store.table(&path_of(name)?).map_err(|error| at_name(error, name))?;
     let columns = columns(&insert, table.schema())?;
-    let Some(mut source) = insert.source else {
+    let Some(source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
     };
+    Ok(Insertion { table, columns, source, on_existing })
+}
+
+pub(super) fn run(
+    planner: &Planner,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Changes> {
+    let Insertion { table, columns, mut source, on_existing } = insertion(planner, piece)?;
     let mut state = planner.state(guard);
     if let ast::SetExpr::Values(values) = source.body.as_mut() {
         state.config_mut().options_mut().sql_parser.parse_float_as_decimal =

@@ -6,9 +6,11 @@
 
 mod change;
 mod insert;
+mod many;
 mod stopped;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 use tonnage::{Error, Result};
@@ -18,7 +20,10 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece};
+use crate::text::{Kind, Piece, without_catalog};
+
+pub(crate) use insert::insertion;
+pub(crate) use many::repeated;
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.
 pub(crate) fn run(
@@ -27,7 +32,7 @@ pub(crate) fn run(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
-    let (piece, returns) = without_returning(piece)?;
+    let (piece, returns) = stripped(piece)?;
     let changes = match piece.kind {
         Kind::Insert | Kind::Upsert => insert::run(planner, &piece, parameters, guard)?,
         Kind::Update => change::update(planner, &piece, parameters, guard)?,
@@ -39,6 +44,25 @@ pub(crate) fn run(
     } else {
         Ok(Answer::Changed(changes))
     }
+}
+
+/// The statement without what stands for its answer, and with the bare path of its table.
+pub(crate) fn plain(piece: &Piece) -> Result<Piece> {
+    stripped(piece).map(|(piece, _)| piece)
+}
+
+/// The columns that a statement gives back: those of its RETURNING.
+pub(crate) fn returned(piece: &Piece) -> Result<Option<SchemaRef>> {
+    match without_returning(piece)? {
+        (_, true) => counted(Changes::default()).map(|batch| Some(batch.schema())),
+        (_, false) => Ok(None),
+    }
+}
+
+fn stripped(piece: &Piece) -> Result<(Piece, bool)> {
+    let (mut piece, returns) = without_returning(piece)?;
+    piece.tokens = Arc::new(without_catalog(&piece.tokens));
+    Ok((piece, returns))
 }
 
 /// Whether a statement is one that the parser understands.

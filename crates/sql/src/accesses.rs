@@ -1,0 +1,233 @@
+//! Which tables a statement touches, and how: what whoever guards a store must know beforehand.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, Visit, Visitor};
+use tonnage::ddl::Statement as Definition;
+use tonnage::{Error, Result};
+
+use crate::session::Sql;
+use crate::text::{CATALOG, Cursor, Kind, Piece, SCHEMA, with_location};
+use crate::write;
+
+/// What a statement does to a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Rows are read, or the table is described.
+    Read,
+    /// Rows are put in.
+    Insert,
+    /// Rows are changed.
+    Update,
+    /// Rows are deleted.
+    Delete,
+    /// The table is made, altered, dropped or indexed.
+    Define,
+}
+
+/// A table with what is done to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TableAccess {
+    /// The path of the table, in lower case; it may name none.
+    pub table: String,
+    /// What is done to it.
+    pub access: Access,
+}
+
+impl Sql {
+    /// The tables that the statements of a text touch, without carrying them out. Names that WITH
+    /// gives are among them: there may be tables of the same name.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no statement, with line and column.
+    pub fn accesses(&self, text: &str) -> Result<Vec<TableAccess>> {
+        let statements = self.statements(text)?;
+        let mut accesses = Vec::new();
+        for statement in statements.iter() {
+            let piece = &statement.piece;
+            of_piece(piece, text, &mut accesses).map_err(|error| with_location(error, piece))?;
+        }
+        Ok(accesses)
+    }
+}
+
+fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Result<()> {
+    let mut note = |path: String, access| {
+        let table = path.to_ascii_lowercase();
+        accesses.push(TableAccess { table, access });
+    };
+    match piece.kind {
+        Kind::Query | Kind::Explain => read(&piece.parse()?, &mut note),
+        Kind::Insert | Kind::Upsert => {
+            let ast::Statement::Insert(insert) = write::plain(piece)?.parse()? else {
+                return Err(Error::invalid("expected INSERT INTO"));
+            };
+            let ast::TableObject::TableName(name) = &insert.table else {
+                return Err(Error::unsupported("INSERT INTO takes the name of a table"));
+            };
+            let target = path_of(name);
+            note(target.clone(), Access::Insert);
+            if piece.kind == Kind::Upsert || insert.replace_into || insert.or.is_some() {
+                note(target, Access::Update);
+            }
+            if let Some(source) = &insert.source {
+                read(source.as_ref(), &mut note);
+            }
+        }
+        Kind::Update | Kind::Delete | Kind::Truncate => {
+            let plain = write::plain(piece)?;
+            let mut cursor = Cursor::new(&plain);
+            cursor.next();
+            let _ = cursor.word("FROM") || cursor.word("TABLE");
+            let Some(path) = cursor.path() else {
+                return Err(cursor.expected("the name of a table"));
+            };
+            let access = if piece.kind == Kind::Update { Access::Update } else { Access::Delete };
+            note(path, access);
+            if piece.kind != Kind::Truncate {
+                read(&plain.parse()?, &mut note);
+            }
+        }
+        Kind::Definition => {
+            for definition in tonnage::ddl::parse(&piece.text(text))? {
+                let path = match definition {
+                    Definition::CreateTable { definition, .. } => definition.path,
+                    Definition::CreateIndex { definition, .. } => definition.table,
+                    Definition::DropTable { path, .. }
+                    | Definition::AlterTable { path, .. }
+                    | Definition::DropIndex { table: path, .. } => path,
+                    Definition::ShowTables => continue,
+                    Definition::DescribeTable { path } => {
+                        note(path, Access::Read);
+                        continue;
+                    }
+                };
+                note(path, Access::Define);
+            }
+        }
+        Kind::Show | Kind::Describe => {
+            let mut cursor = Cursor::new(piece);
+            if !cursor.word("SHOW") {
+                cursor.next();
+                cursor.word("TABLE");
+            } else if cursor.word("COLUMNS") {
+                let _ = cursor.word("FROM") || cursor.word("IN");
+            } else if cursor.word("CREATE") {
+                cursor.word("TABLE");
+            } else {
+                return Ok(());
+            }
+            if let Some(path) = cursor.path() {
+                note(path, Access::Read);
+            }
+        }
+        Kind::Unknown => return Err(crate::text::unknown(piece)),
+    }
+    Ok(())
+}
+
+/// Notes every name that stands where a table may.
+fn read(parsed: &impl Visit, note: &mut impl FnMut(String, Access)) {
+    let _ = parsed.visit(&mut Relations(note));
+}
+
+struct Relations<'a, F>(&'a mut F);
+
+impl<F: FnMut(String, Access)> Visitor for Relations<'_, F> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        (self.0)(path_of(name), Access::Read);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        tables_of(&query.body, self.0);
+        ControlFlow::Continue(())
+    }
+}
+
+/// `TABLE t` names its table without a relation.
+fn tables_of(body: &SetExpr, note: &mut impl FnMut(String, Access)) {
+    match body {
+        SetExpr::Table(table) => {
+            let parts = [&table.schema_name, &table.table_name];
+            let parts: Vec<String> = parts.into_iter().flatten().cloned().collect();
+            note(plain_path(&parts), Access::Read);
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            tables_of(left, note);
+            tables_of(right, note);
+        }
+        _ => {}
+    }
+}
+
+fn path_of(name: &ObjectName) -> String {
+    let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
+    plain_path(&name.0.iter().filter_map(part).collect::<Vec<String>>())
+}
+
+/// The path that names lead to, without catalog and schema.
+fn plain_path(parts: &[String]) -> String {
+    let is = |place: usize, name: &str| {
+        parts.len() > place + 1 && parts[place].eq_ignore_ascii_case(name)
+    };
+    let skipped = match (is(0, CATALOG), is(1, SCHEMA), is(0, SCHEMA)) {
+        (true, true, _) => 2,
+        (_, _, true) => 1,
+        _ => 0,
+    };
+    parts[skipped..].join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqlOptions;
+
+    fn accesses(text: &str) -> Vec<(String, Access)> {
+        let store = tonnage::Store::open("memory:").unwrap();
+        let sql = Sql::new(store, SqlOptions::default()).unwrap();
+        let accesses = sql.accesses(text).unwrap();
+        accesses.into_iter().map(|access| (access.table, access.access)).collect()
+    }
+
+    #[test]
+    fn every_table_that_is_touched_is_named() {
+        let read = |table: &str| (table.to_owned(), Access::Read);
+        assert_eq!(
+            accesses("SELECT * FROM a JOIN tonnage.public.B ON true"),
+            [read("a"), read("b")]
+        );
+        assert_eq!(
+            accesses("SELECT (SELECT max(x) FROM c) FROM (SELECT 1 FROM d.e) AS t"),
+            [read("c"), read("d.e")]
+        );
+        assert_eq!(accesses("TABLE a"), [read("a")]);
+        assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
+        assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
+        assert_eq!(accesses("SHOW TABLES"), []);
+        assert_eq!(accesses("EXPLAIN SELECT 1 FROM a"), [read("a")]);
+    }
+
+    #[test]
+    fn what_is_done_to_a_table_is_told() {
+        let did = |table: &str, access| (table.to_owned(), access);
+        assert_eq!(
+            accesses("INSERT INTO public.a SELECT * FROM b"),
+            [did("a", Access::Insert), did("b", Access::Read)]
+        );
+        assert_eq!(
+            accesses("UPSERT INTO a VALUES (1) RETURNING COUNT(*)"),
+            [did("a", Access::Insert), did("a", Access::Update)]
+        );
+        assert_eq!(accesses("DELETE FROM a WHERE x = 1")[0], did("a", Access::Delete));
+        assert_eq!(accesses("TRUNCATE TABLE a"), [did("a", Access::Delete)]);
+        assert_eq!(accesses("UPDATE a SET x = (SELECT 1 FROM b)")[0], did("a", Access::Update));
+        assert_eq!(
+            accesses("CREATE TABLE a (x LONG, PRIMARY KEY (x)); DROP TABLE b"),
+            [did("a", Access::Define), did("b", Access::Define)]
+        );
+    }
+}
