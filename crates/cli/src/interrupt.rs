@@ -3,7 +3,7 @@
 //! A verb that can stop in good order asks for [`cancel`] first and then looks at it; the signal
 //! only sets it. Without that, or at the second signal, the program ends at once with the exit code
 //! for interrupted runs. In a shell the signal stops the statement that runs ([`statement`]), and
-//! the shell goes on.
+//! the shell goes on. A server drains at the first signal ([`drain_with`]).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +24,8 @@ enum Listener {
         cancel: Cancel,
         told: Option<Instant>,
     },
+    /// A server, until it was told to drain.
+    Server(Option<Box<dyn FnOnce() + Send>>),
     /// A shell that has been waiting for input since then.
     Prompt {
         since: Instant,
@@ -67,6 +69,12 @@ impl Listener {
                 Some(told) if told.elapsed() < STOPPING_MAX => {}
                 Some(_) => std::process::exit(Exit::Interrupted as i32),
             },
+            Listener::Server(drain) if drain.is_some() => {
+                eprintln!("tonnage: draining; a second signal ends at once");
+                if let Some(drain) = drain.take() {
+                    drain();
+                }
+            }
             Listener::Prompt { since } if since.elapsed() < BELATED_MAX => {}
             _ => std::process::exit(Exit::Interrupted as i32),
         }
@@ -82,6 +90,11 @@ pub(crate) fn cancel() -> Cancel {
     let cancel = Cancel::new();
     *listener = Listener::Verb(cancel.clone());
     cancel
+}
+
+/// The first signal calls this; the second ends the program.
+pub(crate) fn drain_with(drain: impl FnOnce() + Send + 'static) {
+    *listener() = Listener::Server(Some(Box::new(drain)));
 }
 
 /// Whether the signal came.

@@ -28,6 +28,18 @@ pub struct Settings {
     /// Private key of the certificate, PEM
     #[arg(long, env = "TONNAGE_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
+    /// Certificates of those who sign client certificates, PEM
+    #[arg(long, env = "TONNAGE_TLS_CLIENT_CA", value_name = "FILE")]
+    pub tls_client_ca: Option<PathBuf>,
+    /// Whether clients must show a certificate: optional or required [default: optional]
+    #[arg(long, env = "TONNAGE_TLS_CLIENT_AUTH", value_name = "HOW")]
+    pub tls_client_auth: Option<String>,
+    /// Users and what they may do, TOML; without it everybody may do everything
+    #[arg(long, env = "TONNAGE_USERS", value_name = "FILE")]
+    pub users: Option<PathBuf>,
+    /// Log of logins and of who did what: JSON lines are added to it
+    #[arg(long, env = "TONNAGE_AUDIT", value_name = "FILE")]
+    pub audit: Option<PathBuf>,
     /// Connections at a time, of all doors together [default: 1000]
     #[arg(long, env = "TONNAGE_CONNECTIONS_MAX", value_name = "N")]
     pub connections_max: Option<usize>,
@@ -55,6 +67,12 @@ pub struct Settings {
     /// Memory for the keys of one bulk get; further keys wait in a file [default: 64MiB]
     #[arg(long, env = "TONNAGE_KEY_MEMORY", value_name = "SIZE")]
     pub key_memory: Option<String>,
+    /// Memory for sorts, joins and groupings of all statements together [default: 1GiB]
+    #[arg(long, env = "TONNAGE_SQL_MEMORY", value_name = "SIZE")]
+    pub sql_memory: Option<String>,
+    /// Longest time that a statement may take [default: none]
+    #[arg(long, env = "TONNAGE_STATEMENT_TIMEOUT", value_name = "TIME")]
+    pub statement_timeout: Option<String>,
     /// Longest wait for a place among loads, streams or calls [default: 30s]
     #[arg(long, env = "TONNAGE_ADMISSION_WAIT", value_name = "TIME")]
     pub admission_wait: Option<String>,
@@ -83,6 +101,12 @@ pub struct Config {
     pub insecure: bool,
     /// Certificate chain and private key, both PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// Who signs client certificates, a PEM file, and whether clients must show one.
+    pub client_certificates: Option<(PathBuf, bool)>,
+    /// The file of users.
+    pub users: Option<PathBuf>,
+    /// The audit log.
+    pub audit: Option<PathBuf>,
     /// Connections at a time.
     pub connections_max: usize,
     /// Connections at a time from one address.
@@ -101,6 +125,10 @@ pub struct Config {
     pub load_memory_bytes: usize,
     /// Memory for the keys of one bulk get.
     pub key_memory_bytes: usize,
+    /// Memory for sorts, joins and groupings of all statements.
+    pub sql_memory_bytes: usize,
+    /// The longest time that a statement may take.
+    pub statement_timeout: Option<Duration>,
     /// The longest wait for a place.
     pub admission_wait: Duration,
     /// The longest silence of a stream.
@@ -137,6 +165,10 @@ impl Settings {
             insecure: self.insecure.or(other.insecure),
             tls_cert: self.tls_cert.or(other.tls_cert),
             tls_key: self.tls_key.or(other.tls_key),
+            tls_client_ca: self.tls_client_ca.or(other.tls_client_ca),
+            tls_client_auth: self.tls_client_auth.or(other.tls_client_auth),
+            users: self.users.or(other.users),
+            audit: self.audit.or(other.audit),
             connections_max: self.connections_max.or(other.connections_max),
             connections_per_address_max: self
                 .connections_per_address_max
@@ -148,11 +180,33 @@ impl Settings {
             calls_max: self.calls_max.or(other.calls_max),
             load_memory: self.load_memory.or(other.load_memory),
             key_memory: self.key_memory.or(other.key_memory),
+            sql_memory: self.sql_memory.or(other.sql_memory),
+            statement_timeout: self.statement_timeout.or(other.statement_timeout),
             admission_wait: self.admission_wait.or(other.admission_wait),
             idle_timeout: self.idle_timeout.or(other.idle_timeout),
             reader_timeout: self.reader_timeout.or(other.reader_timeout),
             drain_wait: self.drain_wait.or(other.drain_wait),
             drain_timeout: self.drain_timeout.or(other.drain_timeout),
+        }
+    }
+
+    fn client_certificates(&self, has_tls: bool) -> Result<Option<(PathBuf, bool)>> {
+        let is_required = match self.tls_client_auth.as_deref() {
+            None | Some("optional") => false,
+            Some("required") => true,
+            Some(other) => {
+                return Err(Error::invalid(format!(
+                    "tls_client_auth is `{other}`: give optional or required"
+                )));
+            }
+        };
+        match &self.tls_client_ca {
+            Some(_) if !has_tls => {
+                Err(Error::invalid("tls_client_ca needs tls_cert and tls_key: give all three"))
+            }
+            Some(file) => Ok(Some((file.clone(), is_required))),
+            None if is_required => Err(Error::invalid("tls_client_auth needs tls_client_ca")),
+            None => Ok(None),
         }
     }
 
@@ -170,7 +224,10 @@ impl Settings {
             http: address("http", self.http.as_deref(), 7410)?,
             flight: address("flight", self.flight.as_deref(), 7411)?,
             insecure: self.insecure.unwrap_or(false),
+            client_certificates: self.client_certificates(tls.is_some())?,
             tls,
+            users: self.users.clone(),
+            audit: self.audit.clone(),
             connections_max: count("connections_max", self.connections_max, 1_000)?,
             connections_per_address_max: count(
                 "connections_per_address_max",
@@ -188,6 +245,11 @@ impl Settings {
                 machine_memory_mib() / 8,
             )?,
             key_memory_bytes: bytes("key_memory", self.key_memory.as_deref(), 64)?,
+            sql_memory_bytes: bytes("sql_memory", self.sql_memory.as_deref(), 1 << 10)?,
+            statement_timeout: match self.statement_timeout.as_deref() {
+                None => None,
+                given => Some(time("statement_timeout", given, 0)?),
+            },
             admission_wait: time("admission_wait", self.admission_wait.as_deref(), 30)?,
             idle_timeout: time("idle_timeout", self.idle_timeout.as_deref(), 60)?,
             reader_timeout: time("reader_timeout", self.reader_timeout.as_deref(), 300)?,
@@ -212,10 +274,11 @@ impl Config {
         }
         for (name, address) in doors {
             let Some(address) = address else { continue };
-            if !address.ip().is_loopback() && !self.insecure {
+            if !address.ip().is_loopback() && self.users.is_none() && !self.insecure {
                 return Err(Error::invalid(format!(
                     "{name} would listen on {address}, where everybody who reaches it may do \
-                     everything: listen on 127.0.0.1, or say insecure if the network is trusted"
+                     everything: name users, listen on 127.0.0.1, or say insecure if the network \
+                     is trusted"
                 )));
             }
         }

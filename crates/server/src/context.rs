@@ -3,20 +3,30 @@
 use std::sync::Arc;
 
 use tonnage::{Error, Result, Store};
+use tonnage_sql::{Sql, SqlOptions};
 
 use crate::admit::Places;
+use crate::auth::{Audit, Logins, Users};
 use crate::config::Config;
 use crate::drain::{Phase, Phases};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
+use crate::prepared::PreparedStatements;
+use crate::sessions::Sessions;
+use crate::statements::Statements;
 
 /// What all calls share.
 pub(crate) struct Context {
     pub(crate) store: Store,
+    pub(crate) sql: Sql,
     pub(crate) config: Config,
     pub(crate) phases: Phases,
+    pub(crate) logins: Logins,
     pub(crate) metrics: Metrics,
     pub(crate) jobs: Jobs,
+    pub(crate) statements: Arc<Statements>,
+    pub(crate) prepared: PreparedStatements,
+    pub(crate) sessions: Sessions,
     /// For streams of loads.
     pub(crate) streams: Places,
     /// For everything else that holds a thread.
@@ -24,17 +34,29 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Arc<Context> {
+    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Result<Arc<Context>> {
         let wait = config.admission_wait;
-        Arc::new(Context {
+        let options = SqlOptions {
+            memory_bytes_max: config.sql_memory_bytes,
+            timeout: config.statement_timeout,
+            ..SqlOptions::default()
+        };
+        let users = config.users.as_deref().map(Users::read).transpose()?;
+        let audit = config.audit.as_deref().map(Audit::open).transpose()?;
+        Ok(Arc::new(Context {
+            logins: Logins::new(users, audit)?,
+            sql: Sql::new(store.clone(), options)?,
             store,
+            statements: Arc::default(),
+            prepared: PreparedStatements::default(),
+            sessions: Sessions::default(),
             phases,
             metrics: Metrics::new(),
             jobs: Jobs::new(&config),
             streams: Places::new(config.streams_max, "streams", "streams_max", wait),
             calls: Places::new(config.calls_max, "calls", "calls_max", wait),
             config,
-        })
+        }))
     }
 
     /// Refuses new work once the server drains.

@@ -5,6 +5,8 @@ use axum::response::{IntoResponse, Response};
 use tonic::{Code, Status};
 use tonnage::{Error, ErrorKind};
 
+use crate::auth::Denied;
+
 /// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
 const STATUS_BYTES_MAX: usize = 4 << 10;
 
@@ -13,11 +15,20 @@ const KIND_HEADER: &str = "tonnage-kind";
 
 /// An error as a gRPC status.
 pub(crate) fn status(error: &Error) -> Status {
-    let mut status = Status::new(code(error.kind()), cut(error.message()));
-    if let Ok(kind) = error.kind().label().parse() {
+    let (code, label) = match is_denied(error) {
+        true => (Code::PermissionDenied, "not allowed"),
+        false => (code(error.kind()), error.kind().label()),
+    };
+    let mut status = Status::new(code, cut(error.message()));
+    if let Ok(kind) = label.parse() {
         status.metadata_mut().insert(KIND_HEADER, kind);
     }
     status
+}
+
+/// Whether the caller may not do what they asked for.
+fn is_denied(error: &Error) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<Denied>())
 }
 
 fn code(kind: ErrorKind) -> Code {
@@ -62,6 +73,9 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
+        if is_denied(&error) {
+            return Self { status: StatusCode::FORBIDDEN, error };
+        }
         let status = match error.kind() {
             ErrorKind::Invalid => StatusCode::BAD_REQUEST,
             ErrorKind::NotFound => StatusCode::NOT_FOUND,
@@ -80,7 +94,11 @@ impl From<Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let kind = self.error.kind().label();
+        let kind = match self.status {
+            StatusCode::FORBIDDEN => "not allowed",
+            StatusCode::UNAUTHORIZED => "not logged in",
+            _ => self.error.kind().label(),
+        };
         let body = serde_json::json!({
             "type": format!("/problems/{}", kind.replace(' ', "-")),
             "title": kind,

@@ -4,7 +4,7 @@
 //!
 //! | door | port | for |
 //! |---|---|---|
-//! | Arrow Flight | 7411 | bulk puts, bulk gets, scans: record batches in and out |
+//! | Arrow Flight | 7411 | Flight SQL; bulk puts, bulk gets, scans: record batches in and out |
 //! | HTTP | 7410 | single rows and pairs, definitions, health, metrics |
 //!
 //! The store blocks, so every call of it runs on a thread of the blocking pool. Only bounded
@@ -15,12 +15,16 @@
 //! | `config` | flags, file and environment, merged into one [`Config`] |
 //! | `listen` | sockets, TLS, limits of connections; how the body of a request ended |
 //! | `drain` | the phases of a server that ends |
+//! | `auth` | users, what they may do, who calls, the audit log |
 //! | `admit`, `jobs` | who may load now, and the loads that run |
+//! | `statements`, `prepared`, `sessions` | statements that run, those that are kept, their options |
 //! | `flight`, `http` | the two doors |
-//! | `json_value` | JSON values as values of columns |
+//! | `query`, `json_value` | statements, and values of columns, as JSON |
+//! | `random` | names that nobody guesses |
 //! | `error`, `metrics` | errors as each protocol tells them; what is counted |
 
 mod admit;
+mod auth;
 mod config;
 mod context;
 mod drain;
@@ -31,7 +35,13 @@ mod jobs;
 mod json_value;
 mod listen;
 mod metrics;
+mod prepared;
+mod query;
+mod random;
 mod server;
+mod sessions;
+mod statements;
 
+pub use auth::hash_password;
 pub use config::{Config, Settings};
 pub use server::{Addresses, Server, Stop};

@@ -62,6 +62,7 @@ pub(crate) struct Metrics {
     rows: Family<RowsLabels, Counter>,
     streams: Family<OutcomeLabel, Counter>,
     pub(crate) slow_readers: Counter,
+    statements_running: Gauge,
     store: StoreGauges,
 }
 
@@ -92,6 +93,7 @@ impl Metrics {
             rows: Family::default(),
             streams: Family::default(),
             slow_readers: Counter::default(),
+            statements_running: Gauge::default(),
             store: StoreGauges::default(),
         };
         metrics.register();
@@ -99,7 +101,7 @@ impl Metrics {
     }
 
     fn register(&mut self) {
-        let Self { registry, store, .. } = self;
+        let Self { registry, store, statements_running, .. } = self;
         registry.register("connections", "Open connections", self.connections.clone());
         registry.register("connections", "Connections made", self.connections_total.clone());
         let help = "Connections closed at once, because there were too many";
@@ -112,6 +114,8 @@ impl Metrics {
         registry.register("bulk_streams", help, self.streams.clone());
         let help = "Readers cut off, because they took nothing";
         registry.register("slow_readers", help, self.slow_readers.clone());
+        let help = "SQL statements that run, or whose rows are being fetched";
+        registry.register("statements_running", help, statements_running.clone());
         let help = "Rows in the store, estimated";
         registry.register("store_rows_estimate", help, store.rows_estimate.clone());
         registry.register("store_disk_bytes", "Bytes of data files", store.disk_bytes.clone());
@@ -159,7 +163,8 @@ impl Metrics {
     }
 
     /// All of it, as text.
-    pub(crate) fn text(&self, statistics: Option<&Statistics>) -> String {
+    pub(crate) fn text(&self, statistics: Option<&Statistics>, statements: usize) -> String {
+        self.statements_running.set(i64::try_from(statements).unwrap_or(i64::MAX));
         if let Some(statistics) = statistics {
             self.store.rows_estimate.set(statistics.rows_estimate() as f64);
             self.store.disk_bytes.set(statistics.disk_bytes() as f64);

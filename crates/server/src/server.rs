@@ -57,7 +57,10 @@ impl Server {
     /// be listened on.
     pub fn open(store: Store, config: Config) -> Result<Server> {
         config.check()?;
-        let tls = config.tls.as_ref().map(|(cert, key)| acceptor(cert, key)).transpose()?;
+        let clients = config.client_certificates.as_ref();
+        let clients = clients.map(|(file, is_required)| (file.as_path(), *is_required));
+        let tls =
+            config.tls.as_ref().map(|(cert, key)| acceptor(cert, key, clients)).transpose()?;
         let threads = config.streams_max + config.calls_max + 16;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("net")
@@ -78,7 +81,7 @@ impl Server {
             }
             doors.push((door, listener));
         }
-        let context = Context::new(store, config, phases);
+        let context = Context::new(store, config, phases)?;
         let listener = Listener::new(context.clone(), tls);
         Ok(Server { runtime, context, phase, listener, doors, addresses })
     }
@@ -110,6 +113,7 @@ impl Server {
             phase.set(Phase::Draining);
             if tokio::time::timeout(config.drain_timeout, listener.drained()).await.is_err() {
                 phase.set(Phase::Stopping);
+                context.statements.cancel_all();
                 let _ = tokio::time::timeout(STOPPING_MAX, listener.drained()).await;
             }
         });

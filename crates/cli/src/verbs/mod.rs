@@ -6,11 +6,13 @@ mod check;
 mod count;
 mod demo;
 mod get;
+mod hash_password;
 mod kv;
 mod load;
 mod put;
 mod restore;
 mod scan;
+mod serve;
 mod sql;
 mod stats;
 mod unload;
@@ -31,6 +33,8 @@ pub(crate) enum Verb {
     Count(count::CountArgs),
     Kv(kv::KvArgs),
     Sql(sql::SqlArgs),
+    Serve(serve::ServeArgs),
+    HashPassword(hash_password::HashPasswordArgs),
     Stats(stats::StatsArgs),
     Check(check::CheckArgs),
     Backup(backup::BackupArgs),
@@ -50,6 +54,8 @@ impl Verb {
             Verb::Count(args) => args.run(globals),
             Verb::Kv(args) => args.run(globals),
             Verb::Sql(args) => args.run(globals),
+            Verb::Serve(args) => args.run(globals),
+            Verb::HashPassword(args) => args.run(globals),
             Verb::Stats(args) => args.run(globals),
             Verb::Check(args) => args.run(globals),
             Verb::Backup(args) => args.run(globals),

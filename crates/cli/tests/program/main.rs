@@ -12,6 +12,7 @@ mod pairs;
 #[cfg(unix)]
 mod pipes;
 mod real_data;
+mod serve;
 #[cfg(unix)]
 mod shell;
 mod tour;

@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow_flight::Action;
 use serde::Deserialize;
 use serde_json::json;
 use tonnage::{Error, KeySource, Outcome, Result, TableRows};
+use tonnage_sql::Answer;
 
 use super::command::{BulkGetCommand, BulkPutCommand, parse};
 use super::frame;
+use super::sql::{plain_batch, plain_schema};
+use crate::auth::Caller;
 use crate::context::Context;
 use crate::metrics::Door;
+use crate::query::{Query, STATEMENTS_MAX};
+use crate::random::random_name;
 
 /// Largest body of an action.
 const BODY_BYTES_MAX: usize = 64 << 20;
@@ -18,10 +24,11 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// All actions, with what they do.
-pub(crate) const ACTIONS: [(&str, &str); 7] = [
+pub(crate) const ACTIONS: [(&str, &str); 8] = [
     ("tonnage.Define", "Carry out definitions: CREATE TABLE, DROP TABLE, ALTER TABLE, indexes"),
     ("tonnage.MultiPut", "Put rows of many tables"),
     ("tonnage.MultiGet", "Get rows of many tables by their keys"),
+    ("tonnage.FetchAll", "Carry out many statements"),
     ("tonnage.Jobs", "List the loads that run, and those that ended lately"),
     ("tonnage.CancelJob", "Cancel a load"),
     ("tonnage.Sync", "Make everything acknowledged durable"),
@@ -38,7 +45,11 @@ struct JobName {
 ///
 /// # Errors
 /// `Unsupported` for an action that there is not; what is wrong with its body; what the store says.
-pub(crate) async fn run(context: &Arc<Context>, action: Action) -> Result<Vec<Vec<u8>>> {
+pub(crate) async fn run(
+    context: &Arc<Context>,
+    caller: &Caller,
+    action: Action,
+) -> Result<Vec<Vec<u8>>> {
     if action.body.len() > BODY_BYTES_MAX {
         return Err(Error::invalid(format!(
             "the body has {} bytes, {BODY_BYTES_MAX} are the most: use a bulk call",
@@ -46,20 +57,32 @@ pub(crate) async fn run(context: &Arc<Context>, action: Action) -> Result<Vec<Ve
         )));
     }
     let body = action.body;
+    let caller = caller.clone();
     match action.r#type.as_str() {
-        "tonnage.Define" => context.blocking(move |context| define(context, &body)).await,
-        "tonnage.MultiPut" => context.blocking(move |context| multi_put(context, &body)).await,
-        "tonnage.MultiGet" => context.blocking(move |context| multi_get(context, &body)).await,
+        "tonnage.Define" => context.blocking(move |context| define(context, &caller, &body)).await,
+        "tonnage.MultiPut" => {
+            context.blocking(move |context| multi_put(context, &caller, &body)).await
+        }
+        "tonnage.MultiGet" => {
+            context.blocking(move |context| multi_get(context, &caller, &body)).await
+        }
+        "tonnage.FetchAll" => fetch_all(context, caller, &body).await,
         "tonnage.Sync" => {
+            caller.check_operator("sync")?;
             context.blocking(|context| context.store.sync()).await?;
             Ok(Vec::new())
         }
-        "tonnage.Statistics" => context.blocking(statistics).await,
+        "tonnage.Statistics" => {
+            caller.check_operator("read statistics of")?;
+            context.blocking(statistics).await
+        }
         "tonnage.Jobs" => {
+            caller.check_operator("list jobs of")?;
             Ok(context.jobs.list().iter().map(|job| job.to_string().into_bytes()).collect())
         }
         "tonnage.CancelJob" => {
             let JobName { job } = parse("the action's body", &body)?;
+            caller.check_operator("cancel jobs of")?;
             context.jobs.cancel(&job)?;
             Ok(Vec::new())
         }
@@ -69,9 +92,10 @@ pub(crate) async fn run(context: &Arc<Context>, action: Action) -> Result<Vec<Ve
     }
 }
 
-fn define(context: &Context, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let text = std::str::from_utf8(body)
         .map_err(|error| Error::invalid(format!("definitions are UTF-8: {error}")))?;
+    caller.check_statement(&context.sql, text)?;
     let outcomes = context.store.execute(text)?;
     Ok(outcomes.iter().map(|outcome| outcome_json(outcome).to_string().into_bytes()).collect())
 }
@@ -107,7 +131,7 @@ fn statistics(context: &Context) -> Result<Vec<Vec<u8>>> {
 }
 
 /// The header of the first frame of a multi-put: what holds for all of them.
-fn multi_put(context: &Context, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn multi_put(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut requests = Vec::new();
     let mut options = None;
     for frame in frame::read(body)? {
@@ -115,9 +139,8 @@ fn multi_put(context: &Context, body: &[u8]) -> Result<Vec<Vec<u8>>> {
         let command: BulkPutCommand = parse("its header", &frame.header).map_err(at)?;
         let table = command.table.clone();
         let table = table.ok_or_else(|| at(Error::invalid("its header names no table")))?;
-        if options.is_none() {
-            options = Some(command.options().map_err(at)?);
-        }
+        let put = options.get_or_insert(command.options().map_err(at)?);
+        caller.check_put(&table, put.on_existing)?;
         requests.push((table, TableRows::Batches(frame.batches)));
     }
     let put = context.store.multi_put(requests, &options.unwrap_or_default())?;
@@ -137,11 +160,11 @@ fn multi_put(context: &Context, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(answers.collect())
 }
 
-fn multi_get(context: &Context, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+fn multi_get(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut answers = Vec::new();
     let mut bytes = 0;
     for (index, request) in frame::read(body)?.into_iter().enumerate() {
-        let answer = get_one(context, request).and_then(|batches| {
+        let answer = get_one(context, caller, request).and_then(|batches| {
             bytes += batches.iter().map(|batch| batch.get_array_memory_size()).sum::<usize>();
             if bytes > ANSWER_BYTES_MAX {
                 return Err(Error::exhausted(format!(
@@ -151,19 +174,69 @@ fn multi_get(context: &Context, body: &[u8]) -> Result<Vec<Vec<u8>>> {
             let header = json!({"index": index, "ok": {}});
             frame::write(header.to_string().as_bytes(), &batches)
         });
-        answers.push(answer.or_else(|error| {
-            let header = json!({
-                "index": index,
-                "error": {"kind": error.kind().label(), "message": error.message()},
-            });
-            frame::write(header.to_string().as_bytes(), &[])
-        })?);
+        answers
+            .push(answer.or_else(|error| {
+                frame::write(failed(index, &error).to_string().as_bytes(), &[])
+            })?);
     }
     Ok(answers)
 }
 
-fn get_one(context: &Context, request: frame::Frame) -> Result<Vec<arrow::array::RecordBatch>> {
+/// Statements in, a frame with its rows or its error out for each.
+async fn fetch_all(context: &Arc<Context>, caller: Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let queries: Vec<Query> = parse("the action's body", body)?;
+    if queries.len() > STATEMENTS_MAX {
+        let count = queries.len();
+        return Err(Error::invalid(format!("{count} statements, {STATEMENTS_MAX} are the most")));
+    }
+    // Dropped with the call where the client goes away.
+    let running = context.statements.start(random_name()?);
+    let cancel = running.cancel().clone();
+    let answers = context.blocking(move |context| {
+        for query in &queries {
+            caller.check_statement(&context.sql, &query.sql)?;
+        }
+        let requests = queries.iter().map(|query| query.request().cancel(&cancel));
+        let answers = context.sql.fetch_all(requests).into_iter().enumerate();
+        answers.map(|(index, answer)| fetched(context, index, answer)).collect()
+    });
+    let answers = answers.await;
+    drop(running);
+    answers
+}
+
+fn fetched(context: &Context, index: usize, answer: Result<Answer>) -> Result<Vec<u8>> {
+    let told = answer.and_then(|answer| match answer {
+        Answer::Rows(rows) => {
+            let schema = plain_schema(rows.schema());
+            let batches = rows.map(|batch| plain_batch(batch?, &schema));
+            let mut batches = batches.collect::<Result<Vec<_>>>()?;
+            if batches.is_empty() {
+                batches.push(RecordBatch::new_empty(schema));
+            }
+            let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+            context.metrics.rows_out(Door::flight, rows as u64);
+            frame::write(json!({"index": index, "ok": {}}).to_string().as_bytes(), &batches)
+        }
+        Answer::Changed(changes) => {
+            let header = json!({"index": index, "ok": {"changed": changes.total()}});
+            frame::write(header.to_string().as_bytes(), &[])
+        }
+        Answer::Done(outcome) => {
+            let header = json!({"index": index, "ok": outcome_json(&outcome)});
+            frame::write(header.to_string().as_bytes(), &[])
+        }
+    });
+    told.or_else(|error| frame::write(failed(index, &error).to_string().as_bytes(), &[]))
+}
+
+fn failed(index: usize, error: &Error) -> serde_json::Value {
+    json!({"index": index, "error": {"kind": error.kind().label(), "message": error.message()}})
+}
+
+fn get_one(context: &Context, caller: &Caller, request: frame::Frame) -> Result<Vec<RecordBatch>> {
     let command: BulkGetCommand = parse("its header", &request.header)?;
+    command.check(caller)?;
     let path = command.table.as_deref();
     let table =
         context.store.table(path.ok_or_else(|| Error::invalid("its header names no table"))?)?;

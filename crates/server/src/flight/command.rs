@@ -9,6 +9,7 @@ use tonnage::{
     OnExisting, Result, TableSchema,
 };
 
+use crate::auth::{Caller, Right};
 use crate::config::parse_time;
 use crate::json_value::value_of;
 
@@ -76,6 +77,17 @@ pub(crate) enum DurabilityChoice {
     Fsync,
 }
 
+impl From<ExistingChoice> for OnExisting {
+    fn from(choice: ExistingChoice) -> Self {
+        match choice {
+            ExistingChoice::Keep => OnExisting::Keep,
+            ExistingChoice::Replace => OnExisting::Replace,
+            ExistingChoice::BlindReplace => OnExisting::BlindReplace,
+            ExistingChoice::Fail => OnExisting::Fail,
+        }
+    }
+}
+
 impl From<DurabilityChoice> for Durability {
     fn from(choice: DurabilityChoice) -> Self {
         match choice {
@@ -98,6 +110,21 @@ impl BulkPutCommand {
         self.reports_max.unwrap_or(Self::REPORTS_MAX).min(Self::REPORTS_MAX)
     }
 
+    /// Refuses what the caller may not put.
+    pub(crate) fn check(&self, caller: &Caller) -> Result<()> {
+        let on_existing = self.options()?.on_existing;
+        match &self.table {
+            Some(table) => caller.check_put(table, on_existing),
+            None => {
+                caller.check_pairs(Right::Insert)?;
+                match on_existing {
+                    OnExisting::Keep | OnExisting::Fail => Ok(()),
+                    _ => caller.check_pairs(Right::Update),
+                }
+            }
+        }
+    }
+
     /// How the rows live.
     pub(crate) fn ttl(&self) -> Result<Option<Duration>> {
         self.ttl.as_deref().map(|text| time("ttl", text)).transpose()
@@ -108,12 +135,7 @@ impl BulkPutCommand {
         let flush_interval =
             self.flush_interval.as_deref().map(|text| time("flush_interval", text));
         Ok(BulkPutOptions {
-            on_existing: match self.on_existing {
-                None | Some(ExistingChoice::Keep) => OnExisting::Keep,
-                Some(ExistingChoice::Replace) => OnExisting::Replace,
-                Some(ExistingChoice::BlindReplace) => OnExisting::BlindReplace,
-                Some(ExistingChoice::Fail) => OnExisting::Fail,
-            },
+            on_existing: self.on_existing.map_or(OnExisting::Keep, OnExisting::from),
             durability: self.durability.map_or(Durability::Write, Durability::from),
             errors_max: self.errors_max.as_deref().map_or(Ok(ErrorsMax::Unlimited), errors_max)?,
             flush_interval: flush_interval.transpose()?.or(default.flush_interval),
@@ -197,6 +219,14 @@ pub(crate) const MESSAGE_ROWS: usize = 8_192;
 pub(crate) const MESSAGE_BYTES: usize = 2 << 20;
 
 impl BulkGetCommand {
+    /// Refuses what the caller may not read.
+    pub(crate) fn check(&self, caller: &Caller) -> Result<()> {
+        match &self.table {
+            Some(table) => caller.check_table(Right::Read, table),
+            None => caller.check_pairs(Right::Read),
+        }
+    }
+
     /// The options, for this table.
     ///
     /// # Errors

@@ -8,23 +8,29 @@ mod decode;
 mod encode;
 mod frame;
 mod key_spool;
+mod opened;
 mod outbox;
 mod pairs;
 mod reports;
 mod rows;
 mod scan;
 mod service;
+mod sql;
 mod wire;
 
 use std::sync::Arc;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
-use axum::Router;
+use axum::{Router, middleware};
 use tonic::service::Routes;
 
+use crate::auth::guard;
 use crate::context::Context;
+use crate::metrics::Door;
 pub(crate) use actions::outcome_json;
+pub(crate) use command::{BulkPutCommand, DurabilityChoice, ExistingChoice};
 use service::Flight;
+pub(crate) use sql::{plain_batch, plain_schema};
 
 /// The routes of the door.
 pub(crate) fn router(context: &Arc<Context>) -> Router {
@@ -33,5 +39,6 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
     let service = FlightServiceServer::new(Flight::new(context.clone()))
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);
-    Routes::new(service).into_axum_router()
+    let gate = middleware::from_fn_with_state((context.clone(), Door::flight), guard);
+    Routes::new(service).into_axum_router().layer(gate)
 }

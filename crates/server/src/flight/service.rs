@@ -9,6 +9,7 @@ use arrow_flight::{
     HandshakeRequest, HandshakeResponse, PollInfo, PutResult, SchemaAsIpc, SchemaResult, Ticket,
 };
 use arrow_ipc::writer::IpcWriteOptions;
+use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
@@ -20,15 +21,19 @@ use super::bulk_put::BulkPut;
 use super::command::{BulkPutCommand, Command, parse};
 use super::encode::Encoder;
 use super::key_spool::KeySpool;
+use super::opened::Opened;
 use super::outbox::Outbox;
 use super::reports::{report_batch, report_schema};
 use super::rows::rows;
 use super::scan::{Scan, info};
+use super::sql;
 use super::wire::{Arrival, Wire};
+use crate::auth::{Caller, Right};
 use crate::context::Context;
 use crate::error::status;
 use crate::listen::BodyEnd;
 use crate::metrics::Door;
+use crate::sessions::SESSION_COOKIE;
 
 type Answer<T> = std::result::Result<Response<T>, Status>;
 type Answers<T> = BoxStream<'static, std::result::Result<T, Status>>;
@@ -36,13 +41,6 @@ type Answers<T> = BoxStream<'static, std::result::Result<T, Status>>;
 /// The calls, over one store.
 pub(crate) struct Flight {
     context: Arc<Context>,
-}
-
-/// A call with a stream of the client's.
-struct Opened {
-    first: Box<FlightData>,
-    descriptor: FlightDescriptor,
-    wire: Wire,
 }
 
 impl Flight {
@@ -83,7 +81,8 @@ impl Flight {
         Ok(Opened { first, descriptor, wire })
     }
 
-    fn put(&self, command: BulkPutCommand, opened: Opened) -> Result<Arc<Outbox>> {
+    fn put(&self, caller: &Caller, command: BulkPutCommand, opened: Opened) -> Result<Arc<Outbox>> {
+        command.check(caller)?;
         // What is wrong with the options is told at once.
         command.options()?;
         command.ttl()?;
@@ -122,15 +121,33 @@ impl Flight {
         Ok(stream.boxed())
     }
 
+    /// What there is to know of a table or a statement.
+    async fn info(&self, request: Request<FlightDescriptor>) -> Result<FlightInfo> {
+        let caller = caller_of(&request)?;
+        let descriptor = request.into_inner();
+        if let Some(command) = sql::command_of(&descriptor.cmd)? {
+            return sql::info(&self.context, &caller, command, descriptor).await;
+        }
+        let table = self.table(&descriptor)?;
+        caller.check_table(Right::Read, table.path())?;
+        self.context.blocking(move |_| info(&table)).await
+    }
+
     /// The table that a descriptor names.
     fn table(&self, descriptor: &FlightDescriptor) -> Result<Table> {
         if descriptor.path.is_empty() {
-            return Err(Error::unsupported(
-                "this descriptor is not known: give a path, [TABLE]; SQL is not offered",
+            return Err(Error::invalid(
+                "this descriptor is not known: give a path, [TABLE], or a command of Flight SQL",
             ));
         }
         self.context.store.table(&descriptor.path.join("."))
     }
+}
+
+/// The caller, as the gate let them in.
+fn caller_of<T>(request: &Request<T>) -> Result<Caller> {
+    let caller = request.extensions().get::<Caller>().cloned();
+    caller.ok_or_else(|| Error::internal("a call came in without its caller"))
 }
 
 fn command_of(descriptor: &FlightDescriptor) -> Result<Option<Command>> {
@@ -167,32 +184,45 @@ impl FlightService for Flight {
 
     async fn handshake(
         &self,
-        _request: Request<Streaming<HandshakeRequest>>,
+        request: Request<Streaming<HandshakeRequest>>,
     ) -> Answer<Self::HandshakeStream> {
-        let refusal = async { Err(Error::unsupported("this server has no users: leave it out")) };
-        self.count("Handshake", refusal).await
+        let mut bearer = None;
+        let welcome = async {
+            let token = self.context.logins.token(&caller_of(&request)?)?;
+            // Without users everybody is welcome, whatever they say of themselves.
+            let token = token.unwrap_or_else(|| "anonymous".to_owned());
+            bearer = format!("Bearer {token}").parse().ok();
+            let payload = Bytes::from(token);
+            let answer = HandshakeResponse { protocol_version: 0, payload };
+            Ok(futures::stream::iter([Ok(answer)]).boxed())
+        };
+        let mut response = self.count("Handshake", welcome).await?;
+        if let Some(bearer) = bearer {
+            response.metadata_mut().insert("authorization", bearer);
+        }
+        Ok(response)
     }
 
-    async fn list_flights(&self, _request: Request<Criteria>) -> Answer<Self::ListFlightsStream> {
-        let infos = self.context.blocking(|context| {
-            context.store.tables().iter().map(info).collect::<Result<Vec<_>>>()
-        });
-        let list = async { Ok(futures::stream::iter(infos.await?.into_iter().map(Ok)).boxed()) };
+    async fn list_flights(&self, request: Request<Criteria>) -> Answer<Self::ListFlightsStream> {
+        let list = async {
+            let caller = caller_of(&request)?;
+            let infos = self.context.blocking(move |context| {
+                let tables = context.store.tables();
+                let seen = tables.iter().filter(|table| caller.may_see(table.path()));
+                seen.map(info).collect::<Result<Vec<_>>>()
+            });
+            Ok(futures::stream::iter(infos.await?.into_iter().map(Ok)).boxed())
+        };
         self.count("ListFlights", list).await
     }
 
     async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<FlightInfo> {
-        let found = async {
-            let table = self.table(&request.into_inner())?;
-            self.context.blocking(move |_| info(&table)).await
-        };
-        self.count("GetFlightInfo", found).await
+        self.count("GetFlightInfo", self.info(request)).await
     }
 
     async fn poll_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<PollInfo> {
         let found = async {
-            let table = self.table(&request.into_inner())?;
-            let info = self.context.blocking(move |_| info(&table)).await?;
+            let info = self.info(request).await?;
             // Nothing is prepared that could take time: the answer is there at once.
             PollInfo::new()
                 .with_info(info)
@@ -204,7 +234,16 @@ impl FlightService for Flight {
 
     async fn get_schema(&self, request: Request<FlightDescriptor>) -> Answer<SchemaResult> {
         let found = async {
-            let schema = self.table(&request.into_inner())?.schema().arrow_schema();
+            let caller = caller_of(&request)?;
+            let descriptor = request.into_inner();
+            let schema = match sql::command_of(&descriptor.cmd)? {
+                Some(command) => sql::schema(&self.context, &caller, command).await?,
+                None => {
+                    let table = self.table(&descriptor)?;
+                    caller.check_table(Right::Read, table.path())?;
+                    table.schema().arrow_schema()
+                }
+            };
             let options = IpcWriteOptions::default();
             SchemaAsIpc::new(&schema, &options)
                 .try_into()
@@ -215,10 +254,15 @@ impl FlightService for Flight {
 
     async fn do_get(&self, request: Request<Ticket>) -> Answer<Self::DoGetStream> {
         let got = async {
+            let caller = caller_of(&request)?;
             let ticket = request.into_inner().ticket;
+            if let Some(command) = sql::command_of(&ticket)? {
+                return sql::get(&self.context, &caller, command).await;
+            }
             let Command::Scan(command) = parse("the ticket", &ticket)? else {
                 return Err(Error::invalid("a ticket is a scan; bulk calls are exchanges"));
             };
+            caller.check_table(Right::Read, &command.table)?;
             let place = self.context.calls.take().await?;
             let scan = Scan::new(&self.context, command)?;
             let (sender, stream) = rows(&self.context, scan.schema())?;
@@ -233,13 +277,17 @@ impl FlightService for Flight {
 
     async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Answer<Self::DoPutStream> {
         let put = async {
+            let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
+            if let Some(command) = sql::command_of(&opened.descriptor.cmd)? {
+                return sql::put(&self.context, &caller, command, opened).await;
+            }
             let command = match command_of(&opened.descriptor)? {
                 None => BulkPutCommand::of_path(&opened.descriptor.path),
                 Some(Command::BulkPut(command)) => command,
                 Some(_) => return Err(Error::invalid("DoPut takes a bulk_put")),
             };
-            let messages = self.put(command, opened)?.messages();
+            let messages = self.put(&caller, command, opened)?.messages();
             let results = messages.map(|message| {
                 message
                     .map(|message| PutResult { app_metadata: message.to_json().to_string().into() })
@@ -254,12 +302,16 @@ impl FlightService for Flight {
         request: Request<Streaming<FlightData>>,
     ) -> Answer<Self::DoExchangeStream> {
         let exchange = async {
+            let caller = caller_of(&request)?;
             let opened = self.open(request).await?;
             match command_of(&opened.descriptor)? {
                 Some(Command::BulkPut(command)) => {
-                    Ok(exchanged(self.put(command, opened)?).boxed())
+                    Ok(exchanged(self.put(&caller, command, opened)?).boxed())
                 }
-                Some(Command::BulkGet(command)) => self.get(command, opened).await,
+                Some(Command::BulkGet(command)) => {
+                    command.check(&caller)?;
+                    self.get(command, opened).await
+                }
                 _ => Err(Error::invalid("DoExchange takes a bulk_put or a bulk_get")),
             }
         };
@@ -267,16 +319,30 @@ impl FlightService for Flight {
     }
 
     async fn do_action(&self, request: Request<Action>) -> Answer<Self::DoActionStream> {
+        let caller = caller_of(&request).map_err(|error| status(&error))?;
+        let action = request.into_inner();
+        let mut session = None;
         let done = async {
-            let answers = actions::run(&self.context, request.into_inner()).await?;
+            let answers = if sql::is_action(&action.r#type) {
+                let acted = sql::act(&self.context, &caller, action).await?;
+                session = acted.session;
+                acted.results
+            } else {
+                actions::run(&self.context, &caller, action).await?
+            };
             let answers = answers.into_iter().map(|body| Ok(arrow_flight::Result::new(body)));
             Ok(futures::stream::iter(answers).boxed())
         };
-        self.count("DoAction", done).await
+        let mut response = self.count("DoAction", done).await?;
+        let cookie = session.and_then(|id| format!("{SESSION_COOKIE}={id}").parse().ok());
+        if let Some(cookie) = cookie {
+            response.metadata_mut().insert("set-cookie", cookie);
+        }
+        Ok(response)
     }
 
     async fn list_actions(&self, _request: Request<Empty>) -> Answer<Self::ListActionsStream> {
-        let actions = ACTIONS.map(|(name, what)| {
+        let actions = ACTIONS.into_iter().chain(sql::ACTIONS).map(|(name, what)| {
             Ok(ActionType { r#type: name.to_owned(), description: what.to_owned() })
         });
         self.count("ListActions", async { Ok(futures::stream::iter(actions).boxed()) }).await

@@ -1,11 +1,12 @@
 //! Health and metrics.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use tonnage::Error;
 
-use super::{Answer, Shared};
+use super::shared::{Answer, Calling, Shared};
 use crate::drain::Phase;
 
 /// The process turns.
@@ -22,9 +23,14 @@ pub(super) async fn ready(State(context): Shared) -> Answer<&'static str> {
 }
 
 /// All metrics, as Prometheus reads them.
-pub(super) async fn metrics(State(context): Shared) -> Response {
+pub(super) async fn metrics(
+    State(context): Shared,
+    Extension(caller): Calling,
+) -> Answer<Response> {
+    caller.check_operator("read metrics of")?;
     // A store that does not answer must not hide the other numbers.
     let statistics = context.blocking(|context| context.store.statistics()).await.ok();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], context.metrics.text(statistics.as_ref())).into_response()
+    let text = context.metrics.text(statistics.as_ref(), context.statements.count());
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

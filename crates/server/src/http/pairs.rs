@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 use tonnage::{Error, Key, Result, WriteOptions, WriteResult};
 
 use super::rows::{Expected, condition_failed, tag};
-use super::{Answer, Shared};
+use super::shared::{Answer, Calling, Shared};
+use crate::auth::Right;
 use crate::config::parse_time;
 
 /// How long a pair lives.
@@ -28,9 +30,11 @@ fn ttl(headers: &HeaderMap) -> Result<Option<Duration>> {
 /// Reads a pair.
 pub(super) async fn get(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(key): Path<String>,
     headers: HeaderMap,
 ) -> Answer<Response> {
+    caller.check_pair(Right::Read, key.as_bytes())?;
     let found = context.blocking(move |context| context.store.kv().get(&Key::of_major([key])));
     let pair = found.await?.ok_or_else(|| Error::not_found("no such pair"))?;
     let tag = tag(pair.version);
@@ -49,11 +53,15 @@ pub(super) async fn get(
 /// Writes a pair.
 pub(super) async fn put(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(key): Path<String>,
     headers: HeaderMap,
     value: Bytes,
 ) -> Answer<Response> {
     let expected = Expected::of(&headers)?;
+    for right in expected.rights() {
+        caller.check_pair(*right, key.as_bytes())?;
+    }
     let options = WriteOptions { ttl: ttl(&headers)?, ..WriteOptions::default() };
     let written = context.blocking(move |context| {
         let (kv, key) = (context.store.kv(), Key::of_major([key]));
@@ -77,10 +85,12 @@ pub(super) async fn put(
 /// Deletes a pair.
 pub(super) async fn delete(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(key): Path<String>,
     headers: HeaderMap,
 ) -> Answer<StatusCode> {
     let expected = Expected::of(&headers)?;
+    caller.check_pair(Right::Delete, key.as_bytes())?;
     let deleted = context.blocking(move |context| {
         let (kv, key) = (context.store.kv(), Key::of_major([key]));
         let options = WriteOptions::default();

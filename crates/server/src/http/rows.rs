@@ -3,13 +3,15 @@
 
 use std::collections::HashMap;
 
+use axum::Extension;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json};
 use tonnage::{Error, ErrorKind, Result, Row, Table, Value, WriteOptions, WriteResult};
 
-use super::{Answer, Shared};
+use super::shared::{Answer, Calling, Shared, json as json_body};
+use crate::auth::Right;
 use crate::error::Problem;
 use crate::json_value::value_of;
 
@@ -41,6 +43,17 @@ impl Expected {
             (Some(tag), None) => parse_tag(tag).map(Expected::Version),
             (None, Some("*")) => Ok(Expected::Nothing),
             _ => Err(Error::invalid("give If-Match, or If-None-Match: *")),
+        }
+    }
+}
+
+impl Expected {
+    /// What a put under this condition does.
+    pub(super) fn rights(self) -> &'static [Right] {
+        match self {
+            Expected::Anything => &[Right::Insert, Right::Update],
+            Expected::Nothing => &[Right::Insert],
+            Expected::Something | Expected::Version(_) => &[Right::Update],
         }
     }
 }
@@ -82,12 +95,14 @@ fn key_of(table: &Table, given: &HashMap<String, String>) -> Result<Row> {
 /// Reads a row.
 pub(super) async fn get(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
 ) -> Answer<Response> {
     let row = context.blocking(move |context| {
         let table = context.store.table(&path)?;
+        caller.check_table(Right::Read, table.path())?;
         let key = key_of(&table, &key)?;
         table.get(&key)?.ok_or_else(|| Error::not_found(format!("no such row in {path}")))
     });
@@ -98,7 +113,7 @@ pub(super) async fn get(
     }
     let members: Map<String, Json> =
         row.row.iter().map(|(name, value)| (name.to_owned(), value.to_json())).collect();
-    let mut response = super::json(&Json::Object(members));
+    let mut response = json_body(&Json::Object(members));
     response.headers_mut().insert(header::ETAG, tag);
     Ok(response)
 }
@@ -106,6 +121,7 @@ pub(super) async fn get(
 /// Writes a row; the body is a JSON object of its columns, those of the key may stand in the query.
 pub(super) async fn put(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
@@ -114,6 +130,9 @@ pub(super) async fn put(
     let expected = Expected::of(&headers)?;
     let written = context.blocking(move |context| {
         let table = context.store.table(&path)?;
+        for right in expected.rights() {
+            caller.check_table(*right, table.path())?;
+        }
         let mut row = key_of(&table, &key)?;
         let members: Map<String, Json> = serde_json::from_str(&body)
             .map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))?;
@@ -142,6 +161,7 @@ pub(super) async fn put(
 /// Deletes a row.
 pub(super) async fn delete(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(path): Path<String>,
     Query(key): Query<HashMap<String, String>>,
     headers: HeaderMap,
@@ -149,6 +169,7 @@ pub(super) async fn delete(
     let expected = Expected::of(&headers)?;
     let deleted = context.blocking(move |context| {
         let table = context.store.table(&path)?;
+        caller.check_table(Right::Delete, table.path())?;
         let key = key_of(&table, &key)?;
         let options = WriteOptions::default();
         match expected {

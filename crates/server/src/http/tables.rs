@@ -1,20 +1,26 @@
 //! Definitions, jobs, and what concerns the whole store.
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 use tonnage::Table;
 
-use super::{Answer, Shared};
+use super::shared::{Answer, Calling, Shared, json as json_body};
+use crate::auth::Right;
 use crate::flight::outcome_json;
 
 /// All tables.
-pub(super) async fn list(State(context): Shared) -> Answer<Response> {
+pub(super) async fn list(State(context): Shared, Extension(caller): Calling) -> Answer<Response> {
     let tables = context
-        .blocking(|context| context.store.tables().iter().map(view).collect::<Result<Vec<_>, _>>())
+        .blocking(move |context| {
+            let tables = context.store.tables();
+            let seen = tables.iter().filter(|table| caller.may_see(table.path()));
+            seen.map(view).collect::<Result<Vec<_>, _>>()
+        })
         .await?;
-    Ok(super::json(&json!({ "tables": tables })))
+    Ok(json_body(&json!({ "tables": tables })))
 }
 
 fn view(table: &Table) -> tonnage::Result<serde_json::Value> {
@@ -36,40 +42,62 @@ fn view(table: &Table) -> tonnage::Result<serde_json::Value> {
 }
 
 /// Carries out definitions; the body is their text.
-pub(super) async fn define(State(context): Shared, text: String) -> Answer<Response> {
-    let outcomes = context.blocking(move |context| context.store.execute(&text)).await?;
+pub(super) async fn define(
+    State(context): Shared,
+    Extension(caller): Calling,
+    text: String,
+) -> Answer<Response> {
+    let outcomes = context.blocking(move |context| {
+        caller.check_statement(&context.sql, &text)?;
+        context.store.execute(&text)
+    });
+    let outcomes = outcomes.await?;
     let outcomes: Vec<_> = outcomes.iter().map(outcome_json).collect();
-    Ok(super::json(&json!({ "outcomes": outcomes })))
+    Ok(json_body(&json!({ "outcomes": outcomes })))
 }
 
 /// One table.
-pub(super) async fn describe(State(context): Shared, Path(path): Path<String>) -> Answer<Response> {
+pub(super) async fn describe(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(path): Path<String>,
+) -> Answer<Response> {
+    caller.check_table(Right::Read, &path)?;
     let table = context.blocking(move |context| view(&context.store.table(&path)?)).await?;
-    Ok(super::json(&table))
+    Ok(json_body(&table))
 }
 
 /// Drops a table.
-pub(super) async fn drop(State(context): Shared, Path(path): Path<String>) -> Answer<StatusCode> {
+pub(super) async fn drop(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(path): Path<String>,
+) -> Answer<StatusCode> {
+    caller.check_table(Right::Define, &path)?;
     context.blocking(move |context| context.store.catalog().drop_table(&path, false)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The loads that run, and those that ended lately.
-pub(super) async fn jobs(State(context): Shared) -> Response {
-    super::json(&json!({ "jobs": context.jobs.list() }))
+pub(super) async fn jobs(State(context): Shared, Extension(caller): Calling) -> Answer<Response> {
+    caller.check_operator("list jobs of")?;
+    Ok(json_body(&json!({ "jobs": context.jobs.list() })))
 }
 
 /// Cancels a load.
 pub(super) async fn cancel_job(
     State(context): Shared,
+    Extension(caller): Calling,
     Path(id): Path<String>,
 ) -> Answer<StatusCode> {
+    caller.check_operator("cancel jobs of")?;
     context.jobs.cancel(&id)?;
     Ok(StatusCode::ACCEPTED)
 }
 
 /// Makes everything acknowledged durable.
-pub(super) async fn sync(State(context): Shared) -> Answer<StatusCode> {
+pub(super) async fn sync(State(context): Shared, Extension(caller): Calling) -> Answer<StatusCode> {
+    caller.check_operator("sync")?;
     context.blocking(|context| context.store.sync()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

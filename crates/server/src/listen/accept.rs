@@ -21,6 +21,7 @@ use tonnage::{Error, Result};
 use tower_service::Service;
 
 use super::{BodyEnd, WatchedBody};
+use crate::auth::PeerCertificate;
 use crate::context::Context;
 use crate::drain::Phase;
 use crate::metrics::Door;
@@ -131,18 +132,21 @@ impl Listener {
             // An answer of a few bytes is not to wait for the next one.
             let _ = stream.set_nodelay(true);
             match &listener.tls {
-                None => listener.serve(stream, router).await,
+                None => listener.serve(stream, None, router).await,
                 Some(tls) => {
                     let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));
                     if let Ok(Ok(stream)) = handshake.await {
-                        listener.serve(stream, router).await;
+                        let shown = stream.get_ref().1.peer_certificates();
+                        let first = shown.and_then(|shown| shown.first());
+                        let certificate = first.map(|der| PeerCertificate(der.as_ref().into()));
+                        listener.serve(stream, certificate, router).await;
                     }
                 }
             }
         });
     }
 
-    async fn serve<S>(&self, stream: S, router: Router)
+    async fn serve<S>(&self, stream: S, certificate: Option<PeerCertificate>, router: Router)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -151,6 +155,9 @@ impl Listener {
             let watched = end.clone();
             let mut request = request.map(|body| Body::new(WatchedBody::new(body, watched)));
             request.extensions_mut().insert(end);
+            if let Some(certificate) = &certificate {
+                request.extensions_mut().insert(certificate.clone());
+            }
             router.clone().call(request)
         });
         let builder = connection_builder();

@@ -2,8 +2,15 @@
 
 mod bulk_get;
 mod bulk_put;
+mod fetch_all;
 mod frame;
 mod http;
+mod http_sql;
+mod ingest;
+mod metadata;
+mod prepared;
+mod security;
+mod sql;
 mod support;
 mod tls;
 mod torn;

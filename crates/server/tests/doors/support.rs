@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use arrow::array::{Int64Array, RecordBatch, StringArray};
+use arrow::array::{AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::compute::concat_batches;
+use arrow::datatypes::Int64Type;
 use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::sql::client::FlightSqlServiceClient;
 use arrow_flight::utils::batches_to_flight_data;
-use arrow_flight::{Action, FlightData, FlightDescriptor};
+use arrow_flight::{Action, FlightData, FlightDescriptor, FlightInfo};
 use futures::StreamExt;
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
@@ -64,6 +67,11 @@ impl Running {
         let address = format!("http://{}", self.flight_address());
         let channel = runtime.block_on(Channel::from_shared(address).unwrap().connect()).unwrap();
         Client { runtime, flight: FlightServiceClient::new(channel) }
+    }
+
+    pub(crate) fn sql(&self) -> SqlClient {
+        let Client { runtime, flight } = self.client();
+        SqlClient { runtime, flight: FlightSqlServiceClient::new_from_inner(flight) }
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -186,6 +194,55 @@ impl Client {
                 }
             }
         })
+    }
+}
+
+/// A client of Flight SQL that blocks.
+pub(crate) struct SqlClient {
+    pub(crate) runtime: Runtime,
+    pub(crate) flight: FlightSqlServiceClient<Channel>,
+}
+
+impl SqlClient {
+    /// Asks for a statement, and fetches its answer.
+    pub(crate) fn query(&mut self, text: &str) -> Result<RecordBatch, String> {
+        let info = self.info(text)?;
+        self.fetch(&info)
+    }
+
+    pub(crate) fn info(&mut self, text: &str) -> Result<FlightInfo, String> {
+        let asked = self.flight.execute(text.to_owned(), None);
+        self.runtime.block_on(asked).map_err(|error| error.to_string())
+    }
+
+    /// The rows of all endpoints.
+    pub(crate) fn fetch(&mut self, info: &FlightInfo) -> Result<RecordBatch, String> {
+        let Self { runtime, flight } = self;
+        runtime.block_on(async {
+            let mut batches = Vec::new();
+            let mut schema = None;
+            for endpoint in &info.endpoint {
+                let ticket = endpoint.ticket.clone().unwrap();
+                let rows = flight.do_get(ticket).await.map_err(|error| error.to_string())?;
+                let mut rows = std::pin::pin!(rows);
+                while let Some(batch) = rows.next().await {
+                    batches.push(batch.map_err(|error| error.to_string())?);
+                }
+                schema = rows.schema().cloned().or(schema);
+            }
+            concat_batches(&schema.unwrap(), &batches).map_err(|error| error.to_string())
+        })
+    }
+
+    pub(crate) fn update(&mut self, text: &str) -> Result<i64, String> {
+        let updated = self.flight.execute_update(text.to_owned(), None);
+        self.runtime.block_on(updated).map_err(|error| error.to_string())
+    }
+
+    /// The one number that a statement gives.
+    pub(crate) fn number(&mut self, text: &str) -> i64 {
+        let batch = self.query(text).unwrap();
+        batch.column(0).as_primitive::<Int64Type>().value(0)
     }
 }
 

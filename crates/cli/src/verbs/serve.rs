@@ -1,0 +1,54 @@
+//! `tonnage serve`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tonnage_server::{Server, Settings, Stop};
+
+use crate::args::Globals;
+use crate::exit::{CliResult, Exit};
+use crate::interrupt;
+use crate::output::LineOutput;
+
+/// Serve the store over Arrow Flight, Flight SQL and HTTP
+///
+/// Each setting may stand on the command line, in the environment (TONNAGE_IDLE_TIMEOUT=60s) or in
+/// the file (idle_timeout = "60s"); the command line comes first, the file last. The first SIGTERM
+/// or Ctrl-C drains the server: running calls may end, and what was acknowledged is stored. The
+/// second ends it at once.
+#[derive(Args)]
+pub(crate) struct ServeArgs {
+    /// Make the store if there is none
+    #[arg(long)]
+    create: bool,
+    /// Settings, TOML: `--idle-timeout 5s` is `idle_timeout = "5s"` there
+    #[arg(long, env = "TONNAGE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl ServeArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        let file = self.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
+        let config = self.settings.clone().or(file).resolve()?;
+        let store = globals.open_or_create(self.create)?;
+        let schemes = if config.tls.is_some() { ["https", "grpc+tls"] } else { ["http", "grpc"] };
+        let server = Server::open(store, config)?;
+        let stop = Stop::default();
+        let stopped = stop.clone();
+        interrupt::drain_with(move || stopped.stop());
+        let addresses = server.addresses();
+        let doors = [("HTTP", addresses.http), ("Flight", addresses.flight)];
+        let mut lines = LineOutput::stdout();
+        for ((door, address), scheme) in doors.iter().zip(schemes) {
+            if let Some(address) = address {
+                lines.line(format_args!("{door:<7} {scheme}://{address}"))?;
+            }
+        }
+        lines.line("ready")?;
+        lines.finish()?;
+        server.run(&stop)?;
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,132 @@
+//! `tonnage serve`: doors that open, settings from three places, and two signals.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::common::Place;
+
+/// A server on free ports.
+struct Served {
+    child: Child,
+    http: String,
+    lines: Vec<String>,
+}
+
+impl Served {
+    fn new(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let all = [&["serve", "--create"], arguments].concat();
+        let mut command = place.command(&all);
+        let mut child = command
+            .env("TONNAGE_HTTP", "127.0.0.1:0")
+            .env("TONNAGE_FLIGHT", "127.0.0.1:0")
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut told = Vec::new();
+        for line in lines {
+            told.push(line);
+            if told.last().is_some_and(|line| line == "ready") {
+                break;
+            }
+        }
+        let http = told.iter().find_map(|line| line.strip_prefix("HTTP    http://"));
+        Self { http: http.unwrap_or_default().to_owned(), child, lines: told }
+    }
+
+    fn request(&self, request: &str, body: &str) -> String {
+        let mut socket = TcpStream::connect(&self.http).unwrap();
+        let length = body.len();
+        write!(
+            socket,
+            "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+    }
+
+    /// The exit code, and what was said on standard error.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().unwrap().code();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (code, said)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn each_door_is_told_and_what_was_acknowledged_outlives_the_first_signal() {
+    let place = Place::new();
+    let served = Served::new(&place, &[], &[]);
+    assert_eq!(served.lines.len(), 3, "{:?}", served.lines);
+    assert!(served.lines[1].starts_with("Flight  grpc://127.0.0.1:"), "{:?}", served.lines);
+    let created = served.request("POST /v1/tables", "CREATE TABLE t (k LONG, PRIMARY KEY (k))");
+    assert!(created.starts_with("HTTP/1.1 200"), "{created}");
+    let put = served.request("PUT /v1/tables/t/row?k=5", "{}");
+    assert!(put.starts_with("HTTP/1.1 204"), "{put}");
+    served.signal(Signal::SIGTERM);
+    let (code, said) = served.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("draining"), "{said}");
+    assert_eq!(place.run(&["count", "t"]).ends(0).out.trim(), "1");
+}
+
+#[test]
+fn the_second_signal_ends_it_at_once() {
+    let place = Place::new();
+    let mut served = Served::new(&place, &["--drain-wait", "10m"], &[]);
+    served.signal(Signal::SIGTERM);
+    let mut said = BufReader::new(served.child.stderr.as_mut().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("a second signal ends at once"), "{line}");
+    served.signal(Signal::SIGTERM);
+    assert_eq!(served.ended().0, Some(4));
+}
+
+#[test]
+fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
+    let place = Place::new();
+    let config = place.write("server.toml", "http = \"127.0.0.2:0\"\nflight = \"off\"\n");
+    let config = config.to_str().unwrap();
+    let served = Served::new(&place, &["--config", config, "--flight", "off"], &[]);
+    assert!(served.lines[0].starts_with("HTTP    http://127.0.0.1:"), "{:?}", served.lines);
+    assert_eq!(served.lines.len(), 2, "{:?}", served.lines);
+}
+
+#[test]
+fn a_setting_that_there_is_not_is_named() {
+    let place = Place::new();
+    let config = place.write("server.toml", "idle_time = \"5s\"\n");
+    let run = place.run(&["serve", "--create", "--config", config.to_str().unwrap()]);
+    run.ends(3).says(&["server.toml", "idle_time"]);
+}
+
+#[test]
+fn an_address_that_others_reach_is_refused_without_users() {
+    let place = Place::new();
+    let run = place.run(&["serve", "--create", "--flight", "0.0.0.0:0"]);
+    run.ends(3).says(&["0.0.0.0:0", "insecure"]);
+    assert!(!place.path("S").exists(), "nothing is made before the settings are right");
+}

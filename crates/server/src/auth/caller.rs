@@ -1,0 +1,130 @@
+//! A caller, and what is held against their rights.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, header};
+use tonnage::{Error, ErrorKind, OnExisting, Result};
+use tonnage_sql::Sql;
+
+use super::audit::Audit;
+use super::denied::Denied;
+use super::rights::{Right, Rights};
+use crate::sessions::session_of;
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    user: Option<Arc<str>>,
+    rights: Arc<Rights>,
+    audit: Option<Arc<Audit>>,
+    session: Option<String>,
+}
+
+impl Caller {
+    pub(super) fn new(
+        user: Option<&str>,
+        rights: Rights,
+        audit: Option<Arc<Audit>>,
+        headers: &HeaderMap,
+    ) -> Caller {
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let mut sessions = cookies.filter_map(|cookie| cookie.to_str().ok()).filter_map(session_of);
+        Caller {
+            user: user.map(Arc::from),
+            rights: Arc::new(rights),
+            audit,
+            session: sessions.next().map(str::to_owned),
+        }
+    }
+
+    /// The name of the user; nobody where the server has no users.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// The session that the caller names.
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Whether the caller may know of a table.
+    pub(crate) fn may_see(&self, table: &str) -> bool {
+        [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define]
+            .into_iter()
+            .any(|right| self.rights.on_table(right, table))
+    }
+
+    /// Refuses what the caller may not do with a table.
+    ///
+    /// # Errors
+    /// `Unsupported` marked as [`Denied`], with user, right and table.
+    pub(crate) fn check_table(&self, right: Right, table: &str) -> Result<()> {
+        let may = self.rights.on_table(right, table);
+        self.decide(may, right.label(), || format!("table {table}"))
+    }
+
+    /// Refuses rows that the caller may not put into a table.
+    pub(crate) fn check_put(&self, table: &str, on_existing: OnExisting) -> Result<()> {
+        self.check_table(Right::Insert, table)?;
+        match on_existing {
+            OnExisting::Replace | OnExisting::BlindReplace => {
+                self.check_table(Right::Update, table)
+            }
+            OnExisting::Keep | OnExisting::Fail => Ok(()),
+        }
+    }
+
+    /// Refuses what the caller may not do with a pair.
+    pub(crate) fn check_pair(&self, right: Right, first: &[u8]) -> Result<()> {
+        let may = self.rights.on_pair(right, first);
+        self.decide(may, right.label(), || format!("pair {}", String::from_utf8_lossy(first)))
+    }
+
+    /// Refuses what the caller may not do with pairs whose keys are not known beforehand.
+    pub(crate) fn check_pairs(&self, right: Right) -> Result<()> {
+        let may = self.rights.on_all_pairs(right);
+        self.decide(may, right.label(), || "all pairs".to_owned())
+    }
+
+    /// Refuses what is an operator's.
+    pub(crate) fn check_operator(&self, action: &str) -> Result<()> {
+        self.decide(self.rights.operates(), action, || "the server".to_owned())
+    }
+
+    /// Refuses a statement that touches what the caller may not touch.
+    pub(crate) fn check_statement(&self, sql: &Sql, text: &str) -> Result<()> {
+        if self.user.is_none() && self.audit.is_none() {
+            return Ok(());
+        }
+        for access in sql.accesses(text)? {
+            // A name that WITH gives may be no table.
+            let is_table = access.access != tonnage_sql::Access::Read
+                || sql.store().table(&access.table).is_ok();
+            if is_table && !self.rights.on_table(access.access.into(), &access.table) {
+                self.note("statement", text, false)?;
+                return Err(self.denied(Right::from(access.access).label(), &access.table));
+            }
+        }
+        self.note("statement", text, true)
+    }
+
+    fn decide(&self, may: bool, action: &str, object: impl Fn() -> String) -> Result<()> {
+        if self.audit.is_some() {
+            self.note(action, &object(), may)?;
+        }
+        if may { Ok(()) } else { Err(self.denied(action, &object())) }
+    }
+
+    fn denied(&self, action: &str, object: &str) -> Error {
+        let user = self.user().unwrap_or("nobody");
+        let message = format!("user {user} may not {action} {object}: ask for a grant");
+        Error::new(ErrorKind::Unsupported, message).with_source(Denied)
+    }
+
+    fn note(&self, action: &str, object: &str, allowed: bool) -> Result<()> {
+        match &self.audit {
+            Some(audit) => audit.note(self.user(), action, object, allowed),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The mark of what a caller may not do.
+
+use std::fmt;
+
+/// Marks an error of a caller who may not do what they asked for.
+#[derive(Debug)]
+pub(crate) struct Denied;
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not allowed")
+    }
+}
+
+impl std::error::Error for Denied {}

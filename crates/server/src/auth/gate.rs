@@ -1,0 +1,44 @@
+//! The gate of a door: each call comes in with its caller, or not at all.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tonic::Status;
+use tonnage::Error;
+
+use super::login::PeerCertificate;
+use crate::context::Context;
+use crate::error::Problem;
+use crate::metrics::Door;
+
+/// Finds out who calls, and lets them in.
+pub(crate) async fn guard(
+    State((context, door)): State<(Arc<Context>, Door)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let certificate = request.extensions().get::<PeerCertificate>().cloned();
+    let caller = context.logins.caller(request.headers(), certificate.as_ref()).await;
+    match caller {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(error) => refused(door, error),
+    }
+}
+
+fn refused(door: Door, error: Error) -> Response {
+    match door {
+        Door::flight => Status::unauthenticated(error.message()).into_http(),
+        Door::http => {
+            let mut response = Problem::new(StatusCode::UNAUTHORIZED, error).into_response();
+            let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);
+            response
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Logins: who a call says that it comes from, and whether that is true.
+//!
+//! A password is verified on the blocking pool, two at a time, and remembered for ten minutes under
+//! a keyed name: clients bring it with each call. A wrong one is answered late.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, header};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use tokio::sync::Semaphore;
+use tonnage::{Error, Result};
+
+use super::audit::Audit;
+use super::caller::Caller;
+use super::digest::sha256;
+use super::password::is_right;
+use super::rights::Rights;
+use super::users::{User, Users};
+use crate::random::random_name;
+
+const REMEMBERED: Duration = Duration::from_secs(600);
+const REMEMBERED_MAX: usize = 10_000;
+/// A token ends when it was not used for so long,
+const TOKEN_IDLE_MAX: Duration = Duration::from_secs(3_600);
+/// and after this time in any case.
+const TOKEN_AGE_MAX: Duration = Duration::from_secs(12 * 3_600);
+const VERIFIED_AT_ONCE: usize = 2;
+const LATE_MIN: Duration = Duration::from_millis(100);
+const LATE_MAX: Duration = Duration::from_secs(10);
+
+/// The certificate that a client showed, as TLS has it.
+#[derive(Clone, Debug)]
+pub(crate) struct PeerCertificate(pub(crate) Arc<[u8]>);
+
+/// Who is logged in.
+pub(crate) struct Logins {
+    users: Option<Users>,
+    audit: Option<Arc<Audit>>,
+    key: String,
+    verifying: Semaphore,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Passwords that were right, by a digest that only this process can make.
+    passwords: HashMap<String, Instant>,
+    tokens: HashMap<String, Token>,
+    failures: HashMap<String, u32>,
+}
+
+struct Token {
+    user: Arc<User>,
+    made: Instant,
+    used: Instant,
+}
+
+impl Logins {
+    pub(crate) fn new(users: Option<Users>, audit: Option<Audit>) -> Result<Logins> {
+        Ok(Logins {
+            users,
+            audit: audit.map(Arc::new),
+            key: random_name()?,
+            verifying: Semaphore::new(VERIFIED_AT_ONCE),
+            known: Mutex::default(),
+        })
+    }
+
+    /// The caller whose headers these are.
+    ///
+    /// # Errors
+    /// `Invalid` for somebody who is not who they say, or says nothing of themselves.
+    pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        certificate: Option<&PeerCertificate>,
+    ) -> Result<Caller> {
+        let Some(users) = &self.users else {
+            return Ok(Caller::new(None, Rights::all(), self.audit.clone(), headers));
+        };
+        let user = match headers.get(header::AUTHORIZATION) {
+            Some(said) => self.authorized(users, said.to_str().unwrap_or_default()).await?,
+            None => {
+                certificate.and_then(|shown| users.of_certificate(&shown.0)).ok_or_else(|| {
+                    Error::invalid("say who you are: user and password, a token, or a certificate")
+                })?
+            }
+        };
+        Ok(Caller::new(Some(&user.name), user.rights.clone(), self.audit.clone(), headers))
+    }
+
+    async fn authorized(&self, users: &Users, said: &str) -> Result<Arc<User>> {
+        let (scheme, rest) = said.split_once(' ').unwrap_or((said, ""));
+        if scheme.eq_ignore_ascii_case("bearer") {
+            let found = self.of_session(rest.trim()).or_else(|| users.of_token(rest.trim()));
+            return match found {
+                Some(user) => Ok(user),
+                None => Err(self.failed("token").await?),
+            };
+        }
+        if !scheme.eq_ignore_ascii_case("basic") {
+            return Err(Error::invalid("Authorization is neither Basic nor Bearer"));
+        }
+        let decoded = BASE64_STANDARD.decode(rest.trim()).ok();
+        let text = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+        // A password may have a colon.
+        let pair = text.as_deref().and_then(|text| text.split_once(':'));
+        let Some((name, password)) = pair else {
+            return Err(Error::invalid("Authorization: Basic is not user:password in base64"));
+        };
+        self.with_password(users, name, password).await
+    }
+
+    async fn with_password(&self, users: &Users, name: &str, password: &str) -> Result<Arc<User>> {
+        let user = users.named(name);
+        let digest = sha256(format!("{}\0{name}\0{password}", self.key).as_bytes());
+        if let Some(user) = &user
+            && self.remembers(&digest)
+        {
+            return Ok(user.clone());
+        }
+        let hash = user.as_ref().and_then(|user| user.password.clone());
+        let is_verified = match hash {
+            None => false,
+            Some(hash) => {
+                let _turn = self.verifying.acquire().await;
+                let password = password.to_owned();
+                let verified = tokio::task::spawn_blocking(move || is_right(&password, &hash));
+                verified.await.unwrap_or(false)
+            }
+        };
+        match user {
+            Some(user) if is_verified => {
+                self.remember(digest, name);
+                self.note(name, true)?;
+                Ok(user)
+            }
+            _ => Err(self.failed(name).await?),
+        }
+    }
+
+    /// Tells of a failure, the later the more of them there were.
+    async fn failed(&self, name: &str) -> Result<Error> {
+        self.note(name, false)?;
+        let count = {
+            let mut known = self.known();
+            if known.failures.len() >= REMEMBERED_MAX {
+                known.failures.clear();
+            }
+            let count = known.failures.entry(name.to_owned()).or_default();
+            *count += 1;
+            *count
+        };
+        let late = LATE_MIN.saturating_mul(1 << (count - 1).min(10)).min(LATE_MAX);
+        tokio::time::sleep(late).await;
+        Ok(Error::invalid("user, password or token are not right"))
+    }
+
+    /// A token that stands for the caller from now on; nothing where there are no users.
+    pub(crate) fn token(&self, caller: &Caller) -> Result<Option<String>> {
+        let named = caller.user().and_then(|name| self.users.as_ref()?.named(name));
+        let Some(user) = named else { return Ok(None) };
+        let token = random_name()?;
+        let mut known = self.known();
+        if known.tokens.len() >= REMEMBERED_MAX {
+            known.tokens.retain(|_, token| token.is_valid());
+        }
+        if known.tokens.len() >= REMEMBERED_MAX {
+            return Err(Error::exhausted(format!("{REMEMBERED_MAX} tokens are out: try later")));
+        }
+        let now = Instant::now();
+        known.tokens.insert(token.clone(), Token { user, made: now, used: now });
+        Ok(Some(token))
+    }
+
+    fn of_session(&self, token: &str) -> Option<Arc<User>> {
+        let mut known = self.known();
+        let found = known.tokens.get_mut(token)?;
+        if !found.is_valid() {
+            known.tokens.remove(token);
+            return None;
+        }
+        found.used = Instant::now();
+        Some(found.user.clone())
+    }
+
+    fn remembers(&self, digest: &str) -> bool {
+        self.known().passwords.get(digest).is_some_and(|at| at.elapsed() < REMEMBERED)
+    }
+
+    fn remember(&self, digest: String, name: &str) {
+        let mut known = self.known();
+        known.failures.remove(name);
+        if known.passwords.len() >= REMEMBERED_MAX {
+            known.passwords.retain(|_, at| at.elapsed() < REMEMBERED);
+        }
+        if known.passwords.len() < REMEMBERED_MAX {
+            known.passwords.insert(digest, Instant::now());
+        }
+    }
+
+    fn note(&self, name: &str, allowed: bool) -> Result<()> {
+        match &self.audit {
+            Some(audit) => audit.note(Some(name), "login", "", allowed),
+            None => Ok(()),
+        }
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Token {
+    fn is_valid(&self) -> bool {
+        self.used.elapsed() < TOKEN_IDLE_MAX && self.made.elapsed() < TOKEN_AGE_MAX
+    }
+}

@@ -1,0 +1,27 @@
+//! Who calls, and what they may do.
+//!
+//! 1. Users stand in a file ([`users`]), with a password, tokens or certificates, and what they may
+//!    do ([`rights`]). Without the file everybody may do everything, on loopback.
+//! 2. Each call tells who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, or
+//!    a certificate.
+//! 3. Each use of a table, of pairs or of the server itself is held against the caller's rights
+//!    where its name is resolved ([`caller`]), and noted in the audit log ([`audit`]).
+
+mod audit;
+mod caller;
+mod denied;
+mod digest;
+mod gate;
+mod login;
+mod password;
+mod rights;
+mod users;
+
+pub(crate) use audit::Audit;
+pub(crate) use caller::Caller;
+pub(crate) use denied::Denied;
+pub(crate) use gate::guard;
+pub(crate) use login::{Logins, PeerCertificate};
+pub use password::hash_password;
+pub(crate) use rights::Right;
+pub(crate) use users::Users;

@@ -1,0 +1,197 @@
+//! Roles and grants.
+
+use serde::Deserialize;
+use tonnage_sql::Access;
+
+/// What may be done.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Right {
+    /// Rows or pairs are read.
+    Read,
+    /// Rows or pairs are put in.
+    Insert,
+    /// Rows or pairs are changed.
+    Update,
+    /// Rows or pairs are deleted.
+    Delete,
+    /// Tables and indexes are made, altered and dropped.
+    Define,
+}
+
+impl From<Access> for Right {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::Read => Right::Read,
+            Access::Insert => Right::Insert,
+            Access::Update => Right::Update,
+            Access::Delete => Right::Delete,
+            Access::Define => Right::Define,
+        }
+    }
+}
+
+impl Right {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Right::Read => "read",
+            Right::Insert => "insert",
+            Right::Update => "update",
+            Right::Delete => "delete",
+            Right::Define => "define",
+        }
+    }
+}
+
+/// Rights on everything.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    /// Reads all tables and pairs.
+    Reader,
+    /// Reads and writes all tables and pairs.
+    Writer,
+    /// Puts rows and pairs in, and reads nothing.
+    Loader,
+    /// Sees and cancels jobs, reads metrics, syncs.
+    Operator,
+    /// May do everything.
+    Admin,
+}
+
+impl Role {
+    fn has(self, right: Right) -> bool {
+        match self {
+            Role::Reader => right == Right::Read,
+            Role::Writer => right != Right::Define,
+            Role::Loader => matches!(right, Right::Insert | Right::Update),
+            Role::Operator => false,
+            Role::Admin => true,
+        }
+    }
+}
+
+/// Rights on a table and its children, or on pairs whose keys begin alike.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Grant {
+    /// The path of a table, or `*`.
+    pub(super) table: Option<String>,
+    /// What the first component of a key begins with, or `*`.
+    pub(super) pairs: Option<String>,
+    pub(super) allow: Vec<Right>,
+}
+
+/// All that somebody may do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rights {
+    pub(super) roles: Vec<Role>,
+    pub(super) grants: Vec<Grant>,
+}
+
+impl Rights {
+    /// Everything.
+    pub(crate) fn all() -> Self {
+        Self { roles: vec![Role::Admin], grants: Vec::new() }
+    }
+
+    /// Whether a right holds for a table.
+    pub(crate) fn on_table(&self, right: Right, table: &str) -> bool {
+        self.has(right)
+            || self.grants.iter().any(|grant| {
+                let path = grant.table.as_deref();
+                grant.allow.contains(&right) && path.is_some_and(|path| covers(path, table))
+            })
+    }
+
+    /// Whether a right holds for the pair whose key begins with this component.
+    pub(crate) fn on_pair(&self, right: Right, first: &[u8]) -> bool {
+        self.has(right)
+            || self.grants.iter().any(|grant| {
+                let prefix = grant.pairs.as_deref();
+                grant.allow.contains(&right)
+                    && prefix
+                        .is_some_and(|prefix| prefix == "*" || first.starts_with(prefix.as_bytes()))
+            })
+    }
+
+    /// Whether a right holds for all pairs.
+    pub(crate) fn on_all_pairs(&self, right: Right) -> bool {
+        self.has(right)
+            || self
+                .grants
+                .iter()
+                .any(|grant| grant.allow.contains(&right) && grant.pairs.as_deref() == Some("*"))
+    }
+
+    /// Whether jobs, metrics and the like are theirs to see and steer.
+    pub(crate) fn operates(&self) -> bool {
+        self.roles.iter().any(|role| matches!(role, Role::Operator | Role::Admin))
+    }
+
+    fn has(&self, right: Right) -> bool {
+        self.roles.iter().any(|role| role.has(right))
+    }
+}
+
+/// Whether a grant on a path holds for a table: on itself, its children, or everything.
+fn covers(path: &str, table: &str) -> bool {
+    if path == "*" {
+        return true;
+    }
+    match table.get(..path.len()) {
+        Some(head) if head.eq_ignore_ascii_case(path) => {
+            table.len() == path.len() || table.as_bytes()[path.len()] == b'.'
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn granted(table: &str, allow: Right) -> Rights {
+        let grant = Grant { table: Some(table.to_owned()), pairs: None, allow: vec![allow] };
+        Rights { roles: Vec::new(), grants: vec![grant] }
+    }
+
+    #[test]
+    fn a_grant_on_a_table_holds_for_its_children_and_nothing_else() {
+        let rights = granted("ships", Right::Read);
+        for (table, may) in
+            [("ships", true), ("Ships.calls", true), ("shipsters", false), ("ship", false)]
+        {
+            assert_eq!(rights.on_table(Right::Read, table), may, "{table}");
+        }
+        assert!(!rights.on_table(Right::Insert, "ships"));
+        assert!(!rights.on_pair(Right::Read, b"ships"));
+    }
+
+    #[test]
+    fn a_grant_on_pairs_holds_for_keys_that_begin_so() {
+        let grant = Grant { table: None, pairs: Some("fleet/".into()), allow: vec![Right::Update] };
+        let rights = Rights { roles: Vec::new(), grants: vec![grant] };
+        assert!(rights.on_pair(Right::Update, b"fleet/7"));
+        assert!(!rights.on_pair(Right::Update, b"fleets"));
+        assert!(!rights.on_all_pairs(Right::Update) && !rights.on_table(Right::Update, "fleet/"));
+    }
+
+    #[test]
+    fn roles_hold_for_everything() {
+        let role = |role| Rights { roles: vec![role], grants: Vec::new() };
+        let cases = [
+            (Role::Reader, [true, false, false, false, false], false),
+            (Role::Writer, [true, true, true, true, false], false),
+            (Role::Loader, [false, true, true, false, false], false),
+            (Role::Operator, [false; 5], true),
+            (Role::Admin, [true; 5], true),
+        ];
+        let all = [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define];
+        for (given, may, operates) in cases {
+            let rights = role(given);
+            assert_eq!(all.map(|right| rights.on_table(right, "t")), may, "{given:?}");
+            assert_eq!(rights.operates(), operates, "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The file of users.
+//!
+//! ```toml
+//! [[user]]
+//! name = "ann"
+//! password = "$argon2id$..."        # tonnage hash-password
+//! tokens = ["9f86d0..."]            # SHA-256 of a token, hexadecimal
+//! certificates = ["ab12..."]        # SHA-256 of a client certificate (DER), hexadecimal
+//! roles = ["reader"]
+//! grants = [{ table = "ships", allow = ["insert"] }, { pairs = "fleet/", allow = ["read"] }]
+//! ```
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use tonnage::{Error, Result};
+
+use super::digest::sha256;
+use super::password::is_hash;
+use super::rights::{Grant, Rights, Role};
+
+/// A user.
+#[derive(Debug)]
+pub(crate) struct User {
+    pub(crate) name: String,
+    pub(super) password: Option<String>,
+    pub(crate) rights: Rights,
+}
+
+/// All users.
+#[derive(Debug, Default)]
+pub(crate) struct Users {
+    by_name: HashMap<String, Arc<User>>,
+    by_token: HashMap<String, Arc<User>>,
+    by_certificate: HashMap<String, Arc<User>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileOfUsers {
+    #[serde(default)]
+    user: Vec<UserEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UserEntry {
+    name: String,
+    password: Option<String>,
+    #[serde(default)]
+    tokens: Vec<String>,
+    #[serde(default)]
+    certificates: Vec<String>,
+    #[serde(default)]
+    roles: Vec<Role>,
+    #[serde(default)]
+    grants: Vec<Grant>,
+}
+
+impl Users {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// `Invalid` for a file that cannot be read, with the user and what is wrong.
+    pub(crate) fn read(path: &Path) -> Result<Users> {
+        let place = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::invalid(format!("{place}: cannot be read: {error}")))?;
+        Users::parse(&text).map_err(|error| error.at(place))
+    }
+
+    fn parse(text: &str) -> Result<Users> {
+        let file: FileOfUsers =
+            toml::from_str(text).map_err(|error| Error::invalid(error.to_string()))?;
+        if file.user.is_empty() {
+            return Err(Error::invalid("it names no user: write [[user]] with a name"));
+        }
+        let mut users = Users::default();
+        for entry in file.user {
+            let name = entry.name.clone();
+            users.add(entry).map_err(|error| error.at(format!("user {name}")))?;
+        }
+        Ok(users)
+    }
+
+    fn add(&mut self, entry: UserEntry) -> Result<()> {
+        if entry.name.is_empty() || entry.name.contains(':') {
+            return Err(Error::invalid("a name is not empty and has no colon"));
+        }
+        if let Some(hash) = &entry.password
+            && !is_hash(hash)
+        {
+            return Err(Error::invalid(
+                "the password is no argon2 hash: `tonnage hash-password` makes one",
+            ));
+        }
+        for grant in &entry.grants {
+            if grant.table.is_some() == grant.pairs.is_some() {
+                return Err(Error::invalid("a grant names either `table` or `pairs`"));
+            }
+        }
+        let rights = Rights { roles: entry.roles, grants: entry.grants };
+        let user = User { name: entry.name.clone(), password: entry.password, rights };
+        let user = Arc::new(user);
+        let kinds =
+            [(&mut self.by_token, entry.tokens), (&mut self.by_certificate, entry.certificates)];
+        for (known, digests) in kinds {
+            for digest in digests {
+                let digest = digest.replace(':', "").to_ascii_lowercase();
+                if digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                    return Err(Error::invalid(format!(
+                        "`{digest}` is no SHA-256: give 64 hexadecimal digits"
+                    )));
+                }
+                known.insert(digest, user.clone());
+            }
+        }
+        if self.by_name.insert(entry.name, user).is_some() {
+            return Err(Error::invalid("the name stands there twice"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<Arc<User>> {
+        self.by_name.get(name).cloned()
+    }
+
+    pub(super) fn of_token(&self, token: &str) -> Option<Arc<User>> {
+        self.by_token.get(&sha256(token.as_bytes())).cloned()
+    }
+
+    pub(super) fn of_certificate(&self, der: &[u8]) -> Option<Arc<User>> {
+        self.by_certificate.get(&sha256(der)).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        Users::parse(text).unwrap_err().message().to_owned()
+    }
+
+    #[test]
+    fn a_user_is_found_by_name_token_and_certificate() {
+        let (token, certificate) = (sha256(b"secret"), sha256(b"der"));
+        let users = Users::parse(&format!(
+            "[[user]]\nname = \"ann\"\ntokens = [\"{token}\"]\ncertificates = [\"{certificate}\"]"
+        ))
+        .unwrap();
+        let found = [users.named("ann"), users.of_token("secret"), users.of_certificate(b"der")];
+        assert!(found.iter().all(|user| user.as_ref().is_some_and(|user| user.name == "ann")));
+        assert!(users.of_token("other").is_none() && users.named("bob").is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_user() {
+        assert!(refusal("").contains("no user"));
+        let ann = |rest: &str| refusal(&format!("[[user]]\nname = \"ann\"\n{rest}"));
+        assert!(ann("password = \"secret\"").contains("user ann: the password is no argon2"));
+        assert!(ann("tokens = [\"secret\"]").contains("no SHA-256"));
+        assert!(ann("grants = [{ allow = [\"read\"] }]").contains("`table` or `pairs`"));
+        assert!(ann("roles = [\"king\"]").contains("king"));
+        assert!(ann("[[user]]\nname = \"ann\"").contains("twice"));
+    }
+}

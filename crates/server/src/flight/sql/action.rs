@@ -1,0 +1,150 @@
+//! The actions of Flight SQL, and those of Flight for statements and sessions.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use arrow_flight::sql::{
+    ActionCancelQueryRequest, ActionCancelQueryResult, ActionClosePreparedStatementRequest,
+    ActionCreatePreparedStatementRequest, ActionCreatePreparedStatementResult, Any, Command,
+    ProstMessageExt,
+};
+use arrow_flight::{
+    Action, CancelFlightInfoRequest, CancelFlightInfoResult, CancelStatus, FlightInfo,
+};
+use prost::Message;
+use tonnage::{Error, Result};
+use tonnage_sql::Parameters;
+
+use super::message::{command_of, written};
+use super::plain::plain_schema;
+use super::session;
+use super::statement::{Handle, no_transaction};
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::flight::command::parse;
+
+/// The actions, with what they do.
+pub(crate) const ACTIONS: [(&str, &str); 7] = [
+    ("CreatePreparedStatement", "Keep a statement for many executions"),
+    ("ClosePreparedStatement", "Forget a prepared statement"),
+    ("CancelQuery", "Cancel a statement"),
+    ("CancelFlightInfo", "Cancel a statement"),
+    ("SetSessionOptions", "Set options of the session: catalog, schema, timeout_ms"),
+    ("GetSessionOptions", "Tell the options of the session"),
+    ("CloseSession", "End the session"),
+];
+
+const NO_TRANSACTIONS: [&str; 4] =
+    ["BeginTransaction", "EndTransaction", "BeginSavepoint", "EndSavepoint"];
+
+/// Whether an action is one of these.
+pub(crate) fn is_action(name: &str) -> bool {
+    ACTIONS.iter().any(|(known, _)| *known == name)
+        || NO_TRANSACTIONS.contains(&name)
+        || name == "CreatePreparedSubstraitPlan"
+}
+
+/// What an action answers.
+#[derive(Default)]
+pub(crate) struct Acted {
+    /// The body of each result.
+    pub(crate) results: Vec<Vec<u8>>,
+    /// A session that the client did not name before.
+    pub(crate) session: Option<String>,
+}
+
+impl Acted {
+    fn one(body: Vec<u8>) -> Self {
+        Self { results: vec![body], session: None }
+    }
+}
+
+/// Carries an action out.
+///
+/// # Errors
+/// `Unsupported` for transactions and Substrait; what is wrong with its body; what the statement
+/// says.
+pub(crate) async fn run(context: &Arc<Context>, caller: &Caller, action: Action) -> Result<Acted> {
+    let body = &action.body;
+    match action.r#type.as_str() {
+        "CreatePreparedStatement" => {
+            prepare(context, caller, unpacked(body)?).await.map(Acted::one)
+        }
+        "ClosePreparedStatement" => {
+            let request: ActionClosePreparedStatementRequest = unpacked(body)?;
+            context.prepared.close(&request.prepared_statement_handle, caller.user());
+            Ok(Acted::default())
+        }
+        "CancelQuery" => {
+            let request: ActionCancelQueryRequest = unpacked(body)?;
+            let info = FlightInfo::decode(&*request.info).map_err(|error| unreadable(&error))?;
+            let result = cancel(context, &info)? as i32;
+            Ok(Acted::one(ActionCancelQueryResult { result }.as_any().encode_to_vec()))
+        }
+        "CancelFlightInfo" => {
+            let request =
+                CancelFlightInfoRequest::decode(&**body).map_err(|error| unreadable(&error))?;
+            let status = cancel(context, &request.info.unwrap_or_default())? as i32;
+            Ok(Acted::one(CancelFlightInfoResult { status }.encode_to_vec()))
+        }
+        "SetSessionOptions" => {
+            let (body, session) = session::set(context, caller, body)?;
+            Ok(Acted { results: vec![body], session: Some(session) })
+        }
+        "GetSessionOptions" => Ok(Acted::one(session::get(context, caller))),
+        "CloseSession" => Ok(Acted::one(session::close(context, caller))),
+        name if NO_TRANSACTIONS.contains(&name) => Err(Error::unsupported(
+            "there are no transactions over several statements: use autocommit",
+        )),
+        name => Err(Error::unsupported(format!("{name} is not offered: send SQL"))),
+    }
+}
+
+fn unpacked<M: ProstMessageExt>(body: &[u8]) -> Result<M> {
+    let any = Any::decode(body).map_err(|error| unreadable(&error))?;
+    let message = any.unpack().map_err(|error| Error::invalid(error.to_string()))?;
+    message.ok_or_else(|| {
+        Error::invalid(format!("the action's body is a {}, not a {}", any.type_url, M::type_url()))
+    })
+}
+
+fn unreadable(error: &prost::DecodeError) -> Error {
+    Error::invalid(format!("the action's body cannot be read: {error}"))
+}
+
+async fn prepare(
+    context: &Arc<Context>,
+    caller: &Caller,
+    request: ActionCreatePreparedStatementRequest,
+) -> Result<Vec<u8>> {
+    no_transaction(request.transaction_id.as_deref())?;
+    let caller = caller.clone();
+    let result = context.blocking(move |context| {
+        caller.check_statement(&context.sql, &request.query)?;
+        let prepared = context.sql.prepare(&request.query)?;
+        let described = prepared.describe(&Parameters::default())?;
+        let rows = described.rows.as_ref().map(plain_schema);
+        let dataset_schema = rows.map(|rows| written(&rows)).transpose()?.unwrap_or_default();
+        let parameter_schema = written(&Schema::new(described.parameters))?;
+        let handle = context.prepared.keep(prepared, caller.user().map(str::to_owned))?;
+        Ok(ActionCreatePreparedStatementResult {
+            prepared_statement_handle: handle.into_bytes().into(),
+            dataset_schema: dataset_schema.into(),
+            parameter_schema: parameter_schema.into(),
+        })
+    });
+    Ok(result.await?.as_any().encode_to_vec())
+}
+
+/// Cancels the statements whose tickets an info holds.
+fn cancel(context: &Context, info: &FlightInfo) -> Result<CancelStatus> {
+    let mut found = false;
+    for ticket in info.endpoint.iter().filter_map(|endpoint| endpoint.ticket.as_ref()) {
+        if let Some(Command::TicketStatementQuery(query)) = command_of(&ticket.ticket)? {
+            let handle: Handle = parse("the ticket", &query.statement_handle)?;
+            found |= context.statements.cancel(&handle.id);
+        }
+    }
+    // The values are those of CancelQuery's results, too.
+    Ok(if found { CancelStatus::Cancelled } else { CancelStatus::NotCancellable })
+}

@@ -1,0 +1,338 @@
+//! Bulk ingestion: a stream of record batches becomes rows of a table, which may be made for it.
+//!
+//! | if there is no table | if there is one | ADBC calls it |
+//! |---|---|---|
+//! | create | fail | create |
+//! | fail | append | append |
+//! | create | append | create_append |
+//! | create | replace | replace |
+//!
+//! 1. The stream's schema comes first. The table is found, made, or made anew. A new table needs a
+//!    primary key: the option `primary_key`, or `tonnage.primary_key` in the schema's metadata.
+//! 2. The batches go into a load of their own. An entry that fails stops it.
+//! 3. The count is told once everything is stored, if the client itself ended its stream.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow_flight::sql::{CommandStatementIngest, TableExistsOption, TableNotExistOption};
+use tokio::runtime::Handle;
+use tonnage::{
+    BulkPutCallbacks, BulkPutOptions, ColumnDefinition, ColumnType, EntryBatch, Error, ErrorKind,
+    ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition,
+};
+
+use super::names::{CATALOG, SCHEMA};
+use super::update;
+use crate::auth::{Caller, Right};
+use crate::context::Context;
+use crate::flight::command::ExistingChoice;
+use crate::flight::decode::Decoder;
+use crate::flight::opened::Opened;
+use crate::flight::wire::{Arrival, Wire};
+use crate::jobs::{JobRequest, Leaving, Membership};
+use crate::metrics::Door;
+
+/// The option, and behind `tonnage.` the metadata, that names the key of a new table.
+const PRIMARY_KEY: &str = "primary_key";
+const ON_EXISTING: &str = "on_existing";
+
+/// Takes a table in.
+pub(super) async fn ingest(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: CommandStatementIngest,
+    opened: Opened,
+) -> Result<Vec<u8>> {
+    let ingest = Ingest::new(context.clone(), caller.clone(), command)?;
+    context.check_open()?;
+    let place = context.streams.take().await?;
+    let thread = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        ingest.run(opened)
+    });
+    let count = thread.await;
+    let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
+    Ok(update::told(count))
+}
+
+struct Ingest {
+    context: Arc<Context>,
+    caller: Caller,
+    path: String,
+    if_missing: TableNotExistOption,
+    if_there: TableExistsOption,
+    primary_key: Option<String>,
+    on_existing: OnExisting,
+}
+
+/// Keeps why the first entry failed.
+#[derive(Default)]
+struct FirstFailure(Mutex<Option<String>>);
+
+impl BulkPutCallbacks for FirstFailure {
+    fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| match entry.column {
+            Some(column) => format!("row {}, column {column}: {}", entry.position, entry.reason),
+            None => format!("row {}: {}", entry.position, entry.reason),
+        });
+        Ok(())
+    }
+}
+
+impl FirstFailure {
+    fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Ingest {
+    fn new(
+        context: Arc<Context>,
+        caller: Caller,
+        command: CommandStatementIngest,
+    ) -> Result<Ingest> {
+        super::statement::no_transaction(command.transaction_id.as_deref())?;
+        if command.temporary {
+            return Err(Error::unsupported("there are no temporary tables"));
+        }
+        is_only("catalog", command.catalog.as_deref(), CATALOG)?;
+        is_only("schema", command.schema.as_deref(), SCHEMA)?;
+        let definition = command.table_definition_options.clone().unwrap_or_default();
+        let mut options = command.options;
+        let on_existing = options.remove(ON_EXISTING);
+        let primary_key = options.remove(PRIMARY_KEY);
+        if let Some(name) = options.keys().min() {
+            return Err(Error::invalid(format!(
+                "there is no option `{name}`: the options are {PRIMARY_KEY} and {ON_EXISTING}"
+            )));
+        }
+        Ok(Ingest {
+            context,
+            caller,
+            path: command.table,
+            if_missing: definition.if_not_exist(),
+            if_there: definition.if_exists(),
+            primary_key,
+            on_existing: on_existing.as_deref().map_or(Ok(OnExisting::Fail), existing_choice)?,
+        })
+    }
+
+    fn run(self, mut opened: Opened) -> Result<u64> {
+        let mut decoder = Decoder::default();
+        let mut batch = decoder.decode(&opened.first)?;
+        let schema = loop {
+            if let Some(schema) = decoder.schema() {
+                break schema.clone();
+            }
+            match Handle::current().block_on(opened.wire.next())? {
+                Arrival::Message(message) => batch = decoder.decode(&message)?,
+                Arrival::Ended => return Err(Error::invalid("the stream has no schema")),
+                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            }
+        };
+        let table = self.table(&schema)?;
+        let failure = Arc::new(FirstFailure::default());
+        let membership = self.join(failure.clone())?;
+        let stream = membership.load.stream(table.path());
+        let mut push = |batch| self.push(&membership, &table, stream, batch);
+        let mut read = || {
+            if let Some(batch) = batch.take() {
+                push(batch)?;
+            }
+            self.read(&membership, &mut decoder, &mut opened.wire, &mut push)
+        };
+        let ending = read();
+        let leaving = match &ending {
+            Ok(()) => Leaving::Completed,
+            Err(error) if error.kind() == ErrorKind::Cancelled => Leaving::Abandoned,
+            Err(_) => Leaving::Stopped,
+        };
+        self.context.metrics.stream_ended(leaving.label());
+        let ended = self.context.jobs.leave(membership, stream, leaving);
+        let explained = |error: Error| match failure.take() {
+            Some(reason) => Error::new(error.kind(), format!("{}: {reason}", table.path())),
+            None => error,
+        };
+        ending.map_err(explained)?;
+        let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
+        match ended.result {
+            Ok(report) => Ok(report.total.inserted
+                + match self.on_existing {
+                    OnExisting::Replace => report.total.existed,
+                    _ => 0,
+                }),
+            Err(stopped) => Err(explained(stopped.error)),
+        }
+    }
+
+    fn join(&self, failure: Arc<FirstFailure>) -> Result<Membership> {
+        let options = BulkPutOptions {
+            on_existing: self.on_existing,
+            errors_max: ErrorsMax::Count(0),
+            ..BulkPutOptions::default()
+        };
+        let terms = format!("on_existing {:?}", self.on_existing);
+        let request = JobRequest { name: None, terms };
+        self.context.jobs.join(&self.context.store, request, options, failure)
+    }
+
+    fn read(
+        &self,
+        membership: &Membership,
+        decoder: &mut Decoder,
+        wire: &mut Wire,
+        push: &mut impl FnMut(arrow::array::RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            let arrival = Handle::current().block_on(async {
+                tokio::select! {
+                    arrival = wire.next() => arrival,
+                    () = membership.job.cancelled.cancelled() => {
+                        Err(Error::unavailable("the job was cancelled"))
+                    }
+                }
+            })?;
+            match arrival {
+                Arrival::Message(message) => {
+                    if let Some(batch) = decoder.decode(&message)? {
+                        push(batch)?;
+                    }
+                }
+                Arrival::Ended => return Ok(()),
+                Arrival::Torn(why) => return Err(Error::cancelled(why)),
+            }
+        }
+    }
+
+    fn push(
+        &self,
+        membership: &Membership,
+        table: &Table,
+        stream: usize,
+        batch: arrow::array::RecordBatch,
+    ) -> Result<()> {
+        let rows = batch.num_rows() as u64;
+        let path: Arc<str> = table.path().into();
+        membership.load.push(stream, EntryBatch::rows(path, batch))?;
+        self.context.metrics.rows_in(Door::flight, rows);
+        Ok(())
+    }
+
+    /// The table to load: found, made, or made anew.
+    fn table(&self, schema: &SchemaRef) -> Result<Table> {
+        let store = &self.context.store;
+        let found = match store.table(&self.path) {
+            Ok(table) => Some(table),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let replaces = self.if_there == TableExistsOption::Replace;
+        self.caller.check_put(&self.path, self.on_existing)?;
+        if found.is_none() || replaces {
+            self.caller.check_table(Right::Define, &self.path)?;
+        }
+        match (found, self.if_there) {
+            (Some(table), TableExistsOption::Append | TableExistsOption::Unspecified) => {
+                for field in schema.fields() {
+                    table.schema().require_column(field.name())?;
+                }
+                Ok(table)
+            }
+            (Some(_), TableExistsOption::Fail) => Err(Error::conflict(format!(
+                "table {} exists: append to it, or replace it",
+                self.path
+            ))),
+            (Some(table), TableExistsOption::Replace) => {
+                let definition = self.definition(schema, Some(&table))?;
+                store.catalog().drop_table(&self.path, false)?;
+                self.create(&definition)
+            }
+            (None, _) if self.if_missing == TableNotExistOption::Create => {
+                let definition = self.definition(schema, None)?;
+                self.create(&definition)
+            }
+            (None, _) => Err(Error::not_found(format!(
+                "there is no table {}: make it, or ingest with mode create",
+                self.path
+            ))),
+        }
+    }
+
+    fn create(&self, definition: &TableDefinition) -> Result<Table> {
+        self.context.store.catalog().create_table(definition, false)?;
+        self.context.store.table(&self.path)
+    }
+
+    /// The key columns that the table has from the one above it.
+    fn inherited(&self) -> Vec<String> {
+        let parent = self.path.rsplit_once('.').map(|(parent, _)| parent);
+        let parent = parent.and_then(|parent| self.context.store.table(parent).ok());
+        let names =
+            |table: Table| table.schema().key_columns().map(|column| column.name.clone()).collect();
+        parent.map(names).unwrap_or_default()
+    }
+
+    /// A table for these columns. One that is replaced leaves its key to the new one.
+    fn definition(&self, schema: &Schema, replaced: Option<&Table>) -> Result<TableDefinition> {
+        let named = self
+            .primary_key
+            .clone()
+            .or_else(|| schema.metadata().get(&format!("tonnage.{PRIMARY_KEY}")).cloned());
+        let old = || {
+            let table = replaced?;
+            Some(table.schema().key_columns().map(|column| column.name.clone()).collect())
+        };
+        let split =
+            |names: String| names.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>();
+        let key = named.map(split).or_else(old).ok_or_else(|| {
+            Error::invalid(format!(
+                "table {} would have no primary key: name its columns in the option \
+                 {PRIMARY_KEY}, or as tonnage.{PRIMARY_KEY} in the metadata of the schema \
+                 (pyarrow: table.replace_schema_metadata({{\"tonnage.{PRIMARY_KEY}\": \"id\"}}))",
+                self.path
+            ))
+        })?;
+        let inherited = self.inherited();
+        let is_inherited = |name: &str| inherited.iter().any(|key| key.eq_ignore_ascii_case(name));
+        let own = schema.fields().iter().filter(|field| !is_inherited(field.name()));
+        let columns = own.map(|field| {
+            let column_type = ColumnType::of_arrow(field).ok_or_else(|| {
+                Error::invalid(format!(
+                    "column {} is of type {}, which there is not: cast it",
+                    field.name(),
+                    field.data_type()
+                ))
+            })?;
+            let mut column = ColumnDefinition::new(field.name(), column_type);
+            column.nullable = !key.iter().any(|name| name.eq_ignore_ascii_case(field.name()));
+            Ok(column)
+        });
+        Ok(TableDefinition {
+            path: self.path.clone(),
+            columns: columns.collect::<Result<_>>()?,
+            key: key.iter().filter(|name| !is_inherited(name)).cloned().collect(),
+            shard_key_len: None,
+            ttl_ms: None,
+        })
+    }
+}
+
+fn is_only(what: &str, given: Option<&str>, only: &str) -> Result<()> {
+    match given {
+        Some(name) if !name.is_empty() && name != only => {
+            Err(Error::not_found(format!("there is no {what} `{name}`, only `{only}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn existing_choice(text: &str) -> Result<OnExisting> {
+    let choice: Option<ExistingChoice> = serde_json::from_value(text.into()).ok();
+    choice.map(OnExisting::from).ok_or_else(|| {
+        Error::invalid(format!(
+            "{ON_EXISTING} is `{text}`: give keep, replace, blind_replace or fail"
+        ))
+    })
+}

@@ -1,0 +1,4 @@
+//! The one catalog, and its one schema.
+
+pub(super) const CATALOG: &str = "tonnage";
+pub(super) const SCHEMA: &str = "public";

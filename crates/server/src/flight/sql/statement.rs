@@ -1,0 +1,342 @@
+//! Statements that give rows.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_flight::FlightData;
+use arrow_flight::sql::Command;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tonic::Status;
+use tonnage::{Cancel, Error, Result};
+use tonnage_sql::{Answer, Parameters, Request};
+
+use super::message::not_here;
+use super::plain::{plain_batch, plain_schema};
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::flight::rows::rows;
+use crate::prepared::PreparedStatement;
+use crate::random::random_name;
+use crate::statements::{Fetched, Pending, Running, What};
+
+/// What a ticket holds.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Handle {
+    /// Under which the statement runs, and is cancelled.
+    pub(super) id: String,
+    #[serde(flatten)]
+    what: Fetch,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Fetch {
+    /// A statement that reads: it runs each time that it is fetched.
+    Sql(String),
+    /// A prepared statement that reads.
+    Prepared(String),
+    /// A statement that changes something and waits for its one run.
+    Once(bool),
+}
+
+/// A statement that was asked for.
+pub(super) struct Asked {
+    pub(super) handle: Handle,
+    /// Its columns, for one that reads.
+    pub(super) rows: Option<SchemaRef>,
+}
+
+/// Messages with rows.
+pub(super) type Rows = BoxStream<'static, std::result::Result<FlightData, Status>>;
+
+/// Batches under a schema.
+type Opened = (SchemaRef, Box<dyn Iterator<Item = Result<RecordBatch>>>);
+
+/// The columns of a statement's answer; that of a change is a count.
+pub(super) async fn schema(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: Command,
+) -> Result<SchemaRef> {
+    let described = describe(context, caller, &command).await?;
+    Ok(described.rows.unwrap_or_else(count_schema))
+}
+
+/// Describes a statement, and says how its answer is fetched.
+pub(super) async fn ask(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: Command,
+) -> Result<Asked> {
+    let described = describe(context, caller, &command).await?;
+    if described.reads_only {
+        let what = match command {
+            Command::CommandStatementQuery(command) => Fetch::Sql(command.query),
+            Command::CommandPreparedStatementQuery(command) => {
+                Fetch::Prepared(handle_text(&command.prepared_statement_handle)?)
+            }
+            other => return Err(not_here(&other, "GetFlightInfo")),
+        };
+        let handle = Handle { id: random_name()?, what };
+        return Ok(Asked { handle, rows: described.rows });
+    }
+    let (what, bound) = match command {
+        Command::CommandStatementQuery(command) => (What::Text(command.query), Vec::new()),
+        Command::CommandPreparedStatementQuery(command) => {
+            let handle = handle_text(&command.prepared_statement_handle)?;
+            let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
+            (What::Prepared(handle), statement.bound())
+        }
+        other => return Err(not_here(&other, "GetFlightInfo")),
+    };
+    let owner = caller.user().map(str::to_owned);
+    let id = context.statements.keep(Pending { what, bound, owner })?;
+    Ok(Asked { handle: Handle { id, what: Fetch::Once(true) }, rows: None })
+}
+
+struct Described {
+    rows: Option<SchemaRef>,
+    reads_only: bool,
+}
+
+async fn describe(context: &Arc<Context>, caller: &Caller, command: &Command) -> Result<Described> {
+    let described = match command {
+        Command::CommandStatementQuery(command) => {
+            no_transaction(command.transaction_id.as_deref())?;
+            let (text, caller) = (command.query.clone(), caller.clone());
+            context
+                .blocking(move |context| {
+                    caller.check_statement(&context.sql, &text)?;
+                    context.sql.describe(text)
+                })
+                .await?
+        }
+        Command::CommandPreparedStatementQuery(command) => {
+            let handle = &command.prepared_statement_handle;
+            let statement = context.prepared.get(handle, caller.user())?;
+            let caller = caller.clone();
+            context
+                .blocking(move |context| {
+                    caller.check_statement(&context.sql, statement.prepared.text())?;
+                    let first = statement.bound().into_iter().find(|rows| rows.num_rows() > 0);
+                    let parameters = first.map(|rows| Parameters::of_row(&rows, 0)).transpose()?;
+                    statement.prepared.describe(&parameters.unwrap_or_default())
+                })
+                .await?
+        }
+        other => return Err(not_here(other, "GetFlightInfo")),
+    };
+    let rows = described.rows.as_ref().map(plain_schema);
+    Ok(Described { rows, reads_only: described.reads_only })
+}
+
+/// Refuses statements of a transaction.
+pub(super) fn no_transaction(id: Option<&[u8]>) -> Result<()> {
+    match id {
+        Some(id) if !id.is_empty() => Err(Error::unsupported(
+            "there are no transactions: leave the statement's transaction out (autocommit)",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn handle_text(handle: &[u8]) -> Result<String> {
+    let text = std::str::from_utf8(handle);
+    text.map(str::to_owned)
+        .map_err(|_| Error::not_found("there is no such prepared statement: prepare it again"))
+}
+
+/// A statement that runs under a name of its own.
+pub(super) fn fresh(context: &Arc<Context>) -> Result<Running> {
+    Ok(context.statements.start(random_name()?))
+}
+
+/// Carries out the statement of a ticket and streams its rows.
+pub(super) async fn fetch(context: &Arc<Context>, caller: &Caller, handle: Handle) -> Result<Rows> {
+    let running = context.statements.start(handle.id.clone());
+    let caller = caller.clone();
+    let timeout = context.sessions.options(caller.session()).timeout;
+    stream(context, running, move |context, cancel| {
+        let mut request = Request::default().cancel(cancel);
+        if let Some(timeout) = timeout {
+            request = request.timeout(timeout);
+        }
+        match handle.what {
+            Fetch::Sql(text) => {
+                caller.check_statement(&context.sql, &text)?;
+                // What changes something has another ticket.
+                if !context.sql.describe(text.as_str())?.reads_only {
+                    return Err(Error::invalid("the ticket is not one that the server gave"));
+                }
+                opened(context.sql.execute(request.text(text))?)
+            }
+            Fetch::Prepared(handle) => {
+                let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
+                caller.check_statement(&context.sql, statement.prepared.text())?;
+                each_bound(&statement, statement.bound(), &request)
+            }
+            Fetch::Once(_) => once(context, &caller, &handle.id, &request),
+        }
+    })
+    .await
+}
+
+fn once(context: &Context, caller: &Caller, id: &str, request: &Request) -> Result<Opened> {
+    let pending = match context.statements.fetch(id, caller.user())? {
+        Fetched::Again(batch) => return Ok(of_batch(batch)),
+        Fetched::First(pending) => pending,
+    };
+    let outcome = carry_out(context, caller, pending, request);
+    context.statements.finish(id, &outcome);
+    outcome.map(of_batch)
+}
+
+fn carry_out(
+    context: &Context,
+    caller: &Caller,
+    pending: Pending,
+    request: &Request,
+) -> Result<RecordBatch> {
+    match pending.what {
+        What::Text(text) => {
+            caller.check_statement(&context.sql, &text)?;
+            outcome(context.sql.execute(request.clone().text(text))?)
+        }
+        What::Prepared(handle) => {
+            let statement = context.prepared.get(handle.as_bytes(), caller.user())?;
+            caller.check_statement(&context.sql, statement.prepared.text())?;
+            let is_bound = pending.bound.iter().any(|rows| rows.num_columns() > 0);
+            if !is_bound {
+                return outcome(statement.prepared.execute_request(request)?);
+            }
+            let mut rows = pending.bound.iter().filter(|rows| rows.num_rows() > 0);
+            if let (Some(only), None) = (rows.next(), rows.next())
+                && only.num_rows() == 1
+            {
+                let request = request.clone().parameters(Parameters::of_row(only, 0)?);
+                return outcome(statement.prepared.execute_request(&request)?);
+            }
+            let mut total = 0;
+            for batch in &pending.bound {
+                total += statement.prepared.execute_batch(batch, request)?.total();
+            }
+            counted(total)
+        }
+    }
+}
+
+/// What a change says of itself, as rows.
+fn outcome(answer: Answer) -> Result<RecordBatch> {
+    match answer {
+        Answer::Rows(rows) => {
+            let schema = plain_schema(rows.schema());
+            plain_batch(rows.into_batch()?, &schema)
+        }
+        Answer::Changed(changes) => counted(changes.total()),
+        Answer::Done(_) => counted(0),
+    }
+}
+
+fn count_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("count", DataType::Int64, false)]))
+}
+
+fn counted(count: u64) -> Result<RecordBatch> {
+    let count: ArrayRef =
+        Arc::new(Int64Array::from(vec![i64::try_from(count).unwrap_or(i64::MAX)]));
+    RecordBatch::try_new(count_schema(), vec![count])
+        .map_err(|error| Error::internal(format!("a count cannot be told: {error}")))
+}
+
+fn of_batch(batch: RecordBatch) -> Opened {
+    (batch.schema(), Box::new(std::iter::once(Ok(batch))))
+}
+
+fn opened(answer: Answer) -> Result<Opened> {
+    let rows = match answer {
+        Answer::Rows(rows) => rows,
+        other => return outcome(other).map(of_batch),
+    };
+    Ok((rows.schema().clone(), Box::new(rows)))
+}
+
+/// The rows of a prepared statement for each row that is bound, one after another.
+fn each_bound(
+    statement: &Arc<PreparedStatement>,
+    bound: Vec<RecordBatch>,
+    request: &Request,
+) -> Result<Opened> {
+    let places: Vec<(usize, usize)> = bound
+        .iter()
+        .enumerate()
+        .filter(|(_, rows)| rows.num_columns() > 0)
+        .flat_map(|(batch, rows)| (0..rows.num_rows()).map(move |row| (batch, row)))
+        .collect();
+    let [(batch, row), rest @ ..] = places.as_slice() else {
+        return opened(statement.prepared.execute_request(request)?);
+    };
+    let carried_out = {
+        let (statement, request) = (statement.clone(), request.clone());
+        move |rows: &RecordBatch, row: usize| {
+            let request = request.clone().parameters(Parameters::of_row(rows, row)?);
+            opened(statement.prepared.execute_request(&request)?)
+        }
+    };
+    let (schema, first) = carried_out(&bound[*batch], *row)?;
+    let rest = rest.to_vec();
+    let later =
+        rest.into_iter().flat_map(move |(batch, row)| match carried_out(&bound[batch], row) {
+            Ok((_, rows)) => rows,
+            Err(error) => Box::new(std::iter::once(Err(error))) as _,
+        });
+    Ok((schema, Box::new(first.chain(later))))
+}
+
+/// Carries out what gives rows on a thread that may block, and streams them once their columns are
+/// known. Where the client goes away, `running` is dropped, and the statement ends.
+pub(super) async fn stream<F>(context: &Arc<Context>, running: Running, open: F) -> Result<Rows>
+where
+    F: FnOnce(&Context, &Cancel) -> Result<Opened> + Send + 'static,
+{
+    context.check_open()?;
+    let place = context.calls.take().await?;
+    let cancel = running.cancel().clone();
+    let (told, answer) = oneshot::channel();
+    let shared = context.clone();
+    tokio::task::spawn_blocking(move || {
+        let _place = place;
+        let begun = open(&shared, &cancel).and_then(|(schema, batches)| {
+            let schema = plain_schema(&schema);
+            let (sender, stream) = rows(&shared, &schema)?;
+            Ok((schema, batches, sender, stream.boxed()))
+        });
+        let (schema, batches, mut sender) = match begun {
+            Ok((schema, batches, sender, stream)) => match told.send(Ok(stream)) {
+                Ok(()) => (schema, batches, sender),
+                Err(_) => return,
+            },
+            // A client that is gone need not hear it.
+            Err(error) => return drop(told.send(Err(error))),
+        };
+        for batch in batches {
+            let sent = batch.and_then(|batch| sender.send(&plain_batch(batch, &schema)?));
+            match sent {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return sender.fail(&error),
+            }
+        }
+    });
+    let rows = answer.await;
+    let rows = rows.map_err(|_| Error::internal("the statement panicked: see the log"))??;
+    Ok(rows
+        .map(move |message| {
+            let _held = &running;
+            message
+        })
+        .boxed())
+}

@@ -1,0 +1,151 @@
+//! Statements that change something, through DoPut; and what is bound to parameters.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow_flight::sql::{
+    CommandPreparedStatementQuery, CommandPreparedStatementUpdate, CommandStatementUpdate,
+    DoPutPreparedStatementResult, DoPutUpdateResult,
+};
+use prost::Message;
+use tokio::runtime::Handle;
+use tonnage::{Error, Result};
+use tonnage_sql::{Answer, Request};
+
+use super::statement::{fresh, no_transaction};
+use crate::auth::Caller;
+use crate::context::Context;
+use crate::flight::decode::Decoder;
+use crate::flight::opened::Opened;
+use crate::flight::wire::Arrival;
+
+/// Carries out a statement, and tells how many rows it changed.
+pub(super) async fn carry_out(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: CommandStatementUpdate,
+) -> Result<Vec<u8>> {
+    no_transaction(command.transaction_id.as_deref())?;
+    let running = fresh(context)?;
+    let caller = caller.clone();
+    let mut request = Request::new(command.query.as_str()).cancel(running.cancel());
+    if let Some(timeout) = context.sessions.options(caller.session()).timeout {
+        request = request.timeout(timeout);
+    }
+    let count = context.blocking(move |context| {
+        caller.check_statement(&context.sql, &command.query)?;
+        if context.sql.describe(command.query.as_str())?.reads_only {
+            return Err(Error::invalid("the statement gives rows: ask for it as a query"));
+        }
+        changed(context.sql.execute(request)?)
+    });
+    let count = count.await?;
+    drop(running);
+    Ok(told(count))
+}
+
+/// Carries out a prepared statement for each row that comes, or that is bound.
+pub(super) async fn carry_out_prepared(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: CommandPreparedStatementUpdate,
+    opened: Opened,
+) -> Result<Vec<u8>> {
+    let handle = command.prepared_statement_handle;
+    let statement = context.prepared.get(&handle, caller.user())?;
+    let running = fresh(context)?;
+    let caller = caller.clone();
+    let mut request = Request::default().cancel(running.cancel());
+    if let Some(timeout) = context.sessions.options(caller.session()).timeout {
+        request = request.timeout(timeout);
+    }
+    let count = context.blocking(move |context| {
+        let prepared = &statement.prepared;
+        caller.check_statement(&context.sql, prepared.text())?;
+        let mut total = 0;
+        let came = batches(opened, |batch| {
+            total += prepared.execute_batch(&batch, &request)?.total();
+            Ok(())
+        })?;
+        if came {
+            return Ok(total);
+        }
+        let bound = statement.bound();
+        if bound.iter().any(|rows| rows.num_columns() > 0) {
+            for batch in &bound {
+                total += prepared.execute_batch(batch, &request)?.total();
+            }
+            return Ok(total);
+        }
+        changed(prepared.execute_request(&request)?)
+    });
+    let count = count.await?;
+    drop(running);
+    Ok(told(count))
+}
+
+/// Binds rows to the parameters of a prepared statement.
+pub(super) async fn bind(
+    context: &Arc<Context>,
+    caller: &Caller,
+    command: CommandPreparedStatementQuery,
+    opened: Opened,
+) -> Result<Vec<u8>> {
+    let handle = command.prepared_statement_handle;
+    let statement = context.prepared.get(&handle, caller.user())?;
+    let bound = context.blocking(move |_| {
+        let mut rows = Vec::new();
+        batches(opened, |batch| {
+            rows.push(batch);
+            Ok(())
+        })?;
+        statement.bind(rows)
+    });
+    bound.await?;
+    let told = DoPutPreparedStatementResult { prepared_statement_handle: Some(handle) };
+    Ok(told.encode_to_vec())
+}
+
+/// Takes the batches of parameters as they come, to the end of the stream. False when none came
+/// that has columns.
+fn batches(mut opened: Opened, mut take: impl FnMut(RecordBatch) -> Result<()>) -> Result<bool> {
+    let mut decoder = Decoder::default();
+    let mut came = false;
+    let mut message = opened.first;
+    loop {
+        if let Some(batch) = decoder.decode(&message)?
+            && batch.num_columns() > 0
+        {
+            came = true;
+            take(batch)?;
+        }
+        message = match Handle::current().block_on(opened.wire.next())? {
+            Arrival::Message(message) => message,
+            Arrival::Ended => return Ok(came),
+            Arrival::Torn(why) => return Err(Error::cancelled(why)),
+        };
+    }
+}
+
+fn changed(answer: Answer) -> Result<u64> {
+    match answer {
+        Answer::Changed(changes) => Ok(changes.total()),
+        Answer::Done(_) => Ok(0),
+        Answer::Rows(rows) => {
+            // RETURNING COUNT(*): one number.
+            let batch = rows.into_batch()?;
+            let count = batch.columns().first().and_then(|column| {
+                let column = arrow::array::AsArray::as_primitive_opt::<arrow::datatypes::Int64Type>(
+                    column.as_ref(),
+                )?;
+                column.iter().next().flatten()
+            });
+            Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+        }
+    }
+}
+
+pub(super) fn told(count: u64) -> Vec<u8> {
+    let record_count = i64::try_from(count).unwrap_or(i64::MAX);
+    DoPutUpdateResult { record_count }.encode_to_vec()
+}

@@ -1,0 +1,230 @@
+//! Rows in bulk as the body of a request: CSV, JSON lines, Parquet or Arrow.
+//!
+//! The body goes to a temporary file first, 64 KiB at a time. Once it is there as a whole it is
+//! loaded, and not before: a body that is cut off loads nothing.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use futures::StreamExt;
+use serde::Deserialize;
+use serde_json::json;
+use tempfile::NamedTempFile;
+use tonnage::{BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, Table};
+use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
+
+use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
+use crate::context::Context;
+use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice};
+use crate::jobs::{JobRequest, Leaving, counts_json};
+use crate::metrics::Door;
+
+/// What the query of the request may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct BulkQuery {
+    on_existing: Option<ExistingChoice>,
+    durability: Option<DurabilityChoice>,
+    errors_max: Option<String>,
+    ttl: Option<String>,
+}
+
+/// Failures that are told one by one.
+const FAILURES_MAX: usize = 1_000;
+
+/// Keeps what failed.
+#[derive(Default)]
+struct Failures(Mutex<Vec<serde_json::Value>>);
+
+impl BulkPutCallbacks for Failures {
+    fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
+        self.note(entry.position, entry.column, entry.reason);
+        Ok(())
+    }
+}
+
+impl Failures {
+    fn note(&self, record: u64, column: Option<&str>, reason: &str) {
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() < FAILURES_MAX {
+            failures.push(json!({"record": record, "column": column, "reason": reason}));
+        }
+    }
+
+    fn take(&self) -> Vec<serde_json::Value> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Puts the rows of a body into a table.
+pub(super) async fn put(
+    State(context): Shared,
+    Extension(caller): Calling,
+    Path(path): Path<String>,
+    Query(query): Query<BulkQuery>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    context.check_open()?;
+    let format = format_of(&headers)?;
+    let command = BulkPutCommand {
+        table: Some(path.clone()),
+        on_existing: query.on_existing,
+        durability: query.durability,
+        errors_max: query.errors_max,
+        ttl: query.ttl,
+        ..BulkPutCommand::default()
+    };
+    // What is wrong with the options is told before the body is taken.
+    command.check(&caller)?;
+    command.ttl()?;
+    context.store.table(&path)?;
+    let place = context.streams.take().await?;
+    let file = spooled(&context, body).await?;
+    let report = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        load(&context, &command, &path, &file, format)
+    });
+    let report = report.await;
+    let report = report.map_err(|_| Error::internal("the load panicked: see the log"))??;
+    Ok(json_body(&report))
+}
+
+/// The format that `Content-Type` names; where it names none the content tells.
+fn format_of(headers: &HeaderMap) -> Result<Option<Format>> {
+    let Some(kind) = headers.get(header::CONTENT_TYPE) else { return Ok(None) };
+    let kind = kind.to_str().unwrap_or_default();
+    let bare = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match bare.as_str() {
+        "text/csv" => Ok(Some(Format::Csv)),
+        "application/x-ndjson"
+        | "application/jsonl"
+        | "application/json"
+        | "application/x-jsonlines" => Ok(Some(Format::JsonLines)),
+        "application/vnd.apache.parquet" => Ok(Some(Format::Parquet)),
+        "application/vnd.apache.arrow.stream" => Ok(Some(Format::ArrowStream)),
+        "application/vnd.apache.arrow.file" => Ok(Some(Format::ArrowFile)),
+        // What curl says of everything.
+        "application/octet-stream" | "application/x-www-form-urlencoded" => Ok(None),
+        _ => Err(Error::invalid(format!(
+            "Content-Type is `{kind}`: rows come as text/csv, application/x-ndjson, \
+             application/vnd.apache.parquet or application/vnd.apache.arrow.stream"
+        ))),
+    }
+}
+
+/// Takes a body to a temporary file.
+async fn spooled(context: &Arc<Context>, body: Body) -> Result<NamedTempFile> {
+    let failed = |error: io::Error| Error::unavailable(format!("a temporary file: {error}"));
+    let file = NamedTempFile::new().map_err(failed)?;
+    let mut target: File = file.reopen().map_err(failed)?;
+    let mut pieces = body.into_data_stream();
+    let limit = context.config.idle_timeout;
+    loop {
+        let piece = tokio::time::timeout(limit, pieces.next()).await;
+        let piece = piece.map_err(|_| {
+            Error::timed_out(format!("the body brought nothing for {limit:?} (idle_timeout)"))
+        })?;
+        match piece {
+            None => return Ok(file),
+            Some(Ok(bytes)) => {
+                // The page cache takes it; what waits is the disk's own.
+                let written =
+                    tokio::task::spawn_blocking(move || target.write_all(&bytes).map(|()| target));
+                let written = written.await;
+                target = written
+                    .map_err(|_| Error::internal("a thread panicked: see the log"))?
+                    .map_err(failed)?;
+            }
+            Some(Err(error)) => {
+                return Err(Error::cancelled(format!("the body was cut off: {error}")));
+            }
+        }
+    }
+}
+
+fn load(
+    context: &Context,
+    command: &BulkPutCommand,
+    path: &str,
+    file: &NamedTempFile,
+    format: Option<Format>,
+) -> Result<serde_json::Value> {
+    let table = context.store.table(path)?;
+    let options = ReadOptions {
+        format,
+        schema: Some(table.schema().arrow_schema()),
+        unmentioned: ExtraColumns::Skip,
+        ..ReadOptions::default()
+    };
+    let reader = RecordReader::open(&Source::file(file.path()), &options)
+        .map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
+    let failures = Arc::new(Failures::default());
+    let request = JobRequest { name: None, terms: command.terms() };
+    let membership =
+        context.jobs.join(&context.store, request, command.options()?, failures.clone())?;
+    let stream = membership.load.stream(path);
+    let errors_max = command.options()?.errors_max;
+    let mut rejected = 0;
+    let push = || {
+        for batch in reader {
+            let batch =
+                batch.map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
+            for record in &batch.rejected {
+                rejected += 1;
+                failures.note(record.record, record.column.as_deref(), &record.reason);
+            }
+            if let tonnage::ErrorsMax::Count(max) = errors_max
+                && rejected > max
+            {
+                return Err(Error::invalid(format!(
+                    "more than {max} records were rejected (errors_max)"
+                )));
+            }
+            let rows = batch.batch.num_rows() as u64;
+            membership.load.push(stream, entries(&table, batch.batch, command.ttl()?))?;
+            context.metrics.rows_in(Door::http, rows);
+        }
+        Ok(())
+    };
+    let pushed: Result<()> = push();
+    let leaving = if pushed.is_ok() { Leaving::Completed } else { Leaving::Stopped };
+    context.metrics.stream_ended(leaving.label());
+    let ended = context.jobs.leave(membership, stream, leaving);
+    pushed?;
+    let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
+    let report = ended.result.map_err(|stopped| stopped.error)?;
+    Ok(report_json(&report, rejected, failures.take()))
+}
+
+/// What is said of the temporary file, as of the body that it holds.
+fn of_body(message: &str, file: &NamedTempFile) -> String {
+    message.replace(&file.path().display().to_string(), "the body")
+}
+
+fn entries(table: &Table, rows: arrow::array::RecordBatch, ttl: Option<Duration>) -> EntryBatch {
+    let path: Arc<str> = table.path().into();
+    let mut entries = EntryBatch::rows(path, rows);
+    entries.ttl = ttl;
+    entries
+}
+
+fn report_json(
+    report: &BulkPutReport,
+    rejected: u64,
+    failures: Vec<serde_json::Value>,
+) -> serde_json::Value {
+    json!({
+        "counts": counts_json(&report.total),
+        "rejected": rejected,
+        "failures": failures,
+        "seconds": report.seconds,
+    })
+}

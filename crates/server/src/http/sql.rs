@@ -1,0 +1,169 @@
+//! Statements over HTTP.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use axum::Extension;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::json;
+use tokio::sync::oneshot;
+use tonnage::{Error, Result};
+use tonnage_sql::{Answer, Changes, Rows};
+
+use super::answer::{RowsFormat, columns_json, row_json, rows_body, write_rows};
+use super::shared::{Answer as Answered, Calling, Shared, json as json_body};
+use crate::context::Context;
+use crate::flight::{outcome_json, plain_batch, plain_schema};
+use crate::query::{Query, STATEMENTS_MAX};
+use crate::random::random_name;
+use crate::statements::Running;
+
+/// Reads JSON, or says what is wrong with it.
+fn parsed<T: serde::de::DeserializeOwned>(body: &str) -> Result<T> {
+    serde_json::from_str(body)
+        .map_err(|error| Error::invalid(format!("the body is not as docs/http.md says: {error}")))
+}
+
+/// Carries out a statement.
+pub(super) async fn sql(
+    State(context): Shared,
+    Extension(caller): Calling,
+    headers: HeaderMap,
+    body: String,
+) -> Answered<Response> {
+    let format = RowsFormat::wanted(&headers)?;
+    let query: Query = parsed(&body)?;
+    context.check_open()?;
+    let place = context.calls.take().await?;
+    let running = context.statements.start(random_name()?);
+    let cancel = running.cancel().clone();
+    let (told, answer) = oneshot::channel();
+    let shared = context.clone();
+    tokio::task::spawn_blocking(move || {
+        let _place = place;
+        let begun = caller
+            .check_statement(&shared.sql, &query.sql)
+            .and_then(|()| shared.sql.execute(query.request().cancel(&cancel)));
+        match begun {
+            Ok(Answer::Rows(rows)) => write(&shared, rows, format, query.limit, told),
+            // Who is gone need not hear it.
+            Ok(other) => drop(told.send(Ok(json_body(&done_json(&other))))),
+            Err(error) => drop(told.send(Err(error))),
+        }
+    });
+    let response = answer.await;
+    let response =
+        response.map_err(|_| Error::internal("the statement panicked: see the log"))??;
+    Ok(held(response, running))
+}
+
+/// Keeps a statement running as long as its answer is read, and no longer.
+fn held(response: Response, running: Running) -> Response {
+    // What is there as a whole needs no statement.
+    if http_body::Body::size_hint(response.body()).exact().is_some() {
+        return response;
+    }
+    let running = Arc::new(running);
+    response.map(|body| {
+        let body = http_body_util::BodyExt::map_frame(body, move |frame| {
+            let _held = &running;
+            frame
+        });
+        axum::body::Body::new(body)
+    })
+}
+
+fn write(
+    context: &Arc<Context>,
+    rows: Rows,
+    format: RowsFormat,
+    limit: Option<u64>,
+    told: oneshot::Sender<Result<Response>>,
+) {
+    let schema = plain_schema(rows.schema());
+    let mut rows = rows.map(|batch| plain_batch(batch?, &schema)).peekable();
+    // What fails before the first row is told with its status.
+    if let Some(Err(_)) = rows.peek() {
+        let error = rows.next().and_then(Result::err);
+        let error = error.unwrap_or_else(|| Error::internal("no error"));
+        return drop(told.send(Err(error)));
+    }
+    let (body, response) = rows_body(context, format);
+    if told.send(Ok(response)).is_ok() {
+        write_rows(body, format, &schema, rows, limit);
+    }
+}
+
+fn done_json(answer: &Answer) -> serde_json::Value {
+    match answer {
+        Answer::Changed(changes) => changes_json(changes),
+        Answer::Done(outcome) => outcome_json(outcome),
+        Answer::Rows(_) => serde_json::Value::Null,
+    }
+}
+
+/// How many rows were changed, and how.
+pub(crate) fn changes_json(changes: &Changes) -> serde_json::Value {
+    json!({
+        "changed": changes.total(),
+        "inserted": changes.inserted,
+        "updated": changes.updated,
+        "deleted": changes.deleted,
+        "skipped": changes.skipped,
+    })
+}
+
+/// Carries out many statements in one call: each has an answer or a problem of its own.
+pub(super) async fn fetch_all(
+    State(context): Shared,
+    Extension(caller): Calling,
+    body: String,
+) -> Answered<Response> {
+    let queries: Vec<Query> = parsed(&body)?;
+    if queries.len() > STATEMENTS_MAX {
+        return Err(Error::invalid(format!(
+            "{} statements, {STATEMENTS_MAX} are the most",
+            queries.len()
+        ))
+        .into());
+    }
+    let running = context.statements.start(random_name()?);
+    let cancel = running.cancel().clone();
+    let answers = context.blocking(move |context| {
+        for query in &queries {
+            caller.check_statement(&context.sql, &query.sql)?;
+        }
+        let requests = queries.iter().map(|query| query.request().cancel(&cancel));
+        let answers = context.sql.fetch_all(requests);
+        let answers = answers.into_iter().zip(&queries).map(|(answer, query)| {
+            answer.and_then(|answer| answer_json(answer, query.limit)).unwrap_or_else(|error| {
+                json!({"problem": {"title": error.kind().label(), "detail": error.message()}})
+            })
+        });
+        Ok(serde_json::Value::from(answers.collect::<Vec<_>>()))
+    });
+    let answers = answers.await?;
+    drop(running);
+    Ok(json_body(&answers))
+}
+
+fn answer_json(answer: Answer, limit: Option<u64>) -> Result<serde_json::Value> {
+    let rows = match answer {
+        Answer::Rows(rows) => rows,
+        other => return Ok(done_json(&other)),
+    };
+    let schema = rows.schema().clone();
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut told = Vec::new();
+    let mut more = false;
+    for batch in rows {
+        let batch: RecordBatch = batch?;
+        more |= told.len() + batch.num_rows() > limit;
+        for row in 0..batch.num_rows().min(limit - told.len()) {
+            told.push(row_json(&batch, row)?);
+        }
+    }
+    Ok(json!({"columns": columns_json(&schema), "rows": told, "more": more}))
+}

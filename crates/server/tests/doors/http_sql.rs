@@ -1,0 +1,185 @@
+//! Statements and bulk bodies over HTTP.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use crate::support::Running;
+
+fn with_ships() -> Running {
+    let server = Running::new();
+    let mut client = server.sql();
+    client.update("INSERT INTO ships VALUES (1, 'a'), (2, NULL), (3, 'c')").unwrap();
+    server
+}
+
+fn sql(server: &Running, accept: &str, body: &str) -> (String, String) {
+    server.http("POST /v1/sql", &format!("Accept: {accept}\r\n"), body)
+}
+
+/// The body of an answer that came in chunks.
+fn whole(body: &str) -> String {
+    let (mut rest, mut text) = (body, String::new());
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        text.push_str(&after[..size]);
+        rest = after[size..].trim_start_matches("\r\n");
+        if size == 0 {
+            break;
+        }
+    }
+    text
+}
+
+#[test]
+fn rows_are_told_as_json_with_their_columns() {
+    let server = with_ships();
+    let body = r#"{"sql": "SELECT * FROM ships WHERE id < ? ORDER BY id", "parameters": [3]}"#;
+    let (head, answer) = sql(&server, "*/*", body);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let answer: serde_json::Value = serde_json::from_str(&whole(&answer)).unwrap();
+    let columns =
+        serde_json::json!([{"name": "id", "type": "LONG"}, {"name": "name", "type": "STRING"}]);
+    assert_eq!(answer["columns"], columns);
+    assert_eq!(answer["rows"], serde_json::json!([[1, "a"], [2, null]]));
+    assert_eq!(answer["more"], false);
+}
+
+#[test]
+fn a_limit_tells_whether_there_is_more() {
+    let server = with_ships();
+    let (_, answer) =
+        sql(&server, "*/*", r#"{"sql": "SELECT id FROM ships ORDER BY id", "limit": 2}"#);
+    let answer: serde_json::Value = serde_json::from_str(&whole(&answer)).unwrap();
+    assert_eq!(answer["rows"], serde_json::json!([[1], [2]]));
+    assert_eq!(answer["more"], true);
+}
+
+#[test]
+fn rows_come_in_the_format_that_is_asked_for() {
+    let server = with_ships();
+    let body = r#"{"sql": "SELECT id, name FROM ships ORDER BY id"}"#;
+    let (_, lines) = sql(&server, "application/x-ndjson", body);
+    assert!(whole(&lines).starts_with("{\"id\":1,\"name\":\"a\"}\n"), "{lines}");
+    let (head, csv) = sql(&server, "text/csv", body);
+    assert!(head.contains("text/csv"), "{head}");
+    assert_eq!(whole(&csv), "id,name\n1,a\n2,\n3,c\n");
+    let (head, _) = sql(&server, "image/png", body);
+    assert!(head.starts_with("HTTP/1.1 400"), "{head}");
+}
+
+/// A request whose answer is bytes, with `Connection: close`.
+fn bytes(server: &Running, request: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
+    let length = body.len();
+    write!(
+        socket,
+        "{request} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {length}\r\n{headers}\r\n"
+    )
+    .unwrap();
+    socket.write_all(body).unwrap();
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    answer.split_off(end + 4)
+}
+
+#[test]
+fn what_goes_out_as_arrow_and_parquet_comes_in_again() {
+    let server = with_ships();
+    for kind in ["application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"] {
+        let query = br#"{"sql": "SELECT id + 100 AS id, name FROM ships"}"#;
+        let out = bytes(&server, "POST /v1/sql", &format!("Accept: {kind}\r\n"), query);
+        let put = format!("Content-Type: {kind}\r\n");
+        let url = "POST /v1/tables/ships/rows?on_existing=replace";
+        let told = bytes(&server, url, &put, &out);
+        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+        assert_eq!(told["counts"]["failed"], 0, "{told}");
+        server.sql().update("DELETE FROM ships WHERE id > 200").unwrap();
+    }
+    assert_eq!(server.rows(), 6);
+}
+
+#[test]
+fn csv_and_json_lines_come_in_bulk_and_failures_are_named() {
+    let server = Running::new();
+    let csv = "id,name\n1,a\nnobody,b\n3,c\n";
+    let (head, told) = server.http("POST /v1/tables/ships/rows", "Content-Type: text/csv\r\n", csv);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {told}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["counts"]["inserted"], &told["rejected"]), (&2.into(), &1.into()));
+    assert!(told["failures"][0]["reason"].as_str().unwrap().contains("nobody"), "{told}");
+    let lines = "{\"id\": 4, \"name\": \"d\"}\n{\"id\": 5}\n";
+    let headers = "Content-Type: application/x-ndjson\r\n";
+    let (_, told) = server.http("POST /v1/tables/ships/rows", headers, lines);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["counts"]["inserted"], 2);
+    assert_eq!(server.rows(), 4);
+}
+
+#[test]
+fn too_many_failures_stop_a_load() {
+    let server = Running::new();
+    let headers = "Content-Type: text/csv\r\n";
+    let csv = "id,name\nnobody,b\n3,c\n";
+    let url = "POST /v1/tables/ships/rows?errors_max=0";
+    let (head, told) = server.http(url, headers, csv);
+    assert!(head.starts_with("HTTP/1.1 400") && told.contains("errors_max"), "{head} {told}");
+}
+
+#[test]
+fn a_body_that_is_cut_off_loads_nothing() {
+    let server = Running::new();
+    let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
+    write!(
+        socket,
+        "POST /v1/tables/ships/rows HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\n\
+         Content-Length: 1000\r\n\r\nid,name\n1,a\n2,b\n"
+    )
+    .unwrap();
+    socket.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    let _ = socket.read_to_string(&mut answer);
+    assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(server.rows(), 0);
+}
+
+#[test]
+fn an_error_before_the_first_row_has_its_status() {
+    let server = Running::new();
+    let (head, body) = sql(&server, "*/*", r#"{"sql": "SELECT * FROM boats"}"#);
+    assert!(head.starts_with("HTTP/1.1 404") && body.contains("line 1, column 15"), "{body}");
+    let (head, body) = sql(&server, "*/*", r#"{"sql": "SELECT 1", "parms": []}"#);
+    assert!(head.starts_with("HTTP/1.1 400") && body.contains("parms"), "{body}");
+    let slow = "SELECT count(*) FROM generate_series(1, 1000000) a (x), \
+                generate_series(1, 1000000) b (y) WHERE x * y % 7 = 3";
+    let body = serde_json::json!({"sql": slow, "timeout_ms": 100}).to_string();
+    let (head, _) = sql(&server, "*/*", &body);
+    assert!(head.starts_with("HTTP/1.1 504"), "{head}");
+}
+
+#[test]
+fn changes_and_definitions_tell_what_they_did() {
+    let server = Running::new();
+    let told = |text: &str| {
+        let body = serde_json::json!({"sql": text}).to_string();
+        let (head, body) = sql(&server, "*/*", &body);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+        serde_json::from_str::<serde_json::Value>(&body).unwrap()
+    };
+    assert_eq!(told("CREATE TABLE t (k LONG, PRIMARY KEY (k))")["created"]["table"], "t");
+    assert_eq!(told("INSERT INTO t VALUES (1), (2)")["inserted"], 2);
+    assert_eq!(told("DELETE FROM t WHERE k = 1")["changed"], 1);
+}
+
+#[test]
+fn many_statements_in_one_call_have_answers_of_their_own() {
+    let server = with_ships();
+    let body = r#"[{"sql": "SELECT count(*) AS n FROM ships"}, {"sql": "SELECT * FROM boats"},
+        {"sql": "SELECT name FROM ships WHERE id = ?", "parameters": [3]}]"#;
+    let (head, answer) = server.http("POST /v1/fetch-all", "", body);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let answers: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answers[0]["rows"], serde_json::json!([[3]]));
+    assert_eq!(answers[1]["problem"]["title"], "not found");
+    assert_eq!(answers[2]["rows"], serde_json::json!([["c"]]));
+}

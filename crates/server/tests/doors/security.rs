@@ -1,0 +1,248 @@
+//! Users: who gets in, and what they may do.
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use tonnage_server::{Settings, hash_password};
+
+use crate::support::{Running, SqlClient};
+
+/// A server with users; the files live as long as it does.
+struct Guarded {
+    server: Running,
+    audit: tempfile::TempPath,
+    _users: tempfile::TempPath,
+}
+
+fn file(text: &str) -> tempfile::TempPath {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file.into_temp_path()
+}
+
+/// SHA-256 of `token`.
+const TOKEN: &str = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0";
+
+impl Guarded {
+    fn new() -> Self {
+        let hash = hash_password("pass:word").unwrap();
+        let users = file(&format!(
+            "[[user]]\nname = \"ann\"\npassword = \"{hash}\"\n\
+             grants = [{{ table = \"ships\", allow = [\"read\", \"insert\"] }}, \
+             {{ pairs = \"fleet/\", allow = [\"read\", \"insert\", \"update\"] }}]\n\
+             [[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n"
+        ));
+        let audit = file("");
+        let settings = Settings {
+            users: Some(users.to_path_buf()),
+            audit: Some(audit.to_path_buf()),
+            ..Settings::default()
+        };
+        let server = Running::with(settings);
+        server.store.execute("CREATE TABLE secrets (k LONG, PRIMARY KEY (k))").unwrap();
+        server.store.execute("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
+        Self { server, audit, _users: users }
+    }
+
+    fn ann(&self) -> SqlClient {
+        let mut client = self.server.sql();
+        client.runtime.block_on(client.flight.handshake("ann", "pass:word")).unwrap();
+        client
+    }
+
+    fn root(&self) -> SqlClient {
+        let mut client = self.server.sql();
+        client.flight.set_token("token".to_owned());
+        client
+    }
+
+    fn http(&self, request: &str, headers: &str, body: &str) -> String {
+        self.server.http(request, headers, body).0
+    }
+}
+
+/// `ann:pass:word`
+const BASIC: &str = "Authorization: Basic YW5uOnBhc3M6d29yZA==\r\n";
+const BEARER: &str = "Authorization: Bearer token\r\n";
+
+#[test]
+fn nobody_gets_in_without_saying_who_they_are() {
+    let guarded = Guarded::new();
+    let error = guarded.server.sql().query("SELECT 1").unwrap_err();
+    assert!(error.contains("say who you are"), "{error}");
+    let head = guarded.http("GET /v1/tables", "", "");
+    assert!(head.starts_with("HTTP/1.1 401") && head.contains("www-authenticate"), "{head}");
+    assert!(guarded.http("GET /metrics", "", "").starts_with("HTTP/1.1 401"));
+    assert!(guarded.http("GET /health/ready", "", "").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a_wrong_password_is_refused_late() {
+    let guarded = Guarded::new();
+    let mut client = guarded.server.sql();
+    let started = Instant::now();
+    for _ in 0..2 {
+        assert!(client.runtime.block_on(client.flight.handshake("ann", "word")).is_err());
+    }
+    assert!(started.elapsed().as_millis() >= 300, "{:?}", started.elapsed());
+    assert!(client.runtime.block_on(client.flight.handshake("bob", "pass:word")).is_err());
+}
+
+#[test]
+fn a_handshake_gives_a_token_that_stands_for_the_user() {
+    let guarded = Guarded::new();
+    let mut client = guarded.ann();
+    assert!(client.flight.token().is_some());
+    assert_eq!(client.number("SELECT count(*) FROM ships"), 0);
+    client.flight.set_token("another".to_owned());
+    assert!(client.query("SELECT 1").is_err());
+}
+
+#[test]
+fn statements_may_touch_what_is_granted_and_nothing_else() {
+    let guarded = Guarded::new();
+    let mut ann = guarded.ann();
+    assert_eq!(ann.update("INSERT INTO ships VALUES (1, 'a')").unwrap(), 1);
+    assert_eq!(ann.number("SELECT count(*) FROM ships JOIN ships.calls USING (id)"), 0);
+    for text in [
+        "SELECT * FROM secrets",
+        "SELECT (SELECT max(k) FROM tonnage.public.\"secrets\") FROM ships",
+        "WITH a AS (SELECT * FROM secrets) SELECT 1 FROM a",
+        "INSERT INTO ships SELECT k, 'x' FROM secrets",
+        "DESCRIBE secrets",
+        "EXPLAIN SELECT * FROM secrets",
+    ] {
+        let error = ann.query(text).unwrap_err();
+        assert!(error.contains("may not read secrets"), "{text}: {error}");
+    }
+    for (text, said) in [
+        ("UPDATE ships SET name = 'b'", "may not update ships"),
+        ("UPSERT INTO ships VALUES (1, 'b')", "may not update ships"),
+        ("DELETE FROM ships", "may not delete ships"),
+        ("DROP TABLE ships", "may not define ships"),
+        ("CREATE TABLE boats (k LONG, PRIMARY KEY (k))", "may not define boats"),
+        ("SELECT 1; DELETE FROM secrets", "may not delete secrets"),
+    ] {
+        let error = ann.update(text).unwrap_err();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+    assert_eq!(guarded.root().update("UPDATE ships SET name = 'b'").unwrap(), 1);
+}
+
+#[test]
+fn tables_that_one_may_not_touch_are_not_told_of() {
+    let guarded = Guarded::new();
+    let tables = |mut client: SqlClient| {
+        let command = arrow_flight::sql::CommandGetTables::default();
+        let info = client.runtime.block_on(client.flight.get_tables(command)).unwrap();
+        client.fetch(&info).unwrap().num_rows()
+    };
+    assert_eq!(tables(guarded.ann()), 2);
+    assert_eq!(tables(guarded.root()), 3);
+}
+
+#[test]
+fn every_bulk_call_is_held_against_the_grants() {
+    use crate::support::{command, messages, path, ships};
+    let guarded = Guarded::new();
+    let token = guarded.ann().flight.token().unwrap().clone();
+    let client = guarded.server.client();
+    let denied = |name: &str, body: Vec<u8>| {
+        let mut flight = client.flight.clone();
+        let mut request = tonic::Request::new(arrow_flight::Action::new(name.to_owned(), body));
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        request.metadata_mut().insert("authorization", bearer);
+        let status = client.runtime.block_on(flight.do_action(request)).unwrap_err();
+        assert_eq!(status.code(), tonic::Code::PermissionDenied, "{name}: {status}");
+    };
+    denied("tonnage.Define", b"DROP TABLE ships".to_vec());
+    denied("tonnage.Jobs", Vec::new());
+    denied("tonnage.Sync", Vec::new());
+    denied("tonnage.Statistics", Vec::new());
+    denied("tonnage.CancelJob", br#"{"job": "b-1"}"#.to_vec());
+    denied("tonnage.FetchAll", br#"[{"sql": "SELECT * FROM secrets"}]"#.to_vec());
+    let put = |descriptor| {
+        let mut flight = client.flight.clone();
+        let sent = messages(descriptor, vec![ships(0..10)]);
+        let mut request = tonic::Request::new(futures::stream::iter(sent));
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        request.metadata_mut().insert("authorization", bearer);
+        client.runtime.block_on(async move {
+            let mut answers = flight.do_put(request).await?.into_inner();
+            while answers.message().await?.is_some() {}
+            Ok::<_, tonic::Status>(())
+        })
+    };
+    assert!(put(path()).is_ok());
+    for put_command in [
+        serde_json::json!({"table": "secrets"}),
+        serde_json::json!({"table": "ships", "on_existing": "replace"}),
+        serde_json::json!({"pairs": true}),
+    ] {
+        let told = put_command.to_string();
+        let status = put(command(serde_json::json!({"bulk_put": put_command}))).unwrap_err();
+        assert_eq!(status.code(), tonic::Code::PermissionDenied, "{told}: {status}");
+    }
+}
+
+#[test]
+fn http_calls_are_held_against_the_grants() {
+    let guarded = Guarded::new();
+    for (request, body, status) in [
+        ("PUT /v1/pairs/fleet%2F1", "x", "204"),
+        ("GET /v1/pairs/fleet%2F1", "", "200"),
+        ("DELETE /v1/pairs/fleet%2F1", "", "403"),
+        ("PUT /v1/pairs/other", "x", "403"),
+        ("GET /v1/tables/ships/row?id=1", "", "404"),
+        ("PUT /v1/tables/ships/row?id=1", "{}", "403"),
+        ("GET /v1/tables/secrets", "", "403"),
+        ("DELETE /v1/tables/ships", "", "403"),
+        ("POST /v1/tables/ships/rows", "id,name\n1,a\n", "200"),
+        ("POST /v1/tables/secrets/rows", "k\n1\n", "403"),
+        ("POST /v1/sql", r#"{"sql": "SELECT * FROM secrets"}"#, "403"),
+        ("POST /v1/fetch-all", r#"[{"sql": "SELECT * FROM secrets"}]"#, "403"),
+        ("POST /v1/admin/sync", "", "403"),
+        ("GET /v1/jobs", "", "403"),
+        ("GET /metrics", "", "403"),
+    ] {
+        let headers = format!("{BASIC}Content-Type: text/csv\r\n");
+        let head = guarded.http(request, &headers, body);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
+    }
+    assert!(guarded.http("GET /metrics", BEARER, "").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a_prepared_statement_and_a_ticket_are_their_owners() {
+    let guarded = Guarded::new();
+    let mut root = guarded.root();
+    let change = root.info("INSERT INTO ships VALUES (1, 'a')").unwrap();
+    let read = root.info("SELECT * FROM secrets").unwrap();
+    let mut ann = guarded.ann();
+    assert!(ann.fetch(&change).unwrap_err().contains("no such statement"));
+    assert!(ann.fetch(&read).unwrap_err().contains("may not read secrets"));
+    assert_eq!(guarded.server.rows(), 0);
+    assert!(root.fetch(&change).is_ok());
+}
+
+#[test]
+fn logins_and_decisions_stand_in_the_audit_log() {
+    let guarded = Guarded::new();
+    let mut ann = guarded.ann();
+    ann.query("SELECT * FROM ships").unwrap();
+    ann.query("SELECT * FROM secrets").unwrap_err();
+    let lines = std::fs::read_to_string(&guarded.audit).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let find = |action: &str, object: &str, allowed: bool| {
+        lines.iter().any(|line| {
+            line["user"] == "ann"
+                && line["action"] == action
+                && line["object"] == object
+                && line["allowed"] == allowed
+        })
+    };
+    assert!(find("login", "", true), "{lines:?}");
+    assert!(find("statement", "SELECT * FROM ships", true), "{lines:?}");
+    assert!(find("statement", "SELECT * FROM secrets", false), "{lines:?}");
+}
