@@ -48,7 +48,7 @@ test: setup lint ## Everything that CI checks: format, lints, all tests, doc tes
 	rm -f "$$log"; exit "$${status:-1}"
 
 acceptance: build ## Other people's clients against the server; needs Python and the network
-	acceptance/run $(CARGO_TARGET_DIR)/release/tonnage-server
+	acceptance/run $(CARGO_TARGET_DIR)/release/tonnage
 
 torture: build ## Power loss, I/O faults, damaged files, kills and races, for SECONDS (3600)
 	$(CARGO_TARGET_DIR)/release/torture all --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1)

@@ -1,19 +1,16 @@
-"""pyarrow.flight against `tonnage-server`: bulk puts, bulk gets, and clients that die half-way.
-
-Usage: flight_pyarrow.py TONNAGE_SERVER. Prints one line a case, `name: pass` or what went wrong.
-"""
+"""pyarrow.flight: bulk puts, bulk gets, and clients that die half-way."""
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
 
 import pyarrow as pa
 import pyarrow.flight as fl
+
+from suite import run_cases
 
 ROWS = 8192
 
@@ -49,33 +46,6 @@ class Put:
     def messages(self):
         while (said := self.reader.read()) is not None:
             yield json.loads(said.to_pybytes())
-
-
-class Server:
-    def __init__(self, program):
-        arguments = ["--store", "memory:", "--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
-        self.process = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, text=True)
-        lines = iter(self.process.stdout.readline, "ready\n")
-        self.addresses = dict(re.match(r"(\w+) +(\S+)", line).groups() for line in lines)
-        self.flight = self.addresses["Flight"]
-        self.client = fl.connect(self.flight)
-        self.act("tonnage.Define", b"CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))")
-
-    def act(self, name, body=b""):
-        return [r.body.to_pybytes() for r in self.client.do_action(fl.Action(name, body))]
-
-    def jobs(self):
-        deadline = time.time() + 30
-        while time.time() < deadline:
-            jobs = [json.loads(job) for job in self.act("tonnage.Jobs")]
-            if jobs and all(job["state"] != "running" for job in jobs):
-                return jobs
-            time.sleep(0.05)
-        raise AssertionError("jobs still run")
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(30) == 0, self.process.returncode
 
 
 def put_completes(server):
@@ -194,20 +164,5 @@ CASES = [
 ]
 
 
-def main():
-    failed = 0
-    for case in CASES:
-        server = Server(sys.argv[1])
-        try:
-            case(server)
-            outcome = "pass"
-        except Exception as error:  # a case that fails must not hide the others
-            outcome, failed = f"FAIL {type(error).__name__}: {error}", failed + 1
-        finally:
-            server.stop()
-        print(f"{case.__name__}: {outcome}", flush=True)
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    run_cases(CASES, "CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))")

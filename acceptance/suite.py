@@ -1,0 +1,64 @@
+"""A server for each case, and one line about each: `name: pass`, or what went wrong."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import pyarrow.flight as fl
+
+
+class Server:
+    """`tonnage serve` on free ports, over a store in memory or on disk."""
+
+    def __init__(self, definitions="", store="memory:", arguments=()):
+        program = os.environ["TONNAGE"]
+        doors = ["--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
+        command = [program, "serve", "--store", store, "--create", *doors, *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        lines = iter(self.process.stdout.readline, "ready\n")
+        self.addresses = dict(re.match(r"(\w+) +(\S+)", line).groups() for line in lines)
+        self.http, self.flight = self.addresses["HTTP"], self.addresses["Flight"]
+        self.client = fl.connect(self.flight)
+        if definitions:
+            self.act("tonnage.Define", definitions.encode())
+
+    def act(self, name, body=b""):
+        return [r.body.to_pybytes() for r in self.client.do_action(fl.Action(name, body))]
+
+    def jobs(self):
+        deadline = time.time() + 30
+        while time.time() < deadline:
+            jobs = [json.loads(job) for job in self.act("tonnage.Jobs")]
+            if jobs and all(job["state"] != "running" for job in jobs):
+                return jobs
+            time.sleep(0.05)
+        raise AssertionError("jobs still run")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(60) == 0, self.process.returncode
+
+
+def run_cases(cases, definitions=""):
+    """Runs each case against a server of its own, in memory and on disk by turns."""
+    for number, case in enumerate(cases):
+        with tempfile.TemporaryDirectory() as directory:
+            store = "memory:" if number % 2 == 0 else os.path.join(directory, "store")
+            server = Server(definitions, store)
+            try:
+                case(server)
+                outcome = "pass"
+            except Exception as error:  # a case that fails must not hide the others
+                outcome = f"FAIL {type(error).__name__}: {error}".splitlines()[0]
+                if os.environ.get("TONNAGE_ACCEPTANCE_TRACE"):
+                    traceback.print_exc()
+            finally:
+                server.stop()
+        print(f"{case.__name__}: {outcome}", flush=True)
+    sys.exit(0)
