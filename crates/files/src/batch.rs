@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use crate::nested::json_line;
 use crate::rejected::{RejectedRecord, bounded};
-use crate::render::json_line;
 use crate::text::block::{Block, Span};
 
 /// Rows that were read together, and the records among them that could not be read.

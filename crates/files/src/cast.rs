@@ -19,8 +19,9 @@ use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
 use crate::batch::{Origin, ReadBatch};
+use crate::nested::{json_line, nested_as_json};
 use crate::rejected::{RejectedRecord, bounded};
-use crate::render::{is_json_field, json_line, nested_as_json};
+use crate::render::is_json_field;
 use crate::source::Source;
 use crate::text::layout::Layout;
 

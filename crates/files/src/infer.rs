@@ -141,7 +141,32 @@ fn look_at(source: &Source, options: &ReadOptions, sample: &Sample) -> Result<Fo
 
 /// The field of a Parquet or Arrow file as a table can keep it.
 fn storable(field: &FieldRef) -> Field {
-    if field.data_type().is_nested() { json_field(field.name()) } else { field.as_ref().clone() }
+    let data_type = field.data_type();
+    match data_type.is_nested() && !is_storable(data_type) {
+        true => json_field(field.name()),
+        false => field.as_ref().clone(),
+    }
+}
+
+/// Whether a nested type has a type of columns of its own; others become JSON.
+fn is_storable(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            is_storable(item.data_type())
+        }
+        DataType::Map(entries, _) => match entries.data_type() {
+            DataType::Struct(fields) => {
+                fields.len() == 2
+                    && fields[0].data_type() == &DataType::Utf8
+                    && is_storable(fields[1].data_type())
+            }
+            _ => false,
+        },
+        DataType::Struct(fields) => {
+            !fields.is_empty() && fields.iter().all(|field| is_storable(field.data_type()))
+        }
+        nested => !nested.is_nested(),
+    }
 }
 
 fn look_at_csv(

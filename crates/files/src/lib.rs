@@ -56,6 +56,7 @@ mod gzip;
 mod infer;
 mod input;
 mod kind;
+mod nested;
 mod options;
 mod pipe;
 mod progress;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
@@ -37,13 +37,8 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Makes all columns of a batch ready.
-    pub(crate) fn of_batch(batch: &RecordBatch) -> Result<Vec<Column>> {
-        let fields = batch.schema_ref().fields().iter();
-        fields.zip(batch.columns()).map(|(field, array)| Column::new(field, array)).collect()
-    }
-
-    fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
+    /// Makes a column ready. One of nested values is encoded as Arrow does it: `nested.rs` does better.
+    pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Column> {
         let (array, style) = match field.data_type() {
             _ if is_json_field(field) => (Arc::clone(array), Style::Json),
             DataType::Utf8 | DataType::Timestamp(..) | DataType::Date32 | DataType::Binary => {
@@ -67,12 +62,15 @@ impl Column {
             DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
                 (cast_to(array, &DataType::Binary, field)?, Style::Text)
             }
-            nested if nested.is_nested() => {
-                (Arc::new(nested_as_json(field, array)?) as ArrayRef, Style::Json)
-            }
+            nested if nested.is_nested() => return encoded_as_json(field, array),
             _ => (cast_to(array, &DataType::Utf8, field)?, Style::Text),
         };
         Ok(Column { name: field.name().clone(), array, style })
+    }
+
+    /// A column of JSON text, made ready.
+    pub(crate) fn of_json(name: &str, texts: StringArray) -> Column {
+        Column { name: name.to_owned(), array: Arc::new(texts), style: Style::Json }
     }
 
     pub(crate) fn style(&self) -> Style {
@@ -198,21 +196,12 @@ pub(crate) fn write_json_row(columns: &[Column], row: usize, out: &mut Vec<u8>) 
     out.push(b'}');
 }
 
-/// One row of a batch as a JSON object; empty if the batch has columns that cannot be written.
-pub(crate) fn json_line(batch: &RecordBatch, row: usize) -> Vec<u8> {
-    let mut line = Vec::new();
-    if let Ok(columns) = Column::of_batch(&batch.slice(row, 1)) {
-        write_json_row(&columns, 0, &mut line);
-    }
-    line
-}
-
 /// A column of structs, lists or maps as a text column of JSON.
-pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<arrow::array::StringArray> {
-    let field = Arc::new(field.clone());
+fn encoded_as_json(field: &Field, array: &ArrayRef) -> Result<Column> {
+    let encoded = Arc::new(field.clone());
     let options = EncoderOptions::default();
-    let mut encoder = make_encoder(&field, array.as_ref(), &options)
-        .map_err(|error| cannot_write(&field, error))?;
+    let mut encoder = make_encoder(&encoded, array.as_ref(), &options)
+        .map_err(|error| cannot_write(field, error))?;
     let mut texts = StringBuilder::new();
     let mut text = Vec::new();
     for row in 0..array.len() {
@@ -224,10 +213,10 @@ pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<arrow::a
         encoder.encode(row, &mut text);
         texts.append_value(String::from_utf8_lossy(&text));
     }
-    Ok(texts.finish())
+    Ok(Column::of_json(field.name(), texts.finish()))
 }
 
-fn cast_to(array: &ArrayRef, data_type: &DataType, field: &Field) -> Result<ArrayRef> {
+pub(crate) fn cast_to(array: &ArrayRef, data_type: &DataType, field: &Field) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| cannot_write(field, error))
 }
 
@@ -240,7 +229,7 @@ fn cannot_write(field: &Field, error: arrow::error::ArrowError) -> Error {
     .with_source(error)
 }
 
-fn write_json_string(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
     // A text can always be written as JSON, and writing to memory cannot fail.
     drop(serde_json::to_writer(out, text));
 }

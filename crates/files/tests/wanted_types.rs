@@ -10,7 +10,7 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Int32Type, TimeUnit};
 use rstest::rstest;
-use support::{lines, read, schema, wanting, written};
+use support::{csv, lines, read, schema, wanting, written};
 use tonnage_files::{
     Compression, ExtraColumns, Format, ReadOptions, RecordReader, Source, infer_schema,
 };
@@ -78,14 +78,22 @@ fn a_column_that_no_cast_leads_to_keeps_its_type_for_the_caller_to_see() {
 }
 
 #[test]
-fn nested_columns_become_json_where_a_table_is_made_for_them() {
+fn nested_columns_keep_their_type_where_a_table_is_made_for_them() {
     let list: ArrayRef =
         Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), None])]));
-    let batch = RecordBatch::try_from_iter([("list", list)]).unwrap();
+    let batch = RecordBatch::try_from_iter([("list", list.clone())]).unwrap();
     let source = Source::memory("x", written(Format::Parquet, Compression::None, &batch));
     let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
     let (batch, _) = read(&source, &wanting(Arc::new(inferred)));
-    assert_eq!(batch.column(0).as_string::<i32>().value(0), "[1,null]");
+    assert_eq!(batch.column(0), &list);
+}
+
+#[test]
+fn nested_values_in_text_are_read_as_json() {
+    let list = DataType::new_list(DataType::Int32, true);
+    let source = csv("list,n\n\"[1, null]\",1\n");
+    let (batch, _) = read(&source, &wanting(schema(&[("list", list), ("n", DataType::Int64)])));
+    assert_eq!(batch.column(0).as_string::<i32>().value(0), "[1, null]");
 }
 
 #[rstest]

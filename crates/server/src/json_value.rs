@@ -15,6 +15,9 @@ pub(crate) fn value_of(json: &Json, column: &Column) -> Result<Value> {
     let parsed = match (json, column.column_type) {
         (Json::Null, _) => return Ok(Value::Null),
         (Json::String(text), kind) => Value::parse(text, kind),
+        (Json::Array(_) | Json::Object(_), kind) if kind.is_nested() => {
+            Value::parse(&json.to_string(), kind)
+        }
         (Json::Bool(_), ColumnType::Boolean) | (Json::Number(_), _)
             if column.column_type != ColumnType::String =>
         {

@@ -80,7 +80,10 @@ pub use kv::{
 pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobWriter};
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
-pub use schema::{Column, ColumnDefinition, ColumnType, EnumSymbols, TableDefinition, TableSchema};
+pub use schema::{
+    Column, ColumnDefinition, ColumnType, ElementType, EnumSymbols, RecordField, RecordFields,
+    TableDefinition, TableSchema,
+};
 pub use store::{OpenCluster, Store, StoreBuilder};
 pub use table::{
     DeleteOptions, Exchanged, RowOperation, RowScan, RowSession, StoredRow, Table,
@@ -91,7 +94,7 @@ pub use tonnage_engine::{
     OnExisting, Result, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
-pub use value::{Value, ValueRef};
+pub use value::{NestedRef, Value, ValueRef};
 
 /// The example of the README, compiled and run.
 #[cfg(doctest)]

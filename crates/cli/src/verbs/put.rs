@@ -162,6 +162,7 @@ fn value_of(json: &Json, column_type: ColumnType) -> Result<Value> {
     match json {
         Json::Null => Ok(Value::Null),
         _ if column_type == ColumnType::Json => Ok(Value::Json(json.to_string())),
+        _ if column_type.is_nested() => Value::parse(&json.to_string(), column_type),
         Json::String(text) => Value::parse(text, column_type),
         Json::Number(number) if is_number => Value::parse(&number.to_string(), column_type),
         Json::Bool(value) if column_type == ColumnType::Boolean => Ok(Value::Boolean(*value)),
@@ -195,6 +196,7 @@ fn json_value(value: &Value) -> String {
         // JSON text is passed on as it is, on one line: line ends in it can only be space between
         // its tokens.
         Value::Json(text) => text.replace(['\n', '\r'], " "),
+        nested if nested.is_nested() => nested.to_string().replace(['\n', '\r'], " "),
         other => Json::from(other.to_string()).to_string(),
     }
 }

@@ -31,6 +31,19 @@ fn a_table_is_made_from_the_columns_of_a_file() {
 }
 
 #[test]
+fn days_become_a_column_of_days() {
+    let place = Place::new();
+    place.write("a.csv", "id,day\n1,2022-01-03\n2,\n3,1969-12-31\n");
+    place.run(&["load", "t", "a.csv", "--create", "--primary-key", "id"]).ends(0);
+    assert!(place.run(&["sql", "DESCRIBE t"]).out.contains("day DATE"));
+    let rows = place.run(&["scan", "t", "--direction", "forward"]).ends(0).out;
+    assert_eq!(rows, "id,day\n1,2022-01-03\n2,\n3,1969-12-31\n");
+    // A row without a day is refused by its line, the others are stored.
+    place.write("b.csv", "id,day\n4,2022-02-30\n5,2022-02-28\n");
+    place.run(&["load", "t", "b.csv"]).says(&["1 inserted", "1 failed"]);
+}
+
+#[test]
 fn the_types_of_several_files_are_brought_together() {
     let place = Place::new();
     place.write("a.csv", "id,x\n1,5\n");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use tonnage_engine::{Error, Result};
 
+use crate::guess::json_field;
 use crate::options::{ExtraColumns, ReadOptions};
 
 /// The columns to deliver, and for each the column of the file that it comes from.
@@ -24,6 +25,13 @@ impl Layout {
         for (place, field) in fields.iter().enumerate() {
             let column = match (wanted(options, field.name()), options.unmentioned, &options.schema)
             {
+                (Some(wanted), _, _) if wanted.data_type().is_nested() => {
+                    match field.data_type().is_nested() {
+                        true => nullable(wanted),
+                        // Text says nested values as JSON.
+                        false => Arc::new(json_field(wanted.name())),
+                    }
+                }
                 (Some(wanted), _, _) => nullable(wanted),
                 (None, ExtraColumns::Skip, Some(_)) => continue,
                 (None, _, _) => nullable(field),

@@ -7,6 +7,7 @@ use arrow::datatypes::Schema;
 use tonnage_engine::Result;
 
 use super::error::write_failed;
+use crate::nested::columns_of;
 use crate::render::{Column, Style};
 
 /// What is gathered before it is handed on.
@@ -33,7 +34,7 @@ impl<W: Write> CsvWriter<W> {
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = Column::of_batch(batch)?;
+        let columns = columns_of(batch)?;
         for row in 0..batch.num_rows() {
             self.push_row(&columns, row);
             if self.lines.len() >= LINES_BYTES {

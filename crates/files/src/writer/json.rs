@@ -6,7 +6,8 @@ use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 
 use super::error::write_failed;
-use crate::render::{Column, write_json_row};
+use crate::nested::columns_of;
+use crate::render::write_json_row;
 
 /// What is gathered before it is handed on.
 const LINES_BYTES: usize = 64 << 10;
@@ -22,7 +23,7 @@ impl<W: Write> JsonWriter<W> {
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = Column::of_batch(batch)?;
+        let columns = columns_of(batch)?;
         for row in 0..batch.num_rows() {
             write_json_row(&columns, row, &mut self.lines);
             self.lines.push(b'\n');

@@ -3,7 +3,7 @@
 use arrow::array::Array;
 use arrow::datatypes::Field;
 use datafusion::common::ScalarValue;
-use tonnage::{ColumnType, Result, Value};
+use tonnage::{ColumnType, Error, Result, Value};
 
 use crate::error::from_datafusion;
 
@@ -29,6 +29,12 @@ pub(crate) fn scalar_of(value: &Value) -> Result<ScalarValue> {
         Value::Uuid(_) => ColumnType::Uuid,
         Value::Date(_) => ColumnType::Date,
         Value::Time(_) => ColumnType::Time,
+        Value::Array(_) | Value::Map(_) | Value::Record(_) => {
+            return Err(Error::unsupported(format!(
+                "a value of type {} is given as a parameter: write it as JSON in text",
+                value.type_name()
+            )));
+        }
     };
     let array = value.to_array(column_type, 1)?;
     ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)

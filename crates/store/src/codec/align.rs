@@ -21,7 +21,7 @@ use super::cast::{cast_column, rounded_cells};
 use super::encode::{add_lens, bytes_and_offsets};
 use super::layout::{MARKER_LEN, Place};
 use super::single::rounded_in_key;
-use super::{TableCodec, cell};
+use super::{TableCodec, cell, nested};
 use crate::{Column, Value};
 
 /// A batch in the table's own columns and types.
@@ -172,15 +172,25 @@ impl TableCodec {
 
     fn note_oversize(&self, arrays: &[ArrayRef], rows: usize, faults: &mut Faults) {
         let value_columns = || {
-            self.value
-                .iter()
-                .filter(|column| matches!(column.slot.place, Place::Variable(_)))
-                .map(|column| &arrays[column.column])
+            self.value.iter().filter(|column| matches!(column.slot.place, Place::Variable(_))).map(
+                |column| (&arrays[column.column], self.schema.columns[column.column].column_type),
+            )
         };
-        let value_bytes: usize = value_columns().map(bytes_in).sum();
+        let value_bytes: usize = value_columns()
+            .map(|(array, column_type)| match column_type.is_nested() {
+                true => nested_bytes_max(array),
+                false => bytes_in(array),
+            })
+            .sum();
         if self.layout().head_len + value_bytes > self.limits.value_bytes_max {
             let mut lens = vec![self.layout().head_len; rows];
-            value_columns().for_each(|array| add_lens(array, &mut lens));
+            for (array, column_type) in value_columns() {
+                if !column_type.is_nested() {
+                    add_lens(array, &mut lens);
+                } else if let Ok(encoded) = nested::encoded(array, column_type) {
+                    add_lens(&encoded, &mut lens);
+                }
+            }
             note_longer("value", &lens, self.limits.value_bytes_max, faults);
         }
         let key_columns = || {
@@ -242,6 +252,13 @@ impl TableCodec {
             Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error)
         })
     }
+}
+
+/// More bytes than the cells of nested values take together: for each bit of a part there are at
+/// most eight bytes of a length, and for each row a length.
+fn nested_bytes_max(array: &ArrayRef) -> usize {
+    let bytes = array.to_data().get_slice_memory_size().unwrap_or(usize::MAX / 128);
+    bytes.saturating_mul(64).saturating_add(array.len().saturating_mul(64))
 }
 
 /// The bytes of all cells together.

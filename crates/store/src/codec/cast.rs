@@ -12,12 +12,12 @@ use arrow::array::{
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Decimal128Type, Field, Int32Type, Int64Type, Time64NanosecondType, TimeUnit,
-    TimestampSecondType,
+    DataType, Decimal128Type, Field, FieldRef, Int32Type, Int64Type, Time64NanosecondType,
+    TimeUnit, TimestampSecondType,
 };
 use tonnage_engine::{Error, Result};
 
-use super::cell;
+use super::{cell, nested};
 use crate::schema::timestamp_unit;
 use crate::value::{self, Reason};
 use crate::{ColumnType, EnumSymbols, Value};
@@ -41,6 +41,7 @@ pub(super) fn cast_column(
             ColumnType::Number { precision, .. } => check_digits(array, precision),
             ColumnType::Enum(symbols) => check_symbols(array, symbols),
             ColumnType::Time => check_times(array),
+            nested if nested.is_nested() => return check_nested(array, field, nested),
             _ => (array.clone(), Vec::new()),
         });
     }
@@ -63,11 +64,19 @@ pub(super) fn cast_column(
         DataType::RunEndEncoded(_, values) => {
             return recast(array, field, values.data_type(), column_type);
         }
+        _ if column_type.is_nested() && ColumnType::of_arrow(field) == Some(column_type) => {
+            // The names and widths of parts differ, or how places are counted.
+            return match cast(array, &column_type.data_type()) {
+                Ok(array) => check_nested(&array, field, column_type),
+                Err(_) => cast_values(array, field, column_type),
+            };
+        }
         _ => ColumnType::of_arrow(field)
             .filter(|from| related(*from, column_type))
             .ok_or_else(|| unrelated(field, column_type))?,
     };
-    if matches!(from, ColumnType::String | ColumnType::Enum(_)) {
+    let is_text = matches!(from, ColumnType::String | ColumnType::Enum(_));
+    if is_text || from == ColumnType::Json && column_type.is_nested() {
         return Ok(cast_text(array, column_type));
     }
     match (array.data_type(), column_type) {
@@ -187,6 +196,13 @@ fn related(from: ColumnType, to: ColumnType) -> bool {
         (Timestamp(_) | Date, Timestamp(_) | Date)
         | (Uuid | Binary | FixedBinary(_), Uuid | Binary | FixedBinary(_))
         | (Boolean | Integer | Long, Json) => true,
+        (Json, to) if to.is_nested() => true,
+        (from, Json) if from.is_nested() => true,
+        (ColumnType::Array(_), ColumnType::Array(_)) => true,
+        (
+            ColumnType::Map(_) | ColumnType::Record(_),
+            ColumnType::Map(_) | ColumnType::Record(_),
+        ) => true,
         _ => from == to,
     }
 }
@@ -254,6 +270,13 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> Cast {
         }
         ColumnType::Json => check_json_cells(array),
         ColumnType::String => (array.clone(), Vec::new()),
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            let read = |cell| Value::read(cell, column_type);
+            let (cells, failures) = gather(text.iter().map(|cell| cell.map(read)));
+            let cells: Vec<Value> =
+                cells.into_iter().map(|cell| cell.unwrap_or(Value::Null)).collect();
+            (value::array_of(&cells, column_type), failures)
+        }
         ColumnType::Date => parse!(Date32Array, value::parse_date),
         ColumnType::Time => parse!(Time64NanosecondArray, value::parse_time),
         ColumnType::FixedBinary(width) => {
@@ -290,6 +313,19 @@ fn check_times(array: &ArrayRef) -> Cast {
     };
     let (cells, failures) = gather(times.iter().map(|cell| cell.map(check)));
     (Arc::new(Time64NanosecondArray::from_iter(cells)), failures)
+}
+
+/// Nested values of the column's own type, whose parts must be looked at, too: the array itself
+/// when all of them are.
+fn check_nested(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Result<Cast> {
+    let is_own = |(part, field, part_type): (ArrayRef, FieldRef, ColumnType)| -> Result<bool> {
+        Ok(cast_column(&part, &field, part_type)?.1.is_empty())
+    };
+    let mut parts = nested::parts_of(array, column_type).into_iter();
+    if parts.try_fold(true, |all, part| Ok::<_, Error>(all && is_own(part)?))? {
+        return Ok((array.clone(), Vec::new()));
+    }
+    cast_values(array, &column_type.to_arrow(field.name(), true), column_type)
 }
 
 /// The days of moments.

@@ -14,7 +14,7 @@
 
 use tonnage_engine::KeyPart;
 
-use crate::value::NANOSECONDS_PER_DAY;
+use crate::value::{NANOSECONDS_PER_DAY, NestedRef};
 use crate::{ColumnType, Value, ValueRef};
 
 /// How a column delimits itself in a key.
@@ -186,6 +186,7 @@ pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Val
             Value::String(String::from_utf8(unescaped(part)?).ok()?)
         }
         ColumnType::Binary => Value::Binary(unescaped(part)?),
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => return None,
         ColumnType::FixedBinary(width) => Value::Binary(part.get(..usize::from(width))?.to_vec()),
         ColumnType::Date => Value::Date(unkey_i32(*part.first_chunk()?)),
         ColumnType::Time => Value::Time(unkey_time(*part.first_chunk()?)?),
@@ -249,6 +250,16 @@ pub(crate) fn with_value_bytes(
         (ValueRef::String(text), ColumnType::String) => write(text.as_bytes()),
         (ValueRef::Json(text), ColumnType::Json) => write(text.as_bytes()),
         (ValueRef::Binary(bytes), ColumnType::Binary) => write(bytes),
+        (ValueRef::Nested(nested), _) => {
+            let mut bytes = Vec::new();
+            let is_own = nested
+                .as_value()
+                .is_some_and(|value| super::nested::push_value(value, column_type, &mut bytes));
+            if !is_own {
+                return false;
+            }
+            write(&bytes);
+        }
         (ValueRef::Binary(bytes), ColumnType::FixedBinary(width))
             if bytes.len() == usize::from(width) =>
         {
@@ -285,6 +296,9 @@ pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::String => ValueRef::String(std::str::from_utf8(bytes).ok()?),
         ColumnType::Json => ValueRef::Json(std::str::from_utf8(bytes).ok()?),
         ColumnType::Binary => ValueRef::Binary(bytes),
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            ValueRef::Nested(NestedRef::of_stored(bytes, column_type)?)
+        }
         ColumnType::FixedBinary(width) => {
             ValueRef::Binary(Some(bytes).filter(|bytes| bytes.len() == usize::from(width))?)
         }

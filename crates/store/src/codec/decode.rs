@@ -25,6 +25,7 @@ use tonnage_engine::{Error, Result, Rows};
 
 use super::decode_keys::{KeyPlaces, key_error};
 use super::layout::{NUMBER_LEN, Slot, ValueLayout};
+use super::nested::nested_array;
 use super::{TableCodec, cell};
 use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
@@ -58,10 +59,10 @@ impl<'a> Picked<'a> {
 }
 
 /// What is wrong with a cell.
-struct Damaged;
+pub(super) struct Damaged;
 
 /// The bytes of one column, row by row.
-trait Cells<'a> {
+pub(super) trait Cells<'a> {
     /// The bytes of a cell; nothing for NULL.
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged>;
 }
@@ -269,7 +270,7 @@ impl TableCodec {
 }
 
 /// An array of cells that lie in values. The error is the row that cannot be read.
-fn value_array<'a>(
+pub(super) fn value_array<'a>(
     rows: usize,
     column_type: ColumnType,
     cells: &impl Cells<'a>,
@@ -292,6 +293,9 @@ fn value_array<'a>(
         ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, i64::from_le_bytes)?,
         ColumnType::Boolean => booleans(rows, cells)?,
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            nested_array(rows, column_type, cells)?
+        }
         ColumnType::Uuid => fixed_bytes(rows, 16, cells)?,
         ColumnType::FixedBinary(width) => fixed_bytes(rows, width, cells)?,
         ColumnType::Date => Arc::new(primitive::<Date32Type, 4>(rows, cells, i32::from_le_bytes)?),
@@ -322,6 +326,8 @@ fn key_array<'a>(
         ),
         ColumnType::Timestamp(precision) => timestamps(rows, precision, cells, cell::unkey_i64)?,
         ColumnType::Boolean => booleans(rows, cells)?,
+        // No column of these is in a key.
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => return Err(0),
         ColumnType::Uuid => fixed_bytes(rows, 16, cells)?,
         ColumnType::FixedBinary(width) => fixed_bytes(rows, width, cells)?,
         ColumnType::Date => Arc::new(primitive::<Date32Type, 4>(rows, cells, cell::unkey_i32)?),
@@ -465,8 +471,9 @@ fn variable<'a>(
             push(bytes, &mut gathered.bytes).ok_or(row)?;
         }
         gathered.nulls.append(cell.is_some());
-        // All cells together take less than 2 GiB: that was looked at before.
-        gathered.offsets.push(gathered.bytes.len() as i32);
+        // All cells together take less than 2 GiB: that was looked at before, but for symbols in
+        // nested values.
+        gathered.offsets.push(i32::try_from(gathered.bytes.len()).map_err(|_| row)?);
     }
     Ok(gathered)
 }

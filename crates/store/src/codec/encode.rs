@@ -4,6 +4,8 @@
 //! 2. Take one zeroed buffer for all values; a NULL of fixed width stays zero.
 //! 3. Write the schema numbers and null bits, then column after column.
 
+use std::borrow::Cow;
+
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::TimeUnit;
 use arrow::datatypes::{
@@ -13,8 +15,8 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result, Slices};
 
-use super::TableCodec;
 use super::layout::{END_LEN, NUMBER_LEN, Place, Slot, ValueLayout};
+use super::{TableCodec, nested};
 use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
 
@@ -60,14 +62,15 @@ impl TableCodec {
 
     fn encode_values(&self, batch: &RecordBatch) -> Result<Slices> {
         let layout = self.layout();
-        let ends = self.measure_values(batch, layout)?;
+        let columns = self.plain_columns(batch)?;
+        let ends = self.measure_values(&columns, layout, batch.num_rows())?;
         let mut data = vec![0; ends.last().copied().unwrap_or(0)];
         each_row(&ends, |_, start| {
             data[start..start + NUMBER_LEN].copy_from_slice(&layout.number.to_le_bytes())
         });
         let mut filled = if layout.variable > 0 { vec![0_u32; ends.len()] } else { Vec::new() };
         for value_column in &self.value {
-            let array = batch.column(value_column.column);
+            let array = columns[value_column.column].as_ref();
             mark_nulls(array, value_column.slot, &ends, &mut data);
             match value_column.slot.place {
                 Place::Fixed(at, _) => write_fixed(
@@ -85,12 +88,34 @@ impl TableCodec {
         Ok(Slices::from_parts(data, ends))
     }
 
+    /// The columns of a batch, those of nested types as the bytes of their cells.
+    fn plain_columns<'b>(&self, batch: &'b RecordBatch) -> Result<Vec<Cow<'b, ArrayRef>>> {
+        let columns = self.schema.columns.iter().zip(batch.columns());
+        let plain = columns.map(|(column, array)| {
+            if !column.column_type.is_nested() {
+                return Ok(Cow::Borrowed(array));
+            }
+            nested::encoded(array, column.column_type).map(Cow::Owned).map_err(|row| {
+                Error::invalid(format!(
+                    "table {}, column '{}': {row} rows take more than 2 GiB: give fewer rows at a time",
+                    self.schema.path, column.name
+                ))
+            })
+        });
+        plain.collect()
+    }
+
     /// Where each value ends in the buffer of all.
-    fn measure_values(&self, batch: &RecordBatch, layout: &ValueLayout) -> Result<Vec<usize>> {
-        let mut lens = vec![layout.head_len; batch.num_rows()];
+    fn measure_values(
+        &self,
+        columns: &[Cow<'_, ArrayRef>],
+        layout: &ValueLayout,
+        rows: usize,
+    ) -> Result<Vec<usize>> {
+        let mut lens = vec![layout.head_len; rows];
         for value_column in &self.value {
             if let Place::Variable(_) = value_column.slot.place {
-                add_lens(batch.column(value_column.column), &mut lens);
+                add_lens(columns[value_column.column].as_ref(), &mut lens);
             }
         }
         if let Some(row) = lens.iter().position(|len| *len > u32::MAX as usize) {
@@ -183,6 +208,9 @@ fn write_fixed(
             write_cells(array, at, ends, data, |row| {
                 place_of(symbols, texts.value(row)).to_le_bytes()
             });
+        }
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            unreachable!("of variable width")
         }
         ColumnType::String | ColumnType::Binary | ColumnType::Json => {
             unreachable!("of variable width")

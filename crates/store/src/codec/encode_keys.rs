@@ -243,6 +243,9 @@ pub(crate) fn write_column(
                 place_of(symbols, texts.value(row)).to_be_bytes()
             });
         }
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            unreachable!("not in keys")
+        }
         ColumnType::String | ColumnType::Binary | ColumnType::Json => {
             write_escaped(array, data, cursors, wants)
         }

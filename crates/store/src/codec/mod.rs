@@ -23,6 +23,7 @@ mod decode_keys;
 mod encode;
 mod encode_keys;
 mod layout;
+mod nested;
 mod partial;
 mod range;
 mod single;
@@ -44,6 +45,7 @@ pub use view::RowView;
 pub(crate) use cell::{key_f64, key_part, push_escaped, push_key_value};
 pub(crate) use encode::running_sum;
 pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
+pub(crate) use nested::read_value as read_nested;
 pub(crate) use range::RangeEnds;
 
 use crate::TableSchema;

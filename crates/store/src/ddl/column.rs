@@ -5,7 +5,7 @@ use tonnage_engine::Result;
 
 use super::cursor::Cursor;
 use crate::schema::ColumnDefinition;
-use crate::{ColumnType, EnumSymbols, Value};
+use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Value};
 
 /// `name TYPE [NOT NULL | NULL] [DEFAULT literal]`, and whether `PRIMARY KEY` stood behind it.
 pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
@@ -30,7 +30,7 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
 }
 
 fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
-    const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM or JSON";
+    const TYPES: &str = "INTEGER, LONG, FLOAT, DOUBLE, NUMBER, STRING, BOOLEAN, BINARY, TIMESTAMP, DATE, TIME, UUID, ENUM, JSON, ARRAY, MAP or RECORD";
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
     Ok(match word.to_ascii_uppercase().as_str() {
@@ -60,6 +60,9 @@ fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {
             ColumnType::Time
         }
         "ENUM" => ColumnType::Enum(symbols(cursor)?),
+        "ARRAY" => ColumnType::Array(element(cursor)?),
+        "MAP" => ColumnType::Map(element(cursor)?),
+        "RECORD" => ColumnType::Record(fields(cursor)?),
         "UUID" => ColumnType::Uuid,
         "JSON" | "JSONB" => ColumnType::Json,
         _ => {
@@ -123,6 +126,25 @@ fn binary(cursor: &mut Cursor) -> Result<ColumnType> {
     Ok(ColumnType::FixedBinary(width))
 }
 
+/// The type in parentheses behind ARRAY or MAP.
+fn element(cursor: &mut Cursor) -> Result<ElementType> {
+    let location = cursor.location();
+    cursor.expect(&Token::LParen)?;
+    let inner = cursor.nested(column_type)?;
+    cursor.expect(&Token::RParen)?;
+    ElementType::new(inner).map_err(|error| cursor.error_at(location, error.message()))
+}
+
+/// The fields in parentheses behind RECORD.
+fn fields(cursor: &mut Cursor) -> Result<RecordFields> {
+    let location = cursor.location();
+    let fields = cursor.list(|cursor| {
+        let name = cursor.name("the name of a field")?;
+        Ok(RecordField { name, column_type: cursor.nested(column_type)? })
+    })?;
+    RecordFields::new(fields).map_err(|error| cursor.error_at(location, error.message()))
+}
+
 /// The symbols of an ENUM: names, or text in single quotes.
 fn symbols(cursor: &mut Cursor) -> Result<EnumSymbols> {
     let location = cursor.location();
@@ -158,6 +180,9 @@ fn literal(cursor: &mut Cursor, column_type: ColumnType) -> Result<Value> {
             | ColumnType::Date
             | ColumnType::Time
             | ColumnType::Enum(_)
+            | ColumnType::Array(_)
+            | ColumnType::Map(_)
+            | ColumnType::Record(_)
             | ColumnType::Uuid
     );
     let text = match cursor.text() {

@@ -12,7 +12,12 @@ pub(super) struct Cursor {
     parser: Parser<'static>,
     /// Where the text ends: the end of a text has no place of its own.
     end: Location,
+    /// How deep in each other the types are that are being read.
+    depth: usize,
 }
+
+/// How deep types may be written in each other; how deep they may be is looked at later.
+const DEPTH_MAX: usize = 64;
 
 impl Cursor {
     pub(super) fn new(sql: &str) -> Result<Self> {
@@ -21,7 +26,8 @@ impl Cursor {
             Error::invalid(format!("{}: {}", place(error.location), error.message))
         })?;
         let end = tokens.last().map_or(Location::new(1, 1), |token| token.span.end);
-        Ok(Self { parser: Parser::new(&DIALECT).with_tokens_with_locations(tokens), end })
+        let parser = Parser::new(&DIALECT).with_tokens_with_locations(tokens);
+        Ok(Self { parser, end, depth: 0 })
     }
 
     /// Where the next token begins.
@@ -154,6 +160,17 @@ impl Cursor {
             }
             _ => None,
         }
+    }
+
+    /// Something that lies in another of its kind.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= DEPTH_MAX {
+            return Err(self.error_at(self.location(), "types lie too deep in each other"));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
     }
 
     /// A list in parentheses.

@@ -4,7 +4,9 @@ use tonnage_engine::ErrorKind;
 
 use super::{Statement, parse};
 use crate::schema::{Change, ColumnDefinition, TableSchema};
-use crate::{ColumnType, TableDefinition, Value};
+use crate::{
+    ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, TableDefinition, Value,
+};
 
 const HOUR_MS: u64 = 3_600_000;
 
@@ -55,6 +57,37 @@ fn a_primary_key_without_shard_leaves_the_shard_key_open() {
     assert_eq!(definition("CREATE TABLE t (x LONG PRIMARY KEY, y UUID)").key, ["x"]);
 }
 
+fn element(column_type: ColumnType) -> ElementType {
+    ElementType::new(column_type).unwrap()
+}
+
+fn array(column_type: ColumnType) -> ColumnType {
+    ColumnType::Array(element(column_type))
+}
+
+#[test]
+fn types_that_are_none_are_refused_at_their_place() {
+    let in_table =
+        |text: &str| message(&format!("CREATE TABLE t (c {text}, k LONG, PRIMARY KEY (k))"));
+    for (text, what) in [
+        ("BINARY(0)", "BINARY takes a length of 1 to 65,535 bytes"),
+        ("BINARY(70000)", "is not a length of 1 to 65,535 bytes"),
+        ("ENUM()", "expected a symbol"),
+        ("ENUM(a, b, a)", "'a' stands twice"),
+        ("ENUM('')", "must have 1 to 128 bytes"),
+        ("RECORD(a INT, A LONG)", "'A' stands twice"),
+        ("ARRAY", "expected '('"),
+        ("MAP(STRINGS)", "unknown type STRINGS"),
+    ] {
+        let message = in_table(text);
+        assert!(message.contains(what) && message.starts_with("line 1"), "{text}: {message}");
+    }
+    let deep = format!("{}INT{}", "ARRAY(".repeat(17), ")".repeat(17));
+    assert!(in_table(&deep).contains("at most 16 deep"));
+    let deeper = format!("{}INT{}", "ARRAY(".repeat(10_000), ")".repeat(10_000));
+    assert!(in_table(&deeper).contains("too deep"));
+}
+
 #[test]
 fn every_type_and_its_synonyms() {
     let cases = [
@@ -78,6 +111,18 @@ fn every_type_and_its_synonyms() {
         ("VARBINARY(16)", ColumnType::Binary),
         ("BINARY(16)", ColumnType::FixedBinary(16)),
         ("DATE", ColumnType::Date),
+        ("ARRAY(MAP(DATE))", array(ColumnType::Map(element(ColumnType::Date)))),
+        ("array(enum(a, 'b c'))", array(ColumnType::Enum(EnumSymbols::new(["a", "b c"]).unwrap()))),
+        (
+            "RECORD(a INT, \"b c\" ARRAY(STRING))",
+            ColumnType::Record(
+                RecordFields::new(vec![
+                    RecordField { name: "a".into(), column_type: ColumnType::Integer },
+                    RecordField { name: "b c".into(), column_type: array(ColumnType::String) },
+                ])
+                .unwrap(),
+            ),
+        ),
         ("TIME", ColumnType::Time),
         ("TIME(6)", ColumnType::Time),
         ("TIMESTAMP", ColumnType::Timestamp(6)),
@@ -88,6 +133,9 @@ fn every_type_and_its_synonyms() {
     for (text, column_type) in cases {
         let table = definition(&format!("CREATE TABLE t (c {text}, k LONG, PRIMARY KEY (k))"));
         assert_eq!(table.columns[0].column_type, column_type, "{text}");
+        let again =
+            definition(&format!("CREATE TABLE t (c {column_type}, k LONG, PRIMARY KEY (k))"));
+        assert_eq!(again.columns[0].column_type, column_type, "{column_type}");
     }
 }
 

@@ -157,6 +157,12 @@ impl IndexDefinition {
         for asked in &self.columns {
             let column = &schema.columns[schema.require_column(&asked.column)?];
             let is_json = column.column_type == ColumnType::Json;
+            if column.column_type.is_nested() {
+                return Err(Error::invalid(format!(
+                    "index {}: column '{asked}' is of type {}, which has no order",
+                    self.name, column.column_type
+                )));
+            }
             if is_json == asked.path.is_empty() {
                 let what = if is_json {
                     "is of type JSON: name a place inside it"

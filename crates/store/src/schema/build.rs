@@ -171,9 +171,10 @@ impl TableSchema {
             if self.key.contains(&index) {
                 return invalid(format!("column '{name}' stands twice in the PRIMARY KEY"));
             }
-            if self.columns[index].column_type == ColumnType::Json {
+            let column_type = self.columns[index].column_type;
+            if !column_type.has_order() {
                 return invalid(format!(
-                    "column '{name}' is of type JSON, which cannot be part of a PRIMARY KEY"
+                    "column '{name}' is of type {column_type}, which cannot be part of a PRIMARY KEY"
                 ));
             }
             if self.columns[index].default.is_some() {

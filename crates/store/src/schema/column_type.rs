@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use serde::{Deserialize, Serialize};
 
-use super::EnumSymbols;
+use super::{ElementType, EnumSymbols, RecordField, RecordFields};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,6 +48,12 @@ pub enum ColumnType {
     FixedBinary(u16),
     /// One of some symbols.
     Enum(EnumSymbols),
+    /// Any number of values of one type, in order.
+    Array(ElementType),
+    /// Values of one type by name.
+    Map(ElementType),
+    /// One value for each of some fields.
+    Record(RecordFields),
 }
 
 /// The unit in which a timestamp of this many digits behind the second is counted.
@@ -100,6 +107,20 @@ impl ColumnType {
             ColumnType::Time => DataType::Time64(TimeUnit::Nanosecond),
             ColumnType::FixedBinary(width) => DataType::FixedSizeBinary(i32::from(width)),
             ColumnType::Enum(_) => DataType::Utf8,
+            ColumnType::Array(element) => {
+                DataType::List(Arc::new(element.column_type().to_arrow("item", true)))
+            }
+            ColumnType::Map(element) => {
+                let name = Field::new("keys", DataType::Utf8, false);
+                let value = element.column_type().to_arrow("values", true);
+                let entries = DataType::Struct(vec![name, value].into());
+                DataType::Map(Arc::new(Field::new("entries", entries, false)), false)
+            }
+            ColumnType::Record(fields) => {
+                let fields = fields.fields().iter();
+                let arrow = fields.map(|field| field.column_type.to_arrow(&field.name, true));
+                DataType::Struct(arrow.collect())
+            }
         }
     }
 
@@ -177,6 +198,25 @@ impl ColumnType {
             }
             DataType::Timestamp(TimeUnit::Microsecond, _) => ColumnType::Timestamp(6),
             DataType::Timestamp(TimeUnit::Nanosecond, _) => ColumnType::Timestamp(9),
+            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+                ColumnType::Array(ElementType::new(ColumnType::of_arrow(item)?).ok()?)
+            }
+            DataType::Map(entries, _) => {
+                let DataType::Struct(fields) = entries.data_type() else { return None };
+                let [name, value] = fields.as_ref() else { return None };
+                if ColumnType::of_arrow(name)? != ColumnType::String {
+                    return None;
+                }
+                ColumnType::Map(ElementType::new(ColumnType::of_arrow(value)?).ok()?)
+            }
+            DataType::Struct(fields) => {
+                let field = |field: &Arc<Field>| {
+                    let column_type = ColumnType::of_arrow(field)?;
+                    Some(RecordField { name: field.name().clone(), column_type })
+                };
+                let fields = fields.iter().map(field).collect::<Option<Vec<_>>>()?;
+                ColumnType::Record(RecordFields::new(fields).ok()?)
+            }
             DataType::Dictionary(_, values) => return ColumnType::of_data_type(values),
             _ => return None,
         })
@@ -187,7 +227,7 @@ impl ColumnType {
         matches!(
             self,
             ColumnType::Date | ColumnType::Time | ColumnType::FixedBinary(_) | ColumnType::Enum(_)
-        )
+        ) || self.is_nested()
     }
 
     /// The bytes of a value in the fixed-width part of a row; nothing for types of variable width.
@@ -202,7 +242,18 @@ impl ColumnType {
             ColumnType::Number { .. } | ColumnType::Uuid => Some(16),
             ColumnType::FixedBinary(width) => Some(usize::from(*width)),
             ColumnType::String | ColumnType::Binary | ColumnType::Json => None,
+            ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => None,
         }
+    }
+
+    /// Whether it is an ARRAY, a MAP or a RECORD.
+    pub fn is_nested(&self) -> bool {
+        matches!(self, ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_))
+    }
+
+    /// Whether a column of it can be part of a key or of an index.
+    pub fn has_order(&self) -> bool {
+        !self.is_nested() && *self != ColumnType::Json
     }
 }
 
@@ -225,6 +276,9 @@ impl fmt::Display for ColumnType {
             ColumnType::Time => f.write_str("TIME"),
             ColumnType::FixedBinary(width) => write!(f, "BINARY({width})"),
             ColumnType::Enum(symbols) => write!(f, "ENUM({symbols})"),
+            ColumnType::Array(element) => write!(f, "ARRAY({element})"),
+            ColumnType::Map(element) => write!(f, "MAP({element})"),
+            ColumnType::Record(fields) => write!(f, "RECORD({fields})"),
         }
     }
 }

@@ -7,6 +7,7 @@ mod difference;
 mod enum_type;
 mod interned;
 mod layout;
+mod nested_type;
 mod show;
 mod table;
 
@@ -16,6 +17,7 @@ pub use column::Column;
 pub use column_type::{ColumnType, is_json, timestamp_unit};
 pub use enum_type::EnumSymbols;
 pub use layout::{Layout, LayoutColumn};
+pub use nested_type::{ElementType, RecordField, RecordFields};
 pub(crate) use show::quoted_name;
 pub use table::{Ancestor, TableSchema};
 

@@ -175,6 +175,8 @@ fn every_column_type_is_found_again_from_its_arrow_field() {
         ColumnType::FixedBinary(4),
         ColumnType::FixedBinary(16),
         ColumnType::Enum(EnumSymbols::new(["red", "a\"b'"]).unwrap()),
+        definition("CREATE TABLE t (c ARRAY(MAP(RECORD(a JSON, b ENUM(x, y)))))").columns[0]
+            .column_type,
     ] {
         assert_eq!(ColumnType::of_arrow(&column_type.to_arrow("c", true)), Some(column_type));
     }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Date32Array, Decimal128Array,
-    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
-    Time64NanosecondArray, new_null_array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array, ListArray, MapArray,
+    StringArray, StructArray, Time64NanosecondArray, new_null_array,
 };
+use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type,
+    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType,
 };
@@ -84,6 +85,25 @@ impl Value {
                 };
                 Value::Timestamp { value, precision }
             }
+            ColumnType::Array(element) => {
+                let items = array.as_list::<i32>().value(row);
+                Value::Array(cells_of(&items, element.column_type()))
+            }
+            ColumnType::Map(element) => {
+                let entries = array.as_map().value(row);
+                let values = cells_of(entries.column(1), element.column_type());
+                let names = entries.column(0).as_string::<i32>().iter();
+                Value::Map(
+                    names.map(|name| name.unwrap_or_default().to_owned()).zip(values).collect(),
+                )
+            }
+            ColumnType::Record(fields) => {
+                let columns = fields.fields().iter().zip(array.as_struct().columns());
+                let value = columns.map(|(field, column)| {
+                    (field.name.clone(), cell_of(column.as_ref(), field.column_type, row))
+                });
+                Value::Record(value.collect())
+            }
             ColumnType::Date => Value::Date(array.as_primitive::<Date32Type>().value(row)),
             ColumnType::Time => {
                 Value::Time(array.as_primitive::<Time64NanosecondType>().value(row))
@@ -108,6 +128,10 @@ impl Value {
     pub fn to_array(&self, column_type: ColumnType, count: usize) -> Result<ArrayRef> {
         let data_type = column_type.data_type();
         Ok(match self.convert_to(column_type)? {
+            nested if nested.is_nested() => array_of(&vec![nested; count], column_type),
+            Value::Array(_) | Value::Map(_) | Value::Record(_) => {
+                return Err(Error::internal("a nested value is not nested"));
+            }
             Value::Null => new_null_array(&data_type, count),
             Value::Boolean(value) => Arc::new(BooleanArray::from(vec![value; count])),
             Value::Integer(value) => Arc::new(Int32Array::from_value(value, count)),
@@ -133,6 +157,69 @@ impl Value {
             }
             Value::Uuid(bytes) => fixed_bytes(bytes.repeat(count), 16),
         })
+    }
+}
+
+/// A cell, which may be NULL.
+fn cell_of(array: &dyn Array, column_type: ColumnType, row: usize) -> Value {
+    if array.is_null(row) { Value::Null } else { Value::of_cell(array, column_type, row) }
+}
+
+fn cells_of(array: &ArrayRef, column_type: ColumnType) -> Vec<Value> {
+    (0..array.len()).map(|row| cell_of(array.as_ref(), column_type, row)).collect()
+}
+
+/// An array of nested values: their parts end to end, and where those of each value end.
+fn nested_array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
+    let valid: NullBuffer = values.iter().map(|value| !value.is_null()).collect();
+    let nulls = Some(valid).filter(|valid| valid.null_count() > 0);
+    let offsets = || {
+        OffsetBuffer::from_lengths(values.iter().map(|value| match value {
+            Value::Array(items) => items.len(),
+            Value::Map(members) | Value::Record(members) => members.len(),
+            _ => 0,
+        }))
+    };
+    let members = || {
+        values.iter().flat_map(|value| match value {
+            Value::Map(members) => members.as_slice(),
+            _ => &[],
+        })
+    };
+    match (column_type, column_type.data_type()) {
+        (ColumnType::Array(element), DataType::List(field)) => {
+            let items: Vec<Value> = values
+                .iter()
+                .flat_map(
+                    |value| if let Value::Array(items) = value { items.as_slice() } else { &[] },
+                )
+                .cloned()
+                .collect();
+            let items = array_of(&items, element.column_type());
+            Arc::new(ListArray::new(field, offsets(), items, nulls))
+        }
+        (ColumnType::Map(element), DataType::Map(field, is_sorted)) => {
+            let names: StringArray = members().map(|(name, _)| Some(name.as_str())).collect();
+            let parts: Vec<Value> = members().map(|(_, value)| value.clone()).collect();
+            let parts = array_of(&parts, element.column_type());
+            let DataType::Struct(fields) = field.data_type() else {
+                return new_null_array(&column_type.data_type(), values.len());
+            };
+            let entries = StructArray::new(fields.clone(), vec![Arc::new(names), parts], None);
+            Arc::new(MapArray::new(field.clone(), offsets(), entries, nulls, is_sorted))
+        }
+        (ColumnType::Record(own), DataType::Struct(fields)) => {
+            let part = |value: &Value, place: usize| match value {
+                Value::Record(members) => members[place].1.clone(),
+                _ => Value::Null,
+            };
+            let columns = own.fields().iter().enumerate().map(|(place, field)| {
+                let parts: Vec<Value> = values.iter().map(|value| part(value, place)).collect();
+                array_of(&parts, field.column_type)
+            });
+            Arc::new(StructArray::new(fields, columns.collect(), nulls))
+        }
+        (_, data_type) => new_null_array(&data_type, values.len()),
     }
 }
 
@@ -162,6 +249,9 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
         ColumnType::Float => collect!(Float32Array, Float),
         ColumnType::Double => collect!(Float64Array, Double),
         ColumnType::String | ColumnType::Enum(_) => collect!(StringArray, String),
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            nested_array_of(values, column_type)
+        }
         ColumnType::Date => collect!(Date32Array, Date),
         ColumnType::Time => collect!(Time64NanosecondArray, Time),
         ColumnType::Json => collect!(StringArray, Json),

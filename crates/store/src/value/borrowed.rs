@@ -1,6 +1,10 @@
 //! Values that borrow.
 
+use std::fmt;
+
 use super::Value;
+use crate::ColumnType;
+use crate::codec::read_nested;
 
 /// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a
 /// copy of each cell.
@@ -45,6 +49,54 @@ pub enum ValueRef<'a> {
     Date(i32),
     /// A time of day in nanoseconds since midnight.
     Time(i64),
+    /// An array, a map or a record.
+    Nested(NestedRef<'a>),
+}
+
+/// An array, a map or a record where it lies.
+#[derive(Clone, Copy)]
+pub struct NestedRef<'a>(Source<'a>);
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Value(&'a Value),
+    /// The bytes of a stored value, which were looked at before.
+    Stored(&'a [u8], ColumnType),
+}
+
+impl<'a> NestedRef<'a> {
+    /// The value that stored bytes are; nothing when they are none.
+    pub(crate) fn of_stored(bytes: &'a [u8], column_type: ColumnType) -> Option<Self> {
+        read_nested(bytes, column_type)?;
+        Some(Self(Source::Stored(bytes, column_type)))
+    }
+
+    /// The value itself, when it is not stored bytes.
+    pub(crate) fn as_value(&self) -> Option<&'a Value> {
+        if let Source::Value(value) = self.0 { Some(value) } else { None }
+    }
+
+    /// The value, read out.
+    pub fn to_value(self) -> Value {
+        match self.0 {
+            Source::Value(value) => value.clone(),
+            Source::Stored(bytes, column_type) => {
+                read_nested(bytes, column_type).unwrap_or(Value::Null)
+            }
+        }
+    }
+}
+
+impl PartialEq for NestedRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_value() == other.to_value()
+    }
+}
+
+impl fmt::Debug for NestedRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_value().fmt(f)
+    }
 }
 
 impl ValueRef<'_> {
@@ -65,6 +117,7 @@ impl ValueRef<'_> {
             ValueRef::Json(text) => Value::Json(text.to_owned()),
             ValueRef::Date(days) => Value::Date(days),
             ValueRef::Time(nanoseconds) => Value::Time(nanoseconds),
+            ValueRef::Nested(nested) => nested.to_value(),
         }
     }
 }
@@ -90,6 +143,9 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
             Value::Json(text) => ValueRef::Json(text),
             Value::Date(days) => ValueRef::Date(*days),
             Value::Time(nanoseconds) => ValueRef::Time(*nanoseconds),
+            Value::Array(_) | Value::Map(_) | Value::Record(_) => {
+                ValueRef::Nested(NestedRef(Source::Value(value)))
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use tonnage_engine::{Error, Result};
 
 use super::parse::{Reason, number_out_of_range, of_width, parse_number, rescale_number};
-use super::{Value, time};
+use super::{Value, nested, time};
 use crate::ColumnType;
 
 impl Value {
@@ -35,6 +35,11 @@ impl Value {
             (Value::Json(text), ColumnType::Json | ColumnType::String | ColumnType::Enum(_)) => {
                 return Value::read(text, column_type);
             }
+            (Value::Json(text), nested) if nested.is_nested() => {
+                return Value::read(text, column_type);
+            }
+            (nested, ColumnType::Json) if nested.is_nested() => Some(Value::Json(self.to_string())),
+            (_, nested) if nested.is_nested() => nested::convert(self, column_type)?,
             (_, ColumnType::Integer) => self
                 .to_whole(i32::MIN.into(), i32::MAX.into(), column_type)?
                 .map(|value| Value::Integer(value as i32)),
@@ -164,6 +169,7 @@ impl Value {
             }
             Value::Double(value) => number(*value),
             Value::Number { .. } => self.to_double().map_or(serde_json::Value::Null, number),
+            Value::Array(_) | Value::Map(_) | Value::Record(_) => nested::to_json(self),
             Value::Json(text) => {
                 serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())
             }

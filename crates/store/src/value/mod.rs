@@ -7,12 +7,13 @@ mod array;
 mod borrowed;
 mod convert;
 mod exact;
+mod nested;
 mod parse;
 mod show;
 mod time;
 
 pub(crate) use array::{array_of, timestamps};
-pub use borrowed::ValueRef;
+pub use borrowed::{NestedRef, ValueRef};
 pub(crate) use exact::moment;
 pub(crate) use parse::{
     Reason, check_json, of_width, parse_binary, parse_boolean, parse_date, parse_double,
@@ -67,12 +68,23 @@ pub enum Value {
     Date(i32),
     /// A time of day in nanoseconds since midnight.
     Time(i64),
+    /// Values in order.
+    Array(Vec<Value>),
+    /// Values by name.
+    Map(Vec<(String, Value)>),
+    /// Values by the names of fields, in the order of the fields.
+    Record(Vec<(String, Value)>),
 }
 
 impl Value {
     /// Whether there is no value.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
+    }
+
+    /// Whether it is an array, a map or a record.
+    pub fn is_nested(&self) -> bool {
+        matches!(self, Value::Array(_) | Value::Map(_) | Value::Record(_))
     }
 
     /// What kind of value it is, as DDL names it.
@@ -92,6 +104,9 @@ impl Value {
             Value::Json(_) => "JSON",
             Value::Date(_) => "DATE",
             Value::Time(_) => "TIME",
+            Value::Array(_) => "ARRAY",
+            Value::Map(_) => "MAP",
+            Value::Record(_) => "RECORD",
         }
     }
 }

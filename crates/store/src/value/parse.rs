@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use tonnage_engine::{Error, Result};
 
-use super::{Value, time};
+use super::{Value, nested, time};
 use crate::{ColumnType, EnumSymbols};
 
 /// What a reader says of text that it cannot read.
@@ -45,6 +45,9 @@ impl Value {
             ColumnType::Json => {
                 check_json(text)?;
                 Value::Json(text.to_owned())
+            }
+            ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+                nested::parse(text, column_type)?
             }
             ColumnType::Date => Value::Date(parse_date(text)?),
             ColumnType::Time => Value::Time(parse_time(text)?),

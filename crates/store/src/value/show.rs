@@ -5,9 +5,10 @@ use std::fmt::{self, Write};
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::{Value, time};
+use super::{Value, nested, time};
 
-/// Moments, days and times as ISO 8601, UUIDs with hyphens, bytes as base64, everything else as it is.
+/// Moments, days and times as ISO 8601, UUIDs with hyphens, bytes as base64, nested values as
+/// JSON, everything else as it is.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -22,6 +23,7 @@ impl fmt::Display for Value {
             Value::Binary(bytes) => write!(f, "{}", Base64Display::new(bytes, &BASE64)),
             Value::Timestamp { value, precision } => time::write(*value, *precision, f),
             Value::Uuid(bytes) => write_uuid(bytes, f),
+            Value::Array(_) | Value::Map(_) | Value::Record(_) => nested::write_json(self, f),
             Value::Date(days) => time::write_date(*days, f),
             Value::Time(nanoseconds) => time::write_time(*nanoseconds, f),
         }

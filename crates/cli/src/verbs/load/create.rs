@@ -165,7 +165,9 @@ fn notes(found: &Inferred) -> Vec<String> {
 }
 
 fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {
-    let column_type = ColumnType::of_arrow(field).ok_or_else(|| {
+    // Nested columns for which there is no type are JSON.
+    let of_nested = || field.data_type().is_nested().then_some(ColumnType::Json);
+    let column_type = ColumnType::of_arrow(field).or_else(of_nested).ok_or_else(|| {
         Error::invalid(format!(
             "column {} holds {}, for which there is no column type: leave it out with --ignore-columns, or convert the file",
             field.name(),

@@ -161,13 +161,10 @@ impl EntryBatch {
     /// About how much memory the batch takes.
     pub(super) fn memory_bytes(&self) -> usize {
         const CELL_BYTES: usize = 64;
-        let text = |value: &Value| match value {
-            Value::String(text) | Value::Json(text) => text.len(),
-            Value::Binary(bytes) => bytes.len(),
-            _ => 0,
-        };
         let row = |row: &Row| {
-            row.iter().map(|(name, value)| CELL_BYTES + name.len() + text(value)).sum::<usize>()
+            row.iter()
+                .map(|(name, value)| CELL_BYTES + name.len() + text_bytes(value))
+                .sum::<usize>()
         };
         let ttls = self.ttls.as_ref().map_or(0, |ttls| size_of_val(&ttls[..]));
         CELL_BYTES
@@ -177,6 +174,21 @@ impl EntryBatch {
                 Payload::Rows { rows, .. } => rows.iter().map(row).sum(),
                 Payload::Pairs(pairs) => pairs.bytes(),
             }
+    }
+}
+
+/// The memory that a value takes beside itself.
+fn text_bytes(value: &Value) -> usize {
+    let part = |value: &Value| size_of::<Value>() + text_bytes(value);
+    match value {
+        Value::String(text) | Value::Json(text) => text.len(),
+        Value::Binary(bytes) => bytes.len(),
+        Value::Array(items) => items.iter().map(part).sum(),
+        Value::Map(members) | Value::Record(members) => members
+            .iter()
+            .map(|(name, member)| size_of::<String>() + name.len() + part(member))
+            .sum(),
+        _ => 0,
     }
 }
 

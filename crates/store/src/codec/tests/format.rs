@@ -47,6 +47,32 @@ fn the_example_of_the_format_page() {
 }
 
 #[test]
+fn nested_values() {
+    let table = codec(
+        "CREATE TABLE t (k INTEGER, a ARRAY(STRING), m MAP(INTEGER), r RECORD(d DATE, a ARRAY(BOOLEAN)), PRIMARY KEY (k))",
+    );
+    let row = Row::new()
+        .with("k", 1)
+        .with("a", Value::Array(vec!["ab".into(), Value::Null]))
+        .with("m", Value::Map(vec![("x".into(), 7.into())]))
+        .with("r", Value::Map(vec![("a".into(), Value::Array(vec![true.into()]))]));
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    table.encode_row(&row, &mut key, &mut value).unwrap();
+    let expected = [
+        &[1, 0][..],                              // schema number
+        &[0],                                     // no column is NULL
+        &[12, 0, 0, 0],                           // a ends here
+        &[26, 0, 0, 0],                           // m
+        &[38, 0, 0, 0],                           // r
+        &[2, 0, 0, 0, 1, 2, 0, 0, 0, b'a', b'b'], // two elements, the first of two bytes
+        &[0],                                     // the second is NULL
+        &[1, 0, 0, 0, 1, 0, 0, 0, b'x', 1, 7, 0, 0, 0],
+        &[0, 1, 6, 0, 0, 0, 1, 0, 0, 0, 1, 1], // d is NULL; a takes six bytes
+    ];
+    assert_eq!(value, expected.concat());
+}
+
+#[test]
 fn every_type_in_a_key() {
     for (column_type, value, bytes) in [
         ("INTEGER", Value::Integer(-2), &[0x7F, 255, 255, 254][..]),

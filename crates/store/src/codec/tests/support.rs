@@ -10,7 +10,7 @@ use crate::codec::{Limits, TableCodec};
 use crate::ddl::{Statement, parse};
 use crate::schema::{ColumnDefinition, TableDefinition, TableSchema};
 use crate::value::array_of;
-use crate::{ColumnType, EnumSymbols, Row, Value};
+use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Row, Value};
 
 pub(super) fn definition(sql: &str) -> TableDefinition {
     match parse(sql).unwrap().remove(0) {
@@ -28,6 +28,24 @@ pub(super) fn codec(sql: &str) -> TableCodec {
 }
 
 pub(super) fn any_type() -> impl Strategy<Value = ColumnType> {
+    let names = || proptest::sample::select(vec!["a", "B", "with blank", "it's"]);
+    let field = move |column_type| {
+        names().prop_map(move |name| RecordField { name: name.into(), column_type })
+    };
+    any_plain_type().prop_recursive(3, 8, 3, move |inner| {
+        let fields = proptest::collection::vec(inner.clone().prop_flat_map(field), 1..4);
+        let record = fields.prop_filter_map("names come once", |fields| {
+            RecordFields::new(fields).ok().map(ColumnType::Record)
+        });
+        prop_oneof![
+            inner.clone().prop_map(|inner| ColumnType::Array(ElementType::new(inner).unwrap())),
+            inner.prop_map(|inner| ColumnType::Map(ElementType::new(inner).unwrap())),
+            record,
+        ]
+    })
+}
+
+fn any_plain_type() -> impl Strategy<Value = ColumnType> {
     prop_oneof![
         Just(ColumnType::Integer),
         Just(ColumnType::Long),
@@ -54,9 +72,11 @@ pub(super) fn colours() -> ColumnType {
 }
 
 pub(super) fn any_key_type() -> impl Strategy<Value = ColumnType> {
-    any_type().prop_map(|column_type| {
-        if column_type == ColumnType::Json { ColumnType::String } else { column_type }
-    })
+    any_type().prop_map(
+        |column_type| {
+            if column_type.has_order() { column_type } else { ColumnType::String }
+        },
+    )
 }
 
 /// A value of a type as a key can hold it: floats that equal 0 are 0.0, and there is one NaN.
@@ -95,10 +115,34 @@ pub(super) fn any_value(column_type: ColumnType) -> BoxedStrategy<Value> {
                 .prop_map(Value::Binary)
                 .boxed()
         }
+        ColumnType::Array(element) => {
+            proptest::collection::vec(any_cell(element.column_type()), 0..4)
+                .prop_map(Value::Array)
+                .boxed()
+        }
+        ColumnType::Map(element) => {
+            proptest::collection::vec(("[a-cé]{0,2}", any_cell(element.column_type())), 0..4)
+                .prop_map(Value::Map)
+                .boxed()
+        }
+        ColumnType::Record(fields) => {
+            let cells = fields.fields().iter().map(|field| any_cell(field.column_type));
+            let names = fields.fields().iter().map(|field| field.name.clone());
+            let names: Vec<String> = names.collect();
+            let cells: Vec<_> = cells.collect();
+            cells
+                .prop_map(move |cells| Value::Record(names.iter().cloned().zip(cells).collect()))
+                .boxed()
+        }
         ColumnType::Enum(symbols) => {
             proptest::sample::select(symbols.symbols()).prop_map(Value::String).boxed()
         }
     }
+}
+
+/// The same, or NULL.
+fn any_cell(column_type: ColumnType) -> BoxedStrategy<Value> {
+    prop_oneof![1 => Just(Value::Null), 3 => any_value(column_type)].boxed()
 }
 
 /// A table of one to three key columns and up to six others.

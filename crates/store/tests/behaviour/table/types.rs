@@ -8,10 +8,15 @@ use crate::common::row;
 use crate::common::shop::rows_of;
 
 const COLUMNS: &str = "i INTEGER, l LONG, f FLOAT, d DOUBLE, n NUMBER(12, 3), s STRING, b BOOLEAN, x BINARY, t0 TIMESTAMP(0),
-    t9 TIMESTAMP(9), u UUID, j JSON, dt DATE, tm TIME, x4 BINARY(4), e ENUM('red', 'green', 'it''s blue')";
+    t9 TIMESTAMP(9), u UUID, j JSON, dt DATE, tm TIME, x4 BINARY(4), e ENUM('red', 'green', 'it''s blue'),
+    a ARRAY(STRING), m MAP(NUMBER(12, 3)), r RECORD(at TIMESTAMP(3), parts ARRAY(BINARY(2)))";
 
 fn moment(value: i64, precision: u8) -> Value {
     Value::Timestamp { value, precision }
+}
+
+fn record(at: Value, parts: Value) -> Value {
+    Value::Record(vec![("at".into(), at), ("parts".into(), parts)])
 }
 
 fn number(unscaled: i128) -> Value {
@@ -25,18 +30,23 @@ fn samples() -> Vec<Row> {
         "x" => vec![0_u8, 255, 1], "t0" => moment(1_641_168_000, 0), "t9" => moment(1_641_168_000_123_456_789, 9),
         "u" => [7_u8; 16], "j" => Value::Json(r#"{"a":[1,null,"x"]}"#.into()),
         "dt" => Value::Date(19_000), "tm" => Value::Time(21_600_000_000_001), "x4" => vec![0_u8, 1, 2, 255], "e" => "green",
+        "a" => Value::Array(vec!["x".into(), Value::Null, "".into()]),
+        "m" => Value::Map(vec![("b".into(), number(5)), ("a".into(), Value::Null)]),
+        "r" => record(moment(1_500, 3), Value::Array(vec![vec![1_u8, 2].into(), Value::Null])),
     };
     let low = row! {
         "i" => i32::MIN, "l" => i64::MIN, "f" => f32::MIN, "d" => f64::MIN, "n" => number(-999_999_999_999), "s" => "",
         "b" => false, "x" => Vec::<u8>::new(), "t0" => moment(-1, 0), "t9" => moment(i64::MIN, 9), "u" => [0_u8; 16],
         "j" => Value::Json("null".into()), "dt" => Value::Date(i32::MIN), "tm" => Value::Time(0), "x4" => vec![0_u8; 4],
-        "e" => "red",
+        "e" => "red", "a" => Value::Array(vec![]), "m" => Value::Map(vec![]), "r" => record(Value::Null, Value::Null),
     };
     let high = row! {
         "i" => i32::MAX, "l" => i64::MAX, "f" => f32::INFINITY, "d" => f64::NEG_INFINITY, "n" => number(999_999_999_999),
         "s" => "\0\u{1}\u{10ffff}", "b" => true, "x" => vec![0_u8; 70_000], "t0" => moment(253_402_300_799, 0),
         "t9" => moment(i64::MAX, 9), "u" => [255_u8; 16], "j" => Value::Json("[]".into()), "dt" => Value::Date(i32::MAX),
         "tm" => Value::Time(86_399_999_999_999), "x4" => vec![255_u8; 4], "e" => "it's blue",
+        "a" => Value::Array(vec!["y".into(); 5_000]), "m" => Value::Map(vec![("".into(), number(-1))]),
+        "r" => record(moment(i64::MAX, 3), Value::Array(vec![])),
     };
     let missing = low.iter().map(|(name, _)| (name.to_string(), Value::Null)).collect();
     vec![ordinary, low, high, missing]
@@ -122,6 +132,10 @@ fn a_key_that_its_column_would_round_is_never_found(#[values(Memory, RocksDb)] o
 #[rstest]
 #[case("e ENUM(red, green)", "e", "purple", "it has red, green")]
 #[case("x BINARY(4)", "x", "AAEC", "3 bytes do not fit BINARY(4)")]
+#[case("a ARRAY(INTEGER)", "a", "[1, \"x\"]", "element 1: 'x' is not an INTEGER")]
+#[case("a ARRAY(INTEGER)", "a", "1, 2", "is no JSON")]
+#[case("m MAP(DATE)", "m", "{\"a\": 5}", "'a': a value of type LONG does not fit")]
+#[case("r RECORD(a LONG)", "r", "{\"b\": 5}", "has no field 'b'; it has a")]
 #[case("d DATE", "d", "2022-02-30", "'2022-02-30' is not a DATE")]
 #[case("m TIME", "m", "24:00", "'24:00' is not a TIME")]
 fn a_value_that_is_none_of_its_type_is_refused_with_the_reason(
@@ -139,4 +153,49 @@ fn a_value_that_is_none_of_its_type_is_refused_with_the_reason(
     let streams = vec![rows_of("t", vec![bad, good])];
     let report = store.bulk_put(streams, &BulkPutOptions::default()).unwrap();
     assert_eq!((report.streams[0].counts.failed, report.streams[0].counts.inserted), (1, 1));
+}
+
+#[rstest]
+#[case("ARRAY(LONG)")]
+#[case("MAP(LONG)")]
+#[case("RECORD(a LONG)")]
+fn nested_values_have_no_order_and_are_in_no_key_and_no_index(#[case] column_type: &str) {
+    let store =
+        Memory.with_tables(&format!("CREATE TABLE t (id LONG, v {column_type}, PRIMARY KEY (id))"));
+    let error = store.execute("CREATE INDEX i ON t (v)").unwrap_err();
+    assert!(error.message().contains("has no order"), "{error}");
+    let error =
+        store.execute(&format!("CREATE TABLE u (v {column_type}, PRIMARY KEY (v))")).unwrap_err();
+    assert!(error.message().contains("cannot be part of a PRIMARY KEY"), "{error}");
+}
+
+#[rstest]
+fn nested_values_are_read_from_json_and_show_as_json(#[values(Memory, RocksDb)] on: Backend) {
+    let store = on.with_tables("CREATE TABLE t (id LONG, v RECORD(day DATE, n ARRAY(NUMBER(12, 3)), m MAP(JSON)), PRIMARY KEY (id))");
+    let table = store.table("t").unwrap();
+    let text = r#"{"N": [1.5, null], "m": {"a": {"b": [1]}}, "day": "2022-01-03"}"#;
+    table.put(&row! { "id" => 1_i64, "v" => text }, &WriteOptions::default()).unwrap();
+    let stored = table.get(&row! { "id" => 1_i64 }).unwrap().unwrap().row;
+    let value = stored.get("v").unwrap();
+    assert_eq!(value.to_string(), r#"{"day":"2022-01-03","n":[1.5,null],"m":{"a":{"b":[1]}}}"#);
+    assert_eq!(value.to_json()["n"][0], 1.5);
+}
+
+#[rstest]
+fn no_digit_of_a_nested_number_is_lost_on_its_way_through_json() {
+    let store =
+        Memory.with_tables("CREATE TABLE t (id LONG, v ARRAY(NUMBER(38, 19)), PRIMARY KEY (id))");
+    let table = store.table("t").unwrap();
+    let put =
+        |text: &str| table.put(&row! { "id" => 1_i64, "v" => text }, &WriteOptions::default());
+    let shown = || {
+        let stored = table.get(&row! { "id" => 1_i64 }).unwrap().unwrap();
+        stored.row.get("v").unwrap().to_string()
+    };
+    let exact = r#"["0.1234567890123456789",0.1,9007199254740993]"#;
+    put(exact).unwrap();
+    assert_eq!(shown(), exact.replace("9007199254740993", "\"9007199254740993\""));
+    put(&shown()).unwrap();
+    let error = put("[0.1234567890123456789]").unwrap_err();
+    assert!(error.message().contains("must stand in quotes"), "{error}");
 }

@@ -1,0 +1,162 @@
+//! Columns of all types made ready to be written. Nested values are JSON, and their parts read as the
+//! same values in columns of their own.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, StringBuilder};
+use arrow::datatypes::{DataType, Field};
+use tonnage_engine::Result;
+
+use crate::render::{Column, cast_to, write_json_row, write_json_string};
+
+/// An array made ready to be written value by value.
+struct Node {
+    array: ArrayRef,
+    parts: Parts,
+}
+
+/// What the values of an array are made of.
+enum Parts {
+    None(Column),
+    Items(Box<Node>),
+    Members(ArrayRef, Box<Node>),
+    Fields(Vec<(String, Node)>),
+}
+
+/// Makes all columns of a batch ready.
+pub(crate) fn columns_of(batch: &RecordBatch) -> Result<Vec<Column>> {
+    let fields = batch.schema_ref().fields().iter();
+    let ready = fields.zip(batch.columns()).map(|(field, array)| {
+        if !field.data_type().is_nested() {
+            return Column::new(field, array);
+        }
+        nested_as_json(field, array).map(|texts| Column::of_json(field.name(), texts))
+    });
+    ready.collect()
+}
+
+/// One row of a batch as a JSON object; empty if the batch has columns that cannot be written.
+pub(crate) fn json_line(batch: &RecordBatch, row: usize) -> Vec<u8> {
+    let mut line = Vec::new();
+    if let Ok(columns) = columns_of(&batch.slice(row, 1)) {
+        write_json_row(&columns, 0, &mut line);
+    }
+    line
+}
+
+/// The values of a nested column as JSON text.
+pub(crate) fn nested_as_json(field: &Field, array: &ArrayRef) -> Result<StringArray> {
+    let node = Node::new(field, array)?;
+    let (mut texts, mut text) = (StringBuilder::new(), Vec::new());
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            texts.append_null();
+            continue;
+        }
+        text.clear();
+        node.write(row, &mut text);
+        texts.append_value(String::from_utf8_lossy(&text));
+    }
+    Ok(texts.finish())
+}
+
+impl Node {
+    fn new(field: &Field, array: &ArrayRef) -> Result<Node> {
+        let mut array = Arc::clone(array);
+        let parts = match field.data_type() {
+            DataType::List(item) => Parts::of_list(item, &array)?,
+            DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+                array = cast_to(&array, &DataType::List(Arc::clone(item)), field)?;
+                Parts::of_list(item, &array)?
+            }
+            DataType::Map(entries, _) => match entries.data_type() {
+                DataType::Struct(fields) if fields[0].data_type() == &DataType::Utf8 => {
+                    let map = array.as_map();
+                    let values = Node::new(&fields[1], map.values())?;
+                    Parts::Members(Arc::clone(map.keys()), Box::new(values))
+                }
+                _ => Parts::None(Column::new(field, &array)?),
+            },
+            DataType::Struct(fields) => {
+                let columns = fields.iter().zip(array.as_struct().columns());
+                let nodes = columns.map(|(field, column)| {
+                    Node::new(field, column).map(|node| (field.name().clone(), node))
+                });
+                Parts::Fields(nodes.collect::<Result<_>>()?)
+            }
+            _ => Parts::None(Column::new(field, &array)?),
+        };
+        Ok(Node { array, parts })
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        if self.array.is_null(row) {
+            return out.extend_from_slice(b"null");
+        }
+        match &self.parts {
+            Parts::None(column) => {
+                let start = out.len();
+                column.write_json(row, out);
+                if self.array.data_type().is_decimal() {
+                    quote_long(out, start);
+                }
+            }
+            Parts::Items(items) => {
+                let offsets = self.array.as_list::<i32>().value_offsets();
+                out.push(b'[');
+                for (place, at) in (offsets[row]..offsets[row + 1]).enumerate() {
+                    separate(place, out);
+                    items.write(at as usize, out);
+                }
+                out.push(b']');
+            }
+            Parts::Members(names, values) => {
+                let names = names.as_string::<i32>();
+                let offsets = self.array.as_map().value_offsets();
+                out.push(b'{');
+                for (place, at) in (offsets[row]..offsets[row + 1]).enumerate() {
+                    separate(place, out);
+                    write_json_string(names.value(at as usize), out);
+                    out.push(b':');
+                    values.write(at as usize, out);
+                }
+                out.push(b'}');
+            }
+            Parts::Fields(fields) => {
+                out.push(b'{');
+                for (place, (name, values)) in fields.iter().enumerate() {
+                    separate(place, out);
+                    write_json_string(name, out);
+                    out.push(b':');
+                    values.write(row, out);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+}
+
+impl Parts {
+    fn of_list(item: &Field, array: &ArrayRef) -> Result<Parts> {
+        let items = Node::new(item, array.as_list::<i32>().values())?;
+        Ok(Parts::Items(Box::new(items)))
+    }
+}
+
+/// The most digits that everybody who reads JSON keeps.
+const DIGITS_KEPT: usize = 15;
+
+/// Puts a decimal with more digits in quotes.
+fn quote_long(out: &mut Vec<u8>, start: usize) {
+    let digits = out[start..].iter().filter(|byte| byte.is_ascii_digit()).count();
+    if digits > DIGITS_KEPT {
+        out.insert(start, b'"');
+        out.push(b'"');
+    }
+}
+
+fn separate(place: usize, out: &mut Vec<u8>) {
+    if place > 0 {
+        out.push(b',');
+    }
+}

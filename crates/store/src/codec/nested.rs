@@ -1,0 +1,394 @@
+//! Arrays, maps and records as bytes of a value.
+//!
+//! ```text
+//! ARRAY   count (4)  for each element: presence (1)  cell
+//! MAP     count (4)  for each entry: length of its key (4)  key  presence (1)  cell
+//! RECORD  for each field: presence (1)  cell
+//! ```
+//!
+//! Presence is 00 for NULL, which has no cell, or 01. A cell of fixed width is as in a value;
+//! before every other one stands its length (4). Numbers are little-endian.
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, ListArray, MapArray, NullBufferBuilder, StructArray,
+};
+use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{DataType, FieldRef};
+use std::sync::Arc;
+
+use super::cell;
+use super::decode::{Cells, Damaged, value_array};
+use crate::{ColumnType, Value, ValueRef};
+
+const NULL: u8 = 0;
+const PRESENT: u8 = 1;
+const LEN: usize = 4;
+
+/// Appends the bytes of a nested value. False when it is not of the type.
+pub(super) fn push_value(value: &Value, column_type: ColumnType, out: &mut Vec<u8>) -> bool {
+    match (value, column_type) {
+        (Value::Array(items), ColumnType::Array(element)) => {
+            push_len(items.len(), out);
+            items.iter().all(|item| push_part(item, element.column_type(), out))
+        }
+        (Value::Map(members), ColumnType::Map(element)) => {
+            push_len(members.len(), out);
+            members.iter().all(|(name, member)| {
+                push_bytes(name.as_bytes(), out);
+                push_part(member, element.column_type(), out)
+            })
+        }
+        (Value::Record(members), ColumnType::Record(fields)) => {
+            let fields = fields.fields();
+            members.len() == fields.len()
+                && members.iter().zip(fields).all(|((name, member), field)| {
+                    *name == field.name && push_part(member, field.column_type, out)
+                })
+        }
+        _ => false,
+    }
+}
+
+fn push_len(len: usize, out: &mut Vec<u8>) {
+    // Longer values than the limit of a value are refused before they get here.
+    out.extend_from_slice(&(len as u32).to_le_bytes());
+}
+
+fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    push_len(bytes.len(), out);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends the presence and the cell of a part.
+fn push_part(value: &Value, column_type: ColumnType, out: &mut Vec<u8>) -> bool {
+    if value.is_null() {
+        out.push(NULL);
+        return true;
+    }
+    // A JSON value may hold any text until someone has looked.
+    if matches!(value, Value::Json(text) if crate::value::check_json(text).is_err()) {
+        return false;
+    }
+    out.push(PRESENT);
+    let is_fixed = column_type.fixed_width().is_some();
+    cell::with_value_bytes(ValueRef::from(value), column_type, |bytes| match is_fixed {
+        true => out.extend_from_slice(bytes),
+        false => push_bytes(bytes, out),
+    })
+}
+
+/// What is left to read.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn len(&mut self) -> Option<usize> {
+        let bytes = self.take(LEN)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = self.len()?;
+        self.take(len)
+    }
+
+    /// The cell of a part; `Some(None)` for NULL.
+    fn part(&mut self, column_type: ColumnType) -> Option<Option<&'a [u8]>> {
+        match *self.take(1)?.first()? {
+            NULL => Some(None),
+            PRESENT => match column_type.fixed_width() {
+                Some(width) => self.take(width).map(Some),
+                None => self.bytes().map(Some),
+            },
+            _ => None,
+        }
+    }
+
+    fn end(&self) -> Option<()> {
+        self.rest.is_empty().then_some(())
+    }
+}
+
+/// Reads the bytes of a nested value.
+pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
+    let mut reader = Reader { rest: bytes };
+    let value = match column_type {
+        ColumnType::Array(element) => {
+            let count = reader.len()?;
+            let mut items = Vec::with_capacity(count.min(bytes.len()));
+            for _ in 0..count {
+                items.push(read_part(&mut reader, element.column_type())?);
+            }
+            Value::Array(items)
+        }
+        ColumnType::Map(element) => {
+            let count = reader.len()?;
+            let mut members = Vec::with_capacity(count.min(bytes.len() / LEN));
+            for _ in 0..count {
+                let name = std::str::from_utf8(reader.bytes()?).ok()?.to_owned();
+                members.push((name, read_part(&mut reader, element.column_type())?));
+            }
+            Value::Map(members)
+        }
+        ColumnType::Record(fields) => {
+            let fields = fields.fields();
+            let mut members = Vec::with_capacity(fields.len());
+            for field in fields {
+                members.push((field.name.clone(), read_part(&mut reader, field.column_type)?));
+            }
+            Value::Record(members)
+        }
+        _ => return None,
+    };
+    reader.end().map(|()| value)
+}
+
+fn read_part(reader: &mut Reader<'_>, column_type: ColumnType) -> Option<Value> {
+    match reader.part(column_type)? {
+        None => Some(Value::Null),
+        Some(bytes) => cell::read_value(bytes, column_type).map(ValueRef::to_value),
+    }
+}
+
+/// The cells of parts, found before.
+struct Parts<'a>(Vec<Option<&'a [u8]>>);
+
+impl<'a> Cells<'a> for Parts<'a> {
+    fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, Damaged> {
+        Ok(self.0[row])
+    }
+}
+
+/// An array of nested cells that lie in values. The error is the row that cannot be read.
+pub(super) fn nested_array<'a>(
+    rows: usize,
+    column_type: ColumnType,
+    cells: &impl Cells<'a>,
+) -> std::result::Result<ArrayRef, usize> {
+    match (column_type, column_type.data_type()) {
+        (ColumnType::Array(element), DataType::List(field)) => {
+            let gathered = Gathered::entries(rows, cells, element.column_type(), false)?;
+            let values = gathered.values(element.column_type())?;
+            let Gathered { offsets, mut nulls, .. } = gathered;
+            let list = ListArray::try_new(field, offsets_of(offsets), values, nulls.finish());
+            Ok(Arc::new(list.map_err(|_| 0_usize)?))
+        }
+        (ColumnType::Map(element), DataType::Map(field, is_sorted)) => {
+            let gathered = Gathered::entries(rows, cells, element.column_type(), true)?;
+            let values = gathered.values(element.column_type())?;
+            let names = gathered.names()?;
+            let DataType::Struct(fields) = field.data_type() else { return Err(0) };
+            let entries = StructArray::try_new(fields.clone(), vec![names, values], None);
+            let Gathered { offsets, mut nulls, .. } = gathered;
+            let map = MapArray::try_new(
+                field,
+                offsets_of(offsets),
+                entries.map_err(|_| 0_usize)?,
+                nulls.finish(),
+                is_sorted,
+            );
+            Ok(Arc::new(map.map_err(|_| 0_usize)?))
+        }
+        (ColumnType::Record(fields), DataType::Struct(arrow_fields)) => {
+            let mut parts: Vec<Vec<Option<&[u8]>>> =
+                fields.fields().iter().map(|_| Vec::with_capacity(rows)).collect();
+            let mut nulls = NullBufferBuilder::new(rows);
+            for row in 0..rows {
+                let cell = cells.get(row).map_err(|Damaged| row)?;
+                nulls.append(cell.is_some());
+                let mut reader = cell.map(|rest| Reader { rest });
+                for (field, parts) in fields.fields().iter().zip(&mut parts) {
+                    parts.push(match &mut reader {
+                        Some(reader) => reader.part(field.column_type).ok_or(row)?,
+                        None => None,
+                    });
+                }
+                reader.map_or(Some(()), |reader| reader.end()).ok_or(row)?;
+            }
+            let arrays = fields.fields().iter().zip(parts);
+            let arrays = arrays
+                .map(|(field, parts)| value_array(rows, field.column_type, &Parts(parts)))
+                .collect::<std::result::Result<Vec<_>, _>>()?;
+            let array = StructArray::try_new(arrow_fields, arrays, nulls.finish());
+            Ok(Arc::new(array.map_err(|_| 0_usize)?))
+        }
+        _ => Err(0),
+    }
+}
+
+fn offsets_of(offsets: Vec<i32>) -> OffsetBuffer<i32> {
+    OffsetBuffer::new(ScalarBuffer::from(offsets))
+}
+
+/// The entries of the arrays or maps of many rows, end to end.
+struct Gathered<'a> {
+    names: Vec<Option<&'a [u8]>>,
+    parts: Parts<'a>,
+    /// Where the entries of each row begin and end.
+    offsets: Vec<i32>,
+    nulls: NullBufferBuilder,
+}
+
+impl<'a> Gathered<'a> {
+    fn entries(
+        rows: usize,
+        cells: &impl Cells<'a>,
+        element: ColumnType,
+        has_names: bool,
+    ) -> std::result::Result<Self, usize> {
+        let mut gathered = Gathered {
+            names: Vec::new(),
+            parts: Parts(Vec::new()),
+            offsets: vec![0],
+            nulls: NullBufferBuilder::new(rows),
+        };
+        for row in 0..rows {
+            let cell = cells.get(row).map_err(|Damaged| row)?;
+            gathered.nulls.append(cell.is_some());
+            if let Some(rest) = cell {
+                gathered.push(Reader { rest }, element, has_names).ok_or(row)?;
+            }
+            gathered.offsets.push(i32::try_from(gathered.parts.0.len()).map_err(|_| row)?);
+        }
+        Ok(gathered)
+    }
+
+    /// Adds the entries of one row.
+    fn push(&mut self, mut reader: Reader<'a>, element: ColumnType, has_names: bool) -> Option<()> {
+        for _ in 0..reader.len()? {
+            if has_names {
+                self.names.push(Some(reader.bytes()?));
+            }
+            self.parts.0.push(reader.part(element)?);
+        }
+        reader.end()
+    }
+
+    fn values(&self, element: ColumnType) -> std::result::Result<ArrayRef, usize> {
+        value_array(self.parts.0.len(), element, &self.parts).map_err(|entry| self.row_of(entry))
+    }
+
+    fn names(&self) -> std::result::Result<ArrayRef, usize> {
+        let names = Parts(self.names.clone());
+        value_array(self.names.len(), ColumnType::String, &names)
+            .map_err(|entry| self.row_of(entry))
+    }
+
+    /// The row that an entry is of.
+    fn row_of(&self, entry: usize) -> usize {
+        self.offsets.partition_point(|offset| *offset as usize <= entry).saturating_sub(1)
+    }
+}
+
+/// The cells of an array of nested values as bytes of values. The error is the row behind which
+/// they take more than an array can hold.
+pub(super) fn encoded(
+    array: &ArrayRef,
+    column_type: ColumnType,
+) -> std::result::Result<ArrayRef, usize> {
+    let (mut bytes, mut offsets) = (Vec::new(), Vec::with_capacity(array.len() + 1));
+    offsets.push(0);
+    for row in 0..array.len() {
+        if array.is_valid(row) {
+            push_cell(array.as_ref(), row, column_type, &mut bytes);
+        }
+        offsets.push(i32::try_from(bytes.len()).map_err(|_| row)?);
+    }
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Arc::new(BinaryArray::new(offsets, Buffer::from_vec(bytes), array.nulls().cloned())))
+}
+
+/// Appends the bytes of a nested cell that is not NULL.
+fn push_cell(array: &dyn Array, row: usize, column_type: ColumnType, out: &mut Vec<u8>) {
+    match column_type {
+        ColumnType::Array(element) => {
+            let list = array.as_list::<i32>();
+            let (values, offsets) = (list.values(), list.value_offsets());
+            let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+            push_len(end - start, out);
+            (start..end).for_each(|at| push_array_part(values, at, element.column_type(), out));
+        }
+        ColumnType::Map(element) => {
+            let map = array.as_map();
+            let (names, values, offsets) =
+                (map.keys().as_string::<i32>(), map.values(), map.value_offsets());
+            let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+            push_len(end - start, out);
+            for at in start..end {
+                push_bytes(names.value(at).as_bytes(), out);
+                push_array_part(values, at, element.column_type(), out);
+            }
+        }
+        ColumnType::Record(fields) => {
+            let record = array.as_struct();
+            for (field, column) in fields.fields().iter().zip(record.columns()) {
+                push_array_part(column, row, field.column_type, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Appends the presence and the cell of a part that lies in an array.
+fn push_array_part(array: &ArrayRef, row: usize, column_type: ColumnType, out: &mut Vec<u8>) {
+    if array.is_null(row) {
+        return out.push(NULL);
+    }
+    out.push(PRESENT);
+    match column_type {
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            let at = out.len();
+            push_len(0, out);
+            push_cell(array.as_ref(), row, column_type, out);
+            let len = (out.len() - at - LEN) as u32;
+            out[at..at + LEN].copy_from_slice(&len.to_le_bytes());
+        }
+        ColumnType::String | ColumnType::Json => {
+            push_bytes(array.as_string::<i32>().value(row).as_bytes(), out);
+        }
+        ColumnType::Binary => push_bytes(array.as_binary::<i32>().value(row), out),
+        fixed => {
+            let value = Value::of_cell(array.as_ref(), fixed, row);
+            let is_written = cell::with_value_bytes(ValueRef::from(&value), fixed, |bytes| {
+                out.extend_from_slice(bytes);
+            });
+            if !is_written {
+                // Not a value of an aligned batch: it is read back as damaged, not as another.
+                out.resize(out.len() + fixed.fixed_width().unwrap_or(0), 0xFF);
+            }
+        }
+    }
+}
+
+/// The fields of an Arrow struct, list or map, for each part of a type in order.
+pub(super) fn parts_of(
+    array: &ArrayRef,
+    column_type: ColumnType,
+) -> Vec<(ArrayRef, FieldRef, ColumnType)> {
+    match (column_type, array.data_type()) {
+        (ColumnType::Array(element), DataType::List(field)) => {
+            vec![(array.as_list::<i32>().values().clone(), field.clone(), element.column_type())]
+        }
+        (ColumnType::Map(element), DataType::Map(entries, _)) => match entries.data_type() {
+            DataType::Struct(fields) if fields.len() == 2 => {
+                let values = array.as_map().values().clone();
+                vec![(values, fields[1].clone(), element.column_type())]
+            }
+            _ => Vec::new(),
+        },
+        (ColumnType::Record(own), DataType::Struct(fields)) => {
+            let columns = array.as_struct().columns().iter().zip(fields).zip(own.fields());
+            columns
+                .map(|((column, field), own)| (column.clone(), field.clone(), own.column_type))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,196 @@
+//! Arrays, maps and records: out of JSON, into JSON, and made to fit a column.
+
+use std::fmt::{self, Write};
+
+use serde_json::Value as Json;
+
+use super::Value;
+use super::parse::Reason;
+use crate::{ColumnType, ElementType, RecordFields};
+
+type Read<T> = std::result::Result<T, Reason>;
+
+/// Reads the JSON text of an array, a map or a record.
+pub(super) fn parse(text: &str, column_type: ColumnType) -> Read<Value> {
+    let json = serde_json::from_str(text).map_err(|error| {
+        let shown: String = text.chars().take(60).collect();
+        format!("'{shown}' is no JSON, which a value of type {column_type} is written in: {error}")
+    })?;
+    of_json(json, column_type)
+}
+
+/// The value of a type that a JSON value stands for.
+fn of_json(json: Json, column_type: ColumnType) -> Read<Value> {
+    match (json, column_type) {
+        (json, ColumnType::Json) => Ok(Value::Json(json.to_string())),
+        (Json::Null, _) => Ok(Value::Null),
+        (Json::Array(items), ColumnType::Array(element)) => {
+            let items = items.into_iter().enumerate().map(|(place, item)| {
+                of_json(item, element.column_type()).map_err(|reason| at_element(place, &reason))
+            });
+            items.collect::<Read<_>>().map(Value::Array)
+        }
+        (Json::Object(members), ColumnType::Map(element)) => {
+            let members = members.into_iter().map(|(name, member)| {
+                let value = of_json(member, element.column_type());
+                value.map_err(|reason| at_field(&name, &reason)).map(|value| (name, value))
+            });
+            members.collect::<Read<_>>().map(Value::Map)
+        }
+        (Json::Object(members), ColumnType::Record(fields)) => {
+            record(members, fields, |member, column_type| of_json(member, column_type))
+        }
+        (Json::String(text), column_type) => Value::read(&text, column_type),
+        (Json::Bool(value), column_type) => Value::Boolean(value).convert(column_type),
+        (Json::Number(number), column_type) => match number.as_i64() {
+            Some(whole) => Value::Long(whole).convert(column_type),
+            None => Value::read(&exact_digits(&number, column_type)?, column_type),
+        },
+        (json, column_type) => Err(unfit(kind_of(&json), column_type)),
+    }
+}
+
+/// The digits that a double is sure to keep, and so a number that was read as one.
+const DIGITS_KEPT: usize = 15;
+
+/// The digits of a number of JSON, which was read as a double.
+fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> Read<String> {
+    let text = number.to_string();
+    let is_double = matches!(column_type, ColumnType::Float | ColumnType::Double);
+    match is_double || number.is_u64() || digits_in(&text) <= DIGITS_KEPT {
+        true => Ok(text),
+        false => Err(format!(
+            "about {text}: a number of more than {DIGITS_KEPT} digits in JSON must stand in quotes"
+        )),
+    }
+}
+
+/// How many digits there are from the first to the last that is no zero.
+fn digits_in(number: &str) -> usize {
+    let mantissa = number.split(['e', 'E']).next().unwrap_or(number);
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_start_matches('0').trim_end_matches('0').len()
+}
+
+fn kind_of(json: &Json) -> &'static str {
+    match json {
+        Json::Array(_) => "ARRAY",
+        _ => "MAP",
+    }
+}
+
+#[cold]
+fn unfit(kind: &str, column_type: ColumnType) -> Reason {
+    format!("a value of type {kind} does not fit a column of type {column_type}")
+}
+
+#[cold]
+fn at_element(place: usize, reason: &str) -> Reason {
+    format!("element {place}: {reason}")
+}
+
+#[cold]
+fn at_field(name: &str, reason: &str) -> Reason {
+    format!("'{}': {reason}", name.escape_debug())
+}
+
+/// A record out of members by name; fields without a member are NULL.
+fn record<T>(
+    members: impl IntoIterator<Item = (String, T)>,
+    fields: RecordFields,
+    read: impl Fn(T, ColumnType) -> Read<Value>,
+) -> Read<Value> {
+    let own = fields.fields();
+    let mut values: Vec<Option<Value>> = vec![None; own.len()];
+    for (name, member) in members {
+        let place = fields.place(&name).ok_or_else(|| {
+            let names: Vec<_> = own.iter().take(20).map(|field| field.name.as_str()).collect();
+            format!(
+                "the RECORD has no field '{}'; it has {}",
+                name.escape_debug(),
+                names.join(", ")
+            )
+        })?;
+        let value =
+            read(member, own[place].column_type).map_err(|reason| at_field(&name, &reason))?;
+        if values[place].replace(value).is_some() {
+            return Err(format!("the field '{}' is given twice", name.escape_debug()));
+        }
+    }
+    let named = own.iter().zip(values);
+    let named = named.map(|(field, value)| (field.name.clone(), value.unwrap_or(Value::Null)));
+    Ok(Value::Record(named.collect()))
+}
+
+/// A nested value as a column of a nested type holds it; nothing when it is none or the column's
+/// is another.
+pub(super) fn convert(value: &Value, column_type: ColumnType) -> Read<Option<Value>> {
+    let converted = match (value, column_type) {
+        (Value::Array(items), ColumnType::Array(element)) => array(items, element)?,
+        (Value::Map(members) | Value::Record(members), ColumnType::Map(element)) => {
+            let members = members.iter().map(|(name, member)| {
+                let value = member.convert(element.column_type());
+                value.map_err(|reason| at_field(name, &reason)).map(|value| (name.clone(), value))
+            });
+            Value::Map(members.collect::<Read<_>>()?)
+        }
+        (Value::Map(members) | Value::Record(members), ColumnType::Record(fields)) => {
+            let members = members.iter().map(|(name, member)| (name.clone(), member));
+            record(members, fields, |member: &Value, column_type| member.convert(column_type))?
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(converted))
+}
+
+fn array(items: &[Value], element: ElementType) -> Read<Value> {
+    let items = items.iter().enumerate().map(|(place, item)| {
+        item.convert(element.column_type()).map_err(|reason| at_element(place, &reason))
+    });
+    items.collect::<Read<_>>().map(Value::Array)
+}
+
+/// Writes a value as JSON. A number whose digits a reader of JSON might lose stands in quotes.
+pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value {
+        Value::Null => f.write_str("null"),
+        Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => write!(f, "{value}"),
+        Value::Number { .. } => {
+            let text = value.to_string();
+            let quote = if digits_in(&text) > DIGITS_KEPT { "\"" } else { "" };
+            write!(f, "{quote}{text}{quote}")
+        }
+        Value::Float(number) if number.is_finite() => write!(f, "{number:?}"),
+        Value::Double(number) if number.is_finite() => write!(f, "{number:?}"),
+        Value::Json(text) => f.write_str(text),
+        Value::Array(items) => {
+            f.write_char('[')?;
+            for (place, item) in items.iter().enumerate() {
+                f.write_str(if place > 0 { "," } else { "" })?;
+                write_json(item, f)?;
+            }
+            f.write_char(']')
+        }
+        Value::Map(members) | Value::Record(members) => {
+            f.write_char('{')?;
+            for (place, (name, member)) in members.iter().enumerate() {
+                let comma = if place > 0 { "," } else { "" };
+                write!(f, "{comma}{}:", Json::from(name.as_str()))?;
+                write_json(member, f)?;
+            }
+            f.write_char('}')
+        }
+        other => write!(f, "{}", Json::from(other.to_string())),
+    }
+}
+
+/// The value as a JSON value.
+pub(super) fn to_json(value: &Value) -> Json {
+    match value {
+        Value::Array(items) => items.iter().map(Value::to_json).collect(),
+        Value::Map(members) | Value::Record(members) => {
+            members.iter().map(|(name, member)| (name.clone(), member.to_json())).collect()
+        }
+        other => other.to_json(),
+    }
+}
