@@ -21,7 +21,7 @@ use super::cast::{cast_column, rounded_cells};
 use super::encode::{add_lens, bytes_and_offsets};
 use super::layout::{MARKER_LEN, Place};
 use super::single::rounded_in_key;
-use super::{TableCodec, cell, nested};
+use super::{TableCodec, cell, nested_array};
 use crate::{Column, Value};
 
 /// A batch in the table's own columns and types.
@@ -187,7 +187,7 @@ impl TableCodec {
             for (array, column_type) in value_columns() {
                 if !column_type.is_nested() {
                     add_lens(array, &mut lens);
-                } else if let Ok(encoded) = nested::encoded(array, column_type) {
+                } else if let Ok(encoded) = nested_array::encoded(array, column_type) {
                     add_lens(&encoded, &mut lens);
                 }
             }

@@ -17,7 +17,7 @@ use arrow::datatypes::{
 };
 use tonnage_engine::{Error, Result};
 
-use super::{cell, nested};
+use super::{cell, nested_array};
 use crate::schema::timestamp_unit;
 use crate::value::{self, Reason};
 use crate::{ColumnType, EnumSymbols, Value};
@@ -321,7 +321,7 @@ fn check_nested(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Res
     let is_own = |(part, field, part_type): (ArrayRef, FieldRef, ColumnType)| -> Result<bool> {
         Ok(cast_column(&part, &field, part_type)?.1.is_empty())
     };
-    let mut parts = nested::parts_of(array, column_type).into_iter();
+    let mut parts = nested_array::parts_of(array, column_type).into_iter();
     if parts.try_fold(true, |all, part| Ok::<_, Error>(all && is_own(part)?))? {
         return Ok((array.clone(), Vec::new()));
     }

@@ -14,7 +14,7 @@
 
 use tonnage_engine::KeyPart;
 
-use crate::value::{NANOSECONDS_PER_DAY, NestedRef};
+use crate::value::NANOSECONDS_PER_DAY;
 use crate::{ColumnType, Value, ValueRef};
 
 /// How a column delimits itself in a key.
@@ -223,9 +223,9 @@ pub(crate) fn read_boolean(byte: u8) -> Option<bool> {
 }
 
 /// Hands the bytes of a value outside the key to `write`. False, and `write` not called, when it is
-/// not of the column's type.
+/// not of the column's type, or of a nested one.
 #[inline]
-pub(crate) fn with_value_bytes(
+pub(super) fn with_plain_bytes(
     value: ValueRef<'_>,
     column_type: ColumnType,
     write: impl FnOnce(&[u8]),
@@ -250,16 +250,6 @@ pub(crate) fn with_value_bytes(
         (ValueRef::String(text), ColumnType::String) => write(text.as_bytes()),
         (ValueRef::Json(text), ColumnType::Json) => write(text.as_bytes()),
         (ValueRef::Binary(bytes), ColumnType::Binary) => write(bytes),
-        (ValueRef::Nested(nested), _) => {
-            let mut bytes = Vec::new();
-            let is_own = nested
-                .as_value()
-                .is_some_and(|value| super::nested::push_value(value, column_type, &mut bytes));
-            if !is_own {
-                return false;
-            }
-            write(&bytes);
-        }
         (ValueRef::Binary(bytes), ColumnType::FixedBinary(width))
             if bytes.len() == usize::from(width) =>
         {
@@ -278,8 +268,8 @@ pub(crate) fn with_value_bytes(
     true
 }
 
-/// Reads the bytes of a value outside the key.
-pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<ValueRef<'_>> {
+/// Reads the bytes of a value outside the key; nothing for nested ones.
+pub(super) fn read_plain(bytes: &[u8], column_type: ColumnType) -> Option<ValueRef<'_>> {
     Some(match column_type {
         ColumnType::Integer => ValueRef::Integer(i32::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Long => ValueRef::Long(i64::from_le_bytes(bytes.try_into().ok()?)),
@@ -296,9 +286,7 @@ pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::String => ValueRef::String(std::str::from_utf8(bytes).ok()?),
         ColumnType::Json => ValueRef::Json(std::str::from_utf8(bytes).ok()?),
         ColumnType::Binary => ValueRef::Binary(bytes),
-        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
-            ValueRef::Nested(NestedRef::of_stored(bytes, column_type)?)
-        }
+        ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => return None,
         ColumnType::FixedBinary(width) => {
             ValueRef::Binary(Some(bytes).filter(|bytes| bytes.len() == usize::from(width))?)
         }

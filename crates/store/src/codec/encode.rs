@@ -16,7 +16,7 @@ use arrow::datatypes::{
 use tonnage_engine::{Error, Result, Slices};
 
 use super::layout::{END_LEN, NUMBER_LEN, Place, Slot, ValueLayout};
-use super::{TableCodec, nested};
+use super::{TableCodec, nested_array};
 use crate::schema::timestamp_unit;
 use crate::{ColumnType, EnumSymbols};
 
@@ -95,7 +95,7 @@ impl TableCodec {
             if !column.column_type.is_nested() {
                 return Ok(Cow::Borrowed(array));
             }
-            nested::encoded(array, column.column_type).map(Cow::Owned).map_err(|row| {
+            nested_array::encoded(array, column.column_type).map(Cow::Owned).map_err(|row| {
                 Error::invalid(format!(
                     "table {}, column '{}': {row} rows take more than 2 GiB: give fewer rows at a time",
                     self.schema.path, column.name

@@ -17,17 +17,19 @@
 mod align;
 mod cast;
 mod cell;
+mod cell_array;
 mod classifier;
 mod decode;
 mod decode_keys;
 mod encode;
 mod encode_keys;
 mod layout;
-mod nested;
+mod nested_array;
 mod partial;
 mod range;
 mod single;
 mod size;
+mod value_cell;
 mod view;
 
 use std::collections::HashMap;
@@ -45,7 +47,6 @@ pub use view::RowView;
 pub(crate) use cell::{key_f64, key_part, push_escaped, push_key_value};
 pub(crate) use encode::running_sum;
 pub(crate) use encode_keys::{add_key_lens, write_cells, write_column};
-pub(crate) use nested::read_value as read_nested;
 pub(crate) use range::RangeEnds;
 
 use crate::TableSchema;
@@ -239,7 +240,7 @@ impl TableCodec {
 fn default_bytes(column: &crate::Column) -> Option<Vec<u8>> {
     let mut bytes = None;
     if let Some(default) = &column.default {
-        cell::with_value_bytes(default.into(), column.column_type, |written| {
+        value_cell::with_value_bytes(default.into(), column.column_type, |written| {
             bytes = Some(written.to_vec())
         });
     }

@@ -4,7 +4,7 @@ use tonnage_engine::{Error, Result};
 
 use super::decode_keys::key_error;
 use super::layout::{END_LEN, KeyStep, NUMBER_LEN, Place};
-use super::{TableCodec, ValueColumn, cell};
+use super::{TableCodec, ValueColumn, cell, value_cell};
 use crate::{ColumnType, Row, Value, ValueRef};
 
 /// Why a value is refused for a key column that would round it.
@@ -218,7 +218,7 @@ impl TableCodec {
             (Some(given), _) => {
                 // A JSON value may hold any text until someone has looked.
                 let checked = !matches!(given, ValueRef::Json(_))
-                    && cell::with_value_bytes(given, column.column_type, |bytes| {
+                    && value_cell::with_value_bytes(given, column.column_type, |bytes| {
                         self.place(value_column, bytes, value)
                     });
                 checked || {
@@ -226,7 +226,7 @@ impl TableCodec {
                         .to_value()
                         .convert(column.column_type)
                         .map_err(|reason| self.bad_cell(&column.name, &reason))?;
-                    cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
+                    value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
                         self.place(value_column, bytes, value)
                     })
                 }
@@ -328,7 +328,7 @@ impl TableCodec {
         };
         match bytes {
             Some(bytes) => {
-                let cell = cell::read_value(bytes, column.column_type)
+                let cell = value_cell::read_value(bytes, column.column_type)
                     .ok_or_else(|| self.value_error(key))?;
                 Ok(Some(cell.to_value()))
             }
@@ -364,7 +364,7 @@ impl TableCodec {
             };
             match bytes {
                 Some(bytes) => {
-                    let value = cell::read_value(bytes, column.column_type);
+                    let value = value_cell::read_value(bytes, column.column_type);
                     *row.value_mut(value_column.column) =
                         value.ok_or_else(|| self.value_error(key))?.to_value();
                 }

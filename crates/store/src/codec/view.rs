@@ -3,7 +3,7 @@
 
 use tonnage_engine::{Error, Result};
 
-use super::{TableCodec, cell};
+use super::{TableCodec, value_cell};
 use crate::{Row, ValueRef};
 
 impl TableCodec {
@@ -129,7 +129,7 @@ impl<'a> RowView<'a> {
             None => codec.absent_cell(self.key, column, self.layout)?,
         };
         match bytes {
-            Some(bytes) => cell::read_value(bytes, described.column_type)
+            Some(bytes) => value_cell::read_value(bytes, described.column_type)
                 .ok_or_else(|| codec.value_error(self.key)),
             None if described.nullable => Ok(ValueRef::Null),
             None => Err(codec.value_error(self.key)),

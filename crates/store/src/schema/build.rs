@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use tonnage_engine::{Error, Result};
 
-use super::{
-    Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, KEY_COLUMNS_MAX, NAME_BYTES_MAX, TableSchema,
-};
+use super::name::check_name;
+use super::{Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, KEY_COLUMNS_MAX, TableSchema};
 use crate::{ColumnType, Value};
 
 /// A table as someone asks for it.
@@ -280,24 +279,6 @@ impl TableSchema {
 
 fn invalid<T>(message: impl Into<String>) -> Result<T> {
     Err(Error::invalid(message))
-}
-
-pub(crate) fn check_name(name: &str, what: &str) -> Result<()> {
-    if name.is_empty() {
-        return invalid(format!("the name of a {what} is empty"));
-    }
-    if name.len() > NAME_BYTES_MAX {
-        return invalid(format!(
-            "the name of {what} '{name}' is longer than {NAME_BYTES_MAX} bytes"
-        ));
-    }
-    if name.contains('.') || name.chars().any(char::is_control) {
-        return invalid(format!(
-            "the name of {what} '{}' holds a point or a control character",
-            name.escape_debug()
-        ));
-    }
-    Ok(())
 }
 
 fn check_type(name: &str, column_type: ColumnType) -> Result<()> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use serde::{Deserialize, Serialize};
 
-use super::{ElementType, EnumSymbols, RecordField, RecordFields};
+use super::EnumSymbols;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,6 +54,23 @@ pub enum ColumnType {
     Map(ElementType),
     /// One value for each of some fields.
     Record(RecordFields),
+}
+
+/// The type of the elements of an ARRAY, or of the values of a MAP.
+#[derive(Clone, Copy)]
+pub struct ElementType(pub(super) &'static ColumnType);
+
+/// The fields of a RECORD in the order in which they were declared.
+#[derive(Clone, Copy)]
+pub struct RecordFields(pub(super) &'static Vec<RecordField>);
+
+/// One field of a RECORD. It may always be NULL.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RecordField {
+    /// Its name; matched without regard to ASCII case.
+    pub name: String,
+    /// What it holds.
+    pub column_type: ColumnType,
 }
 
 /// The unit in which a timestamp of this many digits behind the second is counted.

@@ -7,18 +7,19 @@ mod difference;
 mod enum_type;
 mod interned;
 mod layout;
+mod name;
 mod nested_type;
 mod show;
 mod table;
 
-pub(crate) use build::check_name;
 pub use build::{Change, ColumnDefinition, TableDefinition};
 pub use column::Column;
-pub use column_type::{ColumnType, is_json, timestamp_unit};
+pub use column_type::{
+    ColumnType, ElementType, RecordField, RecordFields, is_json, timestamp_unit,
+};
 pub use enum_type::EnumSymbols;
 pub use layout::{Layout, LayoutColumn};
-pub use nested_type::{ElementType, RecordField, RecordFields};
-pub(crate) use show::quoted_name;
+pub(crate) use name::{check_name, quoted_name};
 pub use table::{Ancestor, TableSchema};
 
 /// The most columns that one table can have, inherited key columns included.

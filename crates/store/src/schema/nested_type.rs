@@ -7,9 +7,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tonnage_engine::{Error, Result};
 
-use super::build::check_name;
 use super::interned::Interned;
-use super::{ColumnType, quoted_name};
+use super::name::{check_name, quoted_name};
+use super::{ColumnType, ElementType, RecordField, RecordFields};
 
 /// How deep types may lie in each other.
 const DEPTH_MAX: usize = 16;
@@ -20,23 +20,6 @@ const PARTS_MAX: usize = 4_096;
 
 static ELEMENTS: Interned<ColumnType> = Interned::new();
 static RECORDS: Interned<Vec<RecordField>> = Interned::new();
-
-/// The type of the elements of an ARRAY, or of the values of a MAP.
-#[derive(Clone, Copy)]
-pub struct ElementType(&'static ColumnType);
-
-/// The fields of a RECORD in the order in which they were declared.
-#[derive(Clone, Copy)]
-pub struct RecordFields(&'static Vec<RecordField>);
-
-/// One field of a RECORD. It may always be NULL.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct RecordField {
-    /// Its name; matched without regard to ASCII case.
-    pub name: String,
-    /// What it holds.
-    pub column_type: ColumnType,
-}
 
 impl ElementType {
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::name::quoted_name;
 use super::{Column, TableSchema};
 use crate::{ColumnType, Value};
 
@@ -57,21 +58,6 @@ impl TableSchema {
         }
     }
 }
-
-/// The name as DDL reads it back, in double quotes where it needs them.
-pub(crate) fn quoted_name(name: &str) -> String {
-    let mut chars = name.chars();
-    let plain = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && chars.all(|char| char.is_ascii_alphanumeric() || char == '_');
-    if plain && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name)) {
-        name.to_owned()
-    } else {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    }
-}
-
-/// Words that a list of columns or a list of changes would take for something else.
-const RESERVED: [&str; 6] = ["PRIMARY", "SHARD", "USING", "COLUMN", "IF", "TABLE"];
 
 fn literal(value: &Value, column_type: ColumnType) -> String {
     let bare = matches!(

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::Value;
 use crate::ColumnType;
-use crate::codec::read_nested;
 
 /// A [`Value`] that borrows its text or bytes: what single rows hold that go in and out without a
 /// copy of each cell.
@@ -60,15 +59,22 @@ pub struct NestedRef<'a>(Source<'a>);
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Value(&'a Value),
-    /// The bytes of a stored value, which were looked at before.
-    Stored(&'a [u8], ColumnType),
+    /// The bytes of a stored value, which were looked at before, and who reads them.
+    Stored(&'a [u8], ColumnType, ReadStored),
 }
+
+/// Reads the bytes of a stored value; nothing when they are none.
+pub(crate) type ReadStored = fn(&[u8], ColumnType) -> Option<Value>;
 
 impl<'a> NestedRef<'a> {
     /// The value that stored bytes are; nothing when they are none.
-    pub(crate) fn of_stored(bytes: &'a [u8], column_type: ColumnType) -> Option<Self> {
-        read_nested(bytes, column_type)?;
-        Some(Self(Source::Stored(bytes, column_type)))
+    pub(crate) fn of_stored(
+        bytes: &'a [u8],
+        column_type: ColumnType,
+        read: ReadStored,
+    ) -> Option<Self> {
+        read(bytes, column_type)?;
+        Some(Self(Source::Stored(bytes, column_type, read)))
     }
 
     /// The value itself, when it is not stored bytes.
@@ -80,8 +86,8 @@ impl<'a> NestedRef<'a> {
     pub fn to_value(self) -> Value {
         match self.0 {
             Source::Value(value) => value.clone(),
-            Source::Stored(bytes, column_type) => {
-                read_nested(bytes, column_type).unwrap_or(Value::Null)
+            Source::Stored(bytes, column_type, read) => {
+                read(bytes, column_type).unwrap_or(Value::Null)
             }
         }
     }

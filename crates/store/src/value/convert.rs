@@ -2,7 +2,8 @@
 
 use tonnage_engine::{Error, Result};
 
-use super::parse::{Reason, number_out_of_range, of_width, parse_number, rescale_number};
+use super::parse::{number_out_of_range, of_width, parse_number, rescale_number};
+use super::reason::Reason;
 use super::{Value, nested, time};
 use crate::ColumnType;
 

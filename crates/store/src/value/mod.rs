@@ -9,6 +9,7 @@ mod convert;
 mod exact;
 mod nested;
 mod parse;
+mod reason;
 mod show;
 mod time;
 
@@ -16,10 +17,10 @@ pub(crate) use array::{array_of, timestamps};
 pub use borrowed::{NestedRef, ValueRef};
 pub(crate) use exact::moment;
 pub(crate) use parse::{
-    Reason, check_json, of_width, parse_binary, parse_boolean, parse_date, parse_double,
-    parse_float, parse_integer, parse_long, parse_number, parse_symbol, parse_time,
-    parse_timestamp, parse_uuid,
+    check_json, of_width, parse_binary, parse_boolean, parse_date, parse_double, parse_float,
+    parse_integer, parse_long, parse_number, parse_symbol, parse_time, parse_timestamp, parse_uuid,
 };
+pub(crate) use reason::Reason;
 pub(crate) use time::{
     NANOSECONDS_PER_DAY, rescale as rescale_timestamp, units_per_second as timestamp_units,
 };

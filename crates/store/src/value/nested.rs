@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use serde_json::Value as Json;
 
 use super::Value;
-use super::parse::Reason;
+use super::reason::Reason;
 use crate::{ColumnType, ElementType, RecordFields};
 
 type Read<T> = std::result::Result<T, Reason>;

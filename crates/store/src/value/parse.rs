@@ -5,11 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use tonnage_engine::{Error, Result};
 
+use super::reason::Reason;
 use super::{Value, nested, time};
 use crate::{ColumnType, EnumSymbols};
-
-/// What a reader says of text that it cannot read.
-pub(crate) type Reason = String;
 
 impl Value {
     /// Reads the text of a value for a column of that type.

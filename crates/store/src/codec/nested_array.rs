@@ -1,161 +1,17 @@
-//! Arrays, maps and records as bytes of a value.
-//!
-//! ```text
-//! ARRAY   count (4)  for each element: presence (1)  cell
-//! MAP     count (4)  for each entry: length of its key (4)  key  presence (1)  cell
-//! RECORD  for each field: presence (1)  cell
-//! ```
-//!
-//! Presence is 00 for NULL, which has no cell, or 01. A cell of fixed width is as in a value;
-//! before every other one stands its length (4). Numbers are little-endian.
+//! Arrow lists, maps and structs out of the cells of values, and into them.
+
+use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, ListArray, MapArray, NullBufferBuilder, StructArray,
 };
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef};
-use std::sync::Arc;
 
 use super::cell;
-use super::decode::{Cells, Damaged, value_array};
+use super::cell_array::{Cells, Damaged, plain_array};
+use super::value_cell::{LEN, NULL, PRESENT, Reader, push_bytes, push_len};
 use crate::{ColumnType, Value, ValueRef};
-
-const NULL: u8 = 0;
-const PRESENT: u8 = 1;
-const LEN: usize = 4;
-
-/// Appends the bytes of a nested value. False when it is not of the type.
-pub(super) fn push_value(value: &Value, column_type: ColumnType, out: &mut Vec<u8>) -> bool {
-    match (value, column_type) {
-        (Value::Array(items), ColumnType::Array(element)) => {
-            push_len(items.len(), out);
-            items.iter().all(|item| push_part(item, element.column_type(), out))
-        }
-        (Value::Map(members), ColumnType::Map(element)) => {
-            push_len(members.len(), out);
-            members.iter().all(|(name, member)| {
-                push_bytes(name.as_bytes(), out);
-                push_part(member, element.column_type(), out)
-            })
-        }
-        (Value::Record(members), ColumnType::Record(fields)) => {
-            let fields = fields.fields();
-            members.len() == fields.len()
-                && members.iter().zip(fields).all(|((name, member), field)| {
-                    *name == field.name && push_part(member, field.column_type, out)
-                })
-        }
-        _ => false,
-    }
-}
-
-fn push_len(len: usize, out: &mut Vec<u8>) {
-    // Longer values than the limit of a value are refused before they get here.
-    out.extend_from_slice(&(len as u32).to_le_bytes());
-}
-
-fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    push_len(bytes.len(), out);
-    out.extend_from_slice(bytes);
-}
-
-/// Appends the presence and the cell of a part.
-fn push_part(value: &Value, column_type: ColumnType, out: &mut Vec<u8>) -> bool {
-    if value.is_null() {
-        out.push(NULL);
-        return true;
-    }
-    // A JSON value may hold any text until someone has looked.
-    if matches!(value, Value::Json(text) if crate::value::check_json(text).is_err()) {
-        return false;
-    }
-    out.push(PRESENT);
-    let is_fixed = column_type.fixed_width().is_some();
-    cell::with_value_bytes(ValueRef::from(value), column_type, |bytes| match is_fixed {
-        true => out.extend_from_slice(bytes),
-        false => push_bytes(bytes, out),
-    })
-}
-
-/// What is left to read.
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(len)?;
-        self.rest = rest;
-        Some(taken)
-    }
-
-    fn len(&mut self) -> Option<usize> {
-        let bytes = self.take(LEN)?;
-        Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
-    }
-
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let len = self.len()?;
-        self.take(len)
-    }
-
-    /// The cell of a part; `Some(None)` for NULL.
-    fn part(&mut self, column_type: ColumnType) -> Option<Option<&'a [u8]>> {
-        match *self.take(1)?.first()? {
-            NULL => Some(None),
-            PRESENT => match column_type.fixed_width() {
-                Some(width) => self.take(width).map(Some),
-                None => self.bytes().map(Some),
-            },
-            _ => None,
-        }
-    }
-
-    fn end(&self) -> Option<()> {
-        self.rest.is_empty().then_some(())
-    }
-}
-
-/// Reads the bytes of a nested value.
-pub(crate) fn read_value(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
-    let mut reader = Reader { rest: bytes };
-    let value = match column_type {
-        ColumnType::Array(element) => {
-            let count = reader.len()?;
-            let mut items = Vec::with_capacity(count.min(bytes.len()));
-            for _ in 0..count {
-                items.push(read_part(&mut reader, element.column_type())?);
-            }
-            Value::Array(items)
-        }
-        ColumnType::Map(element) => {
-            let count = reader.len()?;
-            let mut members = Vec::with_capacity(count.min(bytes.len() / LEN));
-            for _ in 0..count {
-                let name = std::str::from_utf8(reader.bytes()?).ok()?.to_owned();
-                members.push((name, read_part(&mut reader, element.column_type())?));
-            }
-            Value::Map(members)
-        }
-        ColumnType::Record(fields) => {
-            let fields = fields.fields();
-            let mut members = Vec::with_capacity(fields.len());
-            for field in fields {
-                members.push((field.name.clone(), read_part(&mut reader, field.column_type)?));
-            }
-            Value::Record(members)
-        }
-        _ => return None,
-    };
-    reader.end().map(|()| value)
-}
-
-fn read_part(reader: &mut Reader<'_>, column_type: ColumnType) -> Option<Value> {
-    match reader.part(column_type)? {
-        None => Some(Value::Null),
-        Some(bytes) => cell::read_value(bytes, column_type).map(ValueRef::to_value),
-    }
-}
 
 /// The cells of parts, found before.
 struct Parts<'a>(Vec<Option<&'a [u8]>>);
@@ -166,8 +22,20 @@ impl<'a> Cells<'a> for Parts<'a> {
     }
 }
 
+/// An array of cells that lie in values. The error is the row that cannot be read.
+pub(super) fn value_array<'a>(
+    rows: usize,
+    column_type: ColumnType,
+    cells: &impl Cells<'a>,
+) -> std::result::Result<ArrayRef, usize> {
+    match column_type.is_nested() {
+        true => nested_array(rows, column_type, cells),
+        false => plain_array(rows, column_type, cells),
+    }
+}
+
 /// An array of nested cells that lie in values. The error is the row that cannot be read.
-pub(super) fn nested_array<'a>(
+fn nested_array<'a>(
     rows: usize,
     column_type: ColumnType,
     cells: &impl Cells<'a>,
@@ -356,7 +224,7 @@ fn push_array_part(array: &ArrayRef, row: usize, column_type: ColumnType, out: &
         ColumnType::Binary => push_bytes(array.as_binary::<i32>().value(row), out),
         fixed => {
             let value = Value::of_cell(array.as_ref(), fixed, row);
-            let is_written = cell::with_value_bytes(ValueRef::from(&value), fixed, |bytes| {
+            let is_written = cell::with_plain_bytes(ValueRef::from(&value), fixed, |bytes| {
                 out.extend_from_slice(bytes);
             });
             if !is_written {
