@@ -8,6 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What the caller can do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The request is wrong: mend it, then ask again.
     Invalid,
@@ -48,19 +49,57 @@ impl ErrorKind {
             ErrorKind::Internal => "internal error",
         }
     }
+
+    /// The kind as a code for programs in any language. It never changes.
+    pub fn code(self) -> &'static str {
+        match self {
+            ErrorKind::Invalid => "INVALID",
+            ErrorKind::NotFound => "NOT_FOUND",
+            ErrorKind::Conflict => "CONFLICT",
+            ErrorKind::Unavailable => "UNAVAILABLE",
+            ErrorKind::Cancelled => "CANCELLED",
+            ErrorKind::TimedOut => "TIMED_OUT",
+            ErrorKind::Exhausted => "EXHAUSTED",
+            ErrorKind::Corruption => "CORRUPTION",
+            ErrorKind::Unsupported => "UNSUPPORTED",
+            ErrorKind::Internal => "INTERNAL",
+        }
+    }
 }
+
+/// Where an error happened, as far as that is known: for programs, which then need not read the
+/// message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorPlace {
+    /// The full name of the table.
+    pub table: Option<String>,
+    /// The name of the column.
+    pub column: Option<String>,
+    /// The key, as the message shows it.
+    pub key: Option<String>,
+    /// The number of the stream of a bulk put, from 0.
+    pub stream: Option<u64>,
+    /// The place among the entries of a stream, the operations of a group or the keys of a read,
+    /// from 0.
+    pub position: Option<u64>,
+}
+
+static NOWHERE: ErrorPlace =
+    ErrorPlace { table: None, column: None, key: None, stream: None, position: None };
 
 /// An error with its kind, a message that names the place and the remedy, and what caused it.
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    place: Option<Box<ErrorPlace>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), place: None, source: None }
     }
 
     /// Shorthand for [`ErrorKind::Invalid`].
@@ -128,6 +167,61 @@ impl Error {
         self
     }
 
+    /// Notes the table. Of what is noted twice the first counts, which was noted closer by.
+    pub fn in_table(self, table: &str) -> Self {
+        self.noted(|place| &mut place.table, || table.to_owned())
+    }
+
+    /// Notes the column, likewise.
+    pub fn in_column(self, column: &str) -> Self {
+        self.noted(|place| &mut place.column, || column.to_owned())
+    }
+
+    /// Notes the key as the message shows it, likewise.
+    pub fn of_key(self, key: &str) -> Self {
+        self.noted(|place| &mut place.key, || key.to_owned())
+    }
+
+    /// Notes the stream, likewise.
+    pub fn of_stream(self, stream: u64) -> Self {
+        self.noted(|place| &mut place.stream, || stream)
+    }
+
+    /// Notes the place among entries, operations or keys, likewise.
+    pub fn at_position(self, position: u64) -> Self {
+        self.noted(|place| &mut place.position, || position)
+    }
+
+    fn noted<T>(
+        mut self,
+        field: impl FnOnce(&mut ErrorPlace) -> &mut Option<T>,
+        value: impl FnOnce() -> T,
+    ) -> Self {
+        field(self.place.get_or_insert_default()).get_or_insert_with(value);
+        self
+    }
+
+    /// The same error once more, for somebody else who has to be told; without its source.
+    pub fn restated(&self) -> Self {
+        Self {
+            kind: self.kind,
+            message: self.message.clone(),
+            place: self.place.clone(),
+            source: None,
+        }
+    }
+
+    /// The same error with another message.
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Where it happened, as far as that is known.
+    pub fn place(&self) -> &ErrorPlace {
+        self.place.as_deref().unwrap_or(&NOWHERE)
+    }
+
     /// What the caller can do.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -170,6 +264,16 @@ impl std::error::Error for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_place_is_what_was_noted_first() {
+        let error = Error::invalid("no").in_column("a").at_position(3).in_column("b").at("there");
+        let place = error.restated().place().clone();
+        let expected =
+            ErrorPlace { column: Some("a".into()), position: Some(3), ..Default::default() };
+        assert_eq!((error.message(), place), ("there: no", expected));
+        assert_eq!(*Error::invalid("no").place(), ErrorPlace::default());
+    }
 
     /// They were all `Unavailable`: who tries again what can be tried again started a cancelled
     /// load anew.

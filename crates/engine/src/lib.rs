@@ -18,6 +18,8 @@
 //! The [`memory`] engine is the strict model that all others are compared with. The behaviour suite
 //! (`conformance`, behind the feature of that name) runs against every engine.
 
+#![warn(missing_debug_implementations)]
+
 pub mod capability;
 pub mod checkpoint;
 mod clock;
@@ -50,7 +52,7 @@ pub use cores::cores;
 pub use deadline::Deadline;
 pub use engine::{Engine, ShardId};
 pub use entries::Entries;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, ErrorPlace, Result};
 pub use load::{LoadObserver, LoadOptions, LoadSession, OnExisting, StoredRun};
 pub use memory::MemoryEngine;
 pub use part::{Cuts, Part};

@@ -96,6 +96,19 @@ pub trait LoadObserver: Send + Sync {
     ///
     /// Calls for entries of one stream with one key come in the order of the stream.
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()>;
+
+    /// The same with the value of the entry, as it was pushed: what engines call.
+    fn existed_entry(
+        &self,
+        stream: u32,
+        position: u64,
+        space: SpaceId,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<()> {
+        let _ = value;
+        self.existed(stream, position, space, key)
+    }
 }
 
 /// An observer that looks away.
@@ -213,4 +226,16 @@ pub trait LoadSession: Send + Sync {
     /// # Errors
     /// As [`LoadSession::flush_by`]; the load is ended in any case.
     fn finish_by(self: Box<Self>, deadline: Deadline) -> Result<()>;
+}
+
+impl std::fmt::Debug for LoadOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadOptions")
+            .field("on_existing", &self.on_existing)
+            .field("durability", &self.durability)
+            .field("memory_bytes_max", &self.memory_bytes_max)
+            .field("parallelism", &self.parallelism)
+            .field("spill_directory", &self.spill_directory)
+            .finish_non_exhaustive()
+    }
 }

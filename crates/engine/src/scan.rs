@@ -117,3 +117,17 @@ pub trait Scanner: Send {
     /// By when the batches from now on must be there.
     fn set_deadline(&mut self, deadline: Deadline);
 }
+
+impl std::fmt::Debug for ScanOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScanOptions")
+            .field("direction", &self.direction)
+            .field("projection", &self.projection)
+            .field("limit_per_range", &self.limit_per_range)
+            .field("limit_per_shard_key", &self.limit_per_shard_key)
+            .field("batch_rows_max", &self.batch_rows_max)
+            .field("batch_bytes_max", &self.batch_bytes_max)
+            .field("fill_cache", &self.fill_cache)
+            .finish_non_exhaustive()
+    }
+}

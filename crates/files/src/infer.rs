@@ -4,7 +4,7 @@
 //! decides. The table at the top of `guess` says how. Parquet and Arrow files say what they hold;
 //! structs, lists and maps in them become JSON.
 
-use arrow::datatypes::{Field, FieldRef, Schema};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use tonnage_engine::{Error, Result};
 
 use crate::Format;

@@ -182,3 +182,9 @@ impl Engine for RocksEngine {
         self.store.read_statistics()
     }
 }
+
+impl std::fmt::Debug for RocksEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RocksEngine").finish_non_exhaustive()
+    }
+}

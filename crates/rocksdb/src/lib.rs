@@ -12,6 +12,8 @@
 //!   from overwriting each other.
 //! - Nothing damaged is ever returned as data: blocks are verified when read, and the write-ahead
 //!   log is audited before RocksDB recovers from it (`wal`).
+
+#![warn(missing_debug_implementations)]
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod compaction;

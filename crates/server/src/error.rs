@@ -43,6 +43,7 @@ fn code(kind: ErrorKind) -> Code {
         ErrorKind::Corruption => Code::DataLoss,
         ErrorKind::Unsupported => Code::Unimplemented,
         ErrorKind::Internal => Code::Internal,
+        _ => Code::Unknown,
     }
 }
 
@@ -87,6 +88,7 @@ impl From<Error> for Problem {
             ErrorKind::Exhausted => StatusCode::TOO_MANY_REQUESTS,
             ErrorKind::Corruption | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             ErrorKind::Unsupported => StatusCode::NOT_IMPLEMENTED,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, error }
     }

@@ -239,7 +239,7 @@ impl Shared {
             }
             Err(error) => {
                 for index in indices {
-                    results.put(index, Err(Error::new(error.kind(), error.message())));
+                    results.put(index, Err(error.restated()));
                 }
             }
         }

@@ -8,7 +8,7 @@ use tonnage_engine::{Clock, Engine, Error, Result, SpaceId};
 
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
-use crate::index::WriteGate;
+use crate::index::{Janitor, WriteGate};
 use crate::kv::Key;
 use crate::row::Row;
 use crate::table::WriteOptions;
@@ -22,6 +22,8 @@ pub(crate) struct Inner {
     /// The space of large objects, once it is known.
     pub(crate) lobs: OnceLock<SpaceId>,
     pub(crate) gate: Arc<WriteGate>,
+    /// Cleans indexes in the background.
+    pub(crate) janitor: Janitor,
 }
 
 impl Inner {
@@ -50,20 +52,35 @@ impl Inner {
         options.expires_at_ms.unwrap_or_else(|| self.table_expiry_ms(entry, options.ttl))
     }
 
+    /// The row of a key and a value; nothing for a key/value pair.
+    pub(crate) fn decode_entry(
+        &self,
+        space: SpaceId,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<Row>> {
+        if space == self.pairs {
+            return Ok(None);
+        }
+        self.owner_of(space, key)?.codec.decode_row(key, value).map(Some)
+    }
+
+    /// The table that a key belongs to.
+    fn owner_of(&self, space: SpaceId, key: &[u8]) -> Result<Arc<TableEntry>> {
+        let dropped = || Error::not_found("the table of this key was dropped meanwhile");
+        let family = self.catalog.family(space);
+        let owner = family.first().ok_or_else(dropped)?.classifier.classify(key)?;
+        let is_owner = |entry: &Arc<TableEntry>| owner == KeyOwner::Table(entry.schema.table_id);
+        family.into_iter().find(is_owner).ok_or_else(dropped)
+    }
+
     /// The path of the table that a key belongs to and its key columns; the pair's key for a
     /// key/value pair.
     pub(crate) fn describe_key(&self, space: SpaceId, key: &[u8]) -> Result<(String, Row)> {
         if space == self.pairs {
             return Ok((String::new(), Row::new().with("key", Key::decode(key)?.to_string())));
         }
-        let family = self.catalog.family(space);
-        let root = family
-            .first()
-            .ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
-        let owner = root.classifier.classify(key)?;
-        let entry = family.iter().find(|entry| owner == KeyOwner::Table(entry.schema.table_id));
-        let entry =
-            entry.ok_or_else(|| Error::not_found("the table of this key was dropped meanwhile"))?;
+        let entry = self.owner_of(space, key)?;
         let mut rows = tonnage_engine::Rows::new();
         rows.push(key, &[], 0, NEVER_MS, 0);
         let batch = entry.codec.decode(&rows, None, Some(&entry.schema.key))?;

@@ -28,6 +28,8 @@
 //! # }
 //! ```
 
+#![warn(missing_debug_implementations)]
+
 mod acks;
 pub mod backup;
 pub mod bulk;
@@ -36,6 +38,7 @@ pub mod catalog;
 mod check;
 pub mod codec;
 pub mod ddl;
+mod identity;
 pub mod index;
 mod inner;
 pub mod kv;
@@ -77,21 +80,21 @@ pub use kv::{
     BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
     PairOperation, Pairs,
 };
-pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobWriter};
+pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobSource, LobWriter, LobsReport};
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{
-    Column, ColumnDefinition, ColumnType, ElementType, EnumSymbols, RecordField, RecordFields,
-    TableDefinition, TableSchema,
+    Column, ColumnDefinition, ColumnType, ElementType, EnumSymbols, Generated, Identity,
+    RecordField, RecordFields, TableDefinition, TableSchema,
 };
 pub use store::{OpenCluster, Store, StoreBuilder};
 pub use table::{
-    DeleteOptions, Exchanged, RowOperation, RowScan, RowSession, StoredRow, Table,
-    TableScanOptions, WriteOptions, WriteResult,
+    DeleteOptions, Deleted, Exchanged, GetOptions, RowOperation, RowScan, RowSession, StoredRow,
+    Table, TableScanOptions, WriteOptions, WriteResult,
 };
 pub use tonnage_engine::{
-    Clock, Condition, Damage, Deadline, Direction, Durability, Error, ErrorKind, ManualClock,
-    OnExisting, Result, Statistics, SystemClock, cores,
+    Clock, Condition, Damage, Deadline, Direction, Durability, Error, ErrorKind, ErrorPlace,
+    ManualClock, OnExisting, Result, Statistics, SystemClock, cores,
 };
 pub use tonnage_rocksdb::Settings as RocksDbSettings;
 pub use value::{NestedRef, Value, ValueRef};

@@ -22,6 +22,10 @@ pub(crate) struct CheckArgs {
     /// damage; what lies behind is lost for good
     #[arg(long)]
     cut_log: bool,
+    /// Then mend what can be mended: make unfinished indexes, take stale entries out of the others,
+    /// delete chunks of large objects that nobody needs. Damage needs a backup
+    #[arg(long)]
+    repair: bool,
 }
 
 impl CheckArgs {
@@ -56,6 +60,9 @@ impl CheckArgs {
                 count => format!("{} damaged places: restore from a copy", grouped(count)),
             }
         ));
+        if self.repair {
+            repair(globals, &store, &report)?;
+        }
         Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
     }
 
@@ -75,6 +82,29 @@ impl CheckArgs {
         output.finish()?;
         Ok(())
     }
+}
+
+/// Mends what a check has found.
+fn repair(globals: &Globals, store: &Store, report: &CheckReport) -> CliResult<()> {
+    for statement in &report.unfinished_indexes {
+        store.execute(statement)?;
+        globals.info(format_args!("made: {statement}"));
+    }
+    let mut entries = 0;
+    if report.stale_index_entries > 0 {
+        for table in store.tables() {
+            for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
+                entries += index.clean()?;
+            }
+        }
+    }
+    let chunks = store.kv().clean_lobs()?.chunks;
+    globals.info(format_args!(
+        "took {} stale entries out of indexes, deleted {} chunks of large objects",
+        grouped(entries),
+        grouped(chunks)
+    ));
+    Ok(())
 }
 
 /// What was given up of logs and MANIFESTs when the store was opened: what a crash had torn, or what lay behind

@@ -103,3 +103,44 @@ fn bytes_that_are_no_text_go_as_base64() {
     place.run(&["kv", "scan"]).ends(3).says(&["the value of /a is no text", "--values base64"]);
     assert!(place.run(&["kv", "scan", "--values", "base64"]).ends(0).out.contains("/wA="));
 }
+
+#[test]
+fn a_large_object_comes_back_byte_for_byte() {
+    let place = Place::new();
+    let bytes: Vec<u8> = (0..300_000_u32).map(|n| (n % 251) as u8).collect();
+    place.write("film.bin", &bytes);
+    let put = ["kv", "put-lob", "/films/-/faust", "--file", "film.bin", "--chunk-bytes", "4096"];
+    place.run(&put).ends(0).says(&["stored 300,000 bytes"]);
+    assert_eq!(place.run(&["kv", "get-lob", "/films/-/faust"]).ends(0).bytes, bytes);
+    place.run(&["kv", "get-lob", "/films/-/faust", "--output", "copy.bin"]).ends(0);
+    assert_eq!(std::fs::read(place.path("copy.bin")).unwrap(), bytes);
+    place.run_with_input(&["kv", "put-lob", "/films/-/faust", "--append"], b"the end").ends(0);
+    let longer = place.run(&["kv", "get-lob", "/films/-/faust"]).ends(0).bytes;
+    assert_eq!(longer, [&bytes[..], b"the end"].concat());
+    place.run(&["kv", "put-lob", "/films/-/faust", "--if-absent", "--file", "film.bin"]).ends(1);
+    place.run(&["kv", "delete-lob", "/films/-/faust"]).ends(0);
+    place.run(&["kv", "delete-lob", "/films/-/faust"]).ends(1).says(&["no such large object"]);
+    place.run(&["kv", "get-lob", "/films/-/faust"]).ends(1).says(&["no such large object"]);
+}
+
+#[test]
+fn the_files_of_a_directory_become_large_objects() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("films/silent")).unwrap();
+    place.write("films/faust", b"a film");
+    place.write("films/silent/nosferatu", b"another film");
+    let load = ["kv", "load-lobs", "films", "--under", "/archive/-/de"];
+    place.run(&load).ends(0).says(&["stored 2 large objects, 18 bytes; 0 could not be stored"]);
+    let get = |key: &str| place.run(&["kv", "get-lob", key]).ends(0).bytes;
+    assert_eq!(get("/archive/-/de/faust"), b"a film");
+    assert_eq!(get("/archive/-/de/silent/nosferatu"), b"another film");
+    let again = [&load[..], &["--if-absent"]].concat();
+    place.run(&again).ends(1).says(&["2 could not be stored"]);
+    place.run(&["kv", "load-lobs", "nowhere", "--under", "/a"]).ends(3).says(&["nowhere"]);
+}
+
+#[test]
+fn a_check_repairs_what_it_can() {
+    let place = mail();
+    place.run(&["check", "--repair"]).ends(0).says(&["deleted 0 chunks of large objects"]);
+}

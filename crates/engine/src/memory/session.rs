@@ -216,7 +216,8 @@ impl MemoryLoad {
         for (index, _) in (start..).zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
             let (key, Origin { space, stream, .. }) =
                 (buffer.entries.key(index), buffer.origins[index]);
-            observer.existed(stream, buffer.entries.position(index), space, key)?;
+            let (position, value) = (buffer.entries.position(index), buffer.entries.value(index));
+            observer.existed_entry(stream, position, space, key, value)?;
             if self.options.on_existing == OnExisting::Fail {
                 return Err(exists(stream, buffer.entries.position(index)));
             }

@@ -153,6 +153,12 @@ fn empty(directory: &Path) -> Result<()> {
     Ok(())
 }
 
+impl std::fmt::Debug for RestoreTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RestoreTarget").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

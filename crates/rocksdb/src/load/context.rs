@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tonnage_engine::header::Header;
 use tonnage_engine::{Deadline, Error, ErrorKind, LoadOptions, OnExisting, Result, SpaceId};
 
 use super::concurrent_writes::ConcurrentWrites;
 use super::conflict::{ConflictResolver, Rules};
-use super::record::{Precedence, Record};
+use super::record::{Precedence, Record, space_of};
 use super::tally::Tally;
 use super::zone::Zone;
 use crate::open_store::OpenStore;
@@ -98,23 +99,21 @@ impl Context<'_> {
 
     /// Tells the observer of an entry that was not stored.
     pub(super) fn report_existed(&self, record: &Record<'_>) -> Result<()> {
-        self.report_existed_key(
-            record.stream,
-            record.position,
-            record.space(),
-            record.logical_key(),
-        )
+        self.report_existed_entry(record.stream, record.position, record.key, record.value)
     }
 
-    /// The same for an entry in parts. Where nothing may exist, the load stops.
-    pub(super) fn report_existed_key(
+    /// The same for an entry in parts, as RocksDB would keep them. Where nothing may exist, the
+    /// load stops.
+    pub(super) fn report_existed_entry(
         &self,
         stream: u32,
         position: u64,
-        space: SpaceId,
         key: &[u8],
+        value: &[u8],
     ) -> Result<()> {
-        self.options.observer.existed(stream, position, space, key)?;
+        let (space, key) = (space_of(key), &key[4..]);
+        let (_, value) = Header::split(value)?;
+        self.options.observer.existed_entry(stream, position, space, key, value)?;
         match self.options.on_existing {
             OnExisting::Fail => Err(exists(stream, position, space, key)),
             OnExisting::Keep | OnExisting::Replace | OnExisting::BlindReplace => Ok(()),

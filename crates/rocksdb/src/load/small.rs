@@ -15,13 +15,13 @@
 use std::sync::Arc;
 
 use rocksdb::WriteBatch;
-use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceId, SpaceInfo};
+use tonnage_engine::{Durability, OnExisting, Result, Slices, SpaceInfo};
 
 use super::conflict::{ConflictResolver, EntryOutcome};
 use super::context::Context;
 use super::merge::Merge;
 use super::range::KeyRange;
-use super::record::{Record, RecordSpan, space_of};
+use super::record::{Record, RecordSpan};
 use super::sources::Sources;
 use super::tally::Tally;
 use super::zone::Zone;
@@ -227,12 +227,14 @@ impl Chunk {
 #[derive(Default)]
 struct Existing {
     keys: Slices,
+    values: Slices,
     origins: Vec<(u32, u64)>,
 }
 
 impl Existing {
     fn push(&mut self, record: &Record<'_>) {
         self.keys.push(record.key);
+        self.values.push(record.value);
         self.origins.push((record.stream, record.position));
     }
 
@@ -241,9 +243,9 @@ impl Existing {
     }
 
     fn report(&self, context: &Context<'_>) -> Result<()> {
-        for (key, (stream, position)) in self.keys.iter().zip(&self.origins) {
-            let space: SpaceId = space_of(key);
-            context.report_existed_key(*stream, *position, space, &key[4..])?;
+        let entries = self.keys.iter().zip(self.values.iter());
+        for ((key, value), (stream, position)) in entries.zip(&self.origins) {
+            context.report_existed_entry(*stream, *position, key, value)?;
         }
         Ok(())
     }

@@ -275,7 +275,7 @@ impl BulkPut {
                 Ok(report) => self.outbox.last(Message::Report(ended.job.report_json(report))),
                 Err(stopped) => {
                     let error = &stopped.error;
-                    failure.get_or_insert_with(|| Error::new(error.kind(), error.message()));
+                    failure.get_or_insert_with(|| error.restated());
                     let report = ended.job.report_json(&stopped.report);
                     self.outbox.last(Message::Report(report));
                 }

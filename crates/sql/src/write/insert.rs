@@ -4,7 +4,7 @@
 //! 2. As long as the rows fit into memory they are gathered and checked: values that do not fit,
 //!    keys given twice and keys that exist are told of before anything is written.
 //! 3. More rows than that are streamed into the store; then a key that exists stops the statement
-//!    midway.
+//!    midway. So do keys that exist where the store numbers the rows.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -244,7 +244,8 @@ fn write(
     if rows == 0 {
         return Ok(Changes::default());
     }
-    if is_all && on_existing == OnExisting::Fail {
+    let is_numbered = table.schema().identity_column().is_some();
+    if is_all && on_existing == OnExisting::Fail && !is_numbered {
         refuse_existing(table, &gathered)?;
     }
     let batches = gathered.into_iter().map(Ok).chain(source);
@@ -286,10 +287,13 @@ fn write(
     }
 }
 
-/// The batch in the table's own columns and types; the first row that does not fit is an error.
+/// The batch in the table's own columns and types; the first row that does not fit is an error. Rows
+/// that the store numbers stay as they are: they have no number yet.
 fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<RecordBatch> {
-    let aligned = table.entry().codec.align(batch)?;
+    let is_numbered = table.schema().identity_column().is_some();
+    let aligned = table.entry().codec.align_unnumbered(batch)?;
     match aligned.rejected.first() {
+        None if is_numbered => Ok(batch.clone()),
         None => Ok(aligned.batch),
         Some(rejected) => Err(Error::invalid(format!(
             "row {}: column '{}': {}",

@@ -20,5 +20,5 @@ pub(super) fn stopped(error: Error, changes: Changes) -> Error {
         return error;
     }
     let message = format!("{}; rows changed before that: {}", error.message(), told.join(", "));
-    Error::new(error.kind(), message).with_source(error)
+    error.restated().with_message(message).with_source(error)
 }

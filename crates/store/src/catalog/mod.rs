@@ -21,6 +21,7 @@
 //! and go away with their parent rows or their space.
 
 mod drops;
+mod identities;
 mod indexes;
 mod relatives;
 mod rows;
@@ -37,8 +38,10 @@ use tonnage_engine::{
 
 use crate::codec::Limits;
 use crate::index::{IndexList, WriteGate};
-use crate::schema::Change;
+use crate::schema::{Change, Identity};
 use crate::{KeyClassifier, TableCodec, TableDefinition, TableSchema};
+use identities::Identities;
+pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
@@ -84,6 +87,8 @@ pub struct Catalog {
     building: Mutex<BTreeSet<SpaceId>>,
     /// The spaces of dropped tables and indexes that someone may still write to.
     leaving: Mutex<BTreeSet<SpaceId>>,
+    /// The numbers that rows are given.
+    identities: Identities,
 }
 
 impl Catalog {
@@ -115,6 +120,7 @@ impl Catalog {
             ddl: parking_lot::Mutex::new(()),
             building: Mutex::default(),
             leaving: Mutex::default(),
+            identities: Identities::default(),
         })
     }
 
@@ -128,6 +134,16 @@ impl Catalog {
     #[inline]
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::SeqCst)
+    }
+
+    /// So many numbers of an identity column that nobody has been given.
+    pub(crate) fn draw_numbers(
+        &self,
+        column: IdentityColumn,
+        identity: &Identity,
+        count: usize,
+    ) -> Result<Vec<i64>> {
+        self.identities.draw(&*self.engine, column, identity, count)
     }
 
     fn state(&self) -> RwLockReadGuard<'_, State> {
@@ -324,8 +340,18 @@ impl Catalog {
         self.begin_leaving(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
         drop(ddl);
+        self.forget_numbers(&entry);
         self.drop_left(rows, &indexes, deadline)?;
         Ok(true)
+    }
+
+    /// A note that cannot be deleted is in nobody's way: no table has its number again.
+    fn forget_numbers(&self, table: &TableEntry) {
+        let (space, schema) = (table.space, &table.schema);
+        for column in schema.columns.iter().filter(|column| column.identity.is_some()) {
+            let column = IdentityColumn { space, table: schema.table_id, column: column.id };
+            let _ = self.identities.forget(&*self.engine, column);
+        }
     }
 
     /// Changes a table.
@@ -416,6 +442,12 @@ impl Catalog {
 #[cold]
 fn lost_root(path: &str) -> Error {
     Error::internal(format!("the catalog has lost a row of the family of table {path}"))
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Catalog").field("tables", &self.tables().len()).finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ impl State {
             )),
             _ => message.push_str(&format!("; the tables are {}", names.join(", "))),
         }
-        Error::not_found(message)
+        Error::not_found(message).in_table(path)
     }
 }
 

@@ -183,7 +183,7 @@ fn an_entry_stays_as_it_was_when_its_table_changes() {
 }
 
 #[test]
-fn only_tables_with_further_types_have_the_newest_format() {
+fn only_tables_that_need_a_newer_format_have_it() {
     let format = |sql: &str| {
         let engine = engine();
         let catalog = Catalog::open(engine.clone()).unwrap();
@@ -196,12 +196,15 @@ fn only_tables_with_further_types_have_the_newest_format() {
     assert_eq!(format("CREATE TABLE t (day DATE, PRIMARY KEY (day))"), 3);
     let altered = "CREATE TABLE t (id LONG, e ENUM(a, b), PRIMARY KEY (id)); ALTER TABLE t DROP e";
     assert_eq!(format(altered), 3, "rows from before have the column");
+    assert_eq!(format("CREATE TABLE t (a ARRAY(STRING), id LONG, PRIMARY KEY (id))"), 3);
+    let numbered = "CREATE TABLE t (id LONG GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id))";
+    assert_eq!(format(numbered), 4);
 }
 
 #[test]
 fn a_catalog_that_cannot_be_read_is_refused() {
     for (value, kind) in [
-        (&br#"{"format": 4, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (&br#"{"format": 5, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
         (br#"{"format": 1}"#, ErrorKind::Corruption),
         (b"\xff\xfe", ErrorKind::Corruption),
     ] {

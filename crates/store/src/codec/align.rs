@@ -13,8 +13,13 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
-use arrow::compute::take;
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array,
+    new_null_array,
+};
+use arrow::compute::kernels::zip::zip;
+use arrow::compute::{is_null, take};
+use arrow::datatypes::{DataType, Field};
 use tonnage_engine::{Error, KeyPart, Result};
 
 use super::cast::{cast_column, rounded_cells};
@@ -22,6 +27,7 @@ use super::encode::{add_lens, bytes_and_offsets};
 use super::layout::{MARKER_LEN, Place};
 use super::single::rounded_in_key;
 use super::{TableCodec, cell, nested_array};
+use crate::schema::{Generated, NUMBER_GIVEN};
 use crate::{Column, Value};
 
 /// A batch in the table's own columns and types.
@@ -68,25 +74,58 @@ pub struct Rejected {
     pub reason: String,
 }
 
+/// Gives as many numbers as it is asked for, each once.
+pub(crate) type DrawNumbers<'a> = &'a dyn Fn(usize) -> Result<Vec<i64>>;
+
 /// The first fault of each row that has one.
 type Faults = BTreeMap<usize, (String, String)>;
 
 impl TableCodec {
     /// Makes a batch fit the table: columns by name, missing ones filled, types cast. A cell that
-    /// does not fit rejects its row only.
+    /// does not fit rejects its row only. Rows are not numbered: an identity column must be there.
     ///
     /// # Errors
     /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a
     /// type that cannot be cast, more than 2 GiB in one column.
     pub fn align(&self, batch: &RecordBatch) -> Result<Aligned> {
-        let places = self.places_in(batch)?;
+        self.align_with(batch, None)
+    }
+
+    /// The same for new rows that are looked at and not stored: those that the store would number
+    /// all have the first number.
+    ///
+    /// # Errors
+    /// As [`TableCodec::align`].
+    pub fn align_unnumbered(&self, batch: &RecordBatch) -> Result<Aligned> {
+        let identity = self.identity.and_then(|column| self.schema.columns[column].identity);
+        let first = identity.map_or(0, |identity| identity.start);
+        self.align_with(batch, Some(&|count| Ok(vec![first; count])))
+    }
+
+    /// The same, where rows are numbered.
+    pub(crate) fn align_numbered(
+        &self,
+        batch: &RecordBatch,
+        draw: DrawNumbers<'_>,
+    ) -> Result<Aligned> {
+        self.align_with(batch, Some(draw))
+    }
+
+    fn align_with(&self, batch: &RecordBatch, draw: Option<DrawNumbers<'_>>) -> Result<Aligned> {
+        let identity = self.identity.zip(draw);
+        let places = self.places_in(batch, identity.map(|(column, _)| column))?;
         self.check_room(batch)?;
         let mut faults = Faults::new();
         let mut arrays = Vec::with_capacity(places.len());
-        for (column, place) in self.schema.columns.iter().zip(places) {
-            let array = match place {
-                Some(place) => self.cast_in(batch, place, column, &mut faults)?,
-                None => self.fill(column, batch.num_rows())?,
+        for (index, (column, place)) in self.schema.columns.iter().zip(places).enumerate() {
+            let draw = identity.filter(|(own, _)| *own == index).map(|(_, draw)| draw);
+            let given =
+                place.map(|place| self.cast_in(batch, place, column, &mut faults)).transpose()?;
+            let array = match (given, draw) {
+                (Some(given), None) => given,
+                (Some(given), Some(draw)) => self.numbered(given, column, draw, &mut faults)?,
+                (None, Some(draw)) => self.numbers(column, &draw(batch.num_rows())?)?,
+                (None, None) => self.fill(column, batch.num_rows())?,
             };
             if !column.nullable && array.null_count() > 0 {
                 self.note_nulls(&array, column, &mut faults);
@@ -98,7 +137,11 @@ impl TableCodec {
     }
 
     /// For each column of the table its place in the batch.
-    fn places_in(&self, batch: &RecordBatch) -> Result<Vec<Option<usize>>> {
+    fn places_in(
+        &self,
+        batch: &RecordBatch,
+        numbered: Option<usize>,
+    ) -> Result<Vec<Option<usize>>> {
         let mut places = vec![None; self.schema.columns.len()];
         for (place, field) in batch.schema_ref().fields().iter().enumerate() {
             let column = match self.find(field.name()) {
@@ -113,7 +156,8 @@ impl TableCodec {
                 )));
             }
         }
-        match self.key.iter().find(|step| places[step.column].is_none()) {
+        let is_missing = |column: usize| places[column].is_none() && Some(column) != numbered;
+        match self.key.iter().find(|step| is_missing(step.column)) {
             Some(step) => Err(self.missing_key_column(step)),
             None => Ok(places),
         }
@@ -129,7 +173,10 @@ impl TableCodec {
         let (array, failures) =
             cast_column(batch.column(place), batch.schema_ref().field(place), column.column_type)
                 .map_err(|error| {
-                error.at(format_args!("table {}, column '{}'", self.schema.path, column.name))
+                error
+                    .at(format_args!("table {}, column '{}'", self.schema.path, column.name))
+                    .in_table(&self.schema.path)
+                    .in_column(&column.name)
             })?;
         for (row, reason) in failures {
             faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
@@ -144,6 +191,51 @@ impl TableCodec {
             }
         }
         Ok(array)
+    }
+
+    /// Numbers as the column holds them.
+    fn numbers(&self, column: &Column, numbers: &[i64]) -> Result<ArrayRef> {
+        let (array, failures) = cast_column(
+            &(std::sync::Arc::new(Int64Array::from(numbers.to_vec())) as ArrayRef),
+            &Field::new(&column.name, DataType::Int64, true),
+            column.column_type,
+        )?;
+        match failures.first() {
+            None => Ok(array),
+            Some((_, reason)) => Err(Error::invalid(format!(
+                "table {}, column '{}': the IDENTITY has no numbers left: {reason}",
+                self.schema.path, column.name
+            ))),
+        }
+    }
+
+    /// Numbers the rows that bring no number, and refuses those that must not bring one.
+    fn numbered(
+        &self,
+        given: ArrayRef,
+        column: &Column,
+        draw: DrawNumbers<'_>,
+        faults: &mut Faults,
+    ) -> Result<ArrayRef> {
+        let generated = column.identity.map(|identity| identity.generated);
+        if generated == Some(Generated::Always) {
+            for row in (0..given.len()).filter(|row| given.is_valid(*row)) {
+                faults.entry(row).or_insert_with(|| (column.name.clone(), NUMBER_GIVEN.to_owned()));
+            }
+        }
+        if given.null_count() == 0 || generated == Some(Generated::ByDefault) {
+            return Ok(given);
+        }
+        let mut numbers = draw(given.null_count())?.into_iter();
+        let in_place = |row: usize| match given.is_null(row) {
+            true => numbers.next().unwrap_or_default(),
+            false => 0,
+        };
+        let in_place: Vec<i64> = (0..given.len()).map(in_place).collect();
+        let numbers = self.numbers(column, &in_place)?;
+        let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
+        let missing: BooleanArray = is_null(&given).map_err(broken)?;
+        zip(&missing, &numbers, &given).map_err(broken)
     }
 
     fn fill(&self, column: &Column, rows: usize) -> Result<ArrayRef> {

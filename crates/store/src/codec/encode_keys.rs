@@ -72,6 +72,8 @@ impl TableCodec {
             self.schema.path,
             names.join(", ")
         ))
+        .in_table(&self.schema.path)
+        .in_column(column)
     }
 
     #[cold]
@@ -80,6 +82,9 @@ impl TableCodec {
             "key {row} of table {}: column '{}': {reason}",
             self.schema.path, self.schema.columns[step.column].name
         ))
+        .in_table(&self.schema.path)
+        .in_column(&self.schema.columns[step.column].name)
+        .at_position(row as u64)
     }
 
     /// Encodes key columns given in key order, in the columns' own types. With `given`, row `i`

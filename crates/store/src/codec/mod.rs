@@ -82,6 +82,8 @@ pub struct TableCodec {
     schema: Arc<TableSchema>,
     arrow: SchemaRef,
     limits: Limits,
+    /// The column that the store numbers rows in.
+    identity: Option<usize>,
     /// Places of columns by their name in lower case.
     by_name: HashMap<String, usize>,
     /// The key columns in key order.
@@ -133,6 +135,7 @@ impl TableCodec {
         Self {
             arrow: schema.arrow_schema(),
             limits,
+            identity: schema.identity_column(),
             by_name: schema
                 .columns
                 .iter()
@@ -152,6 +155,12 @@ impl TableCodec {
     /// The table.
     pub fn schema(&self) -> &Arc<TableSchema> {
         &self.schema
+    }
+
+    /// The place of the column that the store numbers rows in, if there is one.
+    #[inline]
+    pub(crate) fn identity(&self) -> Option<usize> {
+        self.identity
     }
 
     /// The Arrow schema of aligned batches.
@@ -212,6 +221,9 @@ impl TableCodec {
             hex(key),
             self.schema.columns[column].name
         ))
+        .in_table(&self.schema.path)
+        .in_column(&self.schema.columns[column].name)
+        .of_key(&hex(key))
     }
 
     fn layout(&self) -> &ValueLayout {
@@ -234,6 +246,8 @@ impl TableCodec {
             self.schema.path,
             hex(key)
         ))
+        .in_table(&self.schema.path)
+        .of_key(&hex(key))
     }
 }
 

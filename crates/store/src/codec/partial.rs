@@ -157,7 +157,10 @@ impl TableCodec {
             {
                 let late = (position + 1..arrays.len()).find(|later| arrays[*later].is_valid(row));
                 if let Some(late) = late {
-                    return Err(self.gap(position, late).at(format_args!("key {row}")));
+                    return Err(self
+                        .gap(position, late)
+                        .at(format_args!("key {row}"))
+                        .at_position(row as u64));
                 }
                 *given = position as u16;
             }
@@ -165,7 +168,7 @@ impl TableCodec {
         match columns.iter().position(|given| usize::from(*given) < self.schema.shard_key_len) {
             Some(row) => self
                 .check_shard_key(columns[row].into())
-                .map_err(|error| error.at(format_args!("key {row}"))),
+                .map_err(|error| error.at(format_args!("key {row}")).at_position(row as u64)),
             None => Ok(()),
         }
     }

@@ -168,6 +168,8 @@ impl TableCodec {
     #[cold]
     fn bad_cell(&self, column: &str, reason: &str) -> Error {
         Error::invalid(format!("table {}: column '{column}': {reason}", self.schema.path))
+            .in_table(&self.schema.path)
+            .in_column(column)
     }
 
     /// The value of a column in a row. `hint` is where it should be when the row is in the table's
@@ -283,6 +285,9 @@ impl TableCodec {
         let (mut hint, mut bytes) = (0, Vec::new());
         for step in &self.key {
             let given = self.lookup(row, step.column, &mut hint);
+            if given.is_none() && self.identity == Some(step.column) {
+                continue;
+            }
             if given.is_none_or(|value| self.push_key_step(step, value.into(), &mut bytes).is_err())
             {
                 return Some(self.schema.columns[step.column].name.clone());
@@ -291,6 +296,9 @@ impl TableCodec {
         self.begin_value(&mut bytes);
         for value_column in &self.value {
             let given = self.lookup(row, value_column.column, &mut hint);
+            if given.is_none() && self.identity == Some(value_column.column) {
+                continue;
+            }
             if self.push_cell(value_column, given.map(ValueRef::from), &mut bytes).is_err() {
                 return Some(self.schema.columns[value_column.column].name.clone());
             }

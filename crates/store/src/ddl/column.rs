@@ -4,10 +4,10 @@ use sqlparser::tokenizer::Token;
 use tonnage_engine::Result;
 
 use super::cursor::Cursor;
-use crate::schema::ColumnDefinition;
+use crate::schema::{ColumnDefinition, Generated, Identity};
 use crate::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields, Value};
 
-/// `name TYPE [NOT NULL | NULL] [DEFAULT literal]`, and whether `PRIMARY KEY` stood behind it.
+/// `name TYPE [NOT NULL | NULL] [DEFAULT literal] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
 pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
     let name = cursor.name("the name of a column")?;
     let mut column = ColumnDefinition::new(name, column_type(cursor)?);
@@ -20,6 +20,8 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
             column.nullable = true;
         } else if cursor.word("DEFAULT") {
             column.default = Some(literal(cursor, column.column_type)?);
+        } else if cursor.word("GENERATED") {
+            column.identity = Some(identity(cursor)?);
         } else if cursor.word("PRIMARY") {
             cursor.expect_word("KEY")?;
             is_key = true;
@@ -27,6 +29,50 @@ pub(super) fn column(cursor: &mut Cursor) -> Result<(ColumnDefinition, bool)> {
             return Ok((column, is_key));
         }
     }
+}
+
+/// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n CACHE n)]`, behind
+/// `GENERATED`.
+fn identity(cursor: &mut Cursor) -> Result<Identity> {
+    let mut identity = Identity::default();
+    if !cursor.word("ALWAYS") {
+        cursor.expect_word("BY")?;
+        cursor.expect_word("DEFAULT")?;
+        identity.generated = Generated::ByDefault;
+        if cursor.word("ON") {
+            cursor.expect_word("NULL")?;
+            identity.generated = Generated::ByDefaultOnNull;
+        }
+    }
+    cursor.expect_word("AS")?;
+    cursor.expect_word("IDENTITY")?;
+    if !cursor.token(&Token::LParen) {
+        return Ok(identity);
+    }
+    while !cursor.token(&Token::RParen) {
+        if cursor.word("START") {
+            cursor.expect_word("WITH")?;
+            identity.start = signed(cursor)?;
+        } else if cursor.word("INCREMENT") {
+            cursor.expect_word("BY")?;
+            identity.increment = signed(cursor)?;
+        } else if cursor.word("CACHE") {
+            identity.cache = cursor.whole("how many numbers are kept ready")?;
+        } else {
+            return Err(cursor.expected("START WITH, INCREMENT BY, CACHE or ')'"));
+        }
+        cursor.token(&Token::Comma);
+    }
+    Ok(identity)
+}
+
+/// A whole number of 64 bits.
+fn signed(cursor: &mut Cursor) -> Result<i64> {
+    const WHAT: &str = "a whole number of 64 bits";
+    let location = cursor.location();
+    let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
+    let text = format!("{sign}{}", cursor.number(WHAT)?);
+    text.parse().map_err(|_| cursor.error_at(location, &format!("{text} is not {WHAT}")))
 }
 
 fn column_type(cursor: &mut Cursor) -> Result<ColumnType> {

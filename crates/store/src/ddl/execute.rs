@@ -58,11 +58,22 @@ pub enum Outcome {
     Description(String),
 }
 
+impl Outcome {
+    /// Whether it is more than an answer to a question.
+    fn is_change(&self) -> bool {
+        !matches!(self, Outcome::Tables(_) | Outcome::Description(_))
+    }
+}
+
 /// Carries out statements one after another, up to the first that fails.
 pub(crate) fn execute(store: &Inner, sql: &str, deadline: Deadline) -> Result<Vec<Outcome>> {
     let execute = |statement| {
         deadline.check("the statements before")?;
-        execute_one(store, statement, deadline)
+        let outcome = execute_one(store, statement, deadline)?;
+        if outcome.is_change() {
+            tracing::info!(?outcome, "definition carried out");
+        }
+        Ok(outcome)
     };
     parse(sql)?.into_iter().map(execute).collect()
 }

@@ -85,6 +85,9 @@ pub(crate) fn create_index(
     else {
         return Ok(false);
     };
+    let span =
+        tracing::info_span!("create_index", index = definition.name, table = definition.table);
+    let _entered = span.enter();
     let built = build(store, &table, space, options, deadline)
         .and_then(|()| store.catalog.finish_index(&table, space));
     if let Err(error) = built {
@@ -209,5 +212,16 @@ impl PartReader for Builder<'_> {
 
     fn end(self) -> Result<()> {
         Ok(())
+    }
+}
+
+impl std::fmt::Debug for CreateIndexOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CreateIndexOptions")
+            .field("if_not_exists", &self.if_not_exists)
+            .field("cancel", &self.cancel)
+            .field("memory_bytes_max", &self.memory_bytes_max)
+            .field("load_wait", &self.load_wait)
+            .finish_non_exhaustive()
     }
 }

@@ -10,9 +10,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::{Engine, Error, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
+use tonnage_engine::{Engine, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
-use super::list::{IndexSet, OpenIndex};
+use super::entries::entries_of;
+use super::list::OpenIndex;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
@@ -126,17 +127,6 @@ impl Checker<'_> {
             Ok(())
         })
     }
-}
-
-/// The entries of stored rows.
-pub(super) fn entries_of(
-    engine: &dyn Engine,
-    set: &IndexSet,
-    index: &OpenIndex,
-    rows: &Rows,
-) -> Result<Slices> {
-    let arrays = index.decode_columns(&set.table, rows)?;
-    index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)
 }
 
 /// The places of the entries that are not stored.

@@ -17,16 +17,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tonnage_engine::{
-    Condition, Durability, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices,
+    Condition, Durability, Engine, Error, Projection, Result, Rows, SHARD_LEN, ScanOptions, Slices,
     WriteBatch,
 };
 
-use super::check::entries_of;
+use super::entries::entries_of;
 use super::list::OpenIndex;
+use super::write_gate::WriteGate;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
-use crate::inner::Inner;
-use crate::read::parts::{PartReader, read_all, read_parts};
+use crate::read::parts::{PartReader, read_all, read_parts_by};
 use crate::read::sorted_order;
 
 /// Entries looked at together.
@@ -36,49 +36,63 @@ const LOAD_WAIT: Duration = Duration::from_secs(5);
 /// Entries deleted in one write.
 const WRITE_ENTRIES: usize = 1_024;
 
-/// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
-/// many.
-pub(super) fn clean_index(store: &Inner, table: &TableEntry, index: &OpenIndex) -> Result<u64> {
-    if store.gate.enter().sees_loads(table.space) {
-        store
-            .gate
-            .wait_for_loads(table.space, LOAD_WAIT, || false)
-            .map_err(|_| held_up(table, index))?;
+/// One walk over an index.
+pub(super) struct Cleaning<'a> {
+    pub(super) engine: &'a dyn Engine,
+    pub(super) gate: &'a WriteGate,
+    pub(super) table: &'a TableEntry,
+    pub(super) index: &'a OpenIndex,
+    /// How many threads read.
+    pub(super) threads: usize,
+    /// Whether the walk is to end where it is.
+    pub(super) give_up: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Cleaning<'_> {
+    /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
+    /// many.
+    pub(super) fn run(&self) -> Result<u64> {
+        let Self { engine, gate, table, index, .. } = *self;
+        if gate.enter().sees_loads(table.space) {
+            gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
+                .map_err(|_| held_up(table, index))?;
+        }
+        let options = ScanOptions {
+            projection: Projection::KeysOnly,
+            batch_rows_max: BATCH_ENTRIES,
+            fill_cache: false,
+            ..ScanOptions::default()
+        };
+        let removed = AtomicU64::new(0);
+        let cleaner = |_| Cleaner { cleaning: self, removed: &removed };
+        read_parts_by(self.threads, engine, index.space(), &options, cleaner)?;
+        let removed = removed.into_inner();
+        let (index, table) = (&index.stored.name, &table.schema.path);
+        tracing::info!(index, table, removed, "index cleaned");
+        Ok(removed)
     }
-    let options = ScanOptions {
-        projection: Projection::KeysOnly,
-        batch_rows_max: BATCH_ENTRIES,
-        fill_cache: false,
-        ..ScanOptions::default()
-    };
-    let removed = AtomicU64::new(0);
-    read_parts(&*store.engine, index.space(), &options, |_| Cleaner {
-        store,
-        table,
-        index,
-        removed: &removed,
-    })?;
-    Ok(removed.into_inner())
 }
 
 /// Cleans one part of the index.
 struct Cleaner<'a> {
-    store: &'a Inner,
-    table: &'a TableEntry,
-    index: &'a OpenIndex,
+    cleaning: &'a Cleaning<'a>,
     removed: &'a AtomicU64,
 }
 
 impl PartReader for Cleaner<'_> {
     fn read(&mut self, entries: &mut Rows) -> Result<()> {
+        let Cleaning { gate, table, index, .. } = *self.cleaning;
+        if (self.cleaning.give_up)() {
+            return Err(Error::cancelled("the cleaning of an index was called off"));
+        }
         let seen = self.stale(&entries.keys)?;
         if seen.is_empty() {
             return Ok(());
         }
         let suspects: Slices = seen.iter().map(|place| entries.keys.get(*place)).collect();
-        let alone = self.store.gate.enter_alone();
-        if alone.sees_loads(self.table.space) {
-            return Err(held_up(self.table, self.index));
+        let alone = gate.enter_alone();
+        if alone.sees_loads(table.space) {
+            return Err(held_up(table, index));
         }
         let stale = self.stale(&suspects)?;
         let shard = |place: &usize| &suspects.get(*place)[..SHARD_LEN];
@@ -99,21 +113,21 @@ impl Cleaner<'_> {
     /// The places of the entries that no row leads back to. Those that name a row of another table
     /// are among them.
     fn stale(&self, entries: &Slices) -> Result<Vec<usize>> {
+        let Cleaning { engine, table, index, .. } = *self.cleaning;
         let (mut keys, mut named) = (Slices::new(), Vec::new());
         for (place, entry) in entries.iter().enumerate() {
-            let key = &entry[self.index.codec.key_start(entry)?..];
-            let owner = self.table.classifier.classify(key);
-            if matches!(owner, Ok(KeyOwner::Table(owner)) if owner == self.table.schema.table_id) {
+            let key = &entry[index.codec.key_start(entry)?..];
+            let owner = table.classifier.classify(key);
+            if matches!(owner, Ok(KeyOwner::Table(owner)) if owner == table.schema.table_id) {
                 keys.push(key);
                 named.push(place);
             }
         }
         let order = sorted_order(&keys);
         let sorted: Slices = order.iter().map(|place| keys.get(*place as usize)).collect();
-        let engine = &*self.store.engine;
         let mut is_stale = vec![true; entries.len()];
-        read_all(engine, self.table.space, &sorted, |rows| {
-            let made = entries_of(engine, &self.table.indexes.set(), self.index, rows)?;
+        read_all(engine, table.space, &sorted, |rows| {
+            let made = entries_of(engine, &table.indexes.set(), index, rows)?;
             for (origin, entry) in rows.origins.iter().zip(made.iter()) {
                 let place = named[order[*origin as usize] as usize];
                 is_stale[place] = entries.get(place) != entry;
@@ -125,9 +139,9 @@ impl Cleaner<'_> {
 
     /// Deletes entries of one shard.
     fn delete(&self, entries: &Slices, places: &[usize]) -> Result<()> {
-        let mut batch = WriteBatch::new(self.index.space());
+        let mut batch = WriteBatch::new(self.cleaning.index.space());
         places.iter().for_each(|place| batch.delete(entries.get(*place), Condition::Always));
-        self.store.engine.write(&batch, Durability::Write)?;
+        self.cleaning.engine.write(&batch, Durability::Write)?;
         self.removed.fetch_add(places.len() as u64, Ordering::Relaxed);
         Ok(())
     }

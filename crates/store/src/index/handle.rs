@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Direction, Error, Result, Slices};
 
-use super::clean::clean_index;
+use super::clean::Cleaning;
 use super::definition::IndexColumn;
 use super::list::OpenIndex;
 use super::lookup::{IndexRows, read};
@@ -105,14 +105,23 @@ impl Index {
 
     /// Deletes its stale entries, which lead to no row or to one that changed: loads that replace
     /// rows leave them, and rows that expire. They take room and time, and never show. Tells how
-    /// many there were. The table stays in use.
+    /// many there were. The table stays in use. The store does so by itself where loads have left
+    /// many: see [`StoreBuilder::clean_in_background`](crate::StoreBuilder::clean_in_background).
     ///
     /// # Errors
     /// `Unavailable` for an index that is not ready, or while a bulk put into the table does not
     /// pause: what was deleted before stays deleted.
     pub fn clean(&self) -> Result<u64> {
         self.check_ready()?;
-        clean_index(&self.store, &self.table, &self.index)
+        let cleaning = Cleaning {
+            engine: &*self.store.engine,
+            gate: &self.store.gate,
+            table: &self.table,
+            index: &self.index,
+            threads: tonnage_engine::cores(),
+            give_up: &|| false,
+        };
+        cleaning.run()
     }
 
     /// How many entries a range has, counted up to `most`. It may be a few more than there are
@@ -157,5 +166,14 @@ impl Index {
             self.name(),
             self.table_path()
         )))
+    }
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index")
+            .field("name", &self.name())
+            .field("table", &self.table_path())
+            .finish_non_exhaustive()
     }
 }

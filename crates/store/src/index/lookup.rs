@@ -11,14 +11,14 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::{Direction, Engine, Error, Projection, Result, Rows, Slices};
+use tonnage_engine::{Cuts, Direction, Engine, Error, Projection, Result, Rows, SHARD_LEN, Slices};
 
 use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
-use super::scan::Walk;
+use super::scan::{Bounds, Walk};
 use crate::TableBatch;
-use crate::bulk::get::{Drawn, Source};
-use crate::catalog::TableEntry;
+use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Source, SpaceParts};
+use crate::catalog::{Relatives, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::inner::Inner;
 use crate::read::{
@@ -63,6 +63,10 @@ pub(super) fn read(
         options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
     let control = ReadControl::new(&get.cancel, get.timeout);
     ranges.watch(&control);
+    let within = match options.exactly_once {
+        true => Some(TableRanges::draw(index, &mut ranges)?),
+        false => None,
+    };
     let source = EntrySource {
         engine: Arc::downgrade(&store.engine),
         classifier: table.classifier.clone(),
@@ -75,7 +79,9 @@ pub(super) fn read(
         tasks: Vec::new().into_iter(),
     };
     let default_bytes = table.codec.default_bytes_of(projection.as_deref());
+    let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan = tonnage_engine::ScanOptions {
+        filter: within.is_some().then(|| relatives.filter()),
         batch_rows_max: options
             .batch_rows_max
             .min(options.batch_bytes_max / default_bytes.max(1))
@@ -88,7 +94,9 @@ pub(super) fn read(
         path: table.schema.path.as_str().into(),
         index: index.clone(),
         projection,
+        within,
     };
+    let is_of_table = shaper.within.is_some();
     let plan = ReadPlan {
         engine: store.engine.clone(),
         space: table.space,
@@ -99,7 +107,15 @@ pub(super) fn read(
         control,
         shaper,
     };
-    Ok(IndexRows { reading: Some(ReadPipeline::new(plan, source)), left: options.limit })
+    let reading = match is_of_table {
+        true => {
+            let parts = PARTS_PER_WORKER * plan.workers;
+            let parts = store.engine.split(table.space, parts, Cuts::Anywhere)?;
+            ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered))
+        }
+        false => ReadPipeline::new(plan, source),
+    };
+    Ok(IndexRows { reading: Some(reading), left: options.limit })
 }
 
 /// The rows of an index scan, an iterator of record batches.
@@ -258,6 +274,48 @@ pub(super) struct IndexShaper {
     path: Arc<str>,
     index: Arc<OpenIndex>,
     projection: Option<Vec<usize>>,
+    /// Which rows are wanted when those of the table are read.
+    within: Option<TableRanges>,
+}
+
+/// Ranges of entries, without the shard: in order, and none within another.
+struct TableRanges(Vec<Bounds>);
+
+impl TableRanges {
+    /// Draws all ranges that there are.
+    fn draw(index: &OpenIndex, ranges: &mut RangeSource) -> Result<Self> {
+        let mut bounds = Vec::new();
+        while let Some(range) = ranges.next()? {
+            if bounds.len() == RANGES_DRAWN_MAX {
+                return Err(Error::invalid(format!(
+                    "exactly_once takes at most {RANGES_DRAWN_MAX} ranges: ask for fewer at once"
+                )));
+            }
+            bounds.push(index.codec.bounds(&range.prefix, range.range.as_ref())?);
+        }
+        bounds.retain(|(start, end)| end.is_empty() || start < end);
+        bounds.sort_unstable();
+        let mut apart: Vec<Bounds> = Vec::with_capacity(bounds.len());
+        for (start, end) in bounds {
+            match apart.last_mut() {
+                Some((_, last)) if last.is_empty() || *last >= start => {
+                    if end.is_empty() || (!last.is_empty() && *last < end) {
+                        *last = end;
+                    }
+                }
+                _ => apart.push((start, end)),
+            }
+        }
+        Ok(Self(apart))
+    }
+
+    fn contains(&self, entry: &[u8]) -> bool {
+        let behind = self.0.partition_point(|(start, _)| start.as_slice() <= entry);
+        behind.checked_sub(1).is_some_and(|place| {
+            let end = &self.0[place].1;
+            end.is_empty() || entry < end.as_slice()
+        })
+    }
 }
 
 impl IndexShaper {
@@ -265,6 +323,10 @@ impl IndexShaper {
     fn check(&self, engine: &dyn Engine, rows: &Rows, entries: &Slices) -> Result<Vec<u32>> {
         let arrays = self.index.decode_columns(&self.table.codec, rows)?;
         let now = self.index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)?;
+        if let Some(within) = &self.within {
+            let is_within = |row: &u32| within.contains(&now.get(*row as usize)[SHARD_LEN..]);
+            return Ok((0..rows.len() as u32).filter(is_within).collect());
+        }
         let is_same =
             |row: &u32| entries.get(rows.origins[*row as usize] as usize) == now.get(*row as usize);
         Ok((0..rows.len() as u32).filter(is_same).collect())
@@ -304,5 +366,11 @@ impl Shaper for IndexShaper {
             origins: Vec::new(),
         });
         Ok(())
+    }
+}
+
+impl std::fmt::Debug for IndexRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IndexRows").field("left", &self.left).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,8 @@
 //!   stores both in one batch (`write`), and a load stores entries before rows. (For a scan that
 //!   goes on while its row changes, see the last point.)
 //! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires
-//!   leaves one too. They can be taken out (`clean`).
+//!   leaves one too. They are taken out when asked for (`clean`), and in the background where they
+//!   have become many (`janitor`).
 //! - Building over existing rows needs no lock (`build`): writers keep the index up from the first
 //!   moment.
 //! - Who reads (`lookup`) looks every row up and makes its entry anew: the row counts only if that
@@ -15,15 +16,18 @@
 //! - A scan is read-committed, entry by entry, and no snapshot. A row whose indexed columns change
 //!   while the scan runs moves within the index: it may be missed or come twice, although it
 //!   matched before and after. Sums and counts over an index are off by such rows. Where that
-//!   matters, read the table, whose rows do not move, or keep writers away meanwhile.
+//!   matters ask for each row exactly once ([`IndexScanOptions::exactly_once`]): then the table is
+//!   read, whose rows do not move.
 
 mod build;
 mod check;
 mod clean;
 mod codec;
 mod definition;
+mod entries;
 mod estimate;
 mod handle;
+mod janitor;
 mod json;
 mod list;
 mod lookup;
@@ -39,6 +43,7 @@ pub(crate) use codec::IndexCodec;
 pub use definition::{INDEX_COLUMNS_MAX, INDEXES_MAX, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredIndex};
 pub use handle::Index;
+pub(crate) use janitor::Janitor;
 pub(crate) use list::{IndexList, IndexSet, OpenIndex};
 pub use lookup::IndexRows;
 pub use options::{IndexRange, IndexScanOptions};

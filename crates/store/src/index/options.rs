@@ -56,6 +56,11 @@ pub struct IndexScanOptions {
     pub cancel: Cancel,
     /// How fresh the rows must be.
     pub consistency: Consistency,
+    /// Reads the table instead of the index, and gives the rows that belong to the ranges. A row
+    /// that is in one of them all the time comes exactly once, whatever is written meanwhile; from
+    /// the index it may be missed or come twice while it moves. It takes as long as a scan of the
+    /// table, and gives rows in no order.
+    pub exactly_once: bool,
 }
 
 impl Default for IndexScanOptions {
@@ -70,6 +75,7 @@ impl Default for IndexScanOptions {
             timeout: None,
             cancel: Cancel::default(),
             consistency: Consistency::default(),
+            exactly_once: false,
         }
     }
 }
@@ -79,6 +85,11 @@ impl IndexScanOptions {
     pub(super) fn check(&self) -> Result<crate::BulkGetOptions> {
         if self.limit == Some(0) {
             return Err(Error::invalid("limit is 0: ask for at least one row"));
+        }
+        if self.exactly_once && self.direction != Direction::Unordered {
+            return Err(Error::invalid(
+                "exactly_once reads the table, which is not in the order of the index: take rows unordered, or sort them",
+            ));
         }
         let options = crate::BulkGetOptions {
             max_concurrent_requests: self.max_concurrent_requests,

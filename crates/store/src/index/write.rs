@@ -68,6 +68,10 @@ impl Inner {
                     let outcome = self.engine.write_by(&batch, durability, deadline)?;
                     let is_overtaken = !attempt.keeps_entries && outcome.version().is_none();
                     if !is_overtaken {
+                        if attempt.keeps_entries {
+                            // Entries of the rows that were there stay.
+                            tables.iter().for_each(|table| self.janitor.note(table, 1));
+                        }
                         return Ok(outcome);
                     }
                 }
@@ -110,6 +114,7 @@ fn dropped(path: &str) -> Error {
     Error::not_found(format!(
         "table {path} was dropped: open the table anew if there is one of that name again"
     ))
+    .in_table(path)
 }
 
 /// One try of a write.

@@ -8,7 +8,7 @@ use tonnage_engine::{
 };
 
 use super::key::count_components;
-use super::scope::{ComponentLimit, push_ranges};
+use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
     BulkGetOptions, Consistency, Drawn, KEY_MEMORY_BYTES, Source, count_space, keys_left,
@@ -183,25 +183,49 @@ pub(super) fn scan(store: &Inner, options: &PairGetOptions) -> Result<BulkPairs>
     let mut plan = plan(store, options)?;
     plan.scan.fill_cache = false;
     plan.workers = 1;
-    Ok(BulkPairs { reading: ReadPipeline::new(plan, Everything { given: false }) })
+    let everything = OneTask(Some(ReadTask::Ranges(Ranges::whole_space())));
+    Ok(BulkPairs { reading: ReadPipeline::new(plan, everything) })
+}
+
+pub(super) fn scan_major(
+    store: &Inner,
+    leading: &[&[u8]],
+    options: &PairGetOptions,
+) -> Result<BulkPairs> {
+    if options.depth != Depth::default() {
+        return Err(Error::invalid(
+            "a scan of major paths gives all pairs below them: a depth goes with keys, in a bulk get",
+        ));
+    }
+    let capability = store.engine.capability();
+    if !capability.total_order || capability.shards != 1 {
+        return Err(Error::unsupported(format!(
+            "a scan of major paths: the pairs lie in {} shards, each in its own order; scan all pairs",
+            capability.shards
+        )));
+    }
+    let mut plan = plan(store, options)?;
+    plan.workers = 1;
+    let mut ranges = Ranges::new();
+    push_major_range(leading, options.range.as_ref(), &mut ranges);
+    let task = Some(ReadTask::Ranges(ranges));
+    Ok(BulkPairs { reading: ReadPipeline::new(plan, OneTask(task)) })
 }
 
 pub(super) fn count(store: &Inner) -> Result<u64> {
     count_space(store, store.pairs, None)
 }
 
-struct Everything {
-    given: bool,
-}
+/// A read in one piece.
+struct OneTask(Option<ReadTask>);
 
-impl TaskSource for Everything {
+impl TaskSource for OneTask {
     fn next_task(&mut self) -> Result<Option<ReadTask>> {
-        let first = !std::mem::replace(&mut self.given, true);
-        Ok(first.then(|| ReadTask::Ranges(Ranges::whole_space())))
+        Ok(self.0.take())
     }
 
     fn is_exhausted(&self) -> bool {
-        self.given
+        self.0.is_none()
     }
 }
 
@@ -248,7 +272,9 @@ impl Given {
                 let Drawn::Item(key) = next else { return Ok(next.without_item()) };
                 let mut encoded = Slices::new();
                 let pushed = encoded.push_with(|buffer| key.encode(buffer));
-                pushed.map_err(|error| error.at(format_args!("key {number}")))?;
+                pushed.map_err(|error| {
+                    error.at(format_args!("key {number}")).at_position(number as u64)
+                })?;
                 Ok(Drawn::Item(encoded))
             }
             Given::Batches(batches) => {
@@ -306,9 +332,12 @@ impl PairTasks {
         if bytes > self.key_bytes_max {
             let number = self.keys - self.current.len() + self.next;
             let most = self.key_bytes_max;
-            self.fail(Error::invalid(format!(
-                "key {number}: a key of {bytes} bytes is over the limit of {most}"
-            )));
+            self.fail(
+                Error::invalid(format!(
+                    "key {number}: a key of {bytes} bytes is over the limit of {most}"
+                ))
+                .at_position(number as u64),
+            );
             return false;
         }
         true
@@ -395,4 +424,12 @@ impl TaskSource for PairTasks {
 fn minor_components(key: &[u8]) -> Result<usize> {
     let count = KeyPart::Path.end(key, 0).and_then(|end| count_components(&key[end..]));
     count.ok_or_else(|| Error::internal("a key was encoded wrongly"))
+}
+
+impl std::fmt::Debug for BulkPairs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BulkPairs")
+            .field("progress", &self.progress().metrics())
+            .finish_non_exhaustive()
+    }
 }

@@ -25,7 +25,7 @@ pub use scope::{Depth, KeyRange};
 use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
-use crate::table::{WriteOptions, WriteResult};
+use crate::table::{GetOptions, WriteOptions, WriteResult};
 use crate::terms::WriteTerms;
 
 /// A handle on the key/value pairs of a store.
@@ -272,6 +272,15 @@ impl KeyValue {
         Ok((!rows.is_empty()).then(pair))
     }
 
+    /// The same, told how fresh the pair must be.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get`]; `Invalid` for a consistency that no read can keep to.
+    pub fn get_with(&self, key: &Key, options: &GetOptions) -> Result<Option<Pair>> {
+        options.consistency.check()?;
+        self.get(key)
+    }
+
     /// The pairs at and below a key with a whole major path, as deep as [`PairGetOptions::depth`]
     /// asks for, in the order of their keys. By default that is the pair of the key alone.
     ///
@@ -405,6 +414,36 @@ impl KeyValue {
         bulk::count(&self.store)
     }
 
+    /// Reads all pairs whose major path begins with some components, across shard keys; a range
+    /// judges the major component behind these. Depths go with keys, in a bulk get.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{Key, PairGetOptions, Store, WriteOptions};
+    ///
+    /// let pairs = Store::open("memory:")?.kv();
+    /// for key in ["/users/ann/-/mail", "/users/bob/-/mail", "/groups/all"] {
+    ///     pairs.put(&key.parse::<Key>()?, b"", &WriteOptions::default())?;
+    /// }
+    /// let users = pairs.scan_major(["users"], &PairGetOptions::default())?;
+    /// assert_eq!(users.map(|batch| batch.map_or(0, |batch| batch.len())).sum::<usize>(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for options out of their range; `Unsupported` where the pairs lie in several data
+    /// directories, or the engine keeps no order across shard keys.
+    pub fn scan_major<C: AsRef<[u8]>>(
+        &self,
+        leading: impl IntoIterator<Item = C>,
+        options: &PairGetOptions,
+    ) -> Result<BulkPairs> {
+        let leading: Vec<C> = leading.into_iter().collect();
+        let leading: Vec<&[u8]> = leading.iter().map(AsRef::as_ref).collect();
+        bulk::scan_major(&self.store, &leading, options)
+    }
+
     /// Reads all pairs, in the order of their keys within each shard. A limit holds for all of them
     /// together.
     ///
@@ -420,4 +459,10 @@ pub(crate) fn over_limits(key_bytes: usize, value_bytes: usize, capability: &Cap
         "a key of {key_bytes} and a value of {value_bytes} bytes: this store takes keys up to {} and values up to {} bytes",
         capability.key_bytes_max, capability.value_bytes_max
     ))
+}
+
+impl std::fmt::Debug for KeyValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeyValue").finish_non_exhaustive()
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tonnage_engine::{Direction, Projection, Ranges, Result, Rows, ScanOptions, SpaceId};
+use tonnage_engine::{
+    Direction, Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, SpaceId,
+};
 
 use super::head::{Draft, Head};
 use super::keys::{LobKeys, LobRow};
@@ -29,8 +31,8 @@ pub(crate) struct LobCheck {
 pub(crate) fn check_lobs(store: &Inner) -> Result<LobCheck> {
     let mut check = LobCheck::default();
     let Some(space) = space(store)? else { return Ok(check) };
-    walk(store, space, |object| {
-        let (head, draft) = match object.keys.state(store, space) {
+    walk(&*store.engine, space, |object| {
+        let (head, draft) = match object.keys.state(&*store.engine, space) {
             Ok(state) => state,
             Err(error) => {
                 check.damages.push((object.keys.name().to_owned(), error.message().to_owned()));
@@ -56,12 +58,19 @@ pub(crate) fn check_lobs(store: &Inner) -> Result<LobCheck> {
 /// Deletes what nobody needs. Whether that is so is told by head and draft, read after the chunks
 /// were seen: a writer's draft is there before its chunks, and goes in the moment when a head names
 /// them. What neither names then, nothing will ever name.
-pub(super) fn clean(store: &Inner, space: SpaceId) -> Result<LobCleanReport> {
+pub(crate) fn clean(
+    engine: &dyn Engine,
+    space: SpaceId,
+    give_up: &dyn Fn() -> bool,
+) -> Result<LobCleanReport> {
     let mut report = LobCleanReport::default();
-    walk(store, space, |object| {
-        let (head, draft) = object.keys.state(store, space)?;
+    walk(engine, space, |object| {
+        if give_up() {
+            return Err(Error::cancelled("the cleaning of large objects was called off"));
+        }
+        let (head, draft) = object.keys.state(engine, space)?;
         for (generation, count) in object.orphans(head.as_ref(), draft.as_ref()) {
-            object.keys.delete_generation(store, space, generation)?;
+            object.keys.delete_generation(engine, space, generation)?;
             report.chunks += count;
         }
         Ok(())
@@ -121,7 +130,11 @@ impl Object {
 }
 
 /// Visits the objects one after another, by their keys alone.
-fn walk(store: &Inner, space: SpaceId, mut visit: impl FnMut(&Object) -> Result<()>) -> Result<()> {
+fn walk(
+    engine: &dyn Engine,
+    space: SpaceId,
+    mut visit: impl FnMut(&Object) -> Result<()>,
+) -> Result<()> {
     let options = ScanOptions {
         direction: Direction::Forward,
         projection: Projection::KeysOnly,
@@ -129,7 +142,7 @@ fn walk(store: &Inner, space: SpaceId, mut visit: impl FnMut(&Object) -> Result<
         batch_bytes_max: 1 << 20,
         ..ScanOptions::default()
     };
-    let mut scanner = store.engine.scan(space, Ranges::whole_space(), options)?;
+    let mut scanner = engine.scan(space, Ranges::whole_space(), options)?;
     let (mut rows, mut current): (Rows, Option<Object>) = (Rows::new(), None);
     while scanner.next_batch(&mut rows)? {
         for (at, key) in rows.keys.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The keys of an object: its head, its draft, its chunks.
 
 use tonnage_engine::{
-    Durability, Error, KeyPart, Projection, Ranges, Result, Rows, Slices, SpaceId,
+    Durability, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, Slices, SpaceId,
 };
 
 use super::head::{Draft, Head, Segment};
@@ -102,14 +102,14 @@ impl LobKeys {
     /// The head and the draft, of one moment.
     pub(super) fn state(
         &self,
-        store: &Inner,
+        engine: &dyn Engine,
         space: SpaceId,
     ) -> Result<(Option<Head>, Option<Draft>)> {
         let mut keys = Slices::new();
         keys.push(&self.head_key());
         keys.push(&self.draft_key());
         let (mut rows, mut state) = (Rows::new(), (None, None));
-        store.engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
+        engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
         for (at, origin) in rows.origins.iter().enumerate() {
             let (value, version) = (rows.values.get(at), rows.versions[at]);
             match origin {
@@ -122,7 +122,7 @@ impl LobKeys {
     }
 
     pub(super) fn head(&self, store: &Inner, space: SpaceId) -> Result<Option<Head>> {
-        Ok(self.state(store, space)?.0)
+        Ok(self.state(&*store.engine, space)?.0)
     }
 
     /// Deletes the chunks that a head names, but not those that another one names too.
@@ -147,13 +147,13 @@ impl LobKeys {
     /// Deletes all chunks of a generation.
     pub(super) fn delete_generation(
         &self,
-        store: &Inner,
+        engine: &dyn Engine,
         space: SpaceId,
         generation: u64,
     ) -> Result<()> {
         let mut ranges = Ranges::new();
         self.push_chunks(generation, 0, &mut ranges);
-        store.engine.delete_range(space, &ranges, Durability::None)
+        engine.delete_range(space, &ranges, Durability::None)
     }
 
     /// The range of the chunks of a generation, from one on.

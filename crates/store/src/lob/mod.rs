@@ -29,20 +29,22 @@
 mod clean;
 mod head;
 mod keys;
+mod many;
 mod reader;
 mod writer;
 
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Durability, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId, WriteBatch,
 };
 
 pub use clean::LobCleanReport;
+pub use many::{LobSource, LobsReport};
 pub use reader::LobReader;
 pub use writer::LobWriter;
 
-pub(crate) use clean::{LobCheck, check_lobs};
+pub(crate) use clean::{LobCheck, check_lobs, clean as clean_unneeded};
 
 use crate::inner::Inner;
 use crate::kv::{Key, KeyValue};
@@ -188,7 +190,7 @@ impl KeyValue {
     /// What the engine says.
     pub fn clean_lobs(&self) -> Result<LobCleanReport> {
         match space(&self.store)? {
-            Some(space) => clean::clean(&self.store, space),
+            Some(space) => clean::clean(&*self.store.engine, space, &|| false),
             None => Ok(LobCleanReport::default()),
         }
     }
@@ -210,8 +212,13 @@ fn space(store: &Inner) -> Result<Option<SpaceId>> {
     if let Some(space) = store.lobs.get() {
         return Ok(Some(*space));
     }
-    let found = store.engine.spaces()?.into_iter().find(|space| space.name == SPACE);
-    Ok(found.map(|space| *store.lobs.get_or_init(|| space.id)))
+    Ok(find_space(&*store.engine)?.map(|space| *store.lobs.get_or_init(|| space)))
+}
+
+/// The same without a store.
+pub(crate) fn find_space(engine: &dyn Engine) -> Result<Option<SpaceId>> {
+    let found = engine.spaces()?.into_iter().find(|space| space.name == SPACE);
+    Ok(found.map(|space| space.id))
 }
 
 fn made_space(store: &Arc<Inner>) -> Result<SpaceId> {

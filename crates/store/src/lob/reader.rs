@@ -132,3 +132,12 @@ pub(super) fn read_chunk<'r>(
     store.engine.read(space, &wanted, Projection::KeysAndValues, rows)?;
     Ok((!rows.is_empty()).then(|| rows.values.get(0)))
 }
+
+impl std::fmt::Debug for LobReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LobReader")
+            .field("info", &self.info())
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}

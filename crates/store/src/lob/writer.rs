@@ -44,7 +44,7 @@ impl LobWriter {
         appends: bool,
     ) -> Result<Self> {
         loop {
-            let (head, before) = keys.state(&store, space)?;
+            let (head, before) = keys.state(&*store.engine, space)?;
             let head = head.filter(|_| appends);
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
             let base = base_of(head.as_ref());
@@ -59,7 +59,7 @@ impl LobWriter {
             };
             (draft.claim, draft.generation) = (claim, claim);
             if let Some(before) = before {
-                keys.delete_generation(&store, space, before.generation)?;
+                keys.delete_generation(&*store.engine, space, before.generation)?;
             }
             let mut writer = Self { store, space, keys, options, draft, buffer: Vec::new() };
             if let Some(head) = head {
@@ -75,7 +75,7 @@ impl LobWriter {
         keys: LobKeys,
         options: LobOptions,
     ) -> Result<Option<Self>> {
-        let (head, Some(draft)) = keys.state(&store, space)? else { return Ok(None) };
+        let (head, Some(draft)) = keys.state(&*store.engine, space)? else { return Ok(None) };
         let mut writer = Self { store, space, keys, options, draft, buffer: Vec::new() };
         if draft.appends && head.as_ref().map_or(0, |head| head.version) != draft.base.version {
             return Err(writer.conflict("it has changed since the append began"));
@@ -170,7 +170,7 @@ impl LobWriter {
     /// writer has begun on the key since. After `Unavailable` it may or may not be stored.
     pub fn finish(self) -> Result<LobInfo> {
         loop {
-            let (old, draft) = self.keys.state(&self.store, self.space)?;
+            let (old, draft) = self.keys.state(&*self.store.engine, self.space)?;
             if draft.map(|draft| draft.claim) != Some(self.draft.claim) {
                 return Err(self.conflict(TAKEN));
             }
@@ -231,7 +231,7 @@ impl LobWriter {
         batch.delete(&self.keys.draft_key(), Condition::IfVersion(self.draft.claim));
         match self.store.engine.write(&batch, self.options.durability)? {
             WriteOutcome::Applied { .. } => {
-                self.keys.delete_generation(&self.store, self.space, self.draft.generation)
+                self.keys.delete_generation(&*self.store.engine, self.space, self.draft.generation)
             }
             WriteOutcome::Refused { .. } => Ok(()),
         }
@@ -257,5 +257,11 @@ impl io::Write for LobWriter {
     /// Nothing: what is written becomes visible with [`LobWriter::finish`] alone.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl std::fmt::Debug for LobWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LobWriter").field("position", &self.position()).finish_non_exhaustive()
     }
 }

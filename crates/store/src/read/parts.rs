@@ -30,7 +30,17 @@ pub(crate) fn read_parts<R: PartReader>(
     options: &ScanOptions,
     begin: impl Fn(u32) -> R + Sync,
 ) -> Result<()> {
-    let threads = tonnage_engine::cores();
+    read_parts_by(tonnage_engine::cores(), engine, space, options, begin)
+}
+
+/// The same by so many threads.
+pub(crate) fn read_parts_by<R: PartReader>(
+    threads: usize,
+    engine: &dyn Engine,
+    space: SpaceId,
+    options: &ScanOptions,
+    begin: impl Fn(u32) -> R + Sync,
+) -> Result<()> {
     let parts = engine.split(space, PARTS_PER_THREAD * threads, Cuts::Anywhere)?;
     let next = AtomicUsize::new(0);
     let is_stopped = AtomicBool::new(false);

@@ -9,7 +9,7 @@ use tonnage_engine::{
     Engine, Error, KeyFilter, Part, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
-use crate::read::control::ReadControl;
+use crate::read::control::{ReadControl, ReadMetrics};
 use crate::read::dispatch::{dispatch, panicked};
 use crate::read::key_batches::TASKS_MOST;
 use crate::read::origin::KeyOrigin;
@@ -401,6 +401,8 @@ impl<T: Send + 'static> Running<T> {
 impl<T> Drop for Running<T> {
     fn drop(&mut self) {
         self.control.leave();
+        let ReadMetrics { keys, rows, bytes, batches, .. } = self.control.progress.metrics();
+        tracing::debug!(keys, rows, bytes, batches, "bulk read ended");
         drop(self.stop.take());
         self.current = ended();
         self.rest = None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tonnage_engine::{Error, Result};
 
 use super::name::check_name;
-use super::{Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, KEY_COLUMNS_MAX, TableSchema};
+use super::{Ancestor, COLUMNS_MAX, Column, DEPTH_MAX, Identity, KEY_COLUMNS_MAX, TableSchema};
 use crate::{ColumnType, Value};
 
 /// A table as someone asks for it.
@@ -35,6 +35,8 @@ pub struct ColumnDefinition {
     pub nullable: bool,
     /// What a row holds that does not name the column.
     pub default: Option<Value>,
+    /// How the store numbers rows in the column, if it does. A table has one such column at most.
+    pub identity: Option<Identity>,
 }
 
 /// A change to a table.
@@ -51,7 +53,7 @@ pub enum Change {
 impl ColumnDefinition {
     /// A column that may be NULL.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
-        Self { name: name.into(), column_type, nullable: true, default: None }
+        Self { name: name.into(), column_type, nullable: true, default: None, identity: None }
     }
 }
 
@@ -108,7 +110,8 @@ impl TableSchema {
     /// Takes over the parent's whole primary key.
     fn inherit(&mut self, parent: &TableSchema) {
         for column in parent.key_columns() {
-            let column = Column { id: self.next_column_id, ..column.clone() };
+            let id = self.next_column_id;
+            let column = Column { id, identity: None, ..column.clone() };
             self.next_column_id += 1;
             self.key.push(self.columns.len());
             self.columns.push(column);
@@ -146,14 +149,32 @@ impl TableSchema {
                 definition.name
             ));
         }
+        self.check_identity(definition)?;
         self.columns.push(Column {
             id: self.next_column_id,
             name: definition.name.clone(),
             column_type: definition.column_type,
-            nullable: definition.nullable,
+            nullable: definition.nullable && definition.identity.is_none(),
             default,
+            identity: definition.identity,
         });
         self.next_column_id += 1;
+        Ok(())
+    }
+
+    fn check_identity(&self, definition: &ColumnDefinition) -> Result<()> {
+        let Some(identity) = &definition.identity else { return Ok(()) };
+        let name = &definition.name;
+        identity.check(name, definition.column_type)?;
+        if let Some(other) = self.identity_column() {
+            let other = &self.columns[other].name;
+            return invalid(format!(
+                "columns '{other}' and '{name}' are both IDENTITY: a table can have one"
+            ));
+        }
+        if definition.default.is_some() {
+            return invalid(format!("column '{name}' is an IDENTITY and cannot have a DEFAULT"));
+        }
         Ok(())
     }
 
@@ -241,6 +262,10 @@ impl TableSchema {
 
     fn apply(&mut self, change: &Change) -> Result<()> {
         match change {
+            Change::AddColumn(column) if column.identity.is_some() => invalid(format!(
+                "column '{}' cannot be an IDENTITY: the rows that are there would have no number; make a new table",
+                column.name
+            )),
             Change::AddColumn(column)
                 if !column.nullable && column.default.as_ref().is_none_or(Value::is_null) =>
             {

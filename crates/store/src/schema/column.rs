@@ -3,6 +3,7 @@
 use arrow::datatypes::Field;
 use serde::{Deserialize, Serialize};
 
+use super::Identity;
 use crate::{ColumnType, Value};
 
 /// A column of a table.
@@ -18,6 +19,9 @@ pub struct Column {
     pub nullable: bool,
     /// What a row holds that does not name the column; NULL without it.
     pub default: Option<Value>,
+    /// How the store numbers rows in the column, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
 }
 
 impl Column {

@@ -1,6 +1,6 @@
 //! What tells one table from another as it is asked for.
 
-use super::{Column, TableSchema};
+use super::{Column, Identity, TableSchema};
 use crate::Value;
 
 impl TableSchema {
@@ -48,6 +48,13 @@ impl Column {
         if self.nullable != wanted.nullable {
             let may = if self.nullable { "may be NULL" } else { "may not be NULL" };
             return Some(format!("its column '{name}' {may}"));
+        }
+        if self.identity != wanted.identity {
+            let show = |identity: &Option<Identity>| {
+                identity.as_ref().map_or("no IDENTITY".into(), Identity::to_string)
+            };
+            let [is, asked] = [show(&self.identity), show(&wanted.identity)];
+            return Some(format!("its column '{name}' is {is}, not {asked}"));
         }
         let show = |default: &Option<Value>| {
             default.as_ref().map_or("none".into(), |default| format!("{default}"))

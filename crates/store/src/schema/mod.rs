@@ -5,6 +5,7 @@ mod column;
 mod column_type;
 mod difference;
 mod enum_type;
+mod identity;
 mod interned;
 mod layout;
 mod name;
@@ -18,6 +19,8 @@ pub use column_type::{
     ColumnType, ElementType, RecordField, RecordFields, is_json, timestamp_unit,
 };
 pub use enum_type::EnumSymbols;
+pub(crate) use identity::NUMBER_GIVEN;
+pub use identity::{Generated, Identity};
 pub use layout::{Layout, LayoutColumn};
 pub(crate) use name::{check_name, quoted_name};
 pub use table::{Ancestor, TableSchema};

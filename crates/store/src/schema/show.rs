@@ -50,7 +50,10 @@ impl TableSchema {
     fn write_column(&self, column: &Column, ddl: &mut String) {
         let _ = write!(ddl, "{} {}", quoted_name(&column.name), column.column_type);
         let in_key = self.key_columns().any(|key| key.id == column.id);
-        if !column.nullable && !in_key {
+        if let Some(identity) = &column.identity {
+            let _ = write!(ddl, " {identity}");
+        }
+        if !column.nullable && !in_key && column.identity.is_none() {
             ddl.push_str(" NOT NULL");
         }
         if let Some(default) = &column.default {

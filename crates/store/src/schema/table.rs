@@ -64,6 +64,11 @@ impl TableSchema {
         self.ancestors.last().map_or(0, |parent| parent.key_len)
     }
 
+    /// The place of the column that the store numbers rows in, if there is one.
+    pub fn identity_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.identity.is_some())
+    }
+
     /// The place of the column of that name.
     pub fn column_index(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.is_named(name))
@@ -85,6 +90,8 @@ impl TableSchema {
             self.path,
             names.join(", ")
         ))
+        .in_table(&self.path)
+        .in_column(name)
     }
 
     /// The key columns in key order.

@@ -20,6 +20,7 @@ pub struct StoreBuilder {
     pub(super) open_cluster: Option<OpenCluster>,
     pub(super) settings: Settings,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) clean_in_background: bool,
 }
 
 impl StoreBuilder {
@@ -72,6 +73,19 @@ impl StoreBuilder {
         self
     }
 
+    /// Whether a thread of the store's own takes stale entries out of indexes (it does, by default).
+    /// It begins when loads that replace rows, or writes beside loads, have left one for eight rows
+    /// of a table, and 1,024 at least. Loads with [`OnExisting::BlindReplace`] do not know what they
+    /// leave; see [`Index::clean`]. When a store is opened the thread also deletes chunks of large
+    /// objects that a crash has left.
+    ///
+    /// [`OnExisting::BlindReplace`]: crate::OnExisting::BlindReplace
+    /// [`Index::clean`]: crate::Index::clean
+    pub fn clean_in_background(mut self, clean: bool) -> Self {
+        self.clean_in_background = clean;
+        self
+    }
+
     /// The directory of the store.
     ///
     /// # Errors
@@ -110,6 +124,15 @@ impl StoreBuilder {
                 open(&url, self.settings.create_if_missing, self.clock.clone())?
             }
         };
-        Store::over(engine, self.clock)
+        Store::over_with(engine, self.clock, self.clean_in_background)
+    }
+}
+
+impl std::fmt::Debug for StoreBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreBuilder")
+            .field("url", &self.url)
+            .field("clean_in_background", &self.clean_in_background)
+            .finish_non_exhaustive()
     }
 }

@@ -7,10 +7,11 @@ pub use builder::{OpenCluster, StoreBuilder};
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Clock, Deadline, Engine, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics, SystemClock,
+    Clock, Deadline, Engine, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId, Statistics,
+    SystemClock,
 };
 use tonnage_rocksdb::Settings;
 
@@ -21,9 +22,10 @@ use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream,
 use crate::catalog::Catalog;
 use crate::check::{CheckReport, check};
 use crate::ddl::{Outcome, execute};
-use crate::index::{CreateIndexOptions, IndexDefinition, create_index, drop_index};
+use crate::index::{CreateIndexOptions, IndexDefinition, Janitor, create_index, drop_index};
 use crate::inner::Inner;
 use crate::kv::KeyValue;
+use crate::lob::{clean_unneeded, find_space};
 use crate::table::{
     Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
 };
@@ -71,6 +73,7 @@ impl Store {
             open_cluster: None,
             settings: Settings::default(),
             clock: Arc::new(SystemClock),
+            clean_in_background: true,
         }
     }
 
@@ -79,12 +82,27 @@ impl Store {
     /// # Errors
     /// What the engine says, and `Corruption` or `Unsupported` for a catalog that cannot be read.
     pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
+        Self::over_with(engine, clock, true)
+    }
+
+    fn over_with(
+        engine: Arc<dyn Engine>,
+        clock: Arc<dyn Clock>,
+        clean_in_background: bool,
+    ) -> Result<Store> {
         let catalog = Catalog::open(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
         let gate = catalog.gate().clone();
-        Ok(Store {
-            inner: Arc::new(Inner { engine, catalog, clock, pairs, gate, lobs: OnceLock::new() }),
-        })
+        let janitor = Janitor::new(engine.clone(), gate.clone(), clean_in_background);
+        if let Some(space) = find_space(&*engine)? {
+            // What writers left that a crash cut short. What cannot be deleted stays until `check`.
+            janitor.do_first(move |engine, give_up| {
+                let _ = clean_unneeded(engine, space, give_up);
+            });
+        }
+        let lobs = OnceLock::new();
+        let inner = Inner { engine, catalog, clock, pairs, gate, lobs, janitor };
+        Ok(Store { inner: Arc::new(inner) })
     }
 
     /// Carries out DDL statements, separated by semicolons, one after another.
@@ -303,6 +321,53 @@ impl Store {
         write_each(&self.inner, operations, options)
     }
 
+    /// Closes the store: makes everything durable, waits until nothing is left of the reads, loads
+    /// and handles made from it, and gives its directory free. Without it a store closes when the
+    /// last handle is gone.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use std::time::Duration;
+    ///
+    /// let store = tonnage::Store::open("memory:")?;
+    /// let pairs = store.kv();
+    /// assert!(store.clone().close(Duration::ZERO).is_err(), "the pairs are in use");
+    /// drop(pairs);
+    /// store.close(Duration::from_secs(5))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Unavailable` when others hold the store longer than that: it closes with the last of them.
+    /// Whatever [`Store::sync`] says; the store is closed all the same.
+    pub fn close(self, patience: Duration) -> Result<()> {
+        let synced = self.sync();
+        let engine = Arc::downgrade(&self.inner.engine);
+        let deadline = Instant::now().checked_add(patience);
+        let has_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+        let mut inner = self.inner;
+        loop {
+            match Arc::try_unwrap(inner) {
+                Ok(last) => {
+                    drop(last);
+                    break;
+                }
+                Err(shared) if has_time() => inner = shared,
+                Err(_) => return Err(in_use()),
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        // Reads hold the engine alone.
+        while engine.strong_count() > 0 {
+            if !has_time() {
+                return Err(in_use());
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        synced
+    }
+
     /// Makes everything acknowledged so far durable, whatever durability it was written with.
     ///
     /// # Errors
@@ -366,6 +431,16 @@ impl Store {
     }
 }
 
+/// How often somebody who closes a store looks whether others still hold it.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+#[cold]
+fn in_use() -> Error {
+    Error::unavailable(
+        "the store is in use: tables, reads, loads or other handles on it are alive; it closes with the last of them",
+    )
+}
+
 /// Finds or makes the space of the key/value pairs.
 fn pairs_space(engine: &dyn Engine) -> Result<SpaceId> {
     let find = || -> Result<Option<SpaceId>> {
@@ -381,5 +456,11 @@ fn pairs_space(engine: &dyn Engine) -> Result<SpaceId> {
     match engine.create_space(PAIRS_SPACE, &KeyShape::new([KeyPart::Path])) {
         Err(error) if error.kind() == ErrorKind::Conflict => find()?.ok_or(error),
         made => made,
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("catalog", &self.inner.catalog).finish_non_exhaustive()
     }
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Durability, Projection, Ranges, Result, Rows, ScanOptions, Slices, WriteBatch,
+    Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows, ScanOptions, Slices,
+    WriteBatch,
 };
 
-use super::{DeleteOptions, Table};
+use super::{DeleteOptions, Deleted, Table};
+use crate::bulk::get::Place;
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
 use crate::row::Row;
@@ -22,8 +24,51 @@ impl Table {
     /// 4 MiB of keys where these are long.
     ///
     /// # Errors
-    /// `Invalid` for a key without its whole shard key, naming the column; `TimedOut`.
+    /// `Invalid` for a key without its whole shard key, naming the column; for a limit, which goes
+    /// with [`Table::delete_some`]; `TimedOut`.
     pub fn delete_range(&self, partial_key: &Row, options: &DeleteOptions) -> Result<u64> {
+        if options.limit.is_some() {
+            return Err(Error::invalid(
+                "delete_range deletes all rows: give limit to delete_some, which tells where to go on",
+            ));
+        }
+        self.delete_some(partial_key, options).map(|deleted| deleted.rows)
+    }
+
+    /// The same up to a limit, and tells where to go on. Rows that are put before that place
+    /// meanwhile are not visited again, so that going on ends.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use tonnage::{DeleteOptions, Row, Store, WriteOptions};
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE logs (host STRING, n LONG, PRIMARY KEY (SHARD(host), n))")?;
+    /// let logs = store.table("logs")?;
+    /// for n in 0..25 {
+    ///     logs.put(&Row::new().with("host", "a").with("n", n), &WriteOptions::default())?;
+    /// }
+    /// let mut options = DeleteOptions { limit: Some(10), ..DeleteOptions::default() };
+    /// let mut calls = 0;
+    /// loop {
+    ///     let deleted = logs.delete_some(&Row::new().with("host", "a"), &options)?;
+    ///     calls += 1;
+    ///     options.start_after = deleted.rest;
+    ///     if options.start_after.is_none() {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!((calls, logs.count()?), (3, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::delete_range`]; `Invalid` for a limit of 0 and for a place of another read.
+    pub fn delete_some(&self, partial_key: &Row, options: &DeleteOptions) -> Result<Deleted> {
+        if options.limit == Some(0) {
+            return Err(Error::invalid("limit is 0: allow at least one row"));
+        }
         options.acks.check(options.durability)?;
         check_timeout(options.timeout)?;
         let deadline = deadline_after(options.timeout);
@@ -33,11 +78,15 @@ impl Table {
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
         let codec = &self.entry.codec;
         let Some(columns) = codec.lookup_partial_row(partial_key, &mut prefix)? else {
-            return Ok(0);
+            return Ok(Deleted::default());
         };
         match &options.range {
             Some(range) => codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?,
             None => codec.prefix_bounds(&prefix, &mut start, &mut end),
+        }
+        if let Some(token) = &options.start_after {
+            let place = Place::of(token, self.entry.space, Direction::Forward, false)?;
+            place.narrow(&mut start, &mut end);
         }
         let mut ranges = Ranges::new();
         ranges.push(&start, &end);
@@ -46,19 +95,38 @@ impl Table {
             filter: Some(relatives.filter()),
             batch_rows_max: BATCH_ROWS_MAX,
             deadline,
+            direction: Direction::Forward,
+            limit_per_range: options.limit,
             ..ScanOptions::default()
         };
         let mut scanner = self.store.engine.scan(self.entry.space, ranges, scan)?;
-        let (mut rows, mut deleted) = (Rows::new(), 0);
+        let (mut rows, mut deleted) = (Rows::new(), Deleted::default());
+        let (mut visited, mut last) = (0, Vec::new());
         while scanner.next_batch(&mut rows)? {
             let mut batch = WriteBatch::new(self.entry.space);
             let mut owners = relatives.owners(&rows.keys)?;
+            visited += self.own_rows(&owners, rows.len());
             rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
             self.push_ancestors(&relatives, &rows.keys, &mut batch, &mut owners)?;
             self.store.write_rows(&batch, &owners, terms)?;
-            deleted += batch.len() as u64;
+            deleted.rows += batch.len() as u64;
+            last = rows.keys.last().unwrap_or_default().to_vec();
+        }
+        if options.limit.is_some_and(|limit| visited >= limit) {
+            let place =
+                Place { space: self.entry.space, is_reverse: false, number: None, key: last };
+            deleted.rest = Some(place.token());
         }
         Ok(deleted)
+    }
+
+    /// How many of some rows are of this table.
+    fn own_rows(&self, owners: &[Arc<TableEntry>], rows: usize) -> u64 {
+        let is_own = |owner: &&Arc<TableEntry>| owner.schema.table_id == self.entry.schema.table_id;
+        match owners {
+            [_] => rows as u64,
+            owners => owners.iter().filter(is_own).count() as u64,
+        }
     }
 
     /// [`Table::delete_range`] by the name and with the arguments that it had before.

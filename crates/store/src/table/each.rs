@@ -9,7 +9,7 @@ use tonnage_engine::{
     WriteOutcome,
 };
 
-use super::write::encode;
+use super::write::{Encoded, encode};
 use super::{Exchanged, RowOperation, StoredRow, WriteOptions, WriteResult};
 use crate::inner::Inner;
 
@@ -36,7 +36,7 @@ pub(crate) fn write_each(
     operations: &[RowOperation],
     options: &WriteOptions,
 ) -> Result<Vec<Exchanged>> {
-    let (wanted, tables) = encode(store, operations, options)?;
+    let Encoded { batch: wanted, tables, numbers } = encode(store, operations, options)?;
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
     let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {
@@ -52,7 +52,8 @@ pub(crate) fn write_each(
     };
     let answers = judged.answers().enumerate().map(|(operation, (result, row))| {
         let previous = row.map(|row| stored(operation, row)).transpose()?;
-        Ok(Exchanged { result, previous })
+        let generated = numbers[operation].clone().filter(|_| result.is_stored());
+        Ok(Exchanged { result, previous, generated })
     });
     answers.collect()
 }

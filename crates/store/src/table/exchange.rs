@@ -8,6 +8,7 @@ use tonnage_engine::{Condition, Projection, Result, Rows, Slices, WriteBatch, Wr
 
 use super::{StoredRow, Table, WriteOptions, WriteResult};
 use crate::row::Row;
+use crate::value::Value;
 
 /// What became of a write, and the row that it found.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,9 @@ pub struct Exchanged {
     pub result: WriteResult,
     /// The row that was stored before, if there was one.
     pub previous: Option<StoredRow>,
+    /// The number that the row was given in the identity column of its table, if it was stored
+    /// and brought none.
+    pub generated: Option<Value>,
 }
 
 impl Table {
@@ -47,8 +51,11 @@ impl Table {
     ) -> Result<Exchanged> {
         options.check()?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        self.entry.codec.encode_row(row, &mut key, &mut value)?;
-        self.exchange(&key, Some(&value), condition, options)
+        let (row, number) = self.store.numbered(&self.entry, row, condition)?;
+        self.entry.codec.encode_row(&row, &mut key, &mut value)?;
+        let exchanged = self.exchange(&key, Some(&value), condition, options)?;
+        let generated = number.filter(|_| exchanged.result.is_stored());
+        Ok(Exchanged { generated, ..exchanged })
     }
 
     /// Deletes the row with this key if a condition holds of it, and tells which row that was.
@@ -65,7 +72,7 @@ impl Table {
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             let result = WriteResult::ConditionFailed { operation: 0, current: None };
-            return Ok(Exchanged { result, previous: None });
+            return Ok(Exchanged { result, previous: None, generated: None });
         }
         self.exchange(&bytes, None, condition, options)
     }
@@ -86,7 +93,7 @@ impl Table {
             let current = previous.as_ref().map(|row| row.version);
             if !condition.holds(current) {
                 let result = WriteResult::ConditionFailed { operation: 0, current };
-                return Ok(Exchanged { result, previous });
+                return Ok(Exchanged { result, previous, generated: None });
             }
             let unchanged = current.map_or(Condition::IfAbsent, Condition::IfVersion);
             batch.clear();
@@ -104,7 +111,7 @@ impl Table {
             let tables = std::slice::from_ref(&self.entry);
             let outcome = self.store.write_rows(&batch, tables, terms)?;
             if let WriteOutcome::Applied { .. } = outcome {
-                return Ok(Exchanged { result: outcome.into(), previous });
+                return Ok(Exchanged { result: outcome.into(), previous, generated: None });
             }
         }
     }

@@ -14,7 +14,9 @@ use tonnage_engine::{Condition, Error, Ranges, Result, Rows, Slices, WriteBatch}
 
 pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
-pub use options::{DeleteOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult};
+pub use options::{
+    DeleteOptions, Deleted, GetOptions, StoredRow, TableScanOptions, WriteOptions, WriteResult,
+};
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;
@@ -102,7 +104,8 @@ impl Table {
     ) -> Result<WriteResult> {
         options.check()?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        self.entry.codec.encode_row(row, &mut key, &mut value)?;
+        let (row, _) = self.store.numbered(&self.entry, row, condition)?;
+        self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         if options.keep_ttl {
             return Ok(self.exchange(&key, Some(&value), condition, options)?.result);
         }
@@ -167,6 +170,15 @@ impl Table {
         }
         let keys: Slices = [&bytes[..]].into_iter().collect();
         self.stored(&keys, &mut Rows::new())
+    }
+
+    /// The same, told how fresh the row must be.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `Invalid` for a consistency that no read can keep to.
+    pub fn get_with(&self, key: &Row, options: &GetOptions) -> Result<Option<StoredRow>> {
+        options.consistency.check()?;
+        self.get(key)
     }
 
     /// A session for one thread that reads and writes row after row: it keeps its memory, so that
@@ -243,5 +255,11 @@ impl Table {
     /// What the engine says.
     pub fn count(&self) -> Result<u64> {
         crate::bulk::get::count(&self.store, self.entry.clone())
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("path", &self.path()).finish_non_exhaustive()
     }
 }

@@ -60,6 +60,13 @@ impl WriteOptions {
     }
 }
 
+/// How to read a single row or pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GetOptions {
+    /// How fresh it must be.
+    pub consistency: Consistency,
+}
+
 /// How to delete the rows of a partial key.
 #[derive(Clone, Debug, Default)]
 pub struct DeleteOptions {
@@ -68,6 +75,11 @@ pub struct DeleteOptions {
     /// Tables whose rows go along, by path: child tables with all rows below those deleted, and
     /// ancestors with the rows above them.
     pub relatives: Vec<String>,
+    /// At most this many rows of the table itself in one call. Rows of relatives go with theirs, and
+    /// are not counted. The answer tells where to go on.
+    pub limit: Option<u64>,
+    /// Goes on behind this place of an earlier call with the same key; see [`Deleted::rest`].
+    pub start_after: Option<ResumeToken>,
     /// When the deletion is acknowledged.
     pub durability: Durability,
     /// How many copies must have it by then.
@@ -75,6 +87,16 @@ pub struct DeleteOptions {
     /// The longest that the deletion may take; then it ends with `TimedOut`. The batches that went
     /// before stay deleted, and the same call deletes the rest.
     pub timeout: Option<Duration>,
+}
+
+/// What a deletion with a limit did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deleted {
+    /// How many rows went, those of relatives among them.
+    pub rows: u64,
+    /// Where to go on when the limit was reached: rows behind it may be left.
+    pub rest: Option<ResumeToken>,
 }
 
 /// What became of a conditional write.

@@ -92,7 +92,8 @@ impl RowSession {
     /// `Invalid` for a row that does not fit, naming the column.
     pub fn put(&mut self, row: &[ValueRef<'_>], options: &WriteOptions) -> Result<u64> {
         options.check_blind()?;
-        self.entry.codec.encode_cells(row, &mut self.key, &mut self.value)?;
+        let row = self.store.numbered_cells(&self.entry, row)?;
+        self.entry.codec.encode_cells(&row, &mut self.key, &mut self.value)?;
         self.batch.clear();
         self.batch.put(
             &self.key,
@@ -192,5 +193,17 @@ impl RowScan<'_> {
         }
         self.next += 1;
         view(self.codec, self.rows, self.next - 1).map(Some)
+    }
+}
+
+impl std::fmt::Debug for RowSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowSession").field("table", &self.entry.schema.path).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for RowScan<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowScan").field("next", &self.next).finish_non_exhaustive()
     }
 }

@@ -8,6 +8,7 @@ use super::{WriteOptions, WriteResult};
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
 use crate::row::Row;
+use crate::value::Value;
 
 /// One operation of an atomic write.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,16 +66,24 @@ pub(crate) fn atomic_write(
     operations: &[RowOperation],
     options: &WriteOptions,
 ) -> Result<WriteResult> {
-    let (batch, tables) = encode(store, operations, options)?;
+    let Encoded { batch, tables, .. } = encode(store, operations, options)?;
     Ok(store.write_rows(&batch, &tables, options.terms())?.into())
 }
 
-/// The operations as a batch, and the table of each.
+/// The operations as a batch.
+pub(super) struct Encoded {
+    pub(super) batch: WriteBatch,
+    /// The table of each.
+    pub(super) tables: Vec<Arc<TableEntry>>,
+    /// The number that each row was given in an identity column.
+    pub(super) numbers: Vec<Option<Value>>,
+}
+
 pub(super) fn encode(
     store: &Inner,
     operations: &[RowOperation],
     options: &WriteOptions,
-) -> Result<(WriteBatch, Vec<Arc<TableEntry>>)> {
+) -> Result<Encoded> {
     let Some(first) = operations.first() else {
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
@@ -82,25 +91,33 @@ pub(super) fn encode(
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());
+    let mut numbers = vec![None; operations.len()];
     let (mut key, mut value) = (Vec::new(), Vec::new());
     for (number, operation) in operations.iter().enumerate() {
         let entry = store.catalog.table(operation.table())?;
         check_family(&family, &entry)?;
         match operation {
             RowOperation::Put { row, condition, .. } => {
-                let encoded = entry.codec.encode_row(row, &mut key, &mut value);
-                encoded.map_err(|error| error.at(format!("operation {number}")))?;
+                let encoded = store.numbered(&entry, row, *condition).and_then(|(row, given)| {
+                    numbers[number] = given;
+                    entry.codec.encode_row(&row, &mut key, &mut value)
+                });
+                encoded.map_err(|error| {
+                    error.at(format!("operation {number}")).at_position(number as u64)
+                })?;
                 batch.put(&key, &value, store.write_expiry_ms(&entry, options), *condition);
             }
             RowOperation::Delete { key: row, condition, .. } => {
                 let encoded = entry.codec.encode_key(row, &mut key);
-                encoded.map_err(|error| error.at(format!("operation {number}")))?;
+                encoded.map_err(|error| {
+                    error.at(format!("operation {number}")).at_position(number as u64)
+                })?;
                 batch.delete(&key, *condition);
             }
         }
         tables.push(entry);
     }
-    Ok((batch, tables))
+    Ok(Encoded { batch, tables, numbers })
 }
 
 fn check_family(first: &TableEntry, other: &TableEntry) -> Result<()> {

@@ -13,3 +13,4 @@ mod multi_get;
 mod multi_put;
 mod store;
 mod table;
+mod watching;

@@ -13,6 +13,10 @@ pub(crate) struct Existing {
     pub(crate) position: u64,
     pub(crate) table: String,
     pub(crate) key: Row,
+    /// The whole row; nothing for a pair.
+    pub(crate) row: Option<Row>,
+    /// The value of a pair.
+    pub(crate) value: Option<Vec<u8>>,
 }
 
 /// A failed entry that was called back.
@@ -75,7 +79,9 @@ fn run<T>(hook: &Hook<T>, told: &T) -> Result<()> {
 impl BulkPutCallbacks for Recorder {
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
         let (table, key) = entry.table_and_key()?;
-        let entry = Existing { stream: entry.stream, position: entry.position, table, key };
+        let value = entry.pair().map(|(_, value)| value.to_vec());
+        let (stream, position, row) = (entry.stream, entry.position, entry.row()?);
+        let entry = Existing { stream, position, table, key, row, value };
         self.existing.lock().unwrap().push(entry.clone());
         run(&self.on_existing, &entry)
     }

@@ -6,6 +6,8 @@ mod common;
 
 mod child;
 mod full_disk;
+mod identities;
 mod indexes;
 mod kills;
 mod ledger;
+mod lobs;

@@ -1,5 +1,6 @@
 //! `tonnage kv`: key/value pairs.
 
+mod lob;
 mod read;
 mod write;
 
@@ -24,6 +25,10 @@ enum KvVerb {
     Get(read::KvGetArgs),
     MultiGet(read::MultiGetArgs),
     Scan(read::KvScanArgs),
+    PutLob(lob::PutLobArgs),
+    GetLob(lob::GetLobArgs),
+    DeleteLob(lob::DeleteLobArgs),
+    LoadLobs(lob::LoadLobsArgs),
     /// Counts all pairs
     Count,
 }
@@ -37,6 +42,10 @@ impl KvArgs {
             KvVerb::Get(args) => args.run(globals),
             KvVerb::MultiGet(args) => args.run(globals),
             KvVerb::Scan(args) => args.run(globals),
+            KvVerb::PutLob(args) => args.run(globals),
+            KvVerb::GetLob(args) => args.run(globals),
+            KvVerb::DeleteLob(args) => args.run(globals),
+            KvVerb::LoadLobs(args) => args.run(globals),
             KvVerb::Count => {
                 println(globals.open()?.kv().count()?)?;
                 Ok(Exit::Success)

@@ -220,6 +220,7 @@ pub(super) fn check_columns(
     }
     let missing: Vec<_> = schema
         .key_columns()
+        .filter(|column| column.identity.is_none())
         .map(|column| column.name.as_str())
         .filter(|name| !found.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name)))
         .collect();

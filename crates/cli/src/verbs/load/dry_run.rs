@@ -95,7 +95,7 @@ fn judge(
     let Payload::Batch { rows, .. } = &batch.payload else { return Ok(()) };
     let position =
         |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
-    for rejected in entry.codec.align(rows)?.rejected {
+    for rejected in entry.codec.align_unnumbered(rows)?.rejected {
         fail(
             position(rejected.row),
             Some(rejected.column.as_str()).filter(|name| !name.is_empty()),

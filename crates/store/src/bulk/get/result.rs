@@ -373,3 +373,9 @@ impl Iterator for BulkGetRows {
         }
     }
 }
+
+impl std::fmt::Debug for BulkGetRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BulkGetRows").finish_non_exhaustive()
+    }
+}

@@ -14,16 +14,16 @@ use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// Parts are cut by estimates, so there are more of them than workers: who is done early takes
 /// another.
-pub(super) const PARTS_PER_WORKER: usize = 4;
+pub(crate) const PARTS_PER_WORKER: usize = 4;
 
 /// Parts of a space, each a task.
-pub(super) struct SpaceParts {
+pub(crate) struct SpaceParts {
     /// Those to come, in the order in which they come.
     parts: VecDeque<Part>,
 }
 
 impl SpaceParts {
-    pub(super) fn new(parts: Vec<Part>, direction: Direction) -> Self {
+    pub(crate) fn new(parts: Vec<Part>, direction: Direction) -> Self {
         let mut parts = VecDeque::from(parts);
         if direction == Direction::Reverse {
             parts.make_contiguous().reverse();

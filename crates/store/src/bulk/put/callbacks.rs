@@ -45,8 +45,7 @@ pub struct NoCallbacks;
 
 impl BulkPutCallbacks for NoCallbacks {}
 
-/// An entry whose key exists. Its value is not kept so far: a client that wants it back finds it by
-/// stream and position.
+/// An entry whose key exists.
 pub struct ExistingEntry<'a> {
     /// The number of its stream.
     pub stream: usize,
@@ -54,6 +53,7 @@ pub struct ExistingEntry<'a> {
     pub position: u64,
     pub(super) space: SpaceId,
     pub(super) key: &'a [u8],
+    pub(super) value: &'a [u8],
     pub(super) store: &'a Inner,
 }
 
@@ -62,6 +62,20 @@ impl ExistingEntry<'_> {
     /// row has the one column `key`.
     pub fn table_and_key(&self) -> Result<(String, Row)> {
         self.store.describe_key(self.space, self.key)
+    }
+
+    /// The whole row, with the columns that it would have been stored with; nothing for a key/value
+    /// pair.
+    ///
+    /// # Errors
+    /// `NotFound` when its table was dropped meanwhile.
+    pub fn row(&self) -> Result<Option<Row>> {
+        self.store.decode_entry(self.space, self.key, self.value)
+    }
+
+    /// The encoded key and the value of a pair; nothing for a row.
+    pub fn pair(&self) -> Option<(&[u8], &[u8])> {
+        (self.space == self.store.pairs).then_some((self.key, self.value))
     }
 }
 
@@ -130,5 +144,14 @@ impl<'a> Entry<'a> {
 impl std::fmt::Debug for Entry<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry").field("table", &self.table()).field("index", &self.index).finish()
+    }
+}
+
+impl std::fmt::Debug for ExistingEntry<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExistingEntry")
+            .field("stream", &self.stream)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Entries, Error, Slices, SpaceId};
+use tonnage_engine::{Condition, Entries, Error, Slices, SpaceId};
 
 use super::ttls::Ttls;
 use crate::catalog::TableEntry;
@@ -38,6 +38,8 @@ pub(super) struct Encoder<'a> {
     index_entries: Vec<(SpaceId, Entries)>,
     key: Vec<u8>,
     value: Vec<u8>,
+    /// The table of the last call, if it has indexes.
+    pub(super) indexed: Option<Arc<TableEntry>>,
     /// What the last call could not encode.
     pub(super) refused: Vec<Refused>,
 }
@@ -55,6 +57,7 @@ impl<'a> Encoder<'a> {
             index_entries: Vec::new(),
             key: Vec::new(),
             value: Vec::new(),
+            indexed: None,
             refused: Vec::new(),
         }
     }
@@ -94,7 +97,8 @@ impl<'a> Encoder<'a> {
         }
         let rows = &rows;
         let encoded = self.table(table).and_then(|entry| {
-            let mut aligned = entry.codec.align(rows)?;
+            let draw = |count: usize| self.store.draw_numbers(&entry, count);
+            let mut aligned = entry.codec.align_numbered(rows, &draw)?;
             entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
             if entry.indexes.any() {
                 self.index_rows(&entry, &mut aligned)?;
@@ -149,13 +153,17 @@ impl<'a> Encoder<'a> {
         };
         let mut taken = 0;
         while taken < rows.len().min(self.rows_max) && self.entries.bytes() < self.bytes_max {
-            match entry.codec.encode_row(&rows[taken], &mut self.key, &mut self.value) {
+            let row = &rows[taken];
+            let numbered = self.store.numbered(&entry, row, Condition::Always);
+            let encoded = numbered
+                .and_then(|(row, _)| entry.codec.encode_row(&row, &mut self.key, &mut self.value));
+            match encoded {
                 Ok(()) => match self.index_row(&entry) {
                     Ok(()) => self.entries.push(&self.key, &self.value, place(taken), NEVER_MS),
                     Err(error) => self.refuse(place(taken), taken, None, &error),
                 },
                 Err(error) => {
-                    let column = entry.codec.column_at_fault(&rows[taken]);
+                    let column = entry.codec.column_at_fault(row);
                     self.refuse(place(taken), taken, column, &error);
                 }
             }
@@ -200,6 +208,7 @@ impl<'a> Encoder<'a> {
         self.entries.clear();
         self.index_entries.clear();
         self.refused.clear();
+        self.indexed = None;
     }
 
     /// Makes the entries of all indexes of aligned rows. Rows whose entries would be too long are
@@ -262,8 +271,9 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    fn set_expiries(&mut self, entry: &TableEntry, taken: usize, ttls: Ttls<'_>) {
+    fn set_expiries(&mut self, entry: &Arc<TableEntry>, taken: usize, ttls: Ttls<'_>) {
         self.space = entry.space;
+        self.indexed = (!self.index_entries.is_empty()).then(|| entry.clone());
         self.expire(taken, ttls, entry.schema.ttl_ms.map(Duration::from_millis));
     }
 

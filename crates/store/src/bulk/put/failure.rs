@@ -52,6 +52,6 @@ impl From<BulkPutError> for Error {
             total.existed,
             total.failed
         );
-        Error::new(error.kind(), message).with_source(error)
+        error.restated().with_message(message).with_source(error)
     }
 }

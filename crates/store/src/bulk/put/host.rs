@@ -6,6 +6,7 @@
 //! it does not matter what streams do, or how slow a rate is set.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,9 @@ use super::encode::{Encoder, Refused};
 use super::intake::{Flush, Intake, Job, Next};
 use super::outcomes::{Outcomes, guarded, lock, panic_message};
 use super::ttls::Ttls;
-use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, Payload};
+use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};
 use crate::bulk::put::rate::RateLimit;
+use crate::catalog::TableEntry;
 use crate::index::{OpenLoad, Pushing};
 use crate::inner::Inner;
 use crate::terms::deadline_after;
@@ -42,6 +44,10 @@ pub(super) struct Host<'a> {
     bytes_limit: Option<RateLimit>,
     /// Held by the worker that sees to flushes.
     pace: Mutex<Pace>,
+    /// The tables with indexes that rows were pushed for since the last flush.
+    indexed: Mutex<Vec<Arc<TableEntry>>>,
+    /// How many rows had been replaced by then.
+    replaced_noted: AtomicU64,
 }
 
 /// Lets nobody wait for a load whose thread panicked.
@@ -103,11 +109,15 @@ impl<'a> Host<'a> {
             rows_limit,
             bytes_limit,
             pace,
+            indexed: Mutex::default(),
+            replaced_noted: AtomicU64::new(0),
         })
     }
 
     /// Puts everything that comes, to the end, and makes up the report.
     pub(super) fn run(self, started: Instant) -> std::result::Result<BulkPutReport, BulkPutError> {
+        let span = tracing::info_span!("bulk_put", workers = self.workers);
+        let _entered = span.enter();
         std::thread::scope(|scope| {
             for _ in 1..self.workers {
                 // Where no thread can be had, the others do its part.
@@ -118,6 +128,7 @@ impl<'a> Host<'a> {
             self.lead();
         });
         let ended = self.end(started);
+        tell_end(&ended);
         let store = self.store;
         drop(self);
         store.catalog.drop_after_load();
@@ -221,7 +232,7 @@ impl<'a> Host<'a> {
             }
             name => format!("stream {stream} ({name}), after {read} entries"),
         };
-        self.outcomes.stop(error.at(place));
+        self.outcomes.stop(error.at(place).of_stream(stream as u64));
         self.intake.stop();
     }
 
@@ -296,6 +307,12 @@ impl<'a> Host<'a> {
                 pushed => pushed?,
             }
         }
+        if let Some(table) = &encoder.indexed {
+            let mut indexed = lock(&self.indexed);
+            if !indexed.iter().any(|known| Arc::ptr_eq(known, table)) {
+                indexed.push(table.clone());
+            }
+        }
         self.session.push_by(space, Outcomes::stream_of_rows(stream), entries, by)?;
         self.outcomes.add_bytes(stream, entries.bytes() as u64);
         Ok(())
@@ -321,8 +338,16 @@ impl<'a> Host<'a> {
     fn flush(&self) -> Result<()> {
         let Flush { mut ended, marks } = self.intake.begin_flush();
         let flushing = self.load.begin_flush();
+        let indexed = std::mem::take(&mut *lock(&self.indexed));
+        let begun = Instant::now();
         self.session.flush_by(deadline_after(self.options.flush_timeout))?;
+        let milliseconds = begun.elapsed().as_millis() as u64;
+        tracing::debug!(streams = marks.len(), milliseconds, "bulk put flushed");
         self.load.flushed(flushing);
+        // Of several tables it is not known whose rows were replaced.
+        let replaced = self.outcomes.replaced();
+        let stale = replaced - self.replaced_noted.swap(replaced, Ordering::Relaxed);
+        indexed.iter().for_each(|table| self.store.janitor.note(table, stale));
         let callbacks = &self.options.callbacks;
         for &(stream, position) in &marks {
             let told = guarded("durable", || callbacks.durable(stream, position));
@@ -350,9 +375,7 @@ impl<'a> Host<'a> {
         let is_flushed = flushed.is_ok();
         // What a callback or a stream said counts for more than what the session says after it was
         // stopped by them.
-        let stopped = lock(&outcomes.stopped_by)
-            .as_ref()
-            .map(|error| Error::new(error.kind(), error.message()));
+        let stopped = lock(&outcomes.stopped_by).as_ref().map(Error::restated);
         match stopped.map_or(flushed, Err) {
             Ok(()) => Ok(report),
             Err(error) => Err(BulkPutError {
@@ -362,6 +385,31 @@ impl<'a> Host<'a> {
                 flushed: is_flushed,
             }),
         }
+    }
+}
+
+/// Notes for whoever watches the program how a load ended.
+fn tell_end(ended: &std::result::Result<BulkPutReport, BulkPutError>) {
+    let (report, error) = match ended {
+        Ok(report) => (report, None),
+        Err(stopped) => (&*stopped.report, Some(&stopped.error)),
+    };
+    let Counts { read, inserted, existed, overtaken, failed, bytes } = report.total;
+    let seconds = report.seconds;
+    match error {
+        None => tracing::info!(
+            read,
+            inserted,
+            existed,
+            overtaken,
+            failed,
+            bytes,
+            seconds,
+            "bulk put ended"
+        ),
+        Some(error) => tracing::warn!(
+            read, inserted, existed, overtaken, failed, bytes, seconds, %error, "bulk put stopped"
+        ),
     }
 }
 

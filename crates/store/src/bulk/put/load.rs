@@ -101,11 +101,7 @@ impl Load {
                     workers,
                     memory_bytes - queue_bytes,
                 );
-                let _ = opened.send(
-                    host.as_ref()
-                        .map(drop)
-                        .map_err(|error| Error::new(error.kind(), error.message())),
-                );
+                let _ = opened.send(host.as_ref().map(drop).map_err(|error| error.restated()));
                 host?.run(started)
             }
         };

@@ -16,6 +16,7 @@ use crate::row::Row;
 const FAILURES_MAX: usize = 1_000;
 
 /// Rows for one table of a multi-put.
+#[derive(Debug)]
 pub enum TableRows {
     /// As record batches.
     Batches(Vec<RecordBatch>),

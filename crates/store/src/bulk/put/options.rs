@@ -198,3 +198,25 @@ fn machine_memory_bytes() -> Option<usize> {
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes << 10)
 }
+
+impl std::fmt::Debug for BulkPutOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BulkPutOptions")
+            .field("stream_parallelism", &self.stream_parallelism)
+            .field("per_shard_parallelism", &self.per_shard_parallelism)
+            .field("memory_bytes_max", &self.memory_bytes_max)
+            .field("request_bytes_max", &self.request_bytes_max)
+            .field("durability", &self.durability)
+            .field("acks", &self.acks)
+            .field("timeout", &self.timeout)
+            .field("on_existing", &self.on_existing)
+            .field("errors_max", &self.errors_max)
+            .field("rows_per_second_max", &self.rows_per_second_max)
+            .field("bytes_per_second_max", &self.bytes_per_second_max)
+            .field("flush_bytes_max", &self.flush_bytes_max)
+            .field("flush_interval", &self.flush_interval)
+            .field("progress", &self.progress)
+            .field("cancel", &self.cancel)
+            .finish_non_exhaustive()
+    }
+}

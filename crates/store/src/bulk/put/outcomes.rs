@@ -97,13 +97,18 @@ impl Outcomes {
         BulkPutReport { total, streams, seconds: started.elapsed().as_secs_f64() }
     }
 
+    /// How many rows the load has replaced so far.
+    pub(super) fn replaced(&self) -> u64 {
+        self.progress.replaced()
+    }
+
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
     /// What stopped the load.
     pub(super) fn stopped(&self) -> Option<Error> {
-        lock(&self.stopped_by).as_ref().map(|error| Error::new(error.kind(), error.message()))
+        lock(&self.stopped_by).as_ref().map(Error::restated)
     }
 
     /// Stops the load; of several causes the first one counts.
@@ -186,15 +191,23 @@ impl Outcomes {
     #[cold]
     fn exists(&self, stream: usize, position: u64, space: SpaceId, key: &[u8]) -> Error {
         let name = self.progress.name(stream);
-        let key = match self.store.describe_key(space, key) {
-            Ok((table, key)) if table.is_empty() => format!("the pair {}", shown(&key)),
-            Ok((table, key)) => format!("the row {} of table {table}", shown(&key)),
-            Err(_) => "its key".to_owned(),
+        let described = self.store.describe_key(space, key).ok();
+        let key = match &described {
+            Some((table, key)) if table.is_empty() => format!("the pair {}", shown(key)),
+            Some((table, key)) => format!("the row {} of table {table}", shown(key)),
+            None => "its key".to_owned(),
         };
-        Error::conflict(format!(
+        let error = Error::conflict(format!(
             "stream {stream} ({name}), entry {position}: {key} exists already, or comes twice: leave it out, or load with keep or \
              replace"
         ))
+        .of_stream(stream as u64)
+        .at_position(position);
+        match &described {
+            Some((table, key)) if table.is_empty() => error.of_key(&shown(key)),
+            Some((table, key)) => error.in_table(table).of_key(&shown(key)),
+            None => error,
+        }
     }
 }
 
@@ -213,8 +226,19 @@ impl LoadObserver for Outcomes {
     }
 
     fn existed(&self, stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Result<()> {
+        self.existed_entry(stream, position, space, key, &[])
+    }
+
+    fn existed_entry(
+        &self,
+        stream: u32,
+        position: u64,
+        space: SpaceId,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<()> {
         let stream = stream as usize / 2;
-        let entry = ExistingEntry { stream, position, space, key, store: &self.store };
+        let entry = ExistingEntry { stream, position, space, key, value, store: &self.store };
         match guarded("existing", || self.callbacks.existing(&entry))? {
             Ok(()) => self.progress.add_existed(stream),
             Err(error) => {

@@ -19,6 +19,7 @@ struct Watched {
     /// Of all streams together: what limits are judged by, however many streams there are.
     read: AtomicU64,
     failed: AtomicU64,
+    replaced: AtomicU64,
 }
 
 #[derive(Default)]
@@ -78,6 +79,7 @@ impl Progress {
     }
 
     pub(super) fn add_stored(&self, stream: usize, run: StoredRun) {
+        self.0.replaced.fetch_add(run.replaced, Relaxed);
         let stream = &self.streams()[stream];
         stream.inserted.fetch_add(run.inserted, Relaxed);
         stream.existed.fetch_add(run.replaced, Relaxed);
@@ -113,6 +115,11 @@ impl Progress {
     /// The entries read of all streams, and those of them that failed.
     pub(super) fn read_and_failed(&self) -> (u64, u64) {
         (self.0.read.load(Relaxed), self.0.failed.load(Relaxed))
+    }
+
+    /// The rows of all streams that others were stored over.
+    pub(super) fn replaced(&self) -> u64 {
+        self.0.replaced.load(Relaxed)
     }
 
     fn streams(&self) -> RwLockReadGuard<'_, Vec<StreamProgress>> {

@@ -1,7 +1,9 @@
 //! Keys that come twice, or exist already.
 
 use rstest::rstest;
-use tonnage::{BulkPutOptions, Durability, ErrorKind, OnExisting, Row, Value};
+use tonnage::{
+    BulkPutOptions, Durability, ErrorKind, Key, OnExisting, Pairs, Row, Value, pair_stream,
+};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::recorder::Recorder;
@@ -160,4 +162,42 @@ fn duplicates_far_apart_in_a_load_larger_than_its_memory_still_keep_the_first(
         let Some(Value::String(text)) = row.get("text") else { panic!("{row:?}") };
         assert!(text.starts_with("0 "), "{text}");
     }
+}
+
+/// Through the log, and by data files.
+#[rstest]
+#[case(3)]
+#[case(400_000)]
+fn the_whole_entry_whose_key_exists_is_called_back(
+    #[values(Memory, RocksDb)] on: Backend,
+    #[case] text_bytes: usize,
+) {
+    let store = on.with_tables(WORDS);
+    let words =
+        |what: &str| (0..30).map(|id| word(id, &what.repeat(text_bytes))).collect::<Vec<_>>();
+    let put =
+        |rows, options: &BulkPutOptions| store.bulk_put(vec![rows_of("words", rows)], options);
+    put(words("a"), &BulkPutOptions::default()).unwrap();
+    let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
+    put(words("b"), &options).unwrap();
+    let mut existing = recorder.existing();
+    existing.sort_by_key(|entry| entry.position);
+    let rows: Vec<_> = existing.into_iter().filter_map(|entry| entry.row).collect();
+    assert!(rows == words("b"), "the entries as the stream gave them");
+}
+
+#[rstest]
+fn the_whole_pair_whose_key_exists_is_called_back(#[values(Memory, RocksDb)] on: Backend) {
+    let store = on.open();
+    let put = |value: &[u8], options: &BulkPutOptions| {
+        let mut pairs = Pairs::new();
+        pairs.push(&"/a/-/b".parse::<Key>().unwrap(), value).unwrap();
+        store.bulk_put(vec![pair_stream("pairs", [Ok(pairs)])], options).unwrap()
+    };
+    put(b"old", &BulkPutOptions::default());
+    let (recorder, options) = Recorder::default().watch(BulkPutOptions::default());
+    put(b"new", &options);
+    let existing = recorder.existing();
+    assert_eq!(existing[0].value.as_deref(), Some(&b"new"[..]));
+    assert_eq!(existing[0].row, None);
 }

@@ -1,12 +1,15 @@
 //! Stale entries are taken out.
 
+use std::time::{Duration, Instant};
+
 use rstest::rstest;
+use tempfile::TempDir;
 use tonnage::{BulkPutOptions, IndexRange, OnExisting, Payload, Result, Store, WriteOptions};
 
-use super::{car, cars, plates, stale_entries};
+use super::{CARS, car, cars, plates, stale_entries};
 use crate::common::Backend::{self, Memory, RocksDb};
-use crate::common::row;
 use crate::common::scripted::scripted;
+use crate::common::{builder, row};
 
 fn load(store: &Store, count: i64, colour: &str) {
     let options = BulkPutOptions { on_existing: OnExisting::Replace, ..Default::default() };
@@ -100,4 +103,77 @@ fn a_load_into_another_table_is_in_nobodys_way(#[values(Memory, RocksDb)] on: Ba
     });
     store.bulk_put(vec![stream], &BulkPutOptions::default()).unwrap();
     assert_eq!(stale_entries(&store), 0);
+}
+
+/// A store that cleans its indexes by itself.
+fn cleaning_by_itself(on: Backend, directory: &TempDir) -> Store {
+    let url = match on {
+        Memory => "memory:".to_owned(),
+        RocksDb => directory.path().join("store").display().to_string(),
+    };
+    let store = builder(&url).clean_in_background(true).open().unwrap();
+    store.execute(CARS).unwrap();
+    store
+}
+
+/// Waits until the stale entries are so few.
+#[track_caller]
+fn wait_for_stale(store: &Store, at_most: u64) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while stale_entries(store) > at_most {
+        assert!(Instant::now() < deadline, "{} entries are still stale", stale_entries(store));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Stale entries stayed until somebody asked for them to be taken out.
+#[rstest]
+fn what_loads_leave_is_cleaned_in_the_background(#[values(Memory, RocksDb)] on: Backend) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = cleaning_by_itself(on, &directory);
+    load(&store, 4_000, "red");
+    load(&store, 3_000, "blue");
+    wait_for_stale(&store, 0);
+    let blue = plates(&store, "by_colour", IndexRange::prefix(["blue"]));
+    assert_eq!(blue, (0..3_000).collect::<Vec<_>>());
+}
+
+#[rstest]
+fn what_writes_beside_a_load_leave_is_cleaned_after_it(#[values(Memory, RocksDb)] on: Backend) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = cleaning_by_itself(on, &directory);
+    let options = BulkPutOptions { flush_interval: None, ..Default::default() };
+    let load = store.load(&options).unwrap();
+    let stream = load.stream("cars");
+    let rows = Payload::Rows { table: "cars".into(), rows: vec![car(9_999, "green", 1)] };
+    load.push(stream, rows).unwrap();
+    let table = store.table("cars").unwrap();
+    while stale_entries(&store) == 0 {
+        // Until the load holds the row that was pushed.
+        table.put(&car(1, "red", 1), &WriteOptions::default()).unwrap();
+        table.put(&car(1, "blue", 2), &WriteOptions::default()).unwrap();
+    }
+    for year in 0..1_500 {
+        table.put(&car(1, "red", year), &WriteOptions::default()).unwrap();
+    }
+    assert!(stale_entries(&store) > 1_000, "a load holds rows of the table");
+    load.finish().unwrap();
+    wait_for_stale(&store, 0);
+    assert_eq!(plates(&store, "by_colour", IndexRange::default()), [1, 9_999]);
+}
+
+#[rstest]
+fn a_store_that_cleans_closes_at_once(#[values(RocksDb)] on: Backend) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = cleaning_by_itself(on, &directory);
+    load(&store, 20_000, "red");
+    load(&store, 20_000, "blue");
+    drop(store);
+    let store = cleaning_by_itself_again(&directory);
+    assert_eq!(store.table("cars").unwrap().count().unwrap(), 20_000);
+}
+
+fn cleaning_by_itself_again(directory: &TempDir) -> Store {
+    let url = directory.path().join("store").display().to_string();
+    builder(&url).clean_in_background(true).open().expect("the store was closed")
 }

@@ -16,11 +16,12 @@ use crate::common::{Backend, TestStore, row};
 
 /// Cars by number plate, with an index by colour and year.
 pub(crate) fn cars(on: Backend) -> TestStore {
-    on.with_tables(
-        "CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate));
-         CREATE INDEX by_colour ON cars (colour, year)",
-    )
+    on.with_tables(CARS)
 }
+
+pub(crate) const CARS: &str = "
+    CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate));
+    CREATE INDEX by_colour ON cars (colour, year)";
 
 pub(crate) fn car(plate: i64, colour: impl Into<Value>, year: impl Into<Value>) -> Row {
     row! { "plate" => plate, "colour" => colour, "year" => year, "note" => format!("car {plate}") }

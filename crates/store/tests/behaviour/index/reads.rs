@@ -1,5 +1,7 @@
 //! What an index gives.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rstest::rstest;
 use tonnage::{
     Direction, ErrorKind, FieldRange, IndexRange, IndexScanOptions, Value, WriteOptions,
@@ -220,4 +222,61 @@ fn an_index_orders_each_type_as_its_keys_do(
     let from_second = FieldRange::of("v").after(ascending[1].clone()).to(ascending[3].clone());
     assert_eq!(plates(&store, "by_v", IndexRange::default().within(from_second)), [2, 3]);
     assert!(store.check().unwrap().is_sound());
+}
+
+fn once() -> IndexScanOptions {
+    IndexScanOptions { exactly_once: true, ..Default::default() }
+}
+
+/// A scan of the index lacked such a row in 40 of 100 rounds.
+#[rstest]
+fn a_row_that_moves_within_the_range_comes_exactly_once(#[values(Memory, RocksDb)] on: Backend) {
+    let store = stocked(on);
+    let reds = |year: i32| car(0, "red", year);
+    let range = || IndexRange::prefix(["red"]).within(FieldRange::of("year").from(1000).to(3000));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let table = store.table("cars").unwrap();
+            for round in 0.. {
+                let year = if round % 2 == 0 { 1001 } else { 2999 };
+                table.put(&reds(year), &WriteOptions::default()).unwrap();
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        });
+        let found: Vec<_> = (0..100)
+            .map(|_| {
+                let found = rows(&store, "by_colour", range(), &once());
+                (found.len(), found.iter().filter(|row| plate(row) == 0).count())
+            })
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(found, vec![(34, 1); 100]);
+    });
+}
+
+#[rstest]
+fn rows_of_ranges_that_overlap_come_once_when_asked_for(#[values(Memory, RocksDb)] on: Backend) {
+    let store = stocked(on);
+    let years = |from: i32, to: i32| {
+        IndexRange::prefix(["red"]).within(FieldRange::of("year").from(from).to(to))
+    };
+    let ranges = [years(2004, 2006), IndexRange::prefix(["blue"]), years(2005, 2009)];
+    let index = store.table("cars").unwrap().index("by_colour").unwrap();
+    let batches = index.bulk_get(ranges, &once()).unwrap();
+    let found: usize = batches.map(|batch| batch.unwrap().rows.num_rows()).sum();
+    let year = |plate: i64| 2000 + plate * 7 % 10;
+    let is_wanted = |plate: &i64| plate % 3 == 1 || (plate % 3 == 0 && year(*plate) >= 2004);
+    assert_eq!(found, (0..100).filter(is_wanted).count());
+}
+
+#[rstest]
+fn rows_that_come_exactly_once_have_no_order(#[values(Memory, RocksDb)] on: Backend) {
+    let store = stocked(on);
+    let index = store.table("cars").unwrap().index("by_colour").unwrap();
+    let options = IndexScanOptions { direction: Direction::Forward, ..once() };
+    let refused = failure(index.scan(&IndexRange::prefix(["red"]), &options));
+    assert_error(refused, ErrorKind::Invalid, &["exactly_once", "unordered"]);
 }

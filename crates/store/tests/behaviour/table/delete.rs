@@ -1,7 +1,7 @@
 //! Deleting many rows by a partial key.
 
 use rstest::rstest;
-use tonnage::{DeleteOptions, ErrorKind, FieldRange, Row, Store};
+use tonnage::{DeleteOptions, ErrorKind, FieldRange, Row, Store, WriteOptions};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone_key, price_of};
@@ -116,4 +116,51 @@ fn rows_above_go_along_where_they_are_asked_for(#[values(Memory, RocksDb)] on: B
     let deleted = images.delete_range(&row! { "maker" => "Nokia" }, &options).unwrap();
     assert_eq!(deleted, 2 * 2 + 2, "two pictures of each of two phones, and the phones");
     assert_eq!(counts(&store), (12 - 2, 24 - 4));
+}
+
+#[rstest]
+fn a_deletion_with_a_limit_goes_on_where_it_stopped(#[values(Memory, RocksDb)] on: Backend) {
+    let store = shop::stocked(on, 10);
+    let phones = store.table("phones").unwrap();
+    let mut options = DeleteOptions {
+        relatives: vec!["phones.images".into()],
+        limit: Some(4),
+        ..Default::default()
+    };
+    let mut steps = Vec::new();
+    loop {
+        let deleted = phones.delete_some(&row! { "maker" => "Nokia" }, &options).unwrap();
+        steps.push(deleted.rows);
+        options.start_after = deleted.rest;
+        if options.start_after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(steps, [12, 12, 6], "four phones at a time, each with two pictures");
+    assert_eq!(counts(&store), (30, 60));
+}
+
+#[rstest]
+fn a_deletion_that_goes_on_leaves_what_was_put_behind_it(#[values(Memory, RocksDb)] on: Backend) {
+    let store = shop::stocked(on, 10);
+    let phones = store.table("phones").unwrap();
+    let nokia = row! { "maker" => "Nokia" };
+    let some = DeleteOptions { limit: Some(4), ..Default::default() };
+    let first = phones.delete_some(&nokia, &some).unwrap();
+    let again = phone_key("Nokia", price_of(0), 0);
+    phones.put(&again, &WriteOptions::default()).unwrap();
+    let rest = DeleteOptions { start_after: first.rest, ..Default::default() };
+    assert_eq!(phones.delete_some(&nokia, &rest).unwrap().rows, 6);
+    assert!(phones.get(&again).unwrap().is_some());
+}
+
+#[rstest]
+fn a_limit_needs_the_call_that_tells_where_to_go_on(#[values(Memory, RocksDb)] on: Backend) {
+    let store = shop::stocked(on, 1);
+    let phones = store.table("phones").unwrap();
+    let nokia = row! { "maker" => "Nokia" };
+    let options = |limit| DeleteOptions { limit: Some(limit), ..Default::default() };
+    let refused = failure(phones.delete_range(&nokia, &options(1)));
+    assert_error(refused, ErrorKind::Invalid, &["delete_some"]);
+    assert_error(failure(phones.delete_some(&nokia, &options(0))), ErrorKind::Invalid, &["limit"]);
 }

@@ -165,3 +165,9 @@ impl Iterator for MultiGet {
         }
     }
 }
+
+impl std::fmt::Debug for MultiGet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MultiGet").finish_non_exhaustive()
+    }
+}

@@ -1,5 +1,9 @@
 //! One row: names and values in order.
 
+mod de;
+mod ser;
+mod serde_error;
+
 use arrow::array::RecordBatch;
 use tonnage_engine::Result;
 

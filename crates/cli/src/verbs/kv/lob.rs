@@ -1,0 +1,320 @@
+//! Large objects in and out.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tonnage::{
+    Condition, Error, ErrorKind, Key, KeyValue, LobOptions, LobSource, LobWriter, Result,
+};
+
+use crate::args::Globals;
+use crate::exit::{CliResult, Exit};
+use crate::interrupt;
+use crate::output::println;
+use crate::values::{Durability, grouped};
+
+/// Bytes copied at once.
+const COPY_BYTES: usize = 256 << 10;
+
+/// How large objects are written.
+#[derive(Args)]
+struct LobWriteArgs {
+    /// Bytes of a chunk (1 to 67108864): what one writer holds in memory
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    chunk_bytes: usize,
+    /// Only where there is no object yet
+    #[arg(long)]
+    if_absent: bool,
+    /// When an object counts as stored
+    #[arg(long, value_enum, default_value_t)]
+    durability: Durability,
+}
+
+impl LobWriteArgs {
+    fn options(&self) -> LobOptions {
+        LobOptions {
+            chunk_bytes: self.chunk_bytes,
+            durability: self.durability.into(),
+            condition: if self.if_absent { Condition::IfAbsent } else { Condition::Always },
+        }
+    }
+}
+
+/// Store a large object in chunks, all at once visible
+#[derive(Args)]
+pub(crate) struct PutLobArgs {
+    /// The key: /major/-/minor
+    key: Key,
+    /// Read the object from a file [default: standard input]
+    #[arg(long, short, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Append to the object that is there
+    #[arg(long, conflicts_with_all = ["resume", "if_absent"])]
+    append: bool,
+    /// Go on with a write that was cut short: what was stored of the input is passed over
+    #[arg(long, conflicts_with = "if_absent")]
+    resume: bool,
+    #[command(flatten)]
+    write: LobWriteArgs,
+}
+
+impl PutLobArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        let input = Input::open(self.file.as_deref())?;
+        let pairs = globals.open_or_create(true)?.kv();
+        let (mut writer, passed) = self.writer(&pairs)?;
+        let mut input = input;
+        input.pass_over(passed)?;
+        let cancel = interrupt::cancel();
+        let mut buffer = vec![0; COPY_BYTES];
+        loop {
+            interrupt::check(&cancel)?;
+            match input.read(&mut buffer)? {
+                0 => break,
+                count => writer.append(&buffer[..count])?,
+            }
+        }
+        let info = match writer.finish() {
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                eprintln!("tonnage: {error}");
+                return Ok(Exit::Rejected);
+            }
+            finished => finished?,
+        };
+        println(format_args!(
+            "{}: stored {} bytes, version {}",
+            self.key,
+            grouped(info.bytes),
+            info.version
+        ))?;
+        Ok(Exit::Success)
+    }
+
+    /// The writer, and how many bytes of the input it has already.
+    fn writer(&self, pairs: &KeyValue) -> Result<(LobWriter, u64)> {
+        let options = self.write.options();
+        if self.resume
+            && let Some(writer) = pairs.resume_lob(&self.key, &options)?
+        {
+            let passed = writer.position();
+            return Ok((writer, passed));
+        }
+        let writer = match self.append {
+            true => pairs.append_lob(&self.key, &options)?,
+            false => pairs.put_lob(&self.key, &options)?,
+        };
+        Ok((writer, 0))
+    }
+}
+
+/// Where an object comes from.
+struct Input {
+    name: String,
+    bytes: Box<dyn Read>,
+}
+
+impl Input {
+    fn open(file: Option<&Path>) -> Result<Self> {
+        match file.filter(|path| path.as_os_str() != "-") {
+            None => Ok(Self { name: "standard input".into(), bytes: Box::new(io::stdin()) }),
+            Some(path) => {
+                let name = path.display().to_string();
+                let bytes = File::open(path).map_err(|error| unreadable(&name, error))?;
+                Ok(Self { name, bytes: Box::new(bytes) })
+            }
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.bytes.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map_err(|error| unreadable(&self.name, error)),
+            }
+        }
+    }
+
+    fn pass_over(&mut self, bytes: u64) -> Result<()> {
+        let passed = io::copy(&mut (&mut self.bytes).take(bytes), &mut io::sink());
+        match passed.map_err(|error| unreadable(&self.name, error))? {
+            passed if passed == bytes => Ok(()),
+            passed => Err(Error::invalid(format!(
+                "{}: it has {passed} bytes, but {bytes} are stored of the object: give the same input",
+                self.name
+            ))),
+        }
+    }
+}
+
+fn unreadable(name: &str, error: io::Error) -> Error {
+    Error::invalid(format!("{name}: cannot be read: {error}")).with_source(error)
+}
+
+/// Write a large object to standard output or to a file, byte for byte
+#[derive(Args)]
+pub(crate) struct GetLobArgs {
+    /// The key: /major/-/minor
+    key: Key,
+    /// Write the object to a file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl GetLobArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        let Some(mut reader) = globals.open()?.kv().get_lob(&self.key)? else {
+            eprintln!("tonnage: {}: there is no such large object", self.key);
+            return Ok(Exit::Rejected);
+        };
+        let (name, mut output): (String, Box<dyn Write>) = match &self.output {
+            None => ("standard output".into(), Box::new(io::stdout().lock())),
+            Some(path) => {
+                let name = path.display().to_string();
+                let file = File::create(path).map_err(|error| unwritable(&name, error))?;
+                (name, Box::new(BufWriter::new(file)))
+            }
+        };
+        let cancel = interrupt::cancel();
+        let mut buffer = vec![0; COPY_BYTES];
+        loop {
+            interrupt::check(&cancel)?;
+            let count = reader.read(&mut buffer).map_err(|error| {
+                Error::unavailable(format!("{}: {error}", self.key)).with_source(error)
+            })?;
+            if count == 0 {
+                break;
+            }
+            match output.write_all(&buffer[..count]) {
+                // Whoever reads has what he wants.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(Exit::Success);
+                }
+                written => written.map_err(|error| unwritable(&name, error))?,
+            }
+        }
+        output.flush().map_err(|error| unwritable(&name, error))?;
+        Ok(Exit::Success)
+    }
+}
+
+fn unwritable(name: &str, error: io::Error) -> Error {
+    Error::unavailable(format!("{name}: cannot be written: {error}")).with_source(error)
+}
+
+/// Delete a large object
+#[derive(Args)]
+pub(crate) struct DeleteLobArgs {
+    /// The key: /major/-/minor
+    key: Key,
+    /// When it counts as deleted
+    #[arg(long, value_enum, default_value_t)]
+    durability: Durability,
+}
+
+impl DeleteLobArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        let pairs = globals.open()?.kv();
+        if !pairs.delete_lob(&self.key, self.durability.into())? {
+            eprintln!("tonnage: {}: there is no such large object", self.key);
+            return Ok(Exit::Rejected);
+        }
+        println(format_args!("{}: deleted", self.key))?;
+        Ok(Exit::Success)
+    }
+}
+
+/// Store each file of a directory, and of those below it, as a large object
+#[derive(Args)]
+pub(crate) struct LoadLobsArgs {
+    /// The directory
+    directory: PathBuf,
+    /// What keys begin with, such as /films: the path of a file below the directory becomes the
+    /// minor components behind it
+    #[arg(long, value_name = "KEY")]
+    under: Key,
+    /// How many files are stored at a time [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    #[command(flatten)]
+    write: LobWriteArgs,
+}
+
+impl LoadLobsArgs {
+    pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        let files = Files::below(&self.directory)?;
+        let pairs = globals.open_or_create(true)?.kv();
+        let objects = files.map(|file| {
+            let path = file?;
+            let key = self.key_of(&path)?;
+            let bytes = File::open(&path)
+                .map_err(|error| unreadable(&path.display().to_string(), error))?;
+            Ok::<LobSource, Error>((key, Box::new(bytes)))
+        });
+        let threads = self.threads.unwrap_or_else(tonnage::cores);
+        let cancel = interrupt::cancel();
+        let report = pairs.put_lobs(objects, &self.write.options(), threads, &cancel)?;
+        for (_, error) in &report.failures {
+            eprintln!("tonnage: {error}");
+        }
+        println(format_args!(
+            "stored {} large objects, {} bytes; {} could not be stored",
+            grouped(report.stored),
+            grouped(report.bytes),
+            grouped(report.failed)
+        ))?;
+        Ok(if report.failed == 0 { Exit::Success } else { Exit::Rejected })
+    }
+
+    fn key_of(&self, path: &Path) -> Result<Key> {
+        let below = path.strip_prefix(&self.directory).unwrap_or(path);
+        let minor = self.under.minor().iter().cloned();
+        let parts = below.components().map(|part| part.as_os_str().as_encoded_bytes().to_vec());
+        Ok(Key::new(self.under.major().to_vec(), minor.chain(parts)))
+    }
+}
+
+/// The files of a directory and of those below it. Links to directories are not followed.
+struct Files {
+    open: Vec<std::fs::ReadDir>,
+}
+
+impl Files {
+    fn below(directory: &Path) -> Result<Self> {
+        Ok(Self { open: vec![Self::read(directory)?] })
+    }
+
+    fn read(directory: &Path) -> Result<std::fs::ReadDir> {
+        std::fs::read_dir(directory)
+            .map_err(|error| unreadable(&directory.display().to_string(), error))
+    }
+
+    fn next_file(&mut self) -> Result<Option<PathBuf>> {
+        while let Some(directory) = self.open.last_mut() {
+            let Some(entry) = directory.next() else {
+                self.open.pop();
+                continue;
+            };
+            let entry = entry.map_err(|error| unreadable("the directory", error))?;
+            let path = entry.path();
+            let kind = entry
+                .file_type()
+                .map_err(|error| unreadable(&path.display().to_string(), error))?;
+            if kind.is_dir() {
+                self.open.push(Self::read(&path)?);
+            } else if path.is_file() {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Files {
+    type Item = Result<PathBuf>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_file().transpose()
+    }
+}

@@ -1,0 +1,164 @@
+//! The numbers of identity columns.
+//!
+//! 1. Whoever stores rows takes numbers out of a block in memory.
+//! 2. A block that is used up is followed by the next. It is noted as taken with a synced write
+//!    before the first of its numbers is given.
+//! 3. A crash loses what is left of a block. Nobody gets a number of it again.
+//!
+//! The notes are in a space of their own: one row for each column, with the number that the next
+//! block begins with.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tonnage_engine::{
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Result, Rows,
+    Slices, SpaceId, WriteBatch,
+};
+
+use crate::schema::Identity;
+
+/// The name of the space of the notes.
+const SPACE_NAME: &str = "identities";
+
+/// Which column of which table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct IdentityColumn {
+    /// The space of the table.
+    pub(crate) space: SpaceId,
+    /// The number of the table in it.
+    pub(crate) table: u32,
+    /// The number of the column.
+    pub(crate) column: u16,
+}
+
+impl IdentityColumn {
+    const KEY_LEN: u16 = 10;
+
+    fn key(&self) -> Vec<u8> {
+        let mut key = self.space.0.to_be_bytes().to_vec();
+        key.extend_from_slice(&self.table.to_be_bytes());
+        key.extend_from_slice(&self.column.to_be_bytes());
+        key
+    }
+}
+
+/// Numbers that were noted as taken and not given yet.
+#[derive(Default)]
+struct Block {
+    next: i128,
+    left: u64,
+}
+
+/// The blocks of all identity columns.
+#[derive(Default)]
+pub(super) struct Identities {
+    space: OnceLock<SpaceId>,
+    blocks: Mutex<HashMap<IdentityColumn, Arc<Mutex<Block>>>>,
+}
+
+impl Identities {
+    /// So many numbers that nobody has been given.
+    ///
+    /// # Errors
+    /// `Invalid` when there are no more of 64 bits; `Unavailable` when the disk refuses.
+    pub(super) fn draw(
+        &self,
+        engine: &dyn Engine,
+        column: IdentityColumn,
+        identity: &Identity,
+        count: usize,
+    ) -> Result<Vec<i64>> {
+        let block = {
+            let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+            blocks.entry(column).or_default().clone()
+        };
+        let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut numbers = Vec::with_capacity(count);
+        while numbers.len() < count {
+            if block.left == 0 {
+                let wanted = (count - numbers.len()) as u64;
+                *block = self.reserve(engine, column, identity, wanted)?;
+            }
+            let number = i64::try_from(block.next)
+                .map_err(|_| Error::invalid("the IDENTITY has no numbers left"))?;
+            numbers.push(number);
+            block.next += i128::from(identity.increment);
+            block.left -= 1;
+        }
+        Ok(numbers)
+    }
+
+    /// Notes the next block as taken: of as many numbers as the column keeps ready, or are wanted.
+    fn reserve(
+        &self,
+        engine: &dyn Engine,
+        column: IdentityColumn,
+        identity: &Identity,
+        wanted: u64,
+    ) -> Result<Block> {
+        let space = self.made_space(engine)?;
+        let left = wanted.max(identity.cache.into());
+        let key = column.key();
+        let keys: Slices = [&key[..]].into_iter().collect();
+        let mut rows = Rows::new();
+        loop {
+            engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
+            let (next, unchanged) = match rows.is_empty() {
+                true => (identity.start.into(), Condition::IfAbsent),
+                false => {
+                    let noted = rows.values.get(0).try_into().map_err(|_| damaged())?;
+                    (i128::from_le_bytes(noted), Condition::IfVersion(rows.versions[0]))
+                }
+            };
+            let behind = i128::from(identity.increment)
+                .checked_mul(left.into())
+                .and_then(|taken| taken.checked_add(next))
+                .ok_or_else(damaged)?;
+            let mut batch = WriteBatch::new(space);
+            batch.put(&key, &behind.to_le_bytes(), 0, unchanged);
+            if engine.write(&batch, Durability::Fsync)?.version().is_some() {
+                return Ok(Block { next, left });
+            }
+        }
+    }
+
+    /// Forgets a column that was dropped. A note that stays is never read again.
+    pub(super) fn forget(&self, engine: &dyn Engine, column: IdentityColumn) -> Result<()> {
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.remove(&column);
+        drop(blocks);
+        let Some(space) = self.find_space(engine)? else { return Ok(()) };
+        let mut batch = WriteBatch::new(space);
+        batch.delete(&column.key(), Condition::Always);
+        engine.write(&batch, Durability::default()).map(drop)
+    }
+
+    fn find_space(&self, engine: &dyn Engine) -> Result<Option<SpaceId>> {
+        if let Some(space) = self.space.get() {
+            return Ok(Some(*space));
+        }
+        let found = engine.spaces()?.into_iter().find(|space| space.name == SPACE_NAME);
+        Ok(found.map(|space| *self.space.get_or_init(|| space.id)))
+    }
+
+    fn made_space(&self, engine: &dyn Engine) -> Result<SpaceId> {
+        if let Some(space) = self.find_space(engine)? {
+            return Ok(space);
+        }
+        let shape = KeyShape::new([KeyPart::Fixed(IdentityColumn::KEY_LEN)]);
+        match engine.create_space(SPACE_NAME, &shape) {
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                self.find_space(engine)?.ok_or(error)
+            }
+            made => made.map(|made| *self.space.get_or_init(|| made)),
+        }
+    }
+}
+
+#[cold]
+fn damaged() -> Error {
+    Error::corruption(
+        "the note of the numbers that an IDENTITY has given is damaged: run `check`, then restore from a copy",
+    )
+}

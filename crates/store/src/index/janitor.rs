@@ -1,0 +1,240 @@
+//! Stale entries, and whatever else nobody needs, cleaned in the background.
+//!
+//! 1. Whoever leaves stale entries notes for which table, and about how many.
+//! 2. When they are worth a walk over the indexes of the table, a thread of the store's own cleans
+//!    these, once nothing more was noted for a moment. A table has to have one stale entry for
+//!    eight rows.
+//! 3. While a load into the table does not pause it tries again later.
+//!
+//! The notes are in memory alone. What was left before the store was opened goes with the next
+//! walk, or with [`super::Index::clean`].
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tonnage_engine::{Engine, ErrorKind, Ranges, SpaceId};
+
+use super::clean::Cleaning;
+use super::write_gate::WriteGate;
+use crate::catalog::TableEntry;
+
+/// Fewer stale entries than this are left alone.
+const ENTRIES_MIN: u64 = 1_024;
+/// One stale entry for so many rows is worth a walk.
+const ROWS_PER_ENTRY: u64 = 8;
+/// How long nothing must have been noted before a walk.
+const REST: Duration = Duration::from_millis(500);
+/// How long the thread waits before it tries a table again.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Cleans the indexes of one store.
+pub(crate) struct Janitor {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    is_on: bool,
+}
+
+struct Shared {
+    engine: Arc<dyn Engine>,
+    gate: Arc<WriteGate>,
+    notes: Mutex<Notes>,
+    changed: Condvar,
+    stopping: AtomicBool,
+    /// What is done before anything else.
+    chore: Mutex<Option<Chore>>,
+}
+
+/// Work on an engine that looks now and then whether it is to end.
+type Chore = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
+
+/// What is to be cleaned, by table.
+#[derive(Default)]
+struct Notes {
+    tables: HashMap<(SpaceId, u32), Left>,
+    /// Goes up with each note.
+    noted: u64,
+}
+
+/// What was left in the indexes of one table.
+struct Left {
+    table: Arc<TableEntry>,
+    entries: u64,
+    /// How many make a walk worth while.
+    enough: u64,
+}
+
+impl Janitor {
+    pub(crate) fn new(engine: Arc<dyn Engine>, gate: Arc<WriteGate>, is_on: bool) -> Self {
+        let shared = Shared {
+            engine,
+            gate,
+            notes: Mutex::default(),
+            changed: Condvar::new(),
+            stopping: AtomicBool::new(false),
+            chore: Mutex::default(),
+        };
+        Self { shared: Arc::new(shared), thread: Mutex::default(), is_on }
+    }
+
+    /// Notes that about so many entries of the indexes of a table have become stale.
+    pub(crate) fn note(&self, table: &Arc<TableEntry>, entries: u64) {
+        if !self.is_on || entries == 0 {
+            return;
+        }
+        let is_enough = {
+            let mut notes = self.shared.notes();
+            notes.noted += 1;
+            let key = (table.space, table.schema.table_id);
+            let left = notes.tables.entry(key).or_insert_with(|| Left {
+                table: table.clone(),
+                entries: 0,
+                enough: ENTRIES_MIN,
+            });
+            left.entries += entries;
+            left.is_enough()
+        };
+        if is_enough {
+            self.begin();
+            self.shared.changed.notify_one();
+        }
+    }
+
+    /// Has this done in the background, once: what comes when the thread is at work already is left
+    /// out.
+    pub(crate) fn do_first(
+        &self,
+        chore: impl FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send + 'static,
+    ) {
+        if self.is_on {
+            let mut first = self.shared.chore.lock().unwrap_or_else(PoisonError::into_inner);
+            *first = Some(Box::new(chore));
+            drop(first);
+            self.begin();
+        }
+    }
+
+    /// Starts the thread, unless it is there. Where none can be had the entries stay.
+    fn begin(&self) {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let shared = self.shared.clone();
+            let name = "tonnage-clean".to_owned();
+            *thread = std::thread::Builder::new().name(name).spawn(move || shared.work()).ok();
+        }
+    }
+}
+
+impl Drop for Janitor {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        // Taken for a moment, so that the thread does not look just before and wait just after.
+        drop(self.shared.notes());
+        self.shared.changed.notify_one();
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Left {
+    fn is_enough(&self) -> bool {
+        self.entries >= self.enough
+    }
+}
+
+impl Shared {
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    fn work(&self) {
+        let chore = self.chore.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(chore) = chore {
+            chore(&*self.engine, &|| self.is_stopping());
+        }
+        while let Some(left) = self.next() {
+            if !self.is_worth_it(&left) {
+                continue;
+            }
+            if !self.clean(&left.table) {
+                self.put_back(left);
+                self.wait(RETRY);
+            }
+        }
+    }
+
+    /// The next table with enough stale entries, once nothing is noted any more. Nothing when the
+    /// store closes.
+    fn next(&self) -> Option<Left> {
+        let mut notes = self.notes();
+        loop {
+            if self.is_stopping() {
+                return None;
+            }
+            let ready = notes.tables.iter().find(|(_, left)| left.is_enough());
+            let Some(key) = ready.map(|(key, _)| *key) else {
+                notes = self.changed.wait(notes).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let noted = notes.noted;
+            let waited = self.changed.wait_timeout(notes, REST);
+            notes = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if notes.noted == noted && !self.is_stopping() {
+                return notes.tables.remove(&key);
+            }
+        }
+    }
+
+    /// Whether there are enough for the size of the table; else they are kept until there are.
+    fn is_worth_it(&self, left: &Left) -> bool {
+        if left.table.indexes.is_dropped() {
+            return false;
+        }
+        let rows = self.engine.rows_estimate(left.table.space, &Ranges::whole_space());
+        let enough = rows.map_or(ENTRIES_MIN, |rows| (rows / ROWS_PER_ENTRY).max(ENTRIES_MIN));
+        if left.entries >= enough {
+            return true;
+        }
+        self.put_back(Left { table: left.table.clone(), entries: left.entries, enough });
+        false
+    }
+
+    fn put_back(&self, left: Left) {
+        let mut notes = self.notes();
+        let key = (left.table.space, left.table.schema.table_id);
+        let noted = notes.tables.remove(&key).map_or(0, |noted| noted.entries);
+        notes.tables.insert(key, Left { entries: left.entries + noted, ..left });
+    }
+
+    /// Whether the indexes are clean, or need not be cleaned again.
+    fn clean(&self, table: &TableEntry) -> bool {
+        let set = table.indexes.set();
+        set.indexes.iter().filter(|index| index.is_ready()).all(|index| {
+            let cleaning = Cleaning {
+                engine: &*self.engine,
+                gate: &self.gate,
+                table,
+                index,
+                threads: 1,
+                give_up: &|| self.is_stopping(),
+            };
+            let cleaned = cleaning.run();
+            !cleaned.is_err_and(|error| error.kind() == ErrorKind::Unavailable)
+        })
+    }
+
+    fn wait(&self, time: Duration) {
+        let notes = self.notes();
+        if !self.is_stopping() {
+            drop(self.changed.wait_timeout_while(notes, time, |_| !self.is_stopping()));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Rows, as values that serde reads.
+
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Unexpected,
+    VariantAccess, Visitor,
+};
+use serde::{de, forward_to_deserialize_any};
+use tonnage_engine::Error;
+
+use super::Row;
+use super::serde_error::SerdeError;
+use crate::value::Value;
+
+type Read<T> = std::result::Result<T, SerdeError>;
+
+impl Row {
+    /// The row as a struct, or as a map: each column is the field of its name. A NULL is nothing.
+    /// Decimals are read as numbers or as text; moments, days, times and UUIDs as text.
+    ///
+    /// # Errors
+    /// `Invalid` for a row that does not fit, naming the column.
+    pub fn read<T: DeserializeOwned>(&self) -> tonnage_engine::Result<T> {
+        let fields = self.iter().map(|(name, value)| (name, Held { name, value }));
+        T::deserialize(MapDeserializer::new(fields)).map_err(Error::from)
+    }
+}
+
+/// A value, and the name of what holds it.
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    name: &'a str,
+    value: &'a Value,
+}
+
+impl<'de> IntoDeserializer<'de, SerdeError> for Held<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'a> Held<'a> {
+    fn named<T>(self, read: Read<T>) -> Read<T> {
+        read.map_err(|error| error.at(&format!("'{}'", self.name.escape_debug())))
+    }
+
+    fn items(self, items: &'a [Value]) -> impl Iterator<Item = Held<'a>> {
+        items.iter().map(move |value| Held { name: self.name, value })
+    }
+
+    /// The double next to a decimal.
+    fn as_double(self) -> Option<f64> {
+        match self.value {
+            Value::Number { .. } => self.value.to_string().parse().ok(),
+            _ => None,
+        }
+    }
+
+    fn visit_json<'de, V: Visitor<'de>>(self, text: &str, visitor: V) -> Read<V::Value> {
+        let json: serde_json::Value = serde_json::from_str(text).map_err(de::Error::custom)?;
+        json.deserialize_any(visitor).map_err(de::Error::custom)
+    }
+}
+
+impl<'de> Deserializer<'de> for Held<'_> {
+    type Error = SerdeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        let read = match self.value {
+            Value::Null => visitor.visit_unit(),
+            Value::Boolean(value) => visitor.visit_bool(*value),
+            Value::Integer(value) => visitor.visit_i32(*value),
+            Value::Long(value) => visitor.visit_i64(*value),
+            Value::Float(value) => visitor.visit_f32(*value),
+            Value::Double(value) => visitor.visit_f64(*value),
+            Value::Number { unscaled, scale: 0 } => match i64::try_from(*unscaled) {
+                Ok(whole) => visitor.visit_i64(whole),
+                Err(_) => visitor.visit_i128(*unscaled),
+            },
+            Value::String(text) => visitor.visit_str(text),
+            Value::Binary(bytes) => visitor.visit_bytes(bytes),
+            Value::Json(text) => self.visit_json(text, visitor),
+            Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(self.items(items))),
+            Value::Map(members) | Value::Record(members) => {
+                let members =
+                    members.iter().map(|(name, value)| (name.as_str(), Held { name, value }));
+                visitor.visit_map(MapDeserializer::new(members))
+            }
+            // As text it keeps every digit.
+            shown => visitor.visit_string(shown.to_string()),
+        };
+        self.named(read)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        match self.value {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.deserialize_f64(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        match self.as_double() {
+            Some(double) => self.named(visitor.visit_f64(double)),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        match self.value {
+            Value::Number { unscaled, scale: 0 } => self.named(visitor.visit_i128(*unscaled)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.deserialize_string(visitor)
+    }
+
+    /// Whatever is no text is shown as such.
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        match self.value {
+            Value::Null | Value::Binary(_) => self.deserialize_any(visitor),
+            value => self.named(visitor.visit_string(value.to_string())),
+        }
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        match self.value {
+            Value::Uuid(bytes) => self.named(visitor.visit_bytes(bytes)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        self.deserialize_bytes(visitor)
+    }
+
+    /// Bytes are a sequence of numbers for those who ask for one.
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
+        match self.value {
+            Value::Binary(bytes) => {
+                self.named(visitor.visit_seq(SeqDeserializer::new(bytes.iter().copied())))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Read<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Read<V::Value> {
+        let read = match self.value {
+            Value::String(symbol) => visitor.visit_enum(Variant { name: symbol, value: None }),
+            Value::Map(members) | Value::Record(members) => match members.as_slice() {
+                [(name, value)] => {
+                    visitor.visit_enum(Variant { name, value: Some(Held { name, value }) })
+                }
+                _ => Err(de::Error::invalid_type(Unexpected::Map, &"an object with one member")),
+            },
+            _ => Err(de::Error::custom(format!("a {} is no symbol", self.value.type_name()))),
+        };
+        self.named(read)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 u128 char unit unit_struct tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
+
+/// A symbol of an enum, and what it holds.
+struct Variant<'a> {
+    name: &'a str,
+    value: Option<Held<'a>>,
+}
+
+impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
+    type Error = SerdeError;
+    type Variant = Content<'a>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Read<(S::Value, Self::Variant)> {
+        let name: de::value::StrDeserializer<'_, SerdeError> = self.name.into_deserializer();
+        Ok((seed.deserialize(name)?, Content(self.value)))
+    }
+}
+
+/// What the symbol of an enum holds.
+struct Content<'a>(Option<Held<'a>>);
+
+impl<'de> VariantAccess<'de> for Content<'_> {
+    type Error = SerdeError;
+
+    fn unit_variant(self) -> Read<()> {
+        match self.0 {
+            None => Ok(()),
+            Some(_) => Err(de::Error::invalid_type(Unexpected::NewtypeVariant, &"a symbol alone")),
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Read<S::Value> {
+        match self.0 {
+            Some(held) => seed.deserialize(held),
+            None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a symbol with a value")),
+        }
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Read<V::Value> {
+        match self.0 {
+            Some(held) => held.deserialize_seq(visitor),
+            None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a symbol with values")),
+        }
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Read<V::Value> {
+        match self.0 {
+            Some(held) => held.deserialize_any(visitor),
+            None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a symbol with fields")),
+        }
+    }
+}

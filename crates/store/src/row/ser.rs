@@ -1,0 +1,334 @@
+//! Values that serde writes, as rows.
+
+use serde::ser::{
+    Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
+    SerializeTupleStruct, Serializer,
+};
+use tonnage_engine::Error;
+
+use super::Row;
+use super::serde_error::SerdeError;
+use crate::value::Value;
+
+type Written<T> = std::result::Result<T, SerdeError>;
+
+impl Row {
+    /// The row of a struct, or of a map with names: a column for each field. A field that holds
+    /// nothing is NULL; skip it for the default of the column.
+    ///
+    /// ```
+    /// # fn main() -> tonnage::Result<()> {
+    /// use serde::{Deserialize, Serialize};
+    /// use tonnage::{Row, Store, WriteOptions};
+    ///
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    /// struct Ship {
+    ///     name: String,
+    ///     speed: f64,
+    ///     ports: Vec<String>,
+    /// }
+    ///
+    /// let store = Store::open("memory:")?;
+    /// store.execute("CREATE TABLE ships (name STRING, speed DOUBLE, ports ARRAY(STRING), PRIMARY KEY (name))")?;
+    /// let ships = store.table("ships")?;
+    /// let argo = Ship { name: "ARGO".into(), speed: 7.5, ports: vec!["Iolcus".into()] };
+    /// ships.put(&Row::of(&argo)?, &WriteOptions::default())?;
+    /// let stored = ships.get(&Row::new().with("name", "ARGO"))?.expect("it was put");
+    /// assert_eq!(stored.row.read::<Ship>()?, argo);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for what has no named fields, or holds something that no column takes, naming the
+    /// field.
+    pub fn of<T: Serialize + ?Sized>(record: &T) -> tonnage_engine::Result<Row> {
+        match record.serialize(ValueSerializer).map_err(Error::from)? {
+            Value::Map(fields) => Ok(fields.into_iter().collect()),
+            other => Err(Error::invalid(format!(
+                "a row is made of a struct or a map with names, not of a {}",
+                other.type_name()
+            ))),
+        }
+    }
+}
+
+/// Makes a value of what it is given.
+struct ValueSerializer;
+
+/// The items of an array.
+struct Items(Vec<Value>);
+
+/// The members of a map, and the name of the one that comes next.
+struct Members {
+    members: Vec<(String, Value)>,
+    name: Option<String>,
+}
+
+fn unfit<T>(what: &str) -> Written<T> {
+    Err(SerdeError::custom(format!("{what} does not fit into a row")))
+}
+
+impl Serializer for ValueSerializer {
+    type Ok = Value;
+    type Error = SerdeError;
+    type SerializeSeq = Items;
+    type SerializeTuple = Items;
+    type SerializeTupleStruct = Items;
+    type SerializeTupleVariant = Impossible<Value, SerdeError>;
+    type SerializeMap = Members;
+    type SerializeStruct = Members;
+    type SerializeStructVariant = Impossible<Value, SerdeError>;
+
+    fn serialize_bool(self, value: bool) -> Written<Value> {
+        Ok(Value::Boolean(value))
+    }
+
+    fn serialize_i8(self, value: i8) -> Written<Value> {
+        Ok(Value::Integer(value.into()))
+    }
+
+    fn serialize_i16(self, value: i16) -> Written<Value> {
+        Ok(Value::Integer(value.into()))
+    }
+
+    fn serialize_i32(self, value: i32) -> Written<Value> {
+        Ok(Value::Integer(value))
+    }
+
+    fn serialize_i64(self, value: i64) -> Written<Value> {
+        Ok(Value::Long(value))
+    }
+
+    fn serialize_i128(self, value: i128) -> Written<Value> {
+        Ok(Value::Number { unscaled: value, scale: 0 })
+    }
+
+    fn serialize_u8(self, value: u8) -> Written<Value> {
+        Ok(Value::Integer(value.into()))
+    }
+
+    fn serialize_u16(self, value: u16) -> Written<Value> {
+        Ok(Value::Integer(value.into()))
+    }
+
+    fn serialize_u32(self, value: u32) -> Written<Value> {
+        Ok(Value::Long(value.into()))
+    }
+
+    fn serialize_u64(self, value: u64) -> Written<Value> {
+        Ok(i64::try_from(value)
+            .map_or_else(|_| Value::Number { unscaled: value.into(), scale: 0 }, Value::Long))
+    }
+
+    fn serialize_u128(self, value: u128) -> Written<Value> {
+        match i128::try_from(value) {
+            Ok(unscaled) => Ok(Value::Number { unscaled, scale: 0 }),
+            Err(_) => unfit(&format!("the number {value}")),
+        }
+    }
+
+    fn serialize_f32(self, value: f32) -> Written<Value> {
+        Ok(Value::Float(value))
+    }
+
+    fn serialize_f64(self, value: f64) -> Written<Value> {
+        Ok(Value::Double(value))
+    }
+
+    fn serialize_char(self, value: char) -> Written<Value> {
+        Ok(Value::String(value.to_string()))
+    }
+
+    fn serialize_str(self, value: &str) -> Written<Value> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Written<Value> {
+        Ok(Value::Binary(value.to_vec()))
+    }
+
+    fn serialize_none(self) -> Written<Value> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written<Value> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Written<Value> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_unit_struct(self, _name: &'static str) -> Written<Value> {
+        Ok(Value::Null)
+    }
+
+    /// A symbol of an ENUM.
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Written<Value> {
+        Ok(Value::String(variant.to_owned()))
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        value: &T,
+    ) -> Written<Value> {
+        value.serialize(self)
+    }
+
+    /// An object with the one member, as JSON has it.
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Written<Value> {
+        Ok(Value::Map(vec![(variant.to_owned(), value.serialize(self)?)]))
+    }
+
+    fn serialize_seq(self, len: Option<usize>) -> Written<Items> {
+        Ok(Items(Vec::with_capacity(len.unwrap_or(0).min(4_096))))
+    }
+
+    fn serialize_tuple(self, len: usize) -> Written<Items> {
+        self.serialize_seq(Some(len))
+    }
+
+    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> Written<Items> {
+        self.serialize_seq(Some(len))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Written<Self::SerializeTupleVariant> {
+        unfit(&format!("the variant {variant} with several values"))
+    }
+
+    fn serialize_map(self, _len: Option<usize>) -> Written<Members> {
+        Ok(Members { members: Vec::new(), name: None })
+    }
+
+    fn serialize_struct(self, _name: &'static str, _len: usize) -> Written<Members> {
+        self.serialize_map(None)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Written<Self::SerializeStructVariant> {
+        unfit(&format!("the variant {variant} with fields"))
+    }
+}
+
+impl Items {
+    fn push<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+        let place = self.0.len();
+        let item = item.serialize(ValueSerializer);
+        self.0.push(item.map_err(|error| error.at(&format!("element {place}")))?);
+        Ok(())
+    }
+}
+
+impl SerializeSeq for Items {
+    type Ok = Value;
+    type Error = SerdeError;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+        self.push(item)
+    }
+
+    fn end(self) -> Written<Value> {
+        Ok(Value::Array(self.0))
+    }
+}
+
+impl SerializeTuple for Items {
+    type Ok = Value;
+    type Error = SerdeError;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+        self.push(item)
+    }
+
+    fn end(self) -> Written<Value> {
+        Ok(Value::Array(self.0))
+    }
+}
+
+impl SerializeTupleStruct for Items {
+    type Ok = Value;
+    type Error = SerdeError;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Written<()> {
+        self.push(item)
+    }
+
+    fn end(self) -> Written<Value> {
+        Ok(Value::Array(self.0))
+    }
+}
+
+impl Members {
+    fn push<T: Serialize + ?Sized>(&mut self, name: String, member: &T) -> Written<()> {
+        let member = member.serialize(ValueSerializer);
+        let member = member.map_err(|error| error.at(&format!("'{}'", name.escape_debug())))?;
+        self.members.push((name, member));
+        Ok(())
+    }
+}
+
+impl SerializeMap for Members {
+    type Ok = Value;
+    type Error = SerdeError;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Written<()> {
+        self.name = match key.serialize(ValueSerializer)? {
+            Value::String(name) => Some(name),
+            number @ (Value::Integer(_) | Value::Long(_)) => Some(number.to_string()),
+            other => return unfit(&format!("a map by {}", other.type_name())),
+        };
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written<()> {
+        match self.name.take() {
+            Some(name) => self.push(name, value),
+            None => unfit("a map whose values come before their keys"),
+        }
+    }
+
+    fn end(self) -> Written<Value> {
+        Ok(Value::Map(self.members))
+    }
+}
+
+impl SerializeStruct for Members {
+    type Ok = Value;
+    type Error = SerdeError;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Written<()> {
+        self.push(name.to_owned(), value)
+    }
+
+    fn end(self) -> Written<Value> {
+        Ok(Value::Map(self.members))
+    }
+}
