@@ -122,7 +122,8 @@ impl ClusterLoad {
         for (at, _) in chunk.zip(fates).filter(|(_, fate)| **fate == Fate::Existed) {
             let (stream, position) = (generation.origin(at).stream, generation.position(at));
             let space = generation.table(at).id();
-            observer.existed(stream, position, space, generation.key(at))?;
+            let (key, value) = (generation.key(at), generation.value(at));
+            observer.existed_entry(stream, position, space, key, value)?;
             if on_existing == OnExisting::Fail {
                 return Err(exists(stream, position));
             }
