@@ -8,7 +8,7 @@ CARGO ?= cargo
 PACKAGES = clang libclang-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test acceptance torture cluster cluster-test cluster-down bench doc clean
+.PHONY: help setup build demo lint test python acceptance torture cluster cluster-test cluster-down bench doc clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-12s %s\n' "$$verb" "$$what"; done
@@ -41,11 +41,15 @@ lint: setup ## Format and lints, warnings denied
 
 test: setup lint ## Everything that CI checks: format, lints, all tests, doc tests
 	@log=$$(mktemp) && \
-	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; echo "exit $$?"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
+	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; one=$$?; \
+	  $(CARGO) build --release --workspace 2>&1 && crates/python/run-tests 2>&1; echo "exit $$((one | $$?))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
 	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
 	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \
 	rm -f "$$log"; exit "$${status:-1}"
+
+python: build ## Builds a wheel of the Python package into the target folder
+	crates/python/build-wheel
 
 acceptance: build ## Other people's clients against the server; needs Python and the network
 	acceptance/run $(CARGO_TARGET_DIR)/release/tonnage

@@ -1,0 +1,210 @@
+//! Rows on their way out: a stream of record batches, pulled and bounded.
+
+use std::sync::{Mutex, PoisonError};
+
+use arrow::datatypes::SchemaRef;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList, PyTuple};
+use tonnage::{BulkGet, Cancel, Result};
+
+use crate::arrow_out::{batch_capsules, schema_capsule, stream_capsule};
+use crate::error::OrRaise;
+use crate::handle::OfProcess;
+use crate::record_cells::rows_of;
+
+type Native = arrow::array::RecordBatch;
+
+/// Where the batches of a result come from.
+pub(crate) struct BatchIterator {
+    batches: Box<dyn Iterator<Item = Result<Native>> + Send>,
+    /// Whether a thread of the read may wait for the interpreter's lock, because its keys come out
+    /// of a Python iterator. Who waits for it must then let go of the lock.
+    needs_python: bool,
+}
+
+impl BatchIterator {
+    pub(crate) fn new(batches: impl Iterator<Item = Result<Native>> + Send + 'static) -> Self {
+        Self { batches: Box::new(batches), needs_python: false }
+    }
+
+    #[must_use]
+    pub(crate) fn with_python(self, needs_python: bool) -> Self {
+        Self { needs_python, ..self }
+    }
+}
+
+impl Iterator for BatchIterator {
+    type Item = Result<Native>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.needs_python {
+            let batches = &mut self.batches;
+            let drawn = Python::try_attach(|py| py.detach(|| batches.next()));
+            return drawn.flatten();
+        }
+        self.batches.next()
+    }
+}
+
+/// The rows of a query or a bulk get: an iterator of record batches, drawn as they are asked for.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct Batches {
+    schema: SchemaRef,
+    batches: OfProcess<Mutex<Option<BatchIterator>>>,
+    cancel: Cancel,
+}
+
+impl Batches {
+    pub(crate) fn new(schema: SchemaRef, batches: BatchIterator, cancel: Cancel) -> Self {
+        Self { schema, batches: OfProcess::new(Mutex::new(Some(batches))), cancel }
+    }
+
+    fn draw(&self, py: Python<'_>) -> PyResult<Option<Native>> {
+        let batches = self.batches.get()?;
+        let drawn = py.detach(|| {
+            let mut batches = batches.lock().unwrap_or_else(PoisonError::into_inner);
+            batches.as_mut().map(Iterator::next)
+        });
+        match drawn {
+            Some(batch) => batch.transpose().or_raise(),
+            None => Err(taken()),
+        }
+    }
+}
+
+fn taken() -> PyErr {
+    PyRuntimeError::new_err(
+        "these rows were taken already, or the result was closed: run the query again",
+    )
+}
+
+#[pymethods]
+impl Batches {
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The columns, each with its Arrow type as text.
+    #[getter]
+    fn column_types(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.data_type().to_string()).collect()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    /// Hands all rows that are left over, once.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A consumer may ask for other types, and has to take what comes.
+        let _ = requested_schema;
+        let mut batches = self.batches.get()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = batches.take().ok_or_else(taken)?;
+        stream_capsule(py, self.schema.clone(), batches)
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        self.draw(py).map(|batch| batch.map(RecordBatch))
+    }
+
+    /// Stops the read. Later calls raise.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.cancel.cancel();
+        let batches = self.batches.get()?;
+        py.detach(|| {
+            let closed = batches.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(closed);
+        });
+        Ok(())
+    }
+}
+
+/// Some rows, column by column.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct RecordBatch(pub(crate) Native);
+
+#[pymethods]
+impl RecordBatch {
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.0.schema())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let _ = requested_schema;
+        batch_capsules(py, &self.0)
+    }
+
+    /// The rows, each a dict, or a tuple in the order of the columns.
+    #[pyo3(signature = (*, tuples=false))]
+    fn rows<'py>(&self, py: Python<'py>, tuples: bool) -> PyResult<Bound<'py, PyList>> {
+        rows_of(py, &self.0, tuples)
+    }
+}
+
+/// Rows of several tables: an iterator of the path of a table and a batch of its rows.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct TableBatches {
+    rows: OfProcess<Mutex<Option<BulkGet>>>,
+    cancel: Cancel,
+}
+
+impl TableBatches {
+    pub(crate) fn new(rows: BulkGet, cancel: Cancel) -> Self {
+        Self { rows: OfProcess::new(Mutex::new(Some(rows))), cancel }
+    }
+}
+
+#[pymethods]
+impl TableBatches {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<(String, RecordBatch)>> {
+        let rows = self.rows.get()?;
+        let drawn = py.detach(|| {
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            rows.as_mut().map(Iterator::next)
+        });
+        let batch = drawn.ok_or_else(taken)?.transpose().or_raise()?;
+        Ok(batch.map(|batch| (batch.table.to_string(), RecordBatch(batch.rows))))
+    }
+
+    /// Stops the read. Later calls raise.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.cancel.cancel();
+        let rows = self.rows.get()?;
+        py.detach(|| {
+            let closed = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(closed);
+        });
+        Ok(())
+    }
+}

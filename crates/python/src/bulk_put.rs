@@ -1,0 +1,419 @@
+//! Bulk puts: sources out of Python's objects, a load on a thread of its own, callbacks in batches.
+//!
+//! The calling thread waits in short steps, with the interpreter's lock let go. Between the steps
+//! it looks for Ctrl-C, tells the progress, and hands on what the load reported. Thus callbacks run
+//! on the caller's thread, in batches, and may use the store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use tonnage::{
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream,
+    ErrorsMax, ExistingEntry, FailedEntry, Progress, Result, Store, StreamReport, UnreadEntry,
+    record_batch_stream,
+};
+use tonnage_files::{ReadOptions, RecordReader, Source};
+
+use crate::arrow_in::{failed, reader_of};
+use crate::error::{OrRaise, to_exception};
+use crate::handle::Handle;
+use crate::python_rows::{PairStream, Raised, RowStream};
+use crate::read_options::seconds;
+use crate::store::{durability, on_existing};
+
+/// How long the caller waits between looks for Ctrl-C.
+const STEP: Duration = Duration::from_millis(50);
+/// Reports that wait for the caller; the load waits when there are more.
+const REPORTS_MAX: usize = 65_536;
+
+/// Stops a running bulk put or query from another thread.
+#[pyclass(frozen, skip_from_py_object, module = "tonnage._tonnage")]
+#[derive(Clone, Default)]
+pub(crate) struct Cancel(pub(crate) tonnage::Cancel);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops what it was given to. What is stored by then stays.
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// Whether `cancel` was called.
+    #[getter]
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+/// How to put in bulk: what the package's `bulk_put` takes.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct PutArguments<'py> {
+    on_existing: String,
+    durability: String,
+    errors_max: Option<u64>,
+    errors_percent_max: Option<f64>,
+    stream_parallelism: Option<usize>,
+    per_shard_parallelism: Option<usize>,
+    memory_bytes: Option<usize>,
+    request_bytes: Option<usize>,
+    flush_bytes: Option<u64>,
+    rows_per_second: Option<u64>,
+    bytes_per_second: Option<u64>,
+    timeout: Option<f64>,
+    on_failed: Option<Bound<'py, PyAny>>,
+    on_exists: Option<Bound<'py, PyAny>>,
+    on_completed: Option<Bound<'py, PyAny>>,
+    progress: Option<Bound<'py, PyAny>>,
+    cancel: Option<Bound<'py, Cancel>>,
+}
+
+impl PutArguments<'_> {
+    fn options(&self) -> PyResult<BulkPutOptions> {
+        let defaults = BulkPutOptions::default();
+        Ok(BulkPutOptions {
+            on_existing: on_existing(&self.on_existing)?,
+            durability: durability(&self.durability)?,
+            errors_max: match (self.errors_max, self.errors_percent_max) {
+                (Some(count), _) => ErrorsMax::Count(count),
+                (None, Some(percent)) => ErrorsMax::Percent(percent),
+                (None, None) => ErrorsMax::Unlimited,
+            },
+            stream_parallelism: self.stream_parallelism,
+            per_shard_parallelism: self.per_shard_parallelism,
+            memory_bytes_max: self.memory_bytes,
+            request_bytes_max: self.request_bytes.unwrap_or(defaults.request_bytes_max),
+            flush_bytes_max: self.flush_bytes.unwrap_or(defaults.flush_bytes_max),
+            rows_per_second_max: self.rows_per_second,
+            bytes_per_second_max: self.bytes_per_second,
+            timeout: seconds(self.timeout)?,
+            cancel: self.cancel.as_ref().map(|cancel| cancel.get().0.clone()).unwrap_or_default(),
+            ..defaults
+        })
+    }
+}
+
+/// What the load tells the caller.
+enum Report {
+    Failed { stream: usize, position: u64, column: Option<String>, reason: String },
+    Exists { stream: usize, position: u64, table: String, key: Vec<(String, tonnage::Value)> },
+    Completed(StreamReport),
+}
+
+/// Hands reports to the calling thread, of those kinds that it asked for.
+struct Reporting {
+    reports: Sender<Report>,
+    failed: bool,
+    exists: bool,
+    completed: bool,
+}
+
+impl BulkPutCallbacks for Reporting {
+    fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
+        if self.exists {
+            let (table, key) = entry.table_and_key()?;
+            let key = key.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+            let (stream, position) = (entry.stream, entry.position);
+            let _ = self.reports.send(Report::Exists { stream, position, table, key });
+        }
+        Ok(())
+    }
+
+    fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
+        if self.failed {
+            let _ = self.reports.send(Report::Failed {
+                stream: entry.stream,
+                position: entry.position,
+                column: entry.column.map(str::to_owned),
+                reason: entry.reason.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    fn completed(&self, stream: &StreamReport) {
+        if self.completed {
+            let _ = self.reports.send(Report::Completed(stream.clone()));
+        }
+    }
+}
+
+/// One source of a bulk put: its name, the path of its table (nothing for key/value pairs), its
+/// time to live in seconds, and the object that gives the rows.
+pub(crate) type SourceArgument<'py> = (String, Option<String>, Option<f64>, Bound<'py, PyAny>);
+
+/// Puts what the sources give, and answers the report as a dict. When the load stops, the dict has
+/// its `error`; when a source or a callback raised, or Ctrl-C came, its `exception`.
+///
+/// # Errors
+/// For sources and options that do not fit: then nothing was read.
+pub(crate) fn bulk_put<'py>(
+    py: Python<'py>,
+    handle: &Handle,
+    sources: Vec<SourceArgument<'py>>,
+    arguments: &PutArguments<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let store = handle.store()?;
+    let raised = Raised::default();
+    let streams = sources
+        .into_iter()
+        .map(|source| stream_of(&store, source, &raised))
+        .collect::<PyResult<Vec<_>>>()?;
+    let mut options = arguments.options()?;
+    let progress = Progress::default();
+    let cancel = options.cancel.clone();
+    let (reports, reported) = bounded(REPORTS_MAX);
+    options.progress = Some(progress.clone());
+    options.callbacks = Arc::new(Reporting {
+        reports,
+        failed: arguments.on_failed.is_some(),
+        exists: arguments.on_exists.is_some(),
+        completed: arguments.on_completed.is_some(),
+    });
+
+    let (done, ended) = bounded(1);
+    let load = std::thread::Builder::new().name("tonnage-put".to_owned()).spawn(move || {
+        let ended = store.bulk_put(streams, &options);
+        // The last reports go out before the end does.
+        drop(options);
+        let _ = done.send(ended);
+    });
+    if let Err(error) = load {
+        let error = tonnage::Error::unavailable(format!("no thread for the bulk put: {error}"));
+        return Err(to_exception(&error));
+    }
+    let watch = Watch { arguments, progress: &progress, reported: &reported };
+    let ended = watch.until_it_ends(py, &ended, &cancel, &raised);
+    report_of(py, ended, raised.take())
+}
+
+struct Watch<'a, 'py> {
+    arguments: &'a PutArguments<'py>,
+    progress: &'a Progress,
+    reported: &'a Receiver<Report>,
+}
+
+type Ended = std::result::Result<BulkPutReport, BulkPutError>;
+
+impl Watch<'_, '_> {
+    fn until_it_ends(
+        &self,
+        py: Python<'_>,
+        ended: &Receiver<Ended>,
+        cancel: &tonnage::Cancel,
+        raised: &Raised,
+    ) -> Ended {
+        loop {
+            let end = py.detach(|| ended.recv_timeout(STEP));
+            let told = py.check_signals().and_then(|()| self.tell(py));
+            if let Err(error) = told {
+                raised.set(error);
+                cancel.cancel();
+            }
+            match end {
+                Ok(ended) => return ended,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let error = tonnage::Error::internal("the bulk put has panicked");
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+
+    /// Calls back with what came since the last time.
+    fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        if let Some(progress) = &self.arguments.progress {
+            progress.call1((counts_of(py, &self.progress.total())?,))?;
+        }
+        let (failed, exists) = (PyList::empty(py), PyList::empty(py));
+        for report in self.reported.try_iter().take(REPORTS_MAX) {
+            match report {
+                Report::Failed { stream, position, column, reason } => {
+                    failed.append((stream, position, column, reason))?;
+                }
+                Report::Exists { stream, position, table, key } => {
+                    let row = PyDict::new(py);
+                    for (name, value) in key {
+                        row.set_item(name, crate::record_cells::value_of(py, &value)?)?;
+                    }
+                    exists.append((stream, position, table, row))?;
+                }
+                Report::Completed(stream) => {
+                    if let Some(completed) = &self.arguments.on_completed {
+                        completed.call1((stream_report(py, &stream)?,))?;
+                    }
+                }
+            }
+        }
+        let told = [(&self.arguments.on_failed, failed), (&self.arguments.on_exists, exists)];
+        for (callback, reports) in told {
+            if let Some(callback) = callback
+                && !reports.is_empty()
+            {
+                callback.call1((reports,))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn report_of<'py>(
+    py: Python<'py>,
+    ended: Ended,
+    raised: Option<PyErr>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (report, error) = match ended {
+        Ok(report) => (report, None),
+        Err(stopped) => (*stopped.report, Some(stopped.error)),
+    };
+    let told = PyDict::new(py);
+    told.set_item("total", counts_of(py, &report.total)?)?;
+    let streams = report.streams.iter().map(|stream| stream_report(py, stream));
+    told.set_item("streams", streams.collect::<PyResult<Vec<_>>>()?)?;
+    told.set_item("seconds", report.seconds)?;
+    told.set_item("error", error.map(|error| to_exception(&error).into_value(py)))?;
+    told.set_item("exception", raised.map(|error| error.into_value(py)))?;
+    Ok(told)
+}
+
+fn counts_of<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("read", counts.read)?;
+    told.set_item("inserted", counts.inserted)?;
+    told.set_item("existed", counts.existed)?;
+    told.set_item("overtaken", counts.overtaken)?;
+    told.set_item("failed", counts.failed)?;
+    told.set_item("bytes", counts.bytes)?;
+    Ok(told)
+}
+
+fn stream_report<'py>(py: Python<'py>, stream: &StreamReport) -> PyResult<Bound<'py, PyDict>> {
+    let told = counts_of(py, &stream.counts)?;
+    told.set_item("stream", stream.stream)?;
+    told.set_item("name", &stream.name)?;
+    told.set_item("completed", stream.completed)?;
+    Ok(told)
+}
+
+/// A stream of entries out of what Python gave.
+fn stream_of(
+    store: &Store,
+    (name, table, ttl, source): SourceArgument<'_>,
+    raised: &Raised,
+) -> PyResult<Box<dyn EntryStream>> {
+    let ttl = seconds(ttl)?;
+    let stream = match table {
+        None => pairs_of(&source, raised)?,
+        Some(table) => rows_of(store, name, &table, &source, raised)?,
+    };
+    Ok(match ttl {
+        None => stream,
+        Some(ttl) => Box::new(WithTtl { stream, ttl }),
+    })
+}
+
+fn pairs_of(source: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn EntryStream>> {
+    let pairs = match source.cast::<PyDict>() {
+        Ok(dict) => dict.call_method0("items")?,
+        Err(_) => source.clone(),
+    };
+    Ok(Box::new(PairStream::new(pairs.try_iter()?.unbind(), raised.clone())))
+}
+
+fn rows_of(
+    store: &Store,
+    name: String,
+    table: &str,
+    source: &Bound<'_, PyAny>,
+    raised: &Raised,
+) -> PyResult<Box<dyn EntryStream>> {
+    let table = store.table(table).or_raise()?;
+    let path: Arc<str> = table.path().into();
+    if let Some(reader) = reader_of(source)? {
+        let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
+        return Ok(record_batch_stream(name, path, batches));
+    }
+    if source.is_instance_of::<PyString>() || source.hasattr("__fspath__")? {
+        let file = Source::file(source.extract::<PathBuf>()?);
+        let schema = Some(table.schema().arrow_schema());
+        let options = ReadOptions { schema, ..ReadOptions::default() };
+        let reader = RecordReader::open(&file, &options).or_raise()?;
+        return Ok(Box::new(FileStream { reader, name, table: path }));
+    }
+    if let Ok(columns) = source.cast::<PyDict>() {
+        return rows_of(store, name, table.path(), &rows_of_columns(columns)?, raised);
+    }
+    let rows = source.try_iter().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "a source of rows is an Arrow table or reader, a data frame, a path, a dict of columns, \
+             or an iterable of dicts or sequences, not {}",
+            source.get_type()
+        ))
+    })?;
+    let columns = table.schema().columns.iter().map(|column| column.name.clone()).collect();
+    Ok(Box::new(RowStream::new(rows.unbind(), name, path, columns, raised.clone())))
+}
+
+/// An iterator of dicts over a dict of columns.
+fn rows_of_columns<'py>(columns: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    columns.py().import("tonnage._rows")?.getattr("of_columns")?.call1((columns,))
+}
+
+/// Rows of a file. Records that cannot be read are told of as failed.
+struct FileStream {
+    reader: RecordReader,
+    name: String,
+    table: Arc<str>,
+}
+
+impl EntryStream for FileStream {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        let Some(read) = self.reader.next().transpose()? else { return Ok(None) };
+        let rows = read.batch.num_rows();
+        let positions = (0..rows).filter_map(|row| read.record(row)).collect::<Vec<_>>();
+        let unread = read.rejected.iter().map(|rejected| UnreadEntry {
+            position: rejected.record,
+            column: rejected.column.clone(),
+            reason: match rejected.line {
+                Some(line) => format!("line {line}: {}", rejected.reason),
+                None => rejected.reason.clone(),
+            },
+        });
+        Ok(Some(EntryBatch {
+            positions: (positions.len() == rows).then_some(positions),
+            unread: unread.collect(),
+            ..EntryBatch::rows(self.table.clone(), read.batch)
+        }))
+    }
+}
+
+struct WithTtl {
+    stream: Box<dyn EntryStream>,
+    ttl: Duration,
+}
+
+impl EntryStream for WithTtl {
+    fn name(&self) -> String {
+        self.stream.name()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        let batch = self.stream.next_batch()?;
+        Ok(batch.map(|batch| EntryBatch { ttl: Some(self.ttl), ..batch }))
+    }
+}

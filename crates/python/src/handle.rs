@@ -1,0 +1,183 @@
+//! A store in a process that may fork.
+//!
+//! A forked child has the memory of its parent, but none of its threads: locks may be held by
+//! nobody, and RocksDB would wait for threads that do not exist. So what was opened before a fork
+//! refuses every call in the child, and is never dropped there. RocksDB's thread pools belong to the
+//! process, not to a store: when the parent has used them, the child can open no store on disk.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use pyo3::prelude::*;
+use tonnage::{Error, ErrorKind, Result, Store, Table};
+use tonnage_sql::{Sql, SqlOptions};
+
+use crate::error::{OrRaise, exception_of};
+
+/// How many forks lie between the first process and this one.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+/// Whether a store on disk was opened in this process or, before a fork, in one above it.
+static OPENED_ON_DISK: AtomicBool = AtomicBool::new(false);
+/// Whether RocksDB's threads were left behind by a fork.
+static LOST_THREADS: AtomicBool = AtomicBool::new(false);
+
+/// Notes that this process is a forked child. Called by the package, right after the fork.
+#[pyfunction]
+pub(crate) fn mark_forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    if OPENED_ON_DISK.load(Ordering::Relaxed) && !LOST_THREADS.swap(true, Ordering::Relaxed) {
+        exit_early();
+    }
+}
+
+/// Notes that a store is about to be opened.
+///
+/// # Errors
+/// `Unavailable` for a store on disk in a process whose RocksDB has lost its threads.
+pub(crate) fn before_open(url: &str) -> Result<()> {
+    if url.starts_with("memory:") {
+        return Ok(());
+    }
+    if LOST_THREADS.load(Ordering::Relaxed) {
+        return Err(Error::unavailable(format!(
+            "{url}: this process was forked from one that had a store open, and RocksDB's threads \
+             did not come along: start children with multiprocessing's 'spawn'"
+        )));
+    }
+    OPENED_ON_DISK.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Ends the process before RocksDB's destructors run, which join threads that are not here.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn exit_early() {
+    use std::ffi::{c_int, c_void};
+
+    unsafe extern "C" {
+        fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    extern "C" fn exit_now(status: c_int, _: *mut c_void) {
+        // SAFETY: both take what any program may give them; nothing runs after the second.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(status)
+        }
+    }
+    // SAFETY: the function lives as long as the module, which Python never unloads.
+    unsafe { on_exit(exit_now, std::ptr::null_mut()) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn exit_early() {}
+
+/// What belongs to the process that made it.
+pub(crate) struct OfProcess<T> {
+    /// There until it is dropped.
+    value: Option<T>,
+    forks: u64,
+}
+
+impl<T> OfProcess<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { value: Some(value), forks: FORKS.load(Ordering::Relaxed) }
+    }
+
+    fn is_of_this_process(&self) -> bool {
+        self.forks == FORKS.load(Ordering::Relaxed)
+    }
+
+    /// # Errors
+    /// In a forked child.
+    pub(crate) fn get(&self) -> PyResult<&T> {
+        match &self.value {
+            Some(value) if self.is_of_this_process() => Ok(value),
+            _ => Err(exception_of(
+                ErrorKind::Unavailable,
+                "this store was opened before the process forked: start children with \
+                 multiprocessing's 'spawn', and open the store in one of them",
+            )),
+        }
+    }
+}
+
+impl<T> Drop for OfProcess<T> {
+    fn drop(&mut self) {
+        if !self.is_of_this_process() {
+            std::mem::forget(self.value.take());
+        }
+    }
+}
+
+/// An open store, until it is closed.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    opened: Arc<OfProcess<RwLock<Option<Arc<Opened>>>>>,
+    url: Arc<str>,
+}
+
+struct Opened {
+    store: Store,
+    sql: OnceLock<Sql>,
+}
+
+impl Handle {
+    pub(crate) fn new(store: Store, url: String) -> Self {
+        let opened = RwLock::new(Some(Arc::new(Opened { store, sql: OnceLock::new() })));
+        Self { opened: Arc::new(OfProcess::new(opened)), url: url.into() }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn opened(&self) -> PyResult<Arc<Opened>> {
+        let opened = self.opened.get()?.read().unwrap_or_else(PoisonError::into_inner);
+        opened.clone().ok_or_else(|| {
+            exception_of(ErrorKind::Unavailable, "this store is closed: connect to it again")
+        })
+    }
+
+    /// The store.
+    ///
+    /// # Errors
+    /// When it was closed, or opened before a fork.
+    pub(crate) fn store(&self) -> PyResult<Store> {
+        self.opened().map(|opened| opened.store.clone())
+    }
+
+    /// A table of the store, as it is defined now.
+    ///
+    /// # Errors
+    /// As [`Handle::store`]; when there is no such table.
+    pub(crate) fn table(&self, path: &str) -> PyResult<Table> {
+        self.opened()?.store.table(path).or_raise()
+    }
+
+    /// The SQL session, with threads of its own, made when it is first asked for.
+    ///
+    /// # Errors
+    /// As [`Handle::store`]; when no threads can be had.
+    pub(crate) fn sql(&self) -> PyResult<Sql> {
+        let opened = self.opened()?;
+        if let Some(sql) = opened.sql.get() {
+            return Ok(sql.clone());
+        }
+        let sql = Sql::new(opened.store.clone(), SqlOptions::default()).or_raise()?;
+        Ok(opened.sql.get_or_init(|| sql).clone())
+    }
+
+    /// Lets go of the store. It closes when what was made from it is gone, too.
+    ///
+    /// # Errors
+    /// In a forked child.
+    pub(crate) fn close(&self) -> PyResult<()> {
+        let opened = self.opened.get()?;
+        let closed = opened.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(closed);
+        Ok(())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.opened().is_err()
+    }
+}

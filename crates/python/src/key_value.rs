@@ -1,0 +1,173 @@
+//! Key/value pairs.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    BinaryBuilder, RecordBatch, StringBuilder, TimestampMillisecondArray, UInt64Array,
+};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use tonnage::{BulkPairs, Cancel, Condition, PairBatch, WriteResult};
+
+use crate::batches::{BatchIterator, Batches};
+use crate::error::OrRaise;
+use crate::handle::Handle;
+use crate::key::{from_native_key, to_native_key};
+use crate::python_rows::{Raised, bytes_of, pair_keys};
+use crate::read_options::{PairArguments, depth, key_range};
+use crate::store::{durability, to_condition, write_options};
+use crate::table::told;
+
+/// The key/value pairs of a store.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct KeyValue {
+    pub(crate) handle: Handle,
+}
+
+/// A pair: key, value, version, expiry in ms or nothing.
+type StoredPair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyBytes>, u64, Option<u64>);
+
+#[pymethods]
+impl KeyValue {
+    #[pyo3(signature = (key, value, condition, durability, ttl))]
+    fn put(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        condition: Option<&Bound<'_, PyAny>>,
+        durability: &str,
+        ttl: Option<f64>,
+    ) -> PyResult<(bool, Option<u64>)> {
+        let pairs = self.handle.store()?.kv();
+        let (key, value) = (to_native_key(key)?, bytes_of(value)?);
+        let condition = to_condition(condition)?;
+        let options = write_options(durability, ttl)?;
+        let result = py.detach(|| match condition {
+            Condition::Always => {
+                pairs.put(&key, &value, &options).map(|version| WriteResult::Stored { version })
+            }
+            Condition::IfAbsent => pairs.put_if_absent(&key, &value, &options),
+            Condition::IfPresent => pairs.put_if_present(&key, &value, &options),
+            Condition::IfVersion(version) => pairs.put_if_version(&key, &value, version, &options),
+        });
+        Ok(told(result.or_raise()?))
+    }
+
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<StoredPair<'py>>> {
+        let pairs = self.handle.store()?.kv();
+        let key = to_native_key(key)?;
+        let pair = py.detach(|| pairs.get(&key)).or_raise()?;
+        pair.map(|pair| {
+            let key = from_native_key(py, &pair.key)?;
+            let value = PyBytes::new(py, &pair.value);
+            let expires = (pair.expires_at_ms > 0).then_some(pair.expires_at_ms);
+            Ok((key, value, pair.version, expires))
+        })
+        .transpose()
+    }
+
+    #[pyo3(signature = (key, version, durability))]
+    fn delete(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        version: Option<u64>,
+        durability: &str,
+    ) -> PyResult<bool> {
+        let pairs = self.handle.store()?.kv();
+        let key = to_native_key(key)?;
+        let options = write_options(durability, None)?;
+        py.detach(|| match version {
+            None => pairs.delete(&key, &options),
+            Some(version) => {
+                pairs.delete_if_version(&key, version, &options).map(WriteResult::is_stored)
+            }
+        })
+        .or_raise()
+    }
+
+    #[pyo3(signature = (parent, depth_, range, durability_))]
+    fn delete_subtree(
+        &self,
+        py: Python<'_>,
+        parent: &Bound<'_, PyAny>,
+        depth_: &str,
+        range: Option<&Bound<'_, PyAny>>,
+        durability_: &str,
+    ) -> PyResult<u64> {
+        let pairs = self.handle.store()?.kv();
+        let (parent, depth) = (to_native_key(parent)?, depth(depth_)?);
+        let range = range.map(key_range).transpose()?;
+        let durability = durability(durability_)?;
+        py.detach(|| pairs.delete_subtree(&parent, depth, range.as_ref(), durability)).or_raise()
+    }
+
+    fn bulk_get(
+        &self,
+        py: Python<'_>,
+        keys: &Bound<'_, PyAny>,
+        arguments: PairArguments<'_>,
+    ) -> PyResult<Batches> {
+        let pairs = self.handle.store()?.kv();
+        let cancel = Cancel::new();
+        let options = arguments.options(&cancel)?;
+        let keys = pair_keys(keys.try_iter()?.unbind(), Raised::default());
+        let found = py.detach(|| pairs.try_bulk_get(keys, &options)).or_raise()?;
+        Ok(batches(found, cancel, true))
+    }
+
+    fn scan(&self, py: Python<'_>, arguments: PairArguments<'_>) -> PyResult<Batches> {
+        let pairs = self.handle.store()?.kv();
+        let cancel = Cancel::new();
+        let options = arguments.options(&cancel)?;
+        let found = py.detach(|| pairs.scan(&options)).or_raise()?;
+        Ok(batches(found, cancel, false))
+    }
+
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
+        let pairs = self.handle.store()?.kv();
+        py.detach(|| pairs.count()).or_raise()
+    }
+}
+
+fn schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("key", DataType::Utf8, false),
+        Field::new("value", DataType::Binary, false),
+        Field::new("version", DataType::UInt64, false),
+        Field::new("expires_at", DataType::Timestamp(TimeUnit::Millisecond, None), true),
+    ]))
+}
+
+fn batches(pairs: BulkPairs, cancel: Cancel, needs_python: bool) -> Batches {
+    let pairs = pairs.map(|batch| columns_of(&batch?));
+    Batches::new(schema(), BatchIterator::new(pairs).with_python(needs_python), cancel)
+}
+
+fn columns_of(batch: &PairBatch) -> tonnage::Result<RecordBatch> {
+    let count = batch.len();
+    let mut keys = StringBuilder::with_capacity(count, count * 24);
+    let mut values = BinaryBuilder::with_capacity(count, batch.bytes());
+    let (mut versions, mut expiries) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for row in 0..count {
+        keys.append_value(batch.key(row)?.to_string());
+        values.append_value(batch.value(row));
+        versions.push(batch.version(row));
+        let expires = batch.expires_at_ms(row);
+        expiries.push((expires > 0).then_some(expires as i64));
+    }
+    let columns: Vec<arrow::array::ArrayRef> = vec![
+        Arc::new(keys.finish()),
+        Arc::new(values.finish()),
+        Arc::new(UInt64Array::from(versions)),
+        Arc::new(TimestampMillisecondArray::from(expiries)),
+    ];
+    RecordBatch::try_new(schema(), columns)
+        .map_err(|error| tonnage::Error::internal(format!("pairs as a batch: {error}")))
+}

@@ -1,0 +1,262 @@
+//! Rows and keys out of Python's iterators.
+//!
+//! A thread of the store attaches to the interpreter, takes some thousand items, turns them into
+//! values and lets go again: one attach for each batch.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+use tonnage::{
+    BulkKey, EntryBatch, EntryStream, Error, Key, Pairs, Payload, Result, Row, UnreadEntry,
+};
+
+use crate::error::from_python;
+use crate::key::to_native_key;
+use crate::value::{to_key, to_row};
+
+/// Items that one attach takes.
+const ITEMS_MAX: usize = 4_096;
+/// How long it takes them: what comes slowly is handed on sooner.
+const BATCH_TIME_MAX: Duration = Duration::from_millis(50);
+
+/// The exception that a source raised, for the caller to raise again.
+#[derive(Clone, Default)]
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    pub(crate) fn set(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// An iterator of Python's, drawn from in batches.
+struct Items {
+    iterator: Option<Py<PyIterator>>,
+    what: String,
+    raised: Raised,
+}
+
+impl Items {
+    /// Gives each of the next items to `take`; false at the end.
+    fn draw(&mut self, mut take: impl FnMut(&Bound<'_, PyAny>) -> PyResult<()>) -> Result<bool> {
+        let Some(iterator) = &self.iterator else { return Ok(false) };
+        let drawn = Python::try_attach(|py| -> PyResult<bool> {
+            let mut iterator = iterator.bind(py).clone();
+            let begun = Instant::now();
+            for _ in 0..ITEMS_MAX {
+                match iterator.next() {
+                    Some(item) => take(&item?)?,
+                    None => return Ok(false),
+                }
+                if begun.elapsed() > BATCH_TIME_MAX {
+                    break;
+                }
+            }
+            Ok(true)
+        });
+        match drawn {
+            Some(Ok(goes_on)) => {
+                if !goes_on {
+                    self.end();
+                }
+                Ok(goes_on)
+            }
+            Some(Err(error)) => {
+                let told = from_python(&self.what, &error);
+                self.raised.set(error);
+                self.end();
+                Err(told)
+            }
+            None => Err(Error::cancelled("the interpreter is shutting down")),
+        }
+    }
+
+    /// Lets go of the iterator, with the interpreter's lock held.
+    fn end(&mut self) {
+        let iterator = self.iterator.take();
+        let _ = Python::try_attach(|_| drop(iterator));
+    }
+}
+
+/// Rows for one table, out of mappings or sequences.
+pub(crate) struct RowStream {
+    items: Items,
+    name: String,
+    table: Arc<str>,
+    columns: Vec<String>,
+    position: u64,
+}
+
+impl RowStream {
+    pub(crate) fn new(
+        rows: Py<PyIterator>,
+        name: String,
+        table: Arc<str>,
+        columns: Vec<String>,
+        raised: Raised,
+    ) -> Self {
+        let what = format!("the rows for table '{table}'");
+        Self {
+            items: Items { iterator: Some(rows), what, raised },
+            name,
+            table,
+            columns,
+            position: 0,
+        }
+    }
+}
+
+impl EntryStream for RowStream {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        let mut rows: Vec<Row> = Vec::with_capacity(ITEMS_MAX);
+        let (mut positions, mut unread) = (Vec::with_capacity(ITEMS_MAX), Vec::new());
+        let Self { items, columns, position, .. } = self;
+        let goes_on = items.draw(|item| {
+            match to_row(item, columns) {
+                Ok(row) => {
+                    rows.push(row);
+                    positions.push(*position);
+                }
+                Err(error) => unread.push(UnreadEntry {
+                    position: *position,
+                    column: None,
+                    reason: error.value(item.py()).to_string(),
+                }),
+            }
+            *position += 1;
+            Ok(())
+        })?;
+        if !goes_on && rows.is_empty() && unread.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(EntryBatch {
+            positions: Some(positions),
+            unread,
+            ..Payload::Rows { table: self.table.clone(), rows }.into()
+        }))
+    }
+}
+
+/// Key/value pairs, out of tuples of a key and bytes.
+pub(crate) struct PairStream {
+    items: Items,
+    position: u64,
+}
+
+impl PairStream {
+    pub(crate) fn new(pairs: Py<PyIterator>, raised: Raised) -> Self {
+        let what = "the source of pairs".to_owned();
+        Self { items: Items { iterator: Some(pairs), what, raised }, position: 0 }
+    }
+}
+
+impl EntryStream for PairStream {
+    fn name(&self) -> String {
+        "pairs".to_owned()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
+        let mut pairs = Pairs::new();
+        let (mut positions, mut unread) = (Vec::with_capacity(ITEMS_MAX), Vec::new());
+        let Self { items, position } = self;
+        let goes_on = items.draw(|item| {
+            let pushed = item
+                .extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+                .and_then(|(key, value)| Ok((to_native_key(&key)?, bytes_of(&value)?)))
+                .map_err(|error| error.value(item.py()).to_string())
+                .and_then(|(key, value)| {
+                    pairs.push(&key, &value).map_err(|error| error.message().to_owned())
+                });
+            match pushed {
+                Ok(()) => positions.push(*position),
+                Err(reason) => {
+                    unread.push(UnreadEntry { position: *position, column: None, reason });
+                }
+            }
+            *position += 1;
+            Ok(())
+        })?;
+        if !goes_on && pairs.is_empty() && unread.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(EntryBatch { positions: Some(positions), unread, ..EntryBatch::pairs(pairs) }))
+    }
+}
+
+/// The bytes of a value: bytes, or text as UTF-8.
+pub(crate) fn bytes_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(text) = value.extract::<&str>() {
+        return Ok(text.as_bytes().to_vec());
+    }
+    if let Ok(bytes) = value.extract::<&[u8]>() {
+        return Ok(bytes.to_vec());
+    }
+    value.extract::<Vec<u8>>()
+}
+
+/// An iterator of keys, each made by `make`.
+pub(crate) struct KeyItems<K> {
+    items: Items,
+    waiting: std::vec::IntoIter<K>,
+    make: Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<K> + Send>,
+}
+
+impl<K> Iterator for KeyItems<K> {
+    type Item = Result<K>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(key) = self.waiting.next() {
+            return Some(Ok(key));
+        }
+        let mut keys = Vec::with_capacity(ITEMS_MAX);
+        let Self { items, make, .. } = self;
+        let drawn = items.draw(|item| {
+            keys.push(make(item)?);
+            Ok(())
+        });
+        self.waiting = keys.into_iter();
+        match (self.waiting.next(), drawn) {
+            (Some(key), Ok(_)) => Some(Ok(key)),
+            // The keys before a failure are lost with it: the read fails anyway.
+            (_, Err(error)) => {
+                self.waiting = Vec::new().into_iter();
+                Some(Err(error))
+            }
+            (None, Ok(_)) => None,
+        }
+    }
+}
+
+/// Keys of a table.
+pub(crate) fn table_keys(
+    keys: Py<PyIterator>,
+    key_columns: Vec<String>,
+    raised: Raised,
+) -> KeyItems<BulkKey> {
+    let what = "the source of keys".to_owned();
+    KeyItems {
+        items: Items { iterator: Some(keys), what, raised },
+        waiting: Vec::new().into_iter(),
+        make: Box::new(move |key| to_key(key, &key_columns).map(BulkKey::Row)),
+    }
+}
+
+/// Keys of pairs.
+pub(crate) fn pair_keys(keys: Py<PyIterator>, raised: Raised) -> KeyItems<Key> {
+    let what = "the source of keys".to_owned();
+    KeyItems {
+        items: Items { iterator: Some(keys), what, raised },
+        waiting: Vec::new().into_iter(),
+        make: Box::new(to_native_key),
+    }
+}

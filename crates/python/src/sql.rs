@@ -1,0 +1,155 @@
+//! SQL: statements in, rows or counts out.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use tonnage::{Cancel as NativeCancel, Outcome};
+use tonnage_sql::{Answer, Parameters, Request, Rows};
+
+use crate::batches::{BatchIterator, Batches};
+use crate::bulk_put::Cancel;
+use crate::error::{OrRaise, to_exception};
+use crate::handle::{Handle, OfProcess};
+use crate::read_options::seconds;
+use crate::value::to_value;
+
+/// The answer of a statement: rows, or a dict of counts, or what a definition did as text.
+#[derive(IntoPyObject)]
+pub(crate) enum SqlAnswer {
+    Rows(Batches),
+    Changed((u64, u64, u64, u64)),
+    Done(String),
+}
+
+/// A statement that is kept for many executions.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct Prepared(OfProcess<tonnage_sql::Prepared>);
+
+impl Prepared {
+    pub(crate) fn new(prepared: tonnage_sql::Prepared) -> Self {
+        Self(OfProcess::new(prepared))
+    }
+}
+
+#[pymethods]
+impl Prepared {
+    #[getter]
+    fn text(&self) -> PyResult<String> {
+        Ok(self.0.get()?.text().to_owned())
+    }
+
+    #[pyo3(signature = (values=None))]
+    fn execute(&self, py: Python<'_>, values: Option<Bound<'_, PyAny>>) -> PyResult<SqlAnswer> {
+        let prepared = self.0.get()?;
+        let values = parameters(values.as_ref())?;
+        let answer = py.detach(|| prepared.execute(values)).or_raise()?;
+        Ok(answer_of(answer, NativeCancel::new()))
+    }
+}
+
+pub(crate) fn execute(
+    py: Python<'_>,
+    handle: &Handle,
+    text: &str,
+    values: Option<&Bound<'_, PyAny>>,
+    timeout: Option<f64>,
+    cancel: Option<&Bound<'_, Cancel>>,
+) -> PyResult<SqlAnswer> {
+    let sql = handle.sql()?;
+    let cancel = cancel.map(|cancel| cancel.get().0.clone()).unwrap_or_default();
+    let mut request = Request::new(text).parameters(parameters(values)?).cancel(&cancel);
+    if let Some(timeout) = seconds(timeout)? {
+        request = request.timeout(timeout);
+    }
+    let answer = py.detach(|| sql.execute(request)).or_raise()?;
+    Ok(answer_of(answer, cancel))
+}
+
+pub(crate) fn query_table(
+    py: Python<'_>,
+    handle: &Handle,
+    table: &str,
+    text: &str,
+) -> PyResult<SqlAnswer> {
+    let sql = handle.sql()?;
+    let answer = py.detach(|| sql.query_table(table, text)).or_raise()?;
+    Ok(answer_of(answer, NativeCancel::new()))
+}
+
+/// The answer of each statement, or the exception that it ended with.
+pub(crate) fn fetch_all<'py>(
+    py: Python<'py>,
+    handle: &Handle,
+    statements: &[(String, Option<Bound<'py, PyAny>>)],
+) -> PyResult<Bound<'py, PyList>> {
+    let sql = handle.sql()?;
+    let requests = statements.iter().map(|(text, values)| {
+        Ok(Request::new(text.as_str()).parameters(parameters(values.as_ref())?))
+    });
+    let requests = requests.collect::<PyResult<Vec<_>>>()?;
+    let answers = py.detach(|| sql.fetch_all(requests));
+    let told = PyList::empty(py);
+    for answer in answers {
+        match answer {
+            Ok(answer) => told.append(answer_of(answer, NativeCancel::new()))?,
+            Err(error) => told.append(to_exception(&error).into_value(py))?,
+        }
+    }
+    Ok(told)
+}
+
+fn answer_of(answer: Answer, cancel: NativeCancel) -> SqlAnswer {
+    match answer {
+        Answer::Rows(rows) => SqlAnswer::Rows(batches(rows, cancel)),
+        Answer::Changed(changes) => SqlAnswer::Changed((
+            changes.inserted,
+            changes.updated,
+            changes.deleted,
+            changes.skipped,
+        )),
+        Answer::Done(outcome) => SqlAnswer::Done(described(&outcome)),
+    }
+}
+
+fn batches(rows: Rows, cancel: NativeCancel) -> Batches {
+    Batches::new(rows.schema().clone(), BatchIterator::new(rows), cancel)
+}
+
+fn described(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Created { table, new: true } => format!("created table {table}"),
+        Outcome::Created { table, new: false } => format!("table {table} exists"),
+        Outcome::Dropped { table, existed: true } => format!("dropped table {table}"),
+        Outcome::Dropped { table, existed: false } => format!("there was no table {table}"),
+        Outcome::Altered { table } => format!("altered table {table}"),
+        Outcome::CreatedIndex { index, table, new: true } => {
+            format!("created index {index} on {table}")
+        }
+        Outcome::CreatedIndex { index, table, new: false } => {
+            format!("index {index} on {table} exists")
+        }
+        Outcome::DroppedIndex { index, table, existed: true } => {
+            format!("dropped index {index} on {table}")
+        }
+        Outcome::DroppedIndex { index, table, existed: false } => {
+            format!("there was no index {index} on {table}")
+        }
+        Outcome::Tables(tables) => tables.join("\n"),
+        Outcome::Description(text) => text.clone(),
+    }
+}
+
+/// Parameters out of a sequence, for `$1`, `$2`, or a mapping, for `:name`.
+fn parameters(values: Option<&Bound<'_, PyAny>>) -> PyResult<Parameters> {
+    let mut parameters = Parameters::default();
+    let Some(values) = values else { return Ok(parameters) };
+    if let Ok(named) = values.cast::<PyDict>() {
+        for (name, value) in named.iter() {
+            parameters.set(name.extract::<String>()?, to_value(&value)?);
+        }
+        return Ok(parameters);
+    }
+    for value in values.try_iter()? {
+        parameters.push(to_value(&value?)?);
+    }
+    Ok(parameters)
+}

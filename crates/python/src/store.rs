@@ -1,0 +1,337 @@
+//! A store: opening it, tables by name, bulk puts, upkeep.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use tonnage::schema::{ColumnDefinition, TableDefinition};
+use tonnage::{
+    Cancel as NativeCancel, Condition, Durability, KeySource, MultiGetRequest, OnExisting,
+    RowOperation, WriteOptions, WriteResult,
+};
+
+use crate::arrow_in::schema_of;
+use crate::batches::{BatchIterator, Batches};
+use crate::bulk_put::{PutArguments, SourceArgument, bulk_put};
+use crate::error::{OrRaise, to_exception};
+use crate::handle::{Handle, before_open};
+use crate::key_value::KeyValue;
+use crate::python_rows::Raised;
+use crate::read_options::{ReadArguments, seconds};
+use crate::sql::{self, Prepared, SqlAnswer};
+use crate::table::{Table, key_source};
+use crate::value::to_row;
+
+/// An open store.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct Store {
+    pub(crate) handle: Handle,
+}
+
+#[pymethods]
+impl Store {
+    #[new]
+    #[pyo3(signature = (url, *, create=true, data_directories=Vec::new(), cache_bytes=None))]
+    fn open(
+        py: Python<'_>,
+        url: String,
+        create: bool,
+        data_directories: Vec<PathBuf>,
+        cache_bytes: Option<usize>,
+    ) -> PyResult<Self> {
+        before_open(&url).or_raise()?;
+        let mut builder = tonnage::Store::builder(&url)
+            .create_if_missing(create)
+            .data_directories(data_directories);
+        if let Some(bytes) = cache_bytes {
+            builder = builder.cache_bytes(bytes);
+        }
+        let store = py.detach(|| builder.open()).or_raise()?;
+        Ok(Self { handle: Handle::new(store, url) })
+    }
+
+    #[getter]
+    fn url(&self) -> &str {
+        self.handle.url()
+    }
+
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.handle.is_closed()
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.handle.close())
+    }
+
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        let store = self.handle.store()?;
+        py.detach(|| store.sync()).or_raise()
+    }
+
+    fn settle(&self, py: Python<'_>) -> PyResult<()> {
+        let store = self.handle.store()?;
+        py.detach(|| store.settle()).or_raise()
+    }
+
+    fn checkpoint(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
+        let store = self.handle.store()?;
+        py.detach(|| store.checkpoint(&directory)).or_raise()
+    }
+
+    /// Rows by table, pairs, and damaged places as text.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let store = self.handle.store()?;
+        let report = py.detach(|| store.check()).or_raise()?;
+        let told = PyDict::new(py);
+        told.set_item("is_sound", report.is_sound())?;
+        told.set_item("rows", report.rows)?;
+        told.set_item("pairs", report.pairs)?;
+        told.set_item("large_objects", report.large_objects)?;
+        told.set_item("stale_index_entries", report.stale_index_entries)?;
+        told.set_item("unfinished_indexes", report.unfinished_indexes)?;
+        let damages =
+            report.damages.iter().map(|damage| format!("{}: {}", damage.place, damage.what));
+        told.set_item("damages", damages.collect::<Vec<_>>())?;
+        told.set_item("damage_count", report.damage_count)?;
+        Ok(told)
+    }
+
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let store = self.handle.store()?;
+        let read = py.detach(|| store.statistics()).or_raise()?;
+        let told = PyDict::new(py);
+        told.set_item("rows_estimate", read.rows_estimate())?;
+        told.set_item("disk_bytes", read.disk_bytes())?;
+        told.set_item("compaction_pending_bytes", read.compaction_pending_bytes())?;
+        told.set_item("shards", read.shards.len())?;
+        Ok(told)
+    }
+
+    /// The paths of all tables.
+    fn tables(&self) -> PyResult<Vec<String>> {
+        let tables = self.handle.store()?.tables();
+        Ok(tables.iter().map(|table| table.path().to_owned()).collect())
+    }
+
+    fn table(&self, path: &str) -> PyResult<Table> {
+        let path = self.handle.table(path)?.path().to_owned();
+        Ok(Table { handle: self.handle.clone(), path })
+    }
+
+    /// Makes a table with the columns of an Arrow schema, or of whatever has one.
+    #[pyo3(signature = (path, columns, primary_key, shard, ttl))]
+    fn create_table(
+        &self,
+        py: Python<'_>,
+        path: String,
+        columns: &Bound<'_, PyAny>,
+        primary_key: Vec<String>,
+        shard: Vec<String>,
+        ttl: Option<f64>,
+    ) -> PyResult<Table> {
+        let schema = schema_of(columns)?;
+        let columns = schema.fields().iter().map(|field| {
+            let column_type = tonnage::ColumnType::of_arrow(field).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "column '{}' is of type {}, which no column of a table has",
+                    field.name(),
+                    field.data_type()
+                ))
+            })?;
+            let nullable = !primary_key.contains(field.name());
+            Ok(ColumnDefinition { nullable, ..ColumnDefinition::new(field.name(), column_type) })
+        });
+        let columns = columns.collect::<PyResult<Vec<_>>>()?;
+        if !primary_key.starts_with(&shard) {
+            return Err(PyValueError::new_err(format!(
+                "shard is {shard:?}: the shard key is the beginning of the primary key {primary_key:?}"
+            )));
+        }
+        let definition = TableDefinition {
+            path,
+            columns,
+            shard_key_len: (!shard.is_empty()).then_some(shard.len()),
+            key: primary_key,
+            ttl_ms: seconds(ttl)?.map(|ttl| ttl.as_millis() as u64),
+        };
+        let store = self.handle.store()?;
+        py.detach(|| store.catalog().create_table(&definition, false)).or_raise()?;
+        self.table(&definition.path)
+    }
+
+    fn kv(&self) -> PyResult<KeyValue> {
+        self.handle.store()?;
+        Ok(KeyValue { handle: self.handle.clone() })
+    }
+
+    fn bulk_put<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<SourceArgument<'py>>,
+        arguments: PutArguments<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        bulk_put(py, &self.handle, sources, &arguments)
+    }
+
+    /// Answers each request of a table and keys with batches or an exception.
+    fn multi_get<'py>(
+        &self,
+        py: Python<'py>,
+        requests: Vec<(String, Bound<'py, PyAny>)>,
+        arguments: ReadArguments<'py>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let store = self.handle.store()?;
+        let options = arguments.bulk_get(&NativeCancel::new())?;
+        let raised = Raised::default();
+        let mut asked = Vec::new();
+        for (path, keys) in &requests {
+            let keys = match store.table(path) {
+                Ok(table) => key_source(keys, &table, &raised)?.0,
+                // The answer to the request is that there is no such table.
+                Err(_) => KeySource::from(Vec::<tonnage::Row>::new()),
+            };
+            asked.push(MultiGetRequest::new(path.as_str(), keys));
+        }
+        let answers = py.detach(|| {
+            store.multi_get_requests(asked, &options).map(tonnage::MultiGet::into_answers)
+        });
+        if let Some(error) = raised.take() {
+            return Err(error);
+        }
+        let told = PyList::empty(py);
+        for ((path, _), answer) in requests.iter().zip(answers.or_raise()?) {
+            match answer {
+                Ok(batches) => {
+                    let schema = match batches.first() {
+                        Some(first) => first.rows.schema(),
+                        None => store.table(path).or_raise()?.schema().arrow_schema(),
+                    };
+                    let batches = batches.into_iter().map(|batch| Ok(batch.rows));
+                    let batches = BatchIterator::new(batches);
+                    told.append(Batches::new(schema, batches, NativeCancel::new()))?;
+                }
+                Err(error) => told.append(to_exception(&error).into_value(py))?,
+            }
+        }
+        Ok(told)
+    }
+
+    /// Carries out operations on rows of one shard key, all or none: tuples of `put` or `delete`,
+    /// the table, the row or key, and a condition.
+    #[pyo3(signature = (operations, durability, ttl))]
+    fn atomic_write(
+        &self,
+        py: Python<'_>,
+        operations: Vec<(String, String, Bound<'_, PyAny>, Option<Bound<'_, PyAny>>)>,
+        durability: &str,
+        ttl: Option<f64>,
+    ) -> PyResult<Option<u64>> {
+        let store = self.handle.store()?;
+        let operations = operations.iter().map(|(kind, path, row, condition)| {
+            let table = store.table(path).or_raise()?;
+            let columns = table.schema().columns.iter().map(|column| column.name.clone());
+            let row = to_row(row, &columns.collect::<Vec<_>>())?;
+            let operation = match kind.as_str() {
+                "put" => RowOperation::put(path.as_str(), row),
+                _ => RowOperation::delete(path.as_str(), row),
+            };
+            Ok(operation.when(to_condition(condition.as_ref())?))
+        });
+        let operations = operations.collect::<PyResult<Vec<_>>>()?;
+        let options = write_options(durability, ttl)?;
+        match py.detach(|| store.atomic_write(&operations, &options)).or_raise()? {
+            WriteResult::Stored { version } => Ok(Some(version)),
+            WriteResult::ConditionFailed { .. } => Ok(None),
+        }
+    }
+
+    #[pyo3(signature = (text, parameters, timeout, cancel))]
+    fn sql(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        parameters: Option<Bound<'_, PyAny>>,
+        timeout: Option<f64>,
+        cancel: Option<Bound<'_, crate::bulk_put::Cancel>>,
+    ) -> PyResult<SqlAnswer> {
+        sql::execute(py, &self.handle, text, parameters.as_ref(), timeout, cancel.as_ref())
+    }
+
+    fn prepare(&self, text: &str) -> PyResult<Prepared> {
+        let prepared = self.handle.sql()?.prepare(text).or_raise()?;
+        Ok(Prepared::new(prepared))
+    }
+
+    fn fetch_all<'py>(
+        &self,
+        py: Python<'py>,
+        statements: Vec<(String, Option<Bound<'py, PyAny>>)>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        sql::fetch_all(py, &self.handle, &statements)
+    }
+
+    fn query_table(&self, py: Python<'_>, table: &str, text: &str) -> PyResult<SqlAnswer> {
+        sql::query_table(py, &self.handle, table, text)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Store({:?})", self.handle.url())
+    }
+}
+
+pub(crate) fn on_existing(name: &str) -> PyResult<OnExisting> {
+    match name {
+        "keep" => Ok(OnExisting::Keep),
+        "replace" => Ok(OnExisting::Replace),
+        "blind" | "overwrite" => Ok(OnExisting::BlindReplace),
+        "fail" => Ok(OnExisting::Fail),
+        _ => Err(PyValueError::new_err(format!(
+            "on_existing is '{name}': give 'keep', 'replace', 'blind' or 'fail'"
+        ))),
+    }
+}
+
+pub(crate) fn durability(name: &str) -> PyResult<Durability> {
+    match name {
+        "none" => Ok(Durability::None),
+        "write" => Ok(Durability::Write),
+        "fsync" => Ok(Durability::Fsync),
+        _ => Err(PyValueError::new_err(format!(
+            "durability is '{name}': give 'none', 'write' or 'fsync'"
+        ))),
+    }
+}
+
+pub(crate) fn write_options(name: &str, ttl: Option<f64>) -> PyResult<WriteOptions> {
+    let ttl = seconds(ttl)?;
+    Ok(WriteOptions { durability: durability(name)?, ttl, ..WriteOptions::default() })
+}
+
+/// `None`, `"absent"`, `"present"` or a version.
+pub(crate) fn to_condition(condition: Option<&Bound<'_, PyAny>>) -> PyResult<Condition> {
+    let Some(condition) = condition else { return Ok(Condition::Always) };
+    if let Ok(version) = condition.extract::<u64>() {
+        return Ok(Condition::IfVersion(version));
+    }
+    match condition.extract::<&str>() {
+        Ok("absent") => Ok(Condition::IfAbsent),
+        Ok("present") => Ok(Condition::IfPresent),
+        _ => Err(PyValueError::new_err(format!(
+            "the condition is {condition}: give 'absent', 'present' or a version"
+        ))),
+    }
+}
+
+/// A stored row as Python takes it: values, version, expiry in ms or nothing.
+pub(crate) type Stored<'py> = (Bound<'py, PyDict>, u64, Option<u64>);
+
+/// The row of a table, or the answer that there is none.
+pub(crate) fn stored_row<'py>(py: Python<'py>, row: &tonnage::StoredRow) -> PyResult<Stored<'py>> {
+    let dict = PyDict::new(py);
+    for (name, value) in row.row.iter() {
+        dict.set_item(name, crate::record_cells::value_of(py, value)?)?;
+    }
+    Ok((dict, row.version, (row.expires_at_ms > 0).then_some(row.expires_at_ms)))
+}

@@ -1,0 +1,243 @@
+//! A table: single rows, bulk gets, scans.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tonnage::{BulkGet, Cancel, Condition, DeleteOptions, KeySource, WriteResult};
+
+use crate::arrow_in::{failed, reader_of};
+use crate::batches::{BatchIterator, Batches, TableBatches};
+use crate::error::OrRaise;
+use crate::handle::Handle;
+use crate::python_rows::{Raised, table_keys};
+use crate::read_options::{ReadArguments, field_range};
+use crate::store::{Stored, durability, stored_row, to_condition, write_options};
+use crate::value::{to_key, to_row};
+
+/// A table by its path, looked up anew for each call, so that it is as it is defined then.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct Table {
+    pub(crate) handle: Handle,
+    pub(crate) path: String,
+}
+
+impl Table {
+    fn native(&self) -> PyResult<tonnage::Table> {
+        self.handle.table(&self.path)
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Name, type and whether it may be NULL, of each column.
+    #[getter]
+    fn columns(&self) -> PyResult<Vec<(String, String, bool)>> {
+        let table = self.native()?;
+        let columns = table.schema().columns.iter();
+        Ok(columns
+            .map(|column| (column.name.clone(), column.column_type.to_string(), column.nullable))
+            .collect())
+    }
+
+    #[getter]
+    fn primary_key(&self) -> PyResult<Vec<String>> {
+        Ok(key_columns(&self.native()?))
+    }
+
+    #[getter]
+    fn shard_key(&self) -> PyResult<Vec<String>> {
+        let table = self.native()?;
+        let mut names = key_columns(&table);
+        names.truncate(table.schema().shard_key_len);
+        Ok(names)
+    }
+
+    #[getter]
+    fn ddl(&self) -> PyResult<String> {
+        Ok(self.native()?.schema().to_ddl())
+    }
+
+    fn __arrow_c_schema__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Bound<'py, pyo3::types::PyCapsule>> {
+        crate::arrow_out::schema_capsule(py, &self.native()?.schema().arrow_schema())
+    }
+
+    /// Puts a row under a condition. Answers whether it was stored, and the version of what is
+    /// there then.
+    #[pyo3(signature = (row, condition, durability, ttl))]
+    fn put(
+        &self,
+        py: Python<'_>,
+        row: &Bound<'_, PyAny>,
+        condition: Option<&Bound<'_, PyAny>>,
+        durability: &str,
+        ttl: Option<f64>,
+    ) -> PyResult<(bool, Option<u64>)> {
+        let table = self.native()?;
+        let columns: Vec<_> =
+            table.schema().columns.iter().map(|column| column.name.clone()).collect();
+        let row = to_row(row, &columns)?;
+        let condition = to_condition(condition)?;
+        let options = write_options(durability, ttl)?;
+        let result = py.detach(|| match condition {
+            Condition::Always => {
+                table.put(&row, &options).map(|version| WriteResult::Stored { version })
+            }
+            Condition::IfAbsent => table.put_if_absent(&row, &options),
+            Condition::IfPresent => table.put_if_present(&row, &options),
+            Condition::IfVersion(version) => table.put_if_version(&row, version, &options),
+        });
+        Ok(told(result.or_raise()?))
+    }
+
+    /// The row of a whole key.
+    fn get<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Option<Stored<'py>>> {
+        let table = self.native()?;
+        let key = to_key(key, &key_columns(&table))?;
+        let row = py.detach(|| table.get(&key)).or_raise()?;
+        row.map(|row| stored_row(py, &row)).transpose()
+    }
+
+    #[pyo3(signature = (key, version, durability))]
+    fn delete(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        version: Option<u64>,
+        durability: &str,
+    ) -> PyResult<bool> {
+        let table = self.native()?;
+        let key = to_key(key, &key_columns(&table))?;
+        let options = write_options(durability, None)?;
+        py.detach(|| match version {
+            None => table.delete(&key, &options),
+            Some(version) => {
+                table.delete_if_version(&key, version, &options).map(WriteResult::is_stored)
+            }
+        })
+        .or_raise()
+    }
+
+    #[pyo3(signature = (key, range, relatives, durability_))]
+    fn delete_range(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        range: Option<&Bound<'_, PyAny>>,
+        relatives: Vec<String>,
+        durability_: &str,
+    ) -> PyResult<u64> {
+        let table = self.native()?;
+        let key = to_key(key, &key_columns(&table))?;
+        let options = DeleteOptions {
+            range: range.map(field_range).transpose()?,
+            relatives,
+            durability: durability(durability_)?,
+            ..DeleteOptions::default()
+        };
+        py.detach(|| table.delete_range(&key, &options)).or_raise()
+    }
+
+    fn bulk_get<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        arguments: ReadArguments<'py>,
+    ) -> PyResult<Batches> {
+        let table = self.native()?;
+        let cancel = Cancel::new();
+        let options = arguments.bulk_get(&cancel)?;
+        let raised = Raised::default();
+        let (keys, needs_python) = key_source(keys, &table, &raised)?;
+        let rows = py.detach(|| table.bulk_get(keys, &options)).or_raise()?;
+        Ok(batches(rows, cancel, needs_python))
+    }
+
+    /// The same with rows of relatives: batches by the path of their table.
+    fn bulk_get_related<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        arguments: ReadArguments<'py>,
+    ) -> PyResult<TableBatches> {
+        let table = self.native()?;
+        let cancel = Cancel::new();
+        let options = arguments.bulk_get(&cancel)?;
+        let (keys, _) = key_source(keys, &table, &Raised::default())?;
+        let rows = py.detach(|| table.bulk_get(keys, &options)).or_raise()?;
+        Ok(TableBatches::new(rows, cancel))
+    }
+
+    fn scan(&self, py: Python<'_>, arguments: ReadArguments<'_>) -> PyResult<Batches> {
+        let table = self.native()?;
+        let cancel = Cancel::new();
+        let options = arguments.scan(&cancel)?;
+        let rows = py.detach(|| table.scan(&options)).or_raise()?;
+        Ok(batches(rows, cancel, false))
+    }
+
+    fn scan_parts(
+        &self,
+        py: Python<'_>,
+        parts: usize,
+        arguments: ReadArguments<'_>,
+    ) -> PyResult<Vec<Batches>> {
+        let table = self.native()?;
+        let cancel = Cancel::new();
+        let options = arguments.scan(&cancel)?;
+        let scans = py.detach(|| table.scan_parts(&options, parts)).or_raise()?;
+        Ok(scans.into_iter().map(|rows| batches(rows, cancel.clone(), false)).collect())
+    }
+
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
+        let table = self.native()?;
+        py.detach(|| table.count()).or_raise()
+    }
+
+    fn rows_estimate(&self, py: Python<'_>) -> PyResult<u64> {
+        let table = self.native()?;
+        py.detach(|| table.rows_estimate()).or_raise()
+    }
+}
+
+fn key_columns(table: &tonnage::Table) -> Vec<String> {
+    table.schema().key_columns().map(|column| column.name.clone()).collect()
+}
+
+fn batches(rows: BulkGet, cancel: Cancel, needs_python: bool) -> Batches {
+    let schema = rows.schema().clone();
+    let rows = rows.map(|batch| batch.map(|batch| batch.rows));
+    Batches::new(schema, BatchIterator::new(rows).with_python(needs_python), cancel)
+}
+
+/// Keys out of Arrow, or out of an iterable; and whether drawing them needs the interpreter.
+pub(crate) fn key_source(
+    keys: &Bound<'_, PyAny>,
+    table: &tonnage::Table,
+    raised: &Raised,
+) -> PyResult<(KeySource, bool)> {
+    if let Some(reader) = reader_of(keys)? {
+        let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
+        return Ok((KeySource::batches(batches), false));
+    }
+    if let Ok(columns) = keys.cast::<PyDict>() {
+        let rows = keys.py().import("tonnage._rows")?.getattr("of_columns")?.call1((columns,))?;
+        return key_source(&rows, table, raised);
+    }
+    let keys = table_keys(keys.try_iter()?.unbind(), key_columns(table), raised.clone());
+    Ok((KeySource::try_keys(keys), true))
+}
+
+/// Whether a write was carried out, and the version of what is stored.
+pub(crate) fn told(result: WriteResult) -> (bool, Option<u64>) {
+    match result {
+        WriteResult::Stored { version } => (true, Some(version)),
+        WriteResult::ConditionFailed { current, .. } => (false, current),
+    }
+}

@@ -1,0 +1,82 @@
+"""SQL."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+import pytest
+
+import tonnage
+
+
+@pytest.fixture
+def phones(store: tonnage.Store) -> tonnage.Store:
+    store.sql(
+        "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, "
+        "PRIMARY KEY (SHARD(maker), price, id))"
+    )
+    store.sql("INSERT INTO phones VALUES ('Nokia', 300, 1), ('Nokia', 900, 2), ('Apple', 999, 3)")
+    return store
+
+
+def test_rows_counts_and_messages(phones: tonnage.Store) -> None:
+    assert phones.sql("SELECT id FROM phones ORDER BY id").fetchall() == [{"id": n} for n in (1, 2, 3)]
+    deleted = phones.sql("DELETE FROM phones WHERE price > 950")
+    assert deleted.changes == tonnage.Changes(deleted=1) and not deleted.has_rows
+    made = phones.sql("CREATE TABLE IF NOT EXISTS t (k LONG, PRIMARY KEY (k))")
+    assert made.message == "created table t"
+    with pytest.raises(TypeError, match="gives no rows"):
+        deleted.fetchall()
+
+
+def test_parameters_by_number_and_by_name(phones: tonnage.Store) -> None:
+    by_number = phones.sql("SELECT id FROM phones WHERE maker = $1 AND price < $2", ["Nokia", 500])
+    assert by_number.fetchall() == [{"id": 1}]
+    by_name = phones.sql("SELECT id FROM phones WHERE maker = :maker", {"maker": "Apple"})
+    assert by_name.fetchall() == [{"id": 3}]
+    values = phones.sql(
+        "SELECT $1 AS a, $2 AS b, $3 AS c", [Decimal("1.50"), datetime(2022, 1, 3), None]
+    )
+    assert values.fetchone() == {"a": Decimal("1.50"), "b": datetime(2022, 1, 3), "c": None}
+
+
+def test_a_statement_is_prepared_once_and_run_often(phones: tonnage.Store) -> None:
+    statement = phones.prepare("SELECT max(price) AS p FROM phones WHERE maker = $1")
+    assert [statement.execute([maker]).fetchone() for maker in ("Nokia", "Apple", "None")] == [
+        {"p": 900},
+        {"p": 999},
+        {"p": None},
+    ]
+
+
+def test_many_statements_in_one_call_have_an_answer_each(phones: tonnage.Store) -> None:
+    counted, failed, named = phones.fetch_all(
+        [
+            "SELECT count(*) AS n FROM phones",
+            "SELECT nothing FROM phones",
+            ("SELECT id FROM phones WHERE price = :p", {"p": 300}),
+        ]
+    )
+    assert counted.fetchone() == {"n": 3} and named.fetchone() == {"id": 1}
+    assert isinstance(failed, tonnage.TonnageError) and "nothing" in str(failed)
+
+
+def test_a_query_without_from_is_of_its_table(phones: tonnage.Store) -> None:
+    rows = phones.query_table("phones", "select * where id = 2").fetchall()
+    assert rows == [{"maker": "Nokia", "price": 900, "id": 2}]
+
+
+def test_an_error_names_the_place(phones: tonnage.Store) -> None:
+    with pytest.raises(tonnage.InvalidRequest, match="line 1"):
+        phones.sql("SELEC id FROM phones")
+    with pytest.raises(tonnage.TonnageError, match="missing"):
+        phones.sql("SELECT * FROM missing")
+
+
+def test_a_statement_ends_in_time(phones: tonnage.Store) -> None:
+    phones.sql("CREATE TABLE n (k LONG, PRIMARY KEY (k))")
+    phones.table("n").bulk_put({"k": list(range(3_000))})
+    endless = "SELECT count(*) FROM n a, n b, n c WHERE a.k + b.k + c.k = -1"
+    with pytest.raises(tonnage.TimedOut):
+        phones.sql(endless, timeout=0.2).fetchall()
