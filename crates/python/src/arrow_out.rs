@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::batches::BatchIterator;
+use crate::batch_iterator::BatchIterator;
 
 /// A capsule that hands the rest of the batches over.
 pub(crate) fn stream_capsule<'py>(

@@ -6,46 +6,15 @@ use arrow::datatypes::SchemaRef;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
-use tonnage::{BulkGet, Cancel, Result};
+use tonnage::{BulkGet, Cancel};
 
 use crate::arrow_out::{batch_capsules, schema_capsule, stream_capsule};
+use crate::batch_iterator::BatchIterator;
 use crate::error::OrRaise;
 use crate::handle::OfProcess;
 use crate::record_cells::rows_of;
 
 type Native = arrow::array::RecordBatch;
-
-/// Where the batches of a result come from.
-pub(crate) struct BatchIterator {
-    batches: Box<dyn Iterator<Item = Result<Native>> + Send>,
-    /// Whether a thread of the read may wait for the interpreter's lock, because its keys come out
-    /// of a Python iterator. Who waits for it must then let go of the lock.
-    needs_python: bool,
-}
-
-impl BatchIterator {
-    pub(crate) fn new(batches: impl Iterator<Item = Result<Native>> + Send + 'static) -> Self {
-        Self { batches: Box::new(batches), needs_python: false }
-    }
-
-    #[must_use]
-    pub(crate) fn with_python(self, needs_python: bool) -> Self {
-        Self { needs_python, ..self }
-    }
-}
-
-impl Iterator for BatchIterator {
-    type Item = Result<Native>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.needs_python {
-            let batches = &mut self.batches;
-            let drawn = Python::try_attach(|py| py.detach(|| batches.next()));
-            return drawn.flatten();
-        }
-        self.batches.next()
-    }
-}
 
 /// The rows of a query or a bulk get: an iterator of record batches, drawn as they are asked for.
 #[pyclass(frozen, module = "tonnage._tonnage")]

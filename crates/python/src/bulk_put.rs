@@ -24,7 +24,7 @@ use crate::error::{OrRaise, to_exception};
 use crate::handle::Handle;
 use crate::python_rows::{PairStream, Raised, RowStream};
 use crate::read_options::seconds;
-use crate::store::{durability, on_existing};
+use crate::write_options::{durability, on_existing};
 
 /// How long the caller waits between looks for Ctrl-C.
 const STEP: Duration = Duration::from_millis(50);

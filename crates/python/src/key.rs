@@ -5,7 +5,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 use tonnage::Key;
 
 use crate::error::OrRaise;
-use crate::python_rows::bytes_of;
+use crate::value::bytes_of;
 
 /// A key: text such as `/users/42/-/mail`, text without a leading `/` or bytes for one major
 /// component, or a tuple of a major path and a minor path, each a sequence of components.

@@ -10,14 +10,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tonnage::{BulkPairs, Cancel, Condition, PairBatch, WriteResult};
 
-use crate::batches::{BatchIterator, Batches};
+use crate::batch_iterator::BatchIterator;
+use crate::batches::Batches;
 use crate::error::OrRaise;
 use crate::handle::Handle;
 use crate::key::{from_native_key, to_native_key};
-use crate::python_rows::{Raised, bytes_of, pair_keys};
+use crate::python_rows::{Raised, pair_keys};
 use crate::read_options::{PairArguments, depth, key_range};
-use crate::store::{durability, to_condition, write_options};
-use crate::table::told;
+use crate::value::bytes_of;
+use crate::write_options::{durability, to_condition, told, write_options};
 
 /// The key/value pairs of a store.
 #[pyclass(frozen, module = "tonnage._tonnage")]

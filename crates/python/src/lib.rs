@@ -11,6 +11,7 @@
 
 mod arrow_in;
 mod arrow_out;
+mod batch_iterator;
 mod batches;
 mod bulk_put;
 mod error;
@@ -24,6 +25,7 @@ mod sql;
 mod store;
 mod table;
 mod value;
+mod write_options;
 
 use pyo3::prelude::*;
 

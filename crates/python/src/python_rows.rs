@@ -14,7 +14,7 @@ use tonnage::{
 
 use crate::error::from_python;
 use crate::key::to_native_key;
-use crate::value::{to_key, to_row};
+use crate::value::{bytes_of, to_key, to_row};
 
 /// Items that one attach takes.
 const ITEMS_MAX: usize = 4_096;
@@ -191,17 +191,6 @@ impl EntryStream for PairStream {
         }
         Ok(Some(EntryBatch { positions: Some(positions), unread, ..EntryBatch::pairs(pairs) }))
     }
-}
-
-/// The bytes of a value: bytes, or text as UTF-8.
-pub(crate) fn bytes_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    if let Ok(text) = value.extract::<&str>() {
-        return Ok(text.as_bytes().to_vec());
-    }
-    if let Ok(bytes) = value.extract::<&[u8]>() {
-        return Ok(bytes.to_vec());
-    }
-    value.extract::<Vec<u8>>()
 }
 
 /// An iterator of keys, each made by `make`.

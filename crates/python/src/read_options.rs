@@ -147,7 +147,7 @@ pub(crate) fn field_range(range: &Bound<'_, PyAny>) -> PyResult<FieldRange> {
 
 /// A range of the component below a key: `low`, `high` and `prefix`.
 pub(crate) fn key_range(range: &Bound<'_, PyAny>) -> PyResult<tonnage::KeyRange> {
-    let bytes = crate::python_rows::bytes_of;
+    let bytes = crate::value::bytes_of;
     let prefix = range.getattr("prefix")?;
     Ok(tonnage::KeyRange {
         start: end(range, "low", bytes)?,

@@ -5,7 +5,8 @@ use pyo3::types::{PyDict, PyList};
 use tonnage::{Cancel as NativeCancel, Outcome};
 use tonnage_sql::{Answer, Parameters, Request, Rows};
 
-use crate::batches::{BatchIterator, Batches};
+use crate::batch_iterator::BatchIterator;
+use crate::batches::Batches;
 use crate::bulk_put::Cancel;
 use crate::error::{OrRaise, to_exception};
 use crate::handle::{Handle, OfProcess};

@@ -6,13 +6,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tonnage::schema::{ColumnDefinition, TableDefinition};
-use tonnage::{
-    Cancel as NativeCancel, Condition, Durability, KeySource, MultiGetRequest, OnExisting,
-    RowOperation, WriteOptions, WriteResult,
-};
+use tonnage::{Cancel as NativeCancel, KeySource, MultiGetRequest, RowOperation, WriteResult};
 
 use crate::arrow_in::schema_of;
-use crate::batches::{BatchIterator, Batches};
+use crate::batch_iterator::BatchIterator;
+use crate::batches::Batches;
 use crate::bulk_put::{PutArguments, SourceArgument, bulk_put};
 use crate::error::{OrRaise, to_exception};
 use crate::handle::{Handle, before_open};
@@ -22,6 +20,7 @@ use crate::read_options::{ReadArguments, seconds};
 use crate::sql::{self, Prepared, SqlAnswer};
 use crate::table::{Table, key_source};
 use crate::value::to_row;
+use crate::write_options::{to_condition, write_options};
 
 /// An open store.
 #[pyclass(frozen, module = "tonnage._tonnage")]
@@ -279,59 +278,4 @@ impl Store {
     fn __repr__(&self) -> String {
         format!("Store({:?})", self.handle.url())
     }
-}
-
-pub(crate) fn on_existing(name: &str) -> PyResult<OnExisting> {
-    match name {
-        "keep" => Ok(OnExisting::Keep),
-        "replace" => Ok(OnExisting::Replace),
-        "blind" | "overwrite" => Ok(OnExisting::BlindReplace),
-        "fail" => Ok(OnExisting::Fail),
-        _ => Err(PyValueError::new_err(format!(
-            "on_existing is '{name}': give 'keep', 'replace', 'blind' or 'fail'"
-        ))),
-    }
-}
-
-pub(crate) fn durability(name: &str) -> PyResult<Durability> {
-    match name {
-        "none" => Ok(Durability::None),
-        "write" => Ok(Durability::Write),
-        "fsync" => Ok(Durability::Fsync),
-        _ => Err(PyValueError::new_err(format!(
-            "durability is '{name}': give 'none', 'write' or 'fsync'"
-        ))),
-    }
-}
-
-pub(crate) fn write_options(name: &str, ttl: Option<f64>) -> PyResult<WriteOptions> {
-    let ttl = seconds(ttl)?;
-    Ok(WriteOptions { durability: durability(name)?, ttl, ..WriteOptions::default() })
-}
-
-/// `None`, `"absent"`, `"present"` or a version.
-pub(crate) fn to_condition(condition: Option<&Bound<'_, PyAny>>) -> PyResult<Condition> {
-    let Some(condition) = condition else { return Ok(Condition::Always) };
-    if let Ok(version) = condition.extract::<u64>() {
-        return Ok(Condition::IfVersion(version));
-    }
-    match condition.extract::<&str>() {
-        Ok("absent") => Ok(Condition::IfAbsent),
-        Ok("present") => Ok(Condition::IfPresent),
-        _ => Err(PyValueError::new_err(format!(
-            "the condition is {condition}: give 'absent', 'present' or a version"
-        ))),
-    }
-}
-
-/// A stored row as Python takes it: values, version, expiry in ms or nothing.
-pub(crate) type Stored<'py> = (Bound<'py, PyDict>, u64, Option<u64>);
-
-/// The row of a table, or the answer that there is none.
-pub(crate) fn stored_row<'py>(py: Python<'py>, row: &tonnage::StoredRow) -> PyResult<Stored<'py>> {
-    let dict = PyDict::new(py);
-    for (name, value) in row.row.iter() {
-        dict.set_item(name, crate::record_cells::value_of(py, value)?)?;
-    }
-    Ok((dict, row.version, (row.expires_at_ms > 0).then_some(row.expires_at_ms)))
 }

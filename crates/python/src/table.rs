@@ -5,13 +5,14 @@ use pyo3::types::PyDict;
 use tonnage::{BulkGet, Cancel, Condition, DeleteOptions, KeySource, WriteResult};
 
 use crate::arrow_in::{failed, reader_of};
-use crate::batches::{BatchIterator, Batches, TableBatches};
+use crate::batch_iterator::BatchIterator;
+use crate::batches::{Batches, TableBatches};
 use crate::error::OrRaise;
 use crate::handle::Handle;
 use crate::python_rows::{Raised, table_keys};
 use crate::read_options::{ReadArguments, field_range};
-use crate::store::{Stored, durability, stored_row, to_condition, write_options};
 use crate::value::{to_key, to_row};
+use crate::write_options::{Stored, durability, stored_row, to_condition, told, write_options};
 
 /// A table by its path, looked up anew for each call, so that it is as it is defined then.
 #[pyclass(frozen, module = "tonnage._tonnage")]
@@ -232,12 +233,4 @@ pub(crate) fn key_source(
     }
     let keys = table_keys(keys.try_iter()?.unbind(), key_columns(table), raised.clone());
     Ok((KeySource::try_keys(keys), true))
-}
-
-/// Whether a write was carried out, and the version of what is stored.
-pub(crate) fn told(result: WriteResult) -> (bool, Option<u64>) {
-    match result {
-        WriteResult::Stored { version } => (true, Some(version)),
-        WriteResult::ConditionFailed { current, .. } => (false, current),
-    }
 }

@@ -252,3 +252,14 @@ fn at_column(error: &PyErr, column: &str) -> PyErr {
         PyErr::from_type(error.get_type(py), message)
     })
 }
+
+/// The bytes of a value: bytes, or text as UTF-8.
+pub(crate) fn bytes_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(text) = value.extract::<&str>() {
+        return Ok(text.as_bytes().to_vec());
+    }
+    if let Ok(bytes) = value.extract::<&[u8]>() {
+        return Ok(bytes.to_vec());
+    }
+    value.extract::<Vec<u8>>()
+}
