@@ -243,6 +243,17 @@ pub(crate) fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
         }
         Value::Time(nanos) => time_of_day(py, *nanos)?,
         Value::Uuid(bytes) => uuid(py, bytes)?,
+        Value::Array(values) => {
+            let values = values.iter().map(|value| value_of(py, value));
+            PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        Value::Map(fields) | Value::Record(fields) => {
+            let dict = PyDict::new(py);
+            for (name, value) in fields {
+                dict.set_item(name, value_of(py, value)?)?;
+            }
+            dict.into_any()
+        }
         Value::Number { unscaled, scale } => {
             let text = format!("{unscaled}E{}", -i32::from(*scale));
             let number = makers(py)?.decimal.bind(py).call1((text,))?;

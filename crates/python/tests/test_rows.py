@@ -80,6 +80,22 @@ def test_every_type_of_column_is_read_back_as_it_was_put(store: tonnage.Store) -
     assert rows == {full["k"]: full, empty["k"]: empty}
 
 
+def test_nested_columns_are_lists_and_dicts(store: tonnage.Store) -> None:
+    store.sql(
+        "CREATE TABLE t (k LONG, tags ARRAY(STRING), counts MAP(LONG), "
+        "place RECORD(lat DOUBLE, name STRING), PRIMARY KEY (k))"
+    )
+    table = store.table("t")
+    rows = [
+        {"k": 1, "tags": ["a", "b"], "counts": {"x": 1}, "place": {"lat": 0.5, "name": "Delft"}},
+        {"k": 2, "tags": [], "counts": {}, "place": None},
+    ]
+    table.put(rows[0])
+    table.bulk_put(rows[1:])
+    assert [table.get(1), table.get(2)] == rows
+    assert table.scan(direction="forward").fetchall() == rows
+
+
 def test_aware_datetimes_are_turned_to_utc(ships: tonnage.Table) -> None:
     zone = timezone(timedelta(hours=2))
     ships.put({"mmsi": 7, "at": datetime(2022, 1, 3, 14, 30, tzinfo=zone)})

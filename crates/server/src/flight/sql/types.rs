@@ -104,7 +104,7 @@ fn told_field(table: &TableSchema, column: &Column) -> Field {
         tell("PRECISION", precision.to_string());
         tell("SCALE", scale.to_string());
     }
-    tell("IS_AUTO_INCREMENT", "0".to_owned());
+    tell("IS_AUTO_INCREMENT", u8::from(column.identity.is_some()).to_string());
     tell("IS_CASE_SENSITIVE", "1".to_owned());
     tell("IS_READ_ONLY", "0".to_owned());
     tell("IS_SEARCHABLE", "1".to_owned());
@@ -128,6 +128,9 @@ fn type_name(column_type: ColumnType) -> &'static str {
         ColumnType::Date => "DATE",
         ColumnType::Time => "TIME",
         ColumnType::Enum(_) => "ENUM",
+        ColumnType::Array(_) => "ARRAY",
+        ColumnType::Map(_) => "MAP",
+        ColumnType::Record(_) => "RECORD",
     }
 }
 
