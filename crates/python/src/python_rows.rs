@@ -193,11 +193,14 @@ impl EntryStream for PairStream {
     }
 }
 
+/// What makes a key out of an item.
+type MakeKey<K> = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<K> + Send>;
+
 /// An iterator of keys, each made by `make`.
 pub(crate) struct KeyItems<K> {
     items: Items,
     waiting: std::vec::IntoIter<K>,
-    make: Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<K> + Send>,
+    make: MakeKey<K>,
 }
 
 impl<K> Iterator for KeyItems<K> {

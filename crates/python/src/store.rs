@@ -22,6 +22,9 @@ use crate::table::{Table, key_source};
 use crate::value::to_row;
 use crate::write_options::{to_condition, write_options};
 
+/// `put` or `delete`, the path of the table, the row or key, and a condition.
+type OperationArgument<'py> = (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
 /// An open store.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Store {
@@ -223,7 +226,7 @@ impl Store {
     fn atomic_write(
         &self,
         py: Python<'_>,
-        operations: Vec<(String, String, Bound<'_, PyAny>, Option<Bound<'_, PyAny>>)>,
+        operations: Vec<OperationArgument<'_>>,
         durability: &str,
         ttl: Option<f64>,
     ) -> PyResult<Option<u64>> {

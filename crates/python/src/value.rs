@@ -119,7 +119,7 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::String(object.extract()?));
     }
     if let Ok(item) = object.call_method0("item")
-        && !item.get_type().is(&object.get_type())
+        && !item.get_type().is(object.get_type())
     {
         return to_value(&item);
     }

@@ -150,7 +150,7 @@ fn a_copy_with_a_cut_manifest_has_all_rows_or_stays_closed() {
     let manifest = fs::read(manifest_of(&shard)).unwrap();
     for end in ends_of_records(&manifest).into_iter().filter(|end| *end < manifest.len()) {
         fs::write(manifest_of(&shard), &manifest[..end]).unwrap();
-        let error = RocksEngine::open(&copy, settings()).err().expect("it is cut");
+        let error = RocksEngine::open(&copy, settings()).expect_err("it is cut");
         assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
     }
     fs::write(manifest_of(&shard), &manifest).unwrap();

@@ -17,7 +17,7 @@ fn open(root: &Path) -> tonnage_engine::Result<RocksEngine> {
 }
 
 fn refused(root: &Path, settings: Settings) -> tonnage_engine::Error {
-    RocksEngine::open(root, settings).err().expect("the store must not open")
+    RocksEngine::open(root, settings).expect_err("the store must not open")
 }
 
 fn over(directories: &[&Path]) -> Settings {

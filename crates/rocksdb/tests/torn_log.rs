@@ -207,7 +207,7 @@ fn damage_to_what_was_synced_is_an_error_with_a_way_out() {
         let root = crashed.copied(name);
         change(&log_of(&root), damage);
         for _ in 0..2 {
-            let error = open(&root).err().expect("it is damaged");
+            let error = open(&root).expect_err("it is damaged");
             assert_eq!(error.kind(), ErrorKind::Corruption, "{name}");
             assert!(
                 error.message().contains("--cut-log") && error.message().contains(".log"),

@@ -222,7 +222,7 @@ fn write_json(
         }
         Ok(())
     })?;
-    write!(body, "],\"more\":{more}}}\n").map_err(failed)?;
+    writeln!(body, "],\"more\":{more}}}").map_err(failed)?;
     body.flush().map_err(failed)
 }
 

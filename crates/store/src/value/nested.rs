@@ -37,9 +37,7 @@ fn of_json(json: Json, column_type: ColumnType) -> Read<Value> {
             });
             members.collect::<Read<_>>().map(Value::Map)
         }
-        (Json::Object(members), ColumnType::Record(fields)) => {
-            record(members, fields, |member, column_type| of_json(member, column_type))
-        }
+        (Json::Object(members), ColumnType::Record(fields)) => record(members, fields, of_json),
         (Json::String(text), column_type) => Value::read(&text, column_type),
         (Json::Bool(value), column_type) => Value::Boolean(value).convert(column_type),
         (Json::Number(number), column_type) => match number.as_i64() {

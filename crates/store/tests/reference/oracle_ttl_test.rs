@@ -253,7 +253,7 @@ fn test_ttl_in_store_iterator(#[values(Memory, RocksDb)] on: Backend) {
         let batch = batch.unwrap();
         for index in 0..batch.len() {
             let n: u64 = batch.key(index).unwrap().to_string()[5..].parse().unwrap();
-            let expected = if n % 2 == 0 && n > 0 { in_hours(n) } else { 0 };
+            let expected = if n.is_multiple_of(2) && n > 0 { in_hours(n) } else { 0 };
             assert_eq!(batch.expires_at_ms(index), expected, "pair {n}");
         }
     }

@@ -99,7 +99,7 @@ impl Ingest {
         }
         is_only("catalog", command.catalog.as_deref(), CATALOG)?;
         is_only("schema", command.schema.as_deref(), SCHEMA)?;
-        let definition = command.table_definition_options.clone().unwrap_or_default();
+        let definition = command.table_definition_options.unwrap_or_default();
         let mut options = command.options;
         let on_existing = options.remove(ON_EXISTING);
         let primary_key = options.remove(PRIMARY_KEY);
