@@ -204,7 +204,6 @@ mod tests {
             accesses("SELECT (SELECT max(x) FROM c) FROM (SELECT 1 FROM d.e) AS t"),
             [read("c"), read("d.e")]
         );
-        assert_eq!(accesses("SELECT 1 FROM (TABLE a) AS t"), [read("a")]);
         assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
         assert_eq!(accesses("SHOW TABLES"), []);

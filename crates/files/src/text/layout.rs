@@ -25,9 +25,12 @@ impl Layout {
         for (place, field) in fields.iter().enumerate() {
             let column = match (wanted(options, field.name()), options.unmentioned, &options.schema)
             {
-                // Text says nested values as JSON.
                 (Some(wanted), _, _) if wanted.data_type().is_nested() => {
-                    Arc::new(json_field(wanted.name()))
+                    match field.data_type().is_nested() {
+                        true => nullable(wanted),
+                        // Text says nested values as JSON.
+                        false => Arc::new(json_field(wanted.name())),
+                    }
                 }
                 (Some(wanted), _, _) => nullable(wanted),
                 (None, ExtraColumns::Skip, Some(_)) => continue,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use memchr::memchr2;
 use tonnage_engine::{Error, Result};
 
@@ -20,6 +20,7 @@ use super::json_sample::JsonColumns;
 use super::layout::{Layout, nullable, text_fields, wanted};
 use crate::batch::ReadBatch;
 use crate::format::Format;
+use crate::guess::json_field;
 use crate::input::Input;
 use crate::options::{ExtraColumns, ReadOptions};
 use crate::source::Source;
@@ -304,6 +305,14 @@ fn csv_names(
     }
 }
 
+/// How a wanted column stands in text: nested values are JSON there.
+fn said(field: &FieldRef) -> FieldRef {
+    match field.data_type().is_nested() {
+        true => Arc::new(json_field(field.name())),
+        false => nullable(field),
+    }
+}
+
 /// The column of generated keys.
 fn generated_key_column(layout: &Layout, options: &ReadOptions) -> Result<Option<usize>> {
     let Some(name) =
@@ -351,7 +360,7 @@ fn open_json(
         ));
     }
     let mut fields: Vec<_> =
-        options.schema.iter().flat_map(|schema| schema.fields()).map(nullable).collect();
+        options.schema.iter().flat_map(|schema| schema.fields()).map(said).collect();
     let skip_unmentioned = options.schema.is_some() && options.unmentioned == ExtraColumns::Skip;
     if !skip_unmentioned {
         fields.extend(found().filter(|field| wanted(options, field.name()).is_none()));
