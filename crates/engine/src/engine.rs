@@ -129,7 +129,9 @@ pub trait Engine: Send + Sync {
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64>;
 
     /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or
-    /// nothing. The version it answers is greater than that of any earlier write of these rows.
+    /// nothing; others may do so before the batch is as durable as was asked for, which it is once
+    /// the call returns. The version it answers is greater than that of any earlier write of these
+    /// rows.
     ///
     /// # Errors
     /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name another

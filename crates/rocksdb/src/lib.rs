@@ -27,7 +27,10 @@ mod error;
 mod estimate;
 #[cfg(test)]
 mod full_disk_tests;
+mod group_sync;
 mod hash;
+#[cfg(test)]
+mod hot_key_tests;
 mod index_place;
 mod ingestion;
 mod load;

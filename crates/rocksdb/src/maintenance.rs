@@ -21,9 +21,7 @@ const DETAILS: [&str; 5] = [
 
 impl OpenStore {
     pub(crate) fn sync_all(&self) -> Result<()> {
-        self.shards().iter().try_for_each(|shard| {
-            shard.db().flush_wal(true).map_err(|error| translate(shard.place(), error))
-        })
+        self.shards().iter().try_for_each(Shard::sync_log)
     }
 
     /// Memtables are flushed first: what is in them would be rewritten later.

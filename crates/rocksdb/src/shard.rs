@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -19,6 +19,7 @@ use crate::directory::manifest::{sync_directory, unavailable};
 use crate::directory::synced_manifest::{self, MissingEnd};
 use crate::directory::version_edits::LiveState;
 use crate::error::translate;
+use crate::group_sync::GroupSync;
 use crate::hash::hash;
 use crate::index_place::IndexPlace;
 use crate::ingestion;
@@ -62,8 +63,8 @@ pub(crate) struct Shard {
     /// How often files of rows were ingested, those of shard-prefixed spaces left aside. Counted before,
     /// under the gate.
     pub(crate) ingestions: AtomicU64,
-    /// Up to which sequence number the log is known to be on the disk.
-    synced: AtomicU64,
+    /// How far the log is known to be on the disk, and who is syncing it.
+    syncs: GroupSync,
     /// How often files were dropped: a view older than that may show rows that lay below them.
     pub(crate) file_drops: AtomicU64,
     /// Files whose ingestion failed, and which the MANIFEST may name all the same.
@@ -134,7 +135,7 @@ impl Shard {
             windows: LoadWindows::default(),
             loading: RangeLocks::default(),
             ingestions: AtomicU64::new(0),
-            synced: AtomicU64::new(0),
+            syncs: GroupSync::default(),
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),
             cuts,
@@ -186,18 +187,31 @@ impl Shard {
 
     /// Has everything on the disk that can be read now. Asks for nothing where that is so already.
     pub(crate) fn sync_log(&self) -> Result<()> {
-        let written = self.db.latest_sequence_number();
-        if self.synced.load(Ordering::SeqCst) < written {
-            self.db.flush_wal(true).map_err(|error| translate(self.place(), error))?;
-            self.synced.fetch_max(written, Ordering::SeqCst);
-        }
-        Ok(())
+        self.sync_log_to(self.written())
+    }
+
+    /// The sequence number of the last write that can be read now.
+    pub(crate) fn written(&self) -> u64 {
+        self.db.latest_sequence_number()
+    }
+
+    /// Has everything up to a sequence number on the disk. Those who ask for it at the same time
+    /// share one sync. The caller holds no lock.
+    pub(crate) fn sync_log_to(&self, written: u64) -> Result<()> {
+        let sync = || self.db.flush_wal(true).map_err(|error| translate(self.place(), error));
+        self.syncs.sync_up_to(written, || self.written(), sync)
+    }
+
+    /// The same by a sync of the caller's own.
+    #[cfg(test)]
+    pub(crate) fn sync_with(&self, sync: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.syncs.sync_up_to(self.written(), || self.written(), sync)
     }
 
     /// Whether everything that can be read now is known to be on the disk.
     #[cfg(test)]
     pub(crate) fn is_synced(&self) -> bool {
-        self.synced.load(Ordering::SeqCst) >= self.db.latest_sequence_number()
+        self.syncs.has_synced(self.written())
     }
 
     /// The column family of rows.

@@ -9,14 +9,23 @@
 //! 5. A version is drawn, the keys are recorded in open load windows, and everything is committed
 //!    as one RocksDB batch. Where RocksDB takes no writes at this moment, all locks are given up,
 //!    and the batch goes back to the door.
+//! 6. The locks are given up. With `Durability::Fsync` the log is then synced up to this batch, one
+//!    sync for all who wait for one ([`group_sync`](crate::group_sync)). So the rows of one shard
+//!    key are written as fast as others. What a condition was refused by is synced likewise: the
+//!    answer stands after a power failure.
 //!
-//! There is one deadline for all of that, so that nobody waits for the patience of those before
-//! him.
+//! So others may read a row that is not on the disk yet, as they may with the other durabilities.
+//! What is written to the same shard because of it stands behind it in the log, so it never
+//! outlives it.
 //!
-//! RocksDB applies a batch to memory only after it is in the log, and with `Durability::Fsync` only
-//! after the log is synced; threads that write at the same time share one sync. After a failed log
-//! write RocksDB refuses every further write: for a full disk until there is space again, which it
-//! looks for every few seconds; for any other failure until it is opened again.
+//! There is one deadline for the way to 5, so that nobody waits for the patience of those before
+//! him. A sync under way is waited for: what is in the log cannot be taken back.
+//!
+//! RocksDB applies a batch to memory only after it is in the log. After a failed write or sync of
+//! the log RocksDB refuses every further write: for a full disk until there is space again, which
+//! it looks for every few seconds; for any other failure until it is opened again. All who waited
+//! for a sync that failed are told so: their rows can be read, and may or may not be there after
+//! the next opening.
 
 use std::sync::Arc;
 
@@ -61,22 +70,28 @@ impl OpenStore {
         let destination = self.check_batch(batch, &mut None)?;
         let shard = &self.shards()[destination.shard];
         let patience = Patience::until(deadline);
-        shard.pace.write(destination.bytes, patience, || {
+        let (outcome, written) = shard.pace.write(destination.bytes, patience, || {
             let stripe = Shard::stripe_of(destination.shard_key);
             let _stripe = shard.stripe_by(stripe, deadline)?;
             let _gate = shard.gate_by(deadline)?;
             self.check_spaces(batch, &mut None)?;
             if let Some(refused) = self.judge(shard, batch, &Left::default())? {
-                return Ok(Attempt::Done(refused));
+                return Ok(Attempt::Done((refused, shard.written())));
             }
             let version = shard.versions.next_until(patience.end)?;
             let mut rows = Encoder::new(shard);
             rows.add(batch, version);
-            Ok(match pace::attempt(shard, durability == Durability::Fsync, rows.batch)? {
-                Attempt::Done(()) => Attempt::Done(WriteOutcome::Applied { version }),
+            Ok(match pace::attempt(shard, false, rows.batch)? {
+                Attempt::Done(()) => {
+                    Attempt::Done((WriteOutcome::Applied { version }, shard.written()))
+                }
                 Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
             })
-        })
+        })?;
+        if durability == Durability::Fsync {
+            shard.sync_log_to(written)?;
+        }
+        Ok(outcome)
     }
 
     /// Checks that the spaces of a batch exist. `known` is one that does while the gate is held.

@@ -8,7 +8,9 @@
 //!    gate shared.
 //! 4. Its batches are judged in their order, by what is stored and by what those before them
 //!    [leave](Left).
-//! 5. Those whose conditions hold are one RocksDB batch: one write to the log, and one sync.
+//! 5. Those whose conditions hold are one RocksDB batch, and one write to the log.
+//! 6. When all shards are done and nothing is held any more, the log of each is synced once where
+//!    that was asked for, as [`write`](crate::write) does it.
 
 use std::collections::HashMap;
 
@@ -61,17 +63,29 @@ impl OpenStore {
                 Err(error) => outcomes[index] = Some(Err(error)),
             }
         }
+        let mut written_to = Vec::with_capacity(shards.len());
         for (shard, members) in self.shards().iter().zip(&shards) {
+            let mut written = 0;
             for portion in portions(members) {
                 let bytes = portion.iter().map(|member| member.bytes).sum();
                 let answers = shard.pace.write(bytes, patience, || {
-                    self.write_portion(shard, portion, durability, (deadline, patience))
+                    self.write_portion(shard, portion, (deadline, patience))
+                });
+                let answers = answers.map(|(answers, up_to)| {
+                    written = up_to;
+                    answers
                 });
                 let answers = answers
                     .unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
                 for (member, answer) in portion.iter().zip(answers) {
                     outcomes[member.index] = Some(answer);
                 }
+            }
+            written_to.push(written);
+        }
+        if durability == Durability::Fsync {
+            for ((shard, members), written) in self.shards().iter().zip(&shards).zip(written_to) {
+                sync(shard, members, written, &mut outcomes);
             }
         }
         outcomes
@@ -80,13 +94,13 @@ impl OpenStore {
             .collect()
     }
 
+    /// The answers, and up to which sequence number they are in the log.
     fn write_portion(
         &self,
         shard: &Shard,
         portion: &[Member<'_>],
-        durability: Durability,
         (deadline, patience): (Deadline, Patience),
-    ) -> Result<Attempt<Answers>> {
+    ) -> Result<Attempt<(Answers, u64)>> {
         let _stripes = stripes(shard, portion, deadline)?;
         let _gate = shard.gate_by(deadline)?;
         let (mut left, mut answers) =
@@ -110,12 +124,32 @@ impl OpenStore {
             });
         }
         if rows.batch.is_empty() {
-            return Ok(Attempt::Done(answers));
+            return Ok(Attempt::Done((answers, shard.written())));
         }
-        Ok(match pace::attempt(shard, durability == Durability::Fsync, rows.batch)? {
-            Attempt::Done(()) => Attempt::Done(answers),
+        Ok(match pace::attempt(shard, false, rows.batch)? {
+            Attempt::Done(()) => Attempt::Done((answers, shard.written())),
             Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
         })
+    }
+}
+
+/// Syncs what was written to a shard. Where that fails no batch of it is acknowledged.
+fn sync(
+    shard: &Shard,
+    members: &[Member<'_>],
+    written: u64,
+    outcomes: &mut [Option<Result<WriteOutcome>>],
+) {
+    if members.is_empty() {
+        return;
+    }
+    if let Err(error) = shard.sync_log_to(written) {
+        for member in members {
+            let outcome = &mut outcomes[member.index];
+            if outcome.as_ref().is_some_and(Result::is_ok) {
+                *outcome = Some(Err(same(&error)));
+            }
+        }
     }
 }
 
