@@ -10,6 +10,7 @@ use std::fs;
 use crate::Fallible;
 use crate::judge::Loss;
 use crate::kind::{FAULTS, Kind};
+use crate::ledger::last_checkpoints;
 use crate::options::Options;
 use crate::random::Random;
 use crate::replay::{Model, Replay};
@@ -168,11 +169,13 @@ fn one_run(
     let ended = scratch.work(&work)?;
     report.add("faults met", u64::from(scratch.calls("hits") > 0));
     progress(format_args!("faults: {} seed {seed}: {}", kind.name(), fault.spec));
-    scratch.mend_ledger()?;
+    let checkpoints = last_checkpoints(&scratch.mend_ledger()?);
     let after = scratch.path("after");
     copy_tree(&scratch.base(), &after)?;
     let mut complaints = ended.complaints(&[0]);
     complaints.extend(scratch.judge(Loss::Process, None)?);
+    report.add("checkpoints judged", checkpoints.len() as u64);
+    complaints.extend(scratch.judge_checkpoints(Loss::Process, &checkpoints)?);
     let variant = format!("{} {}", fault.class, fault.error);
     let subject = subject(scratch, kind, seed, fault, &variant);
     report.verdict(&subject, &complaints, |directory| {

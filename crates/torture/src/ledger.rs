@@ -81,3 +81,17 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
     whole.map(|line| line.split(' ').collect())
 }
+
+/// Checkpoints that are judged of one store: the last ones acknowledged.
+const CHECKPOINTS: usize = 2;
+
+/// Their numbers, as a ledger tells them.
+pub(crate) fn last_checkpoints(ledger: &[u8]) -> Vec<i64> {
+    let text = String::from_utf8_lossy(ledger);
+    let numbers = lines(&text).filter_map(|line| match line[..] {
+        ["ok", "checkpoint", number] => number.parse().ok(),
+        _ => None,
+    });
+    let mut numbers: Vec<i64> = numbers.collect();
+    numbers.split_off(numbers.len().saturating_sub(CHECKPOINTS))
+}

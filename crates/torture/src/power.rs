@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::Fallible;
 use crate::judge::Loss;
 use crate::kind::{Kind, POWER};
-use crate::ledger::lines;
+use crate::ledger::last_checkpoints;
 use crate::options::Options;
 use crate::random::Random;
 use crate::replay::{Model, Replay};
@@ -16,9 +16,6 @@ use crate::trace::{Record, Trace};
 
 /// Traced runs when nobody says how many: each kind once.
 const RUNS: u64 = POWER.len() as u64;
-
-/// Checkpoints judged in one state: the last ones acknowledged.
-const CHECKPOINTS: usize = 2;
 
 pub(crate) fn run(options: &Options, report: &mut Report) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "power")?;
@@ -171,21 +168,8 @@ fn judge(
     fs::write(scratch.ledger(), [before, replay.ledger()].concat())?;
     let loss = if state.model == Model::Kill { Loss::Process } else { Loss::Power };
     let mut complaints = scratch.judge(loss, None)?;
-    for number in last_checkpoints(replay.ledger()) {
-        let found = scratch.judge(loss, Some(number))?;
-        complaints.extend(found.into_iter().map(|text| format!("CHECKPOINT {number}: {text}")));
-    }
+    complaints.extend(scratch.judge_checkpoints(loss, &last_checkpoints(replay.ledger()))?);
     Ok(complaints)
-}
-
-fn last_checkpoints(ledger: &[u8]) -> Vec<i64> {
-    let text = String::from_utf8_lossy(ledger);
-    let numbers = lines(&text).filter_map(|line| match line[..] {
-        ["ok", "checkpoint", number] => number.parse().ok(),
-        _ => None,
-    });
-    let mut numbers: Vec<i64> = numbers.collect();
-    numbers.split_off(numbers.len().saturating_sub(CHECKPOINTS))
 }
 
 /// Rebuilds and judges one state of a trace that was kept.

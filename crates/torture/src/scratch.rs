@@ -146,6 +146,16 @@ impl Scratch {
         Ok(child::run(&mut command, LONGEST)?.answer())
     }
 
+    /// What is wrong with checkpoints beside the store.
+    pub(crate) fn judge_checkpoints(&self, loss: Loss, numbers: &[i64]) -> Fallible<Vec<String>> {
+        let mut complaints = Vec::new();
+        for number in numbers {
+            let found = self.judge(loss, Some(*number))?;
+            complaints.extend(found.into_iter().map(|text| format!("CHECKPOINT {number}: {text}")));
+        }
+        Ok(complaints)
+    }
+
     /// A line that a kill cut short would run into the next one.
     pub(crate) fn mend_ledger(&self) -> io::Result<Vec<u8>> {
         let mut bytes = if self.ledger().exists() { fs::read(self.ledger())? } else { Vec::new() };

@@ -27,7 +27,10 @@ pub(super) fn rebuild(scene: &Scene<'_>) {
 pub(super) fn checkpoint(scene: &Scene<'_>) {
     let base = scene.plan.store.parent().unwrap_or(Path::new("."));
     for turn in 0.. {
-        std::thread::sleep(Duration::from_millis(scene.plan.millis / 6));
+        // The first one comes soon: a workload that has said enough ends long before its time, and
+        // most states that are rebuilt of it would hold none.
+        let wait_ms = (scene.plan.millis / 100) << turn.min(4);
+        std::thread::sleep(Duration::from_millis(wait_ms));
         if !scene.goes_on() {
             return;
         }
