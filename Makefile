@@ -31,6 +31,7 @@ setup: ## Installs what the build needs and this machine lacks: clang, libclang,
 
 build: setup ## Builds the program and the libraries
 	$(CARGO) build --release --workspace
+	@echo "the program: $(CARGO_TARGET_DIR)/release/tonnage"
 
 demo: setup ## Builds the library alone, then runs the story of a fleet on data that it makes itself
 	$(CARGO) run --release -p tonnage-demo
@@ -61,15 +62,14 @@ CLUSTER = $(CARGO_TARGET_DIR)/cluster
 
 cluster: setup ## Three nodes of Cassandra on loopback addresses; needs Java 17 and, once, Maven
 	@$(MAKE) --no-print-directory cluster-down
-	$(CARGO) build --release -p tonnage-cassandra --example cluster
+	$(CARGO) build --release --workspace --example cluster
 	@mkdir -p $(CLUSTER) && : > $(CLUSTER)/log && \
 	{ setsid nohup $(CARGO_TARGET_DIR)/release/examples/cluster 3 > $(CLUSTER)/log 2>&1 & echo $$! > $(CLUSTER)/pid; }; \
 	while kill -0 "$$(cat $(CLUSTER)/pid)" 2>/dev/null && ! grep -q '^ready' $(CLUSTER)/log; do sleep 0.5; done; \
 	cat $(CLUSTER)/log; grep -q '^ready' $(CLUSTER)/log
 
 cluster-test: setup ## What takes minutes on nodes of Cassandra: faults of three of them, the long model test
-	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release -p tonnage-cassandra -- --include-ignored --nocapture
-	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release -p tonnage-cli --test cluster -- --include-ignored
+	TONNAGE_CASSANDRA_TESTS=required $(CARGO) test --release --workspace --test one_node --test faults --test cluster -- --include-ignored --nocapture
 
 cluster-down: ## Ends the nodes of `make cluster`
 	@if [ -f $(CLUSTER)/pid ]; then kill "$$(cat $(CLUSTER)/pid)" 2>/dev/null; rm -f $(CLUSTER)/pid; fi; true

@@ -26,8 +26,8 @@ pub struct Capability {
     /// Whether the store is still there after it is closed.
     pub persistent: bool,
     /// Whether several processes may have the store open at once. Where they may, the order that
-    /// [`crate::LoadSession`] promises beside the writes of others holds within a process. To the
-    /// others an entry takes its place when it is stored.
+    /// [`crate::LoadSession`] promises beside the writes of others holds within one open store. To
+    /// other openings, in this process or another, an entry takes its place when it is stored.
     pub shared: bool,
     /// Whether a consistent copy can be made.
     pub checkpoint: bool,

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use tonnage::{Cancel as NativeCancel, Outcome};
+use tonnage::Cancel as NativeCancel;
 use tonnage_sql::{Answer, Parameters, Request, Rows};
 
 use crate::batch_iterator::BatchIterator;
@@ -107,36 +107,12 @@ fn answer_of(answer: Answer, cancel: NativeCancel) -> SqlAnswer {
             changes.deleted,
             changes.skipped,
         )),
-        Answer::Done(outcome) => SqlAnswer::Done(described(&outcome)),
+        Answer::Done(outcome) => SqlAnswer::Done(outcome.to_string()),
     }
 }
 
 fn batches(rows: Rows, cancel: NativeCancel) -> Batches {
     Batches::new(rows.schema().clone(), BatchIterator::new(rows), cancel)
-}
-
-fn described(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Created { table, new: true } => format!("created table {table}"),
-        Outcome::Created { table, new: false } => format!("table {table} exists"),
-        Outcome::Dropped { table, existed: true } => format!("dropped table {table}"),
-        Outcome::Dropped { table, existed: false } => format!("there was no table {table}"),
-        Outcome::Altered { table } => format!("altered table {table}"),
-        Outcome::CreatedIndex { index, table, new: true } => {
-            format!("created index {index} on {table}")
-        }
-        Outcome::CreatedIndex { index, table, new: false } => {
-            format!("index {index} on {table} exists")
-        }
-        Outcome::DroppedIndex { index, table, existed: true } => {
-            format!("dropped index {index} on {table}")
-        }
-        Outcome::DroppedIndex { index, table, existed: false } => {
-            format!("there was no index {index} on {table}")
-        }
-        Outcome::Tables(tables) => tables.join("\n"),
-        Outcome::Description(text) => text.clone(),
-    }
 }
 
 /// Parameters out of a sequence, for `$1`, `$2`, or a mapping, for `:name`.

@@ -28,7 +28,6 @@ mod estimate;
 #[cfg(test)]
 mod full_disk_tests;
 mod group_sync;
-mod hash;
 #[cfg(test)]
 mod hot_key_tests;
 mod index_place;

@@ -11,11 +11,11 @@ use tonnage_engine::{
 
 use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
-use crate::hash::hash;
 use crate::manifest_watch::ManifestWatch;
 use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
+use tonnage_engine::placement_hash;
 
 /// What the engine, its scans and its loads share: the store is closed when the last of them goes.
 pub(crate) struct OpenStore {
@@ -89,7 +89,7 @@ impl OpenStore {
     pub(crate) fn shard_index(&self, shard_key: &[u8]) -> usize {
         match self.shards.len() {
             1 => 0,
-            shards => (hash(shard_key) % shards as u64) as usize,
+            shards => (placement_hash(shard_key) % shards as u64) as usize,
         }
     }
 

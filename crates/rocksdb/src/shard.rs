@@ -20,7 +20,6 @@ use crate::directory::synced_manifest::{self, MissingEnd};
 use crate::directory::version_edits::LiveState;
 use crate::error::translate;
 use crate::group_sync::GroupSync;
-use crate::hash::hash;
 use crate::index_place::IndexPlace;
 use crate::ingestion;
 use crate::pace::{self, Pace};
@@ -30,6 +29,7 @@ use crate::stall;
 use crate::version::VersionCounter;
 use crate::wal::audit::{self, Cut};
 use crate::window::LoadWindows;
+use tonnage_engine::placement_hash;
 
 /// The column family that holds rows; metadata of the engine lives in `default`.
 pub(crate) const ROWS: &str = "rows";
@@ -262,7 +262,7 @@ impl Shard {
 
     /// The number of the stripe of a shard key.
     pub(crate) fn stripe_of(shard_key: &[u8]) -> usize {
-        (hash(shard_key) >> 32) as usize % STRIPES
+        (placement_hash(shard_key) >> 32) as usize % STRIPES
     }
 
     /// Takes a stripe by its number and by a deadline. Whoever takes several takes those of lower

@@ -30,8 +30,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tonnage_engine::{Deadline, Result};
 
-use crate::hash::hash;
 use crate::shard::Shard;
+use tonnage_engine::placement_hash;
 
 /// How many notes the book of a shard holds before it forgets them: some 32 MiB.
 const KEYS_MAX: usize = 1 << 20;
@@ -123,7 +123,7 @@ struct Part {
 impl LoadWindows {
     /// The hash by which windows know a physical key.
     pub(crate) fn key_hash(physical_key: &[u8]) -> u64 {
-        hash(physical_key)
+        placement_hash(physical_key)
     }
 
     /// Notes that a row is about to change. The caller holds the gate.

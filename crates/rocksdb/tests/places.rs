@@ -187,7 +187,8 @@ fn a_store_is_open_once() {
     let engine = open(&root).unwrap();
     let error = refused(&root, common::settings());
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert!(error.message().contains("is open in another process"), "{error}");
+    let told = "the store is open: this process has it open already; close it there";
+    assert!(error.message().contains(told), "{error}");
     drop(engine);
     open(&root).unwrap();
 }
@@ -206,7 +207,7 @@ fn of_those_who_make_one_store_at_once_each_has_it_or_is_told_that_it_is_open() 
                 Ok(engine) => Some(engine),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-                    assert!(error.message().contains("is open in another process"), "{error}");
+                    assert!(error.message().contains("the store is open: "), "{error}");
                     None
                 }
             }

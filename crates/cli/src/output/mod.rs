@@ -18,7 +18,7 @@ use tonnage_files::{Compression, Format, RecordWriter};
 
 use crate::exit::{CliResult, Failure};
 use crate::plain;
-pub(crate) use outcome::{describe_changes, describe_count, describe_outcome};
+pub(crate) use outcome::{describe_changes, describe_count};
 pub(crate) use style::{Expanded, TableStyle};
 use table::TableWriter;
 use target::OutputTarget;

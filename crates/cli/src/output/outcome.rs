@@ -1,6 +1,5 @@
 //! Answers that are no rows, in words.
 
-use tonnage::Outcome;
 use tonnage_sql::Changes;
 
 use crate::values;
@@ -27,30 +26,5 @@ pub(crate) fn describe_changes(changes: &Changes) -> String {
         "no rows changed".to_owned()
     } else {
         format!("rows: {}", described.join(", "))
-    }
-}
-
-/// What a definition did, or the list that it asked for.
-pub(crate) fn describe_outcome(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Created { table, new: true } => format!("created table {table}"),
-        Outcome::Created { table, new: false } => format!("table {table} was there already"),
-        Outcome::Dropped { table, existed: true } => format!("dropped table {table}"),
-        Outcome::Dropped { table, existed: false } => format!("there was no table {table}"),
-        Outcome::Altered { table } => format!("altered table {table}"),
-        Outcome::CreatedIndex { index, table, new: true } => {
-            format!("created index {index} on {table}")
-        }
-        Outcome::CreatedIndex { index, table, new: false } => {
-            format!("index {index} on {table} was there already")
-        }
-        Outcome::DroppedIndex { index, table, existed: true } => {
-            format!("dropped index {index} on {table}")
-        }
-        Outcome::DroppedIndex { index, table, existed: false } => {
-            format!("there was no index {index} on {table}")
-        }
-        Outcome::Tables(tables) => tables.join("\n"),
-        Outcome::Description(ddl) => format!("{ddl};"),
     }
 }

@@ -10,9 +10,7 @@ use super::caret::pointed_from;
 use super::{Flow, Shell, seconds};
 use crate::exit::{CliResult, Failure, with_causes};
 use crate::interrupt;
-use crate::output::{
-    Expanded, RowFormat, RowOutput, TableStyle, describe_changes, describe_count, describe_outcome,
-};
+use crate::output::{Expanded, RowFormat, RowOutput, TableStyle, describe_changes, describe_count};
 use crate::values::grouped;
 
 impl Shell {
@@ -81,7 +79,7 @@ impl Shell {
     fn show(&mut self, answer: Answer) -> CliResult<String> {
         match answer {
             Answer::Changed(changes) => Ok(describe_changes(&changes)),
-            Answer::Done(done) => Ok(describe_outcome(done)),
+            Answer::Done(done) => Ok(done.to_string()),
             Answer::Rows(rows) => match self.settings.take_output() {
                 Some(file) => {
                     let output = file.open(rows.schema().clone())?;

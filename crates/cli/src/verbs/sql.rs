@@ -17,7 +17,7 @@ use tonnage_sql::{Answer, Request, Rows, Sql, SqlOptions, SqlTokenKind, SqlToken
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count, describe_outcome};
+use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
 use crate::shell::{Shell, caret, describe};
 use crate::{interrupt, values};
 
@@ -134,7 +134,7 @@ impl SqlArgs {
                     std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
                     self.print_list(&rows)?;
                 }
-                _ => output.line(describe_outcome(done))?,
+                _ => output.line(done.to_string())?,
             }
         }
         output.finish()?;
@@ -170,7 +170,7 @@ impl SqlArgs {
             let described = match answer.and_then_interrupted().map_err(ran_out)? {
                 Answer::Rows(rows) => describe_count(self.print(rows)?),
                 Answer::Changed(changes) => describe_changes(&changes),
-                Answer::Done(done) => describe_outcome(done),
+                Answer::Done(done) => done.to_string(),
             };
             globals.info(format_args!("{described} ({:.3} s)", started.elapsed().as_secs_f64()));
             started = Instant::now();

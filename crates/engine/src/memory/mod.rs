@@ -77,8 +77,18 @@ impl MemoryEngine {
         Self::with_clock(Arc::new(SystemClock))
     }
 
+    /// An empty store that tells its callers that other processes may have it open, as an engine on
+    /// a cluster does. Several stores over this engine stand for those processes.
+    pub fn shared() -> Self {
+        Self::build(Arc::new(SystemClock), true)
+    }
+
     /// An empty store on a clock of the caller's.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        Self::build(clock, false)
+    }
+
+    fn build(clock: Arc<dyn Clock>, shared: bool) -> Self {
         let store = MemoryStore {
             capability: Capability {
                 key_bytes_max: 64 << 10,
@@ -90,7 +100,7 @@ impl MemoryEngine {
                 absolute_consistency: true,
                 fsync: false,
                 persistent: false,
-                shared: false,
+                shared,
                 checkpoint: false,
                 settle: true,
                 placed_spaces: true,

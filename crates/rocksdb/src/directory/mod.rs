@@ -1,6 +1,7 @@
 //! Where a store lives: finding it, making it, and keeping others out while it is open.
 
 pub(crate) mod manifest;
+mod owner;
 pub(crate) mod restore;
 pub(crate) mod synced;
 pub(crate) mod synced_manifest;
@@ -255,10 +256,14 @@ fn lock(root: &Path) -> Result<File> {
         .open(&path)
         .map_err(|error| unavailable(&path, error))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            owner::note(&file);
+            Ok(file)
+        }
         Err(TryLockError::WouldBlock) => Err(Error::unavailable(format!(
-            "{}: the store is open in another process, or once more in this one: close it there",
-            root.display()
+            "{}: the store is open: {}; close it there",
+            root.display(),
+            owner::describe(&path)
         ))),
         Err(TryLockError::Error(error)) => Err(unavailable(&path, error)),
     }

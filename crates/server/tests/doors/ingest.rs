@@ -72,6 +72,47 @@ fn each_mode_does_what_adbc_says_of_it() {
     assert_eq!(count(), 2);
 }
 
+/// Once the new table forgot how its keys are spread and when its rows end.
+#[test]
+fn a_table_that_is_replaced_leaves_its_shard_key_and_its_time_to_live() {
+    let server = Running::new();
+    let sql =
+        "CREATE TABLE boats (id LONG, name STRING, PRIMARY KEY (SHARD(id), name)) USING TTL 2 DAYS";
+    server.store.execute(sql).unwrap();
+    let mut client = server.sql();
+    let mut replace = |options: &[(&str, &str)]| {
+        ingest(&mut client, command("boats", Mode::Replace, options), vec![ships(0..5)]).unwrap();
+        let schema = server.store.table("boats").unwrap().schema().clone();
+        (schema.key.len(), schema.shard_key_len, schema.ttl_ms)
+    };
+    let two_days = Some(2 * 24 * 3_600_000);
+    assert_eq!(replace(&[]), (2, 1, two_days));
+    assert_eq!(replace(&[("primary_key", "ID, name")]), (2, 1, two_days));
+    assert_eq!(replace(&[("primary_key", "name, id")]), (2, 2, None));
+}
+
+/// Once the old table was dropped before the first row of the new one was stored.
+#[test]
+fn a_table_is_replaced_when_all_rows_are_stored_and_not_before() {
+    let server = Running::new();
+    let mut client = server.sql();
+    ingest(&mut client, command("ships", Mode::Append, &[]), vec![ships(0..30)]).unwrap();
+    // The same key twice.
+    let twice = vec![ships(0..5), ships(4..9)];
+    ingest(&mut client, command("ships", Mode::Replace, &[]), twice).unwrap_err();
+    assert_eq!(server.rows(), 30);
+    let paths = || {
+        let tables = server.store.catalog().tables();
+        tables.iter().map(|table| table.schema.path.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(), ["ships"]);
+    assert_eq!(ingest(&mut client, command("ships", Mode::Replace, &[]), vec![ships(0..5)]), Ok(5));
+    assert_eq!(
+        (server.store.table("ships").unwrap().count().unwrap(), paths()),
+        (5, vec!["ships".to_owned()])
+    );
+}
+
 #[test]
 fn a_new_table_has_the_key_that_the_schema_names() {
     let server = Running::new();

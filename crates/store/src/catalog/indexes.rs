@@ -33,7 +33,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<NewIndex> {
         let _ddl = self.lock(deadline)?;
-        let table = self.table(&definition.table)?;
+        let table = self.known(&definition.table)?;
         let columns = definition
             .check(&table.schema)
             .map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
@@ -63,7 +63,7 @@ impl Catalog {
         self.claim(space);
         self.change_indexes(&table, deadline, |indexes| indexes.push(index))
             .inspect_err(|_| self.release(space))?;
-        Ok(NewIndex::ToBuild { table: self.table(&definition.table)?, space })
+        Ok(NewIndex::ToBuild { table: self.known(&definition.table)?, space })
     }
 
     fn make_index_space(
@@ -107,7 +107,7 @@ impl Catalog {
         let _ddl = self.lock(deadline)?;
         let table = match self.find(table) {
             None if if_exists => return Ok(None),
-            _ => self.table(table)?,
+            _ => self.known(table)?,
         };
         let set = table.indexes.set();
         let Some(index) = set.find(name) else {

@@ -13,6 +13,10 @@
 //! So whatever space of a table or index no row names is dropped at the next open. The rows of a
 //! table and of all tables below it share a shard key: they change in one atomic write.
 //!
+//! Where several processes may have the store open, a space without a row may be one that another
+//! process is just making, so it stays. Each statement of DDL reads the rows first, and each row is
+//! written on the condition that nobody changed it since.
+//!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
 //!
@@ -24,6 +28,7 @@ mod drops;
 mod identities;
 mod indexes;
 mod relatives;
+mod replace;
 mod rows;
 mod state;
 
@@ -102,13 +107,8 @@ impl Catalog {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
         let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
-        let known = state.spaces();
-        for left in engine.spaces()? {
-            let is_ours =
-                [TABLE_PREFIX, INDEX_PREFIX].iter().any(|prefix| left.name.starts_with(prefix));
-            if is_ours && !known.contains(&left.id) {
-                engine.drop_space(left.id)?;
-            }
+        if !engine.capability().shared {
+            drop_unnamed_spaces(engine.as_ref(), &state)?;
         }
         Ok(Catalog {
             engine,
@@ -154,6 +154,11 @@ impl Catalog {
     fn publish(&self, space: SpaceId, family: Vec<StoredTable>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.replace_family(space, family, self.limits);
+        self.has_changed();
+    }
+
+    /// From here on whoever keeps entries looks again.
+    fn has_changed(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -163,17 +168,33 @@ impl Catalog {
         let read = State::new(stored, self.limits, Some(&state));
         state.drop_others(&read);
         *state = read;
-        self.version.fetch_add(1, Ordering::SeqCst);
+        self.has_changed();
     }
 
+    /// For one statement of DDL. From here on the tables are as they are stored now.
     fn lock(&self, deadline: Deadline) -> Result<parking_lot::MutexGuard<'_, ()>> {
-        match deadline.moment() {
-            None => Ok(self.ddl.lock()),
+        let ddl = match deadline.moment() {
+            None => self.ddl.lock(),
             Some(moment) => self
                 .ddl
                 .try_lock_until(moment)
-                .ok_or_else(|| Deadline::passed("another statement of DDL")),
+                .ok_or_else(|| Deadline::passed("another statement of DDL"))?,
+        };
+        if self.is_shared() {
+            self.refresh()?;
         }
+        Ok(ddl)
+    }
+
+    /// Whether other processes may change the tables too.
+    fn is_shared(&self) -> bool {
+        self.engine.capability().shared
+    }
+
+    /// Reads the tables as they are stored now.
+    fn refresh(&self) -> Result<()> {
+        self.publish_all(rows::read(self.engine.as_ref(), self.space)?);
+        Ok(())
     }
 
     /// All tables, by path.
@@ -186,6 +207,17 @@ impl Catalog {
     /// # Errors
     /// `NotFound`, naming the table, the ones with a name like it, and the ones that there are.
     pub fn table(&self, path: &str) -> Result<Arc<TableEntry>> {
+        match self.known(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.is_shared() => {}
+            known => return known,
+        }
+        // Another process may have made it.
+        let _ddl = self.lock(Deadline::NONE)?;
+        self.known(path)
+    }
+
+    /// A table by its full name, as far as this process knows.
+    fn known(&self, path: &str) -> Result<Arc<TableEntry>> {
         self.state().table(path)
     }
 
@@ -235,18 +267,18 @@ impl Catalog {
             None => self.create_root(definition, deadline)?,
             Some((parent, _)) => {
                 let parent = self
-                    .table(parent)
+                    .known(parent)
                     .map_err(|error| error.at(format_args!("table {}", definition.path)))?;
                 self.create_child(definition, &parent, deadline)?;
             }
         }
-        Ok((self.table(&definition.path)?, true))
+        Ok((self.known(&definition.path)?, true))
     }
 
     /// Refuses a definition that asks for another table than the one that is there.
     fn check_same(&self, definition: &TableDefinition, entry: &TableEntry) -> Result<()> {
         let schema = &entry.schema;
-        let parent = schema.parent_path().map(|path| self.table(path)).transpose()?;
+        let parent = schema.parent_path().map(|path| self.known(path)).transpose()?;
         let parent = parent.as_ref().map(|parent| &parent.schema);
         let wanted = TableSchema::define(definition, parent, schema.table_id)?;
         match schema.difference(&wanted) {
@@ -319,7 +351,7 @@ impl Catalog {
         let entry = match self.find(path) {
             Some(entry) => entry,
             None if if_exists => return Ok(false),
-            None => self.table(path)?,
+            None => self.known(path)?,
         };
         if !entry.children.is_empty() {
             let children = entry.children.join(", ");
@@ -373,7 +405,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<Arc<TableEntry>> {
         let _ddl = self.lock(deadline)?;
-        let entry = self.table(path)?;
+        let entry = self.known(path)?;
         let schema = Arc::new(entry.schema.alter(changes)?);
         let mut family = self.state().stored(entry.space);
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
@@ -382,11 +414,11 @@ impl Catalog {
         table.schema = schema;
         self.commit(std::slice::from_ref(table), &[], deadline)?;
         self.publish(entry.space, family);
-        self.table(path)
+        self.known(path)
     }
 
-    /// Makes a space of this name, or of one like it while the space of a dropped table of that
-    /// name is still leaving.
+    /// Makes a space of this name, or of one like it: the space of a dropped table of that name may
+    /// still be leaving, and another process may be making one.
     fn make_space(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
         let taken = match self.engine.create_space_by(name, shape, deadline) {
             Err(error) if error.kind() == ErrorKind::Conflict => error,
@@ -396,7 +428,7 @@ impl Catalog {
         let left =
             self.engine.spaces()?.into_iter().find(|space| space.name == name).ok_or(taken)?;
         let is_used = self.is_leaving(left.id) || self.state().spaces().contains(&left.id);
-        if !is_used {
+        if !is_used && !self.is_shared() {
             self.engine.drop_space_by(left.id, deadline)?;
             return self.engine.create_space_by(name, shape, deadline);
         }
@@ -419,24 +451,46 @@ impl Catalog {
     ) -> Result<()> {
         let mut batch = WriteBatch::new(self.space);
         for table in put {
-            batch.put(&table.key(), &table.value()?, 0, Condition::Always);
+            batch.put(&table.key(), &table.value()?, 0, self.unchanged(table));
         }
         for table in delete {
-            batch.delete(&table.key(), Condition::Always);
+            batch.delete(&table.key(), self.unchanged(table));
         }
-        match self.engine.write_by(&batch, Durability::Fsync, deadline) {
-            Ok(WriteOutcome::Applied { .. }) => Ok(()),
-            Ok(WriteOutcome::Refused { .. }) => {
-                Err(Error::internal("the catalog refused a write without conditions"))
-            }
-            Err(error) => {
-                if let Ok(tables) = rows::read(self.engine.as_ref(), self.space) {
-                    self.publish_all(tables);
-                }
-                Err(error)
+        let written = self.engine.write_by(&batch, Durability::Fsync, deadline);
+        if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
+            let _ = self.refresh();
+        }
+        match written? {
+            WriteOutcome::Applied { .. } => Ok(()),
+            WriteOutcome::Refused { .. } => {
+                let path = put.iter().chain(delete).map(|table| table.schema.path.as_str()).last();
+                Err(Error::conflict(format!(
+                    "another process changed table {} at the same time: look at it, and try again",
+                    path.unwrap_or_default()
+                )))
             }
         }
     }
+
+    /// What must hold of the row of a table for it to be written. Where one process alone writes,
+    /// its lock is enough.
+    fn unchanged(&self, table: &StoredTable) -> Condition {
+        match table.version {
+            _ if !self.is_shared() => Condition::Always,
+            None => Condition::IfAbsent,
+            Some(version) => Condition::IfVersion(version),
+        }
+    }
+}
+
+/// Drops the spaces of tables and indexes that no row names: what a crash in the middle of DDL left.
+fn drop_unnamed_spaces(engine: &dyn Engine, state: &State) -> Result<()> {
+    let named = state.spaces();
+    let is_ours = |name: &str| [TABLE_PREFIX, INDEX_PREFIX].iter().any(|own| name.starts_with(own));
+    let spaces = engine.spaces()?.into_iter();
+    spaces
+        .filter(|space| is_ours(&space.name) && !named.contains(&space.id))
+        .try_for_each(|space| engine.drop_space(space.id))
 }
 
 #[cold]

@@ -35,6 +35,8 @@ pub(super) struct StoredTable {
     pub(super) next_table_id: u32,
     pub(super) schema: Arc<TableSchema>,
     pub(super) indexes: Vec<StoredIndex>,
+    /// That of the row as it was read; none for a table that is new.
+    pub(super) version: Option<u64>,
 }
 
 /// What can be read of a row of any format.
@@ -60,11 +62,11 @@ fn is_zero(number: &u32) -> bool {
 
 impl StoredTable {
     pub(super) fn root(space: SpaceId, schema: Arc<TableSchema>) -> Self {
-        Self { space, next_table_id: 1, schema, indexes: Vec::new() }
+        Self { space, next_table_id: 1, schema, indexes: Vec::new(), version: None }
     }
 
     pub(super) fn child(space: SpaceId, schema: Arc<TableSchema>) -> Self {
-        Self { space, next_table_id: 0, schema, indexes: Vec::new() }
+        Self { space, next_table_id: 0, schema, indexes: Vec::new(), version: None }
     }
 
     pub(super) fn key(&self) -> Vec<u8> {
@@ -103,7 +105,7 @@ impl StoredTable {
         })
     }
 
-    fn read(value: &[u8]) -> Result<Self> {
+    fn read(value: &[u8], version: u64) -> Result<Self> {
         let any: AnyRow = serde_json::from_slice(value).map_err(damaged)?;
         if any.format > FORMAT {
             return Err(Error::unsupported(format!(
@@ -122,6 +124,7 @@ impl StoredTable {
             next_table_id: row.next_table_id,
             schema: Arc::new(row.schema),
             indexes: row.indexes,
+            version: Some(version),
         })
     }
 }
@@ -148,8 +151,8 @@ pub(super) fn read(engine: &dyn Engine, space: SpaceId) -> Result<Vec<StoredTabl
     let mut tables = Vec::new();
     let mut rows = Rows::new();
     while scanner.next_batch(&mut rows)? {
-        for value in rows.values.iter() {
-            tables.push(StoredTable::read(value)?);
+        for (value, version) in rows.values.iter().zip(&rows.versions) {
+            tables.push(StoredTable::read(value, *version)?);
         }
     }
     Ok(tables)

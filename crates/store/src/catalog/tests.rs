@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, WriteBatch,
+    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, SpaceId, WriteBatch,
 };
 
 use super::{Catalog, rows};
@@ -146,6 +146,140 @@ fn a_space_that_no_row_names_is_cleared_away() {
         engine.spaces().unwrap().last().unwrap().shape,
         catalog.table("phones").unwrap().schema.key_shape()
     );
+}
+
+fn shared_engine() -> Arc<dyn Engine> {
+    Arc::new(MemoryEngine::shared())
+}
+
+fn table_spaces(engine: &dyn Engine) -> Vec<String> {
+    let names = engine.spaces().unwrap().into_iter().map(|space| space.name);
+    names.filter(|name| name.starts_with("table:")).collect()
+}
+
+/// Once a process that opened the store dropped the spaces that its catalog did not name: those of
+/// tables that another process was just making, with all that was soon to be in them.
+#[test]
+fn a_shared_store_keeps_the_spaces_that_no_row_names_yet() {
+    let engine = shared_engine();
+    engine.create_space("table:phones", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    assert_eq!(table_spaces(&*engine), ["table:phones"]);
+    run(&catalog, PHONES).unwrap();
+    assert_eq!(table_spaces(&*engine), ["table:phones", "table:phones~2"]);
+}
+
+/// Once the process that knew nothing of the table dropped its space, and made one of its own.
+#[test]
+fn a_table_that_another_process_made_is_known_to_all_who_ask() {
+    let engine = shared_engine();
+    let [one, other] = [(); 2].map(|()| Catalog::open(engine.clone()).unwrap());
+    run(&one, PHONES).unwrap();
+    let space = one.table("phones").unwrap().space;
+    assert_eq!(run(&other, PHONES).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(other.table("phones").unwrap().space, space);
+    assert_eq!(table_spaces(&*engine), ["table:phones"]);
+}
+
+#[test]
+fn a_table_that_another_process_made_is_found() {
+    let engine = shared_engine();
+    let [one, other] = [(); 2].map(|()| Catalog::open(engine.clone()).unwrap());
+    run(&one, PHONES).unwrap();
+    assert_eq!(other.table("phones").unwrap().space, one.table("phones").unwrap().space);
+    run(&other, "DROP TABLE phones").unwrap();
+    assert_eq!(run(&one, "DROP TABLE phones").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(table_spaces(&*engine), [""; 0]);
+}
+
+/// Once the later of two changes undid the earlier one.
+#[test]
+fn changes_of_two_processes_add_up() {
+    let engine = shared_engine();
+    let [one, other] = [(); 2].map(|()| Catalog::open(engine.clone()).unwrap());
+    run(&one, PHONES).unwrap();
+    run(&other, "ALTER TABLE phones ADD stock LONG").unwrap();
+    run(&one, "ALTER TABLE phones ADD colour STRING").unwrap();
+    run(&other, IMAGES).unwrap();
+    run(&one, &IMAGES.replace("images", "marks")).unwrap();
+    let last = Catalog::open(engine).unwrap();
+    let columns = last.table("phones").unwrap().schema.columns.len();
+    assert_eq!((columns, paths(&last).len()), (4, 3));
+}
+
+/// The row of a table that someone changed between reading and writing is left alone.
+#[test]
+fn a_row_that_changed_since_it_was_read_is_not_written_over() {
+    let engine = shared_engine();
+    let [one, other] = [(); 2].map(|()| Catalog::open(engine.clone()).unwrap());
+    run(&one, PHONES).unwrap();
+    let space = other.table("phones").unwrap().space;
+    let family = other.state().stored(space);
+    run(&one, "ALTER TABLE phones ADD stock LONG").unwrap();
+    let error = other.commit(&family, &[], tonnage_engine::Deadline::NONE).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.message().contains("another process changed table phones"), "{error}");
+    assert_eq!(other.table("phones").unwrap().schema.columns.len(), 3);
+}
+
+/// The space of the table, its number in there, and its columns.
+fn placed(catalog: &Catalog, path: &str) -> (SpaceId, u32, usize) {
+    let table = catalog.table(path).unwrap();
+    (table.space, table.schema.table_id, table.schema.columns.len())
+}
+
+#[test]
+fn a_top_level_table_takes_the_place_of_another() {
+    for engine in [engine(), shared_engine()] {
+        let catalog = Catalog::open(engine.clone()).unwrap();
+        run(&catalog, &format!("{PHONES}; CREATE TABLE fresh (id LONG, PRIMARY KEY (id))"))
+            .unwrap();
+        let (fresh, ..) = placed(&catalog, "fresh");
+        let handle = catalog.table("phones").unwrap();
+        catalog.replace_table("PHONES", "fresh").unwrap();
+        for catalog in [&catalog, &Catalog::open(engine.clone()).unwrap()] {
+            assert_eq!(paths(catalog), ["phones"]);
+            assert_eq!(placed(catalog, "phones"), (fresh, 0, 1));
+        }
+        assert!(handle.indexes.is_dropped(), "a handle of the old table knows that it is gone");
+        assert_eq!(table_spaces(&*engine), ["table:fresh"]);
+        // Both names are free for new tables.
+        run(&catalog, "CREATE TABLE fresh (id LONG, PRIMARY KEY (id)); DROP TABLE phones").unwrap();
+        run(&catalog, PHONES).unwrap();
+        assert_eq!(paths(&Catalog::open(engine).unwrap()), ["fresh", "phones"]);
+    }
+}
+
+#[test]
+fn a_child_table_takes_the_place_of_another() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    let fresh = IMAGES.replace("images", "fresh").replace(", bytes BINARY", "");
+    run(&catalog, &format!("{PHONES}; {IMAGES}; {fresh}")).unwrap();
+    let (space, number, columns) = placed(&catalog, "phones.fresh");
+    catalog.replace_table("phones.images", "phones.fresh").unwrap();
+    for catalog in [&catalog, &Catalog::open(engine).unwrap()] {
+        assert_eq!(paths(catalog), ["phones", "phones.images"]);
+        assert_eq!(placed(catalog, "phones.images"), (space, number, columns));
+        assert_eq!(catalog.table("phones").unwrap().children, ["phones.images"]);
+    }
+}
+
+#[test]
+fn only_tables_side_by_side_take_each_others_place() {
+    let catalog = Catalog::open(engine()).unwrap();
+    let fresh = "CREATE TABLE fresh (id LONG, PRIMARY KEY (id))";
+    run(&catalog, &format!("{PHONES}; {IMAGES}; {fresh}")).unwrap();
+    for (old, new, kind) in [
+        ("phones", "fresh", ErrorKind::Conflict),
+        ("fresh", "phones", ErrorKind::Conflict),
+        ("fresh", "phones.images", ErrorKind::Invalid),
+        ("fresh", "FRESH", ErrorKind::Invalid),
+        ("fresh", "none", ErrorKind::NotFound),
+    ] {
+        assert_eq!(catalog.replace_table(old, new).unwrap_err().kind(), kind, "{old}, {new}");
+    }
+    assert_eq!(paths(&catalog), ["fresh", "phones", "phones.images"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! DDL statements carried out.
 
+use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{Deadline, Result};
@@ -56,6 +57,37 @@ pub enum Outcome {
     Tables(Vec<String>),
     /// A table, as the statements that make it and its indexes.
     Description(String),
+}
+
+/// In words; a list has a line for each.
+impl Display for Outcome {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Created { table, new: true } => write!(f, "created table {table}"),
+            Outcome::Created { table, new: false } => {
+                write!(f, "table {table} was there already")
+            }
+            Outcome::Dropped { table, existed: true } => write!(f, "dropped table {table}"),
+            Outcome::Dropped { table, existed: false } => {
+                write!(f, "there was no table {table}")
+            }
+            Outcome::Altered { table } => write!(f, "altered table {table}"),
+            Outcome::CreatedIndex { index, table, new: true } => {
+                write!(f, "created index {index} on {table}")
+            }
+            Outcome::CreatedIndex { index, table, new: false } => {
+                write!(f, "index {index} on {table} was there already")
+            }
+            Outcome::DroppedIndex { index, table, existed: true } => {
+                write!(f, "dropped index {index} on {table}")
+            }
+            Outcome::DroppedIndex { index, table, existed: false } => {
+                write!(f, "there was no index {index} on {table}")
+            }
+            Outcome::Tables(tables) => f.write_str(&tables.join("\n")),
+            Outcome::Description(ddl) => write!(f, "{ddl};"),
+        }
+    }
 }
 
 impl Outcome {

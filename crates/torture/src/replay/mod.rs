@@ -177,7 +177,7 @@ impl<'t> Replay<'t> {
             }
             self.strict_pending.iter_mut().for_each(|change| change.follow(from, to));
         }
-        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned() });
+        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), node });
     }
 
     fn sync(&mut self, inode: u64) {
@@ -187,11 +187,14 @@ impl<'t> Replay<'t> {
         {
             let path = path.clone();
             for change in std::mem::take(&mut self.strict_pending) {
-                if change.is_in(&path) {
-                    self.strict.apply(&change);
-                } else {
+                if !change.is_in(&path) {
                     self.strict_pending.push(change);
+                    continue;
                 }
+                if let Change::Rename { from, .. } = &change {
+                    self.strict_pending.retain(|earlier| !earlier.is_of(from));
+                }
+                self.strict.apply(&change);
             }
         }
         let pending = std::mem::take(&mut self.journal_pending);

@@ -78,6 +78,25 @@ fn a_renamed_directory_takes_along_what_is_in_it() {
     assert_eq!(content(&trace, Model::Kill, 1, "new/a"), None);
 }
 
+/// Once a directory vanished that was made in one place, filled, and moved to another that was
+/// synced, because the place where it was made never was. So no checkpoint was there.
+#[test]
+fn a_directory_that_is_moved_needs_no_sync_of_where_it_was() {
+    let directory = |inode, path: &str| Record::CreateDirectory { inode, path: path.to_owned() };
+    let moved = || {
+        let from = Builder::new().then(directory(2, "/base/from"));
+        let places = from.then(directory(3, "/base/to")).sync(1);
+        let made = places.then(directory(4, "/base/from/d")).create(5, "/base/from/d/a");
+        let filled = made.write(5, 0, b"one").sync(5).sync(4);
+        filled.then(Record::Rename { from: "/base/from/d".into(), to: "/base/to/d".into() })
+    };
+    assert_eq!(content(&moved().trace(), Model::Strict, 1, "to/d/a"), None);
+    for trace in [moved().sync(3).trace(), moved().sync(3).sync(2).trace()] {
+        assert_eq!(content(&trace, Model::Strict, 1, "to/d/a").unwrap(), b"one");
+        assert_eq!(content(&trace, Model::Strict, 1, "from/d/a"), None);
+    }
+}
+
 #[test]
 fn pages_of_a_failed_sync_are_never_written() {
     let failed = Builder::new().create(2, "/base/a").sync(1).write(2, 0, b"lost");

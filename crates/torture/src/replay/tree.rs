@@ -14,7 +14,7 @@ pub(super) struct Tree(BTreeMap<String, Node>);
 pub(super) enum Change {
     Add { path: String, node: Node },
     Remove { path: String },
-    Rename { from: String, to: String },
+    Rename { from: String, to: String, node: Node },
 }
 
 impl Change {
@@ -22,7 +22,15 @@ impl Change {
     pub(super) fn is_in(&self, directory: &str) -> bool {
         match self {
             Change::Add { path, .. } | Change::Remove { path } => parent(path) == directory,
-            Change::Rename { from, to } => parent(from) == directory || parent(to) == directory,
+            Change::Rename { from, to, .. } => parent(from) == directory || parent(to) == directory,
+        }
+    }
+
+    /// Whether the change is of a name that was renamed after it.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        match self {
+            Change::Add { path, .. } | Change::Remove { path } => path == name,
+            Change::Rename { to, .. } => to == name,
         }
     }
 
@@ -35,7 +43,7 @@ impl Change {
         };
         match self {
             Change::Add { path, .. } | Change::Remove { path } => go(path),
-            Change::Rename { from, to } => {
+            Change::Rename { from, to, .. } => {
                 go(from);
                 go(to);
             }
@@ -61,12 +69,13 @@ impl Tree {
             Change::Remove { path } => {
                 self.0.remove(path);
             }
-            Change::Rename { from, to } => self.rename(from, to),
+            Change::Rename { from, to, node } => self.rename(from, to, *node),
         }
     }
 
-    fn rename(&mut self, from: &str, to: &str) {
-        let Some(node) = self.0.remove(from) else { return };
+    /// The old name may not be there: it never became durable, but the new one does.
+    fn rename(&mut self, from: &str, to: &str, node: Node) {
+        self.0.remove(from);
         if self.0.remove(to).is_some() {
             for path in self.under(to) {
                 self.0.remove(&path);

@@ -11,15 +11,19 @@
 //!    primary key: the option `primary_key`, or `tonnage.primary_key` in the schema's metadata.
 //! 2. The batches go into a load of their own. An entry that fails stops it.
 //! 3. The count is told once everything is stored, if the client itself ended its stream.
+//!
+//! A table that is replaced is there until then: the rows go into a table beside it, which takes its
+//! place in the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::sql::{CommandStatementIngest, TableExistsOption, TableNotExistOption};
 use tokio::runtime::Handle;
 use tonnage::{
     BulkPutCallbacks, BulkPutOptions, ColumnDefinition, ColumnType, EntryBatch, Error, ErrorKind,
-    ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition,
+    ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition, TableSchema,
 };
 
 use super::names::{CATALOG, SCHEMA};
@@ -64,6 +68,33 @@ struct Ingest {
     if_there: TableExistsOption,
     primary_key: Option<String>,
     on_existing: OnExisting,
+}
+
+/// The table that is loaded. One that was to replace another goes when the load fails.
+struct Target {
+    context: Arc<Context>,
+    table: Table,
+    /// The table whose place it takes in the end.
+    replaces: Option<String>,
+}
+
+impl Target {
+    /// Everything is stored.
+    fn finish(mut self) -> Result<()> {
+        let Some(replaced) = &self.replaces else { return Ok(()) };
+        self.context.store.catalog().replace_table(replaced, self.table.path())?;
+        self.replaces = None;
+        Ok(())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if self.replaces.is_some() {
+            // One that cannot be dropped is in nobody's way, and its name tells what it was for.
+            let _ = self.context.store.catalog().drop_table(self.table.path(), true);
+        }
+    }
 }
 
 /// Keeps why the first entry failed.
@@ -132,11 +163,12 @@ impl Ingest {
                 Arrival::Torn(why) => return Err(Error::cancelled(why)),
             }
         };
-        let table = self.table(&schema)?;
+        let target = self.target(&schema)?;
+        let table = &target.table;
         let failure = Arc::new(FirstFailure::default());
         let membership = self.join(failure.clone())?;
         let stream = membership.load.stream(table.path());
-        let mut push = |batch| self.push(&membership, &table, stream, batch);
+        let mut push = |batch| self.push(&membership, table, stream, batch);
         let mut read = || {
             if let Some(batch) = batch.take() {
                 push(batch)?;
@@ -152,19 +184,18 @@ impl Ingest {
         self.context.metrics.stream_ended(leaving.label());
         let ended = self.context.jobs.leave(membership, stream, leaving);
         let explained = |error: Error| match failure.take() {
-            Some(reason) => Error::new(error.kind(), format!("{}: {reason}", table.path())),
+            Some(reason) => Error::new(error.kind(), format!("{}: {reason}", self.path)),
             None => error,
         };
         ending.map_err(explained)?;
         let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
-        match ended.result {
-            Ok(report) => Ok(report.total.inserted
-                + match self.on_existing {
-                    OnExisting::Replace => report.total.existed,
-                    _ => 0,
-                }),
-            Err(stopped) => Err(explained(stopped.error)),
-        }
+        let report = ended.result.map_err(|stopped| explained(stopped.error))?;
+        target.finish()?;
+        Ok(report.total.inserted
+            + match self.on_existing {
+                OnExisting::Replace => report.total.existed,
+                _ => 0,
+            })
     }
 
     fn join(&self, failure: Arc<FirstFailure>) -> Result<Membership> {
@@ -221,7 +252,7 @@ impl Ingest {
     }
 
     /// The table to load: found, made, or made anew.
-    fn table(&self, schema: &SchemaRef) -> Result<Table> {
+    fn target(&self, schema: &SchemaRef) -> Result<Target> {
         let store = &self.context.store;
         let found = match store.table(&self.path) {
             Ok(table) => Some(table),
@@ -238,16 +269,18 @@ impl Ingest {
                 for field in schema.fields() {
                     table.schema().require_column(field.name())?;
                 }
-                Ok(table)
+                Ok(self.target_at(table))
             }
             (Some(_), TableExistsOption::Fail) => Err(Error::conflict(format!(
                 "table {} exists: append to it, or replace it",
                 self.path
             ))),
             (Some(table), TableExistsOption::Replace) => {
-                let definition = self.definition(schema, Some(&table))?;
-                store.catalog().drop_table(&self.path, false)?;
-                self.create(&definition)
+                let mut definition = self.definition(schema, Some(&table))?;
+                definition.path = beside(&self.path);
+                let mut target = self.create(&definition)?;
+                target.replaces = Some(self.path.clone());
+                Ok(target)
             }
             (None, _) if self.if_missing == TableNotExistOption::Create => {
                 let definition = self.definition(schema, None)?;
@@ -260,9 +293,13 @@ impl Ingest {
         }
     }
 
-    fn create(&self, definition: &TableDefinition) -> Result<Table> {
+    fn create(&self, definition: &TableDefinition) -> Result<Target> {
         self.context.store.catalog().create_table(definition, false)?;
-        self.context.store.table(&self.path)
+        self.context.store.table(&definition.path).map(|table| self.target_at(table))
+    }
+
+    fn target_at(&self, table: Table) -> Target {
+        Target { context: self.context.clone(), table, replaces: None }
     }
 
     /// The key columns that the table has from the one above it.
@@ -294,6 +331,8 @@ impl Ingest {
                 self.path
             ))
         })?;
+        // The shard key and the time to live stay with the key that they were declared for.
+        let kept = replaced.map(Table::schema).filter(|old| has_key(old, &key));
         let inherited = self.inherited();
         let is_inherited = |name: &str| inherited.iter().any(|key| key.eq_ignore_ascii_case(name));
         let own = schema.fields().iter().filter(|field| !is_inherited(field.name()));
@@ -313,10 +352,23 @@ impl Ingest {
             path: self.path.clone(),
             columns: columns.collect::<Result<_>>()?,
             key: key.iter().filter(|name| !is_inherited(name)).cloned().collect(),
-            shard_key_len: None,
-            ttl_ms: None,
+            shard_key_len: kept.filter(|old| old.ancestors.is_empty()).map(|old| old.shard_key_len),
+            ttl_ms: kept.and_then(|old| old.ttl_ms),
         })
     }
+}
+
+/// A name that no table has, for one that is to take the place of another.
+fn beside(path: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{path}_replacing_{:x}", now.as_nanos())
+}
+
+/// Whether a table has exactly these key columns.
+fn has_key(schema: &TableSchema, names: &[String]) -> bool {
+    let own = schema.key_columns();
+    own.len() == names.len()
+        && own.zip(names).all(|(column, name)| column.name.eq_ignore_ascii_case(name))
 }
 
 fn is_only(what: &str, given: Option<&str>, only: &str) -> Result<()> {
