@@ -10,6 +10,9 @@ use crate::auth::Denied;
 /// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
 const STATUS_BYTES_MAX: usize = 4 << 10;
 
+/// The type of an error over HTTP.
+pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
+
 /// The header that tells the kind of an error.
 const KIND_HEADER: &str = "tonnage-kind";
 
@@ -107,7 +110,7 @@ impl IntoResponse for Problem {
             "status": self.status.as_u16(),
             "detail": self.error.message(),
         });
-        let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+        let kind = [(header::CONTENT_TYPE, PROBLEM_TYPE)];
         let mut response = (self.status, kind, body.to_string()).into_response();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             let seconds = axum::http::HeaderValue::from_static("1");

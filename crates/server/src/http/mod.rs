@@ -3,6 +3,7 @@
 mod answer;
 mod bulk;
 mod health;
+mod openapi;
 mod pairs;
 mod rows;
 mod shared;
@@ -13,9 +14,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Router, extract::DefaultBodyLimit};
 use tonnage::Error;
@@ -23,8 +24,11 @@ use tonnage::Error;
 use self::shared::Shared;
 use crate::auth::guard;
 use crate::context::Context;
-use crate::error::Problem;
+use crate::error::{PROBLEM_TYPE, Problem};
 use crate::metrics::Door;
+
+/// More is not kept of what the framework says of a request that it refuses.
+const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
 /// The routes of the door.
 pub(crate) fn router(context: &Arc<Context>) -> Router {
@@ -43,16 +47,41 @@ pub(crate) fn router(context: &Arc<Context>) -> Router {
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state((context.clone(), Door::http), guard));
     Router::new()
+        .route("/v1/openapi.json", get(openapi::description))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .merge(calls)
         .fallback(nothing_here)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
+        .layer(middleware::from_fn(as_problem))
         .with_state(context.clone())
 }
 
 async fn nothing_here(request: Request) -> Problem {
     Error::not_found(format!("nothing is at {}", request.uri().path())).into()
+}
+
+/// What was refused before a handler saw it, for its path, query or body, is a problem like others.
+async fn as_problem(request: Request, next: Next) -> Response {
+    let call = format!("{} {}", request.method(), request.uri().path());
+    let response = next.run(request).await;
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if !response.status().is_client_error() || kind.is_some_and(|kind| kind == PROBLEM_TYPE) {
+        return response;
+    }
+    let (head, body) = response.into_parts();
+    let why = axum::body::to_bytes(body, REFUSAL_BYTES_MAX).await.unwrap_or_default();
+    let why = match why.is_empty() {
+        true => head.status.canonical_reason().unwrap_or("refused").to_ascii_lowercase().into(),
+        false => String::from_utf8_lossy(&why),
+    };
+    let mut problem =
+        Problem::new(head.status, Error::invalid(format!("{call}: {why}"))).into_response();
+    // Which methods there are.
+    if let Some(allowed) = head.headers.get(header::ALLOW) {
+        problem.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    problem
 }
 
 async fn count(State(context): Shared, request: Request, next: Next) -> Response {

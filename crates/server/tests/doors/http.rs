@@ -48,6 +48,41 @@ fn conditions_are_those_of_http() {
     }
 }
 
+/// Once these were plain text, which no client of the API could read as an error.
+#[test]
+fn what_no_handler_sees_is_a_problem_too() {
+    let server = Running::new();
+    for (request, status, why) in [
+        ("POST /v1/tables/ships/rows?on_exist=keep", "400", "on_exist"),
+        ("GET /v1/pairs/%ff", "400", "UTF-8"),
+        ("PATCH /v1/tables", "405", "PATCH /v1/tables: method not allowed"),
+    ] {
+        let (head, body) = server.http(request, "", "");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+        assert!(head.contains("application/problem+json") && body.contains(why), "{head}{body}");
+    }
+    let (head, _) = server.http("PATCH /v1/tables", "", "");
+    assert!(head.to_ascii_lowercase().contains("allow: "), "{head}");
+}
+
+#[test]
+fn the_door_describes_itself() {
+    let server = Running::new();
+    let (head, body) = server.http("GET /v1/openapi.json", "", "");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let api: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let paths = api["paths"].as_object().unwrap();
+    assert!(paths.contains_key("/v1/fetch-all"), "{paths:?}");
+    for (path, methods) in paths {
+        for method in methods.as_object().unwrap().keys().filter(|key| *key != "parameters") {
+            let path = path.replace(['{', '}'], "");
+            let (head, body) = server.http(&format!("{} {path}", method.to_uppercase()), "", "");
+            assert!(!head.starts_with("HTTP/1.1 405"), "{method} {path}");
+            assert!(!body.contains("nothing is at"), "{method} {path}");
+        }
+    }
+}
+
 #[test]
 fn a_value_that_is_not_of_its_column_is_named() {
     let server = Running::new();
