@@ -236,6 +236,11 @@ impl Scanner for ClusterScan {
     fn set_deadline(&mut self, deadline: Deadline) {
         self.options.deadline = deadline;
     }
+
+    fn set_batch_max(&mut self, rows: usize, bytes: usize) {
+        self.options.batch_rows_max = rows;
+        self.options.batch_bytes_max = bytes;
+    }
 }
 
 /// Where a position lies among the extents.

@@ -41,6 +41,15 @@ impl Rows {
         self.keys.bytes() + self.values.bytes()
     }
 
+    /// Memory in use, for callers that keep to a budget.
+    pub fn memory_bytes(&self) -> usize {
+        let stamps = self.versions.capacity() + self.expiries_ms.capacity();
+        self.keys.memory_bytes()
+            + self.values.memory_bytes()
+            + stamps * size_of::<u64>()
+            + self.origins.capacity() * size_of::<u32>()
+    }
+
     /// Appends a row.
     #[inline]
     pub fn push(

@@ -116,6 +116,11 @@ pub trait Scanner: Send {
 
     /// By when the batches from now on must be there.
     fn set_deadline(&mut self, deadline: Deadline);
+
+    /// About how many rows and bytes the batches from now on hold, in place of
+    /// [`ScanOptions::batch_rows_max`] and [`ScanOptions::batch_bytes_max`]. What the engine has
+    /// read already may still come in larger ones.
+    fn set_batch_max(&mut self, rows: usize, bytes: usize);
 }
 
 impl std::fmt::Debug for ScanOptions {

@@ -135,6 +135,13 @@ impl Scanner for OwnedScan {
     fn set_deadline(&mut self, deadline: Deadline) {
         self.with_dependent_mut(|_, scan| scan.options.deadline = deadline);
     }
+
+    fn set_batch_max(&mut self, rows: usize, bytes: usize) {
+        self.with_dependent_mut(|_, scan| {
+            scan.options.batch_rows_max = rows;
+            scan.options.batch_bytes_max = bytes;
+        });
+    }
 }
 
 impl RocksScanner<'_> {

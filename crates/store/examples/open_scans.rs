@@ -1,8 +1,8 @@
 //! What open scans cost whose readers rest: threads, memory and descriptors of the process.
 //!
-//! `open_scans DIRECTORY [SCANS] [BATCH_ROWS]` makes a store of 400,000 rows, opens so many scans of
-//! it (1,000 unless told otherwise) with batches of so many rows, takes one batch of each, rests,
-//! and reads one of them to its end.
+//! `open_scans DIRECTORY [SCANS] [TAKEN] [BATCH_ROWS]` makes a store of 400,000 rows, opens so many
+//! scans of it (1,000 unless told otherwise) with batches of so many rows, takes some batches of
+//! each (1 unless told otherwise), rests, and reads one of them to its end.
 
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let directory = arguments.next().expect("a directory for the store");
     let count = arguments.next().map_or(1_000, |count| count.parse().expect("a number of scans"));
+    let taken: usize =
+        arguments.next().map_or(1, |taken| taken.parse().expect("a number of batches"));
     let mut options = TableScanOptions::default();
     if let Some(rows) = arguments.next() {
         options.batch_rows_max = rows.parse().expect("a number of rows");
@@ -27,7 +29,9 @@ fn main() -> Result<()> {
     let mut scans = Vec::new();
     for _ in 0..count {
         let mut scan = table.scan(&options)?;
-        scan.next().expect("rows")?;
+        for _ in 0..taken {
+            scan.next().expect("rows")?;
+        }
         scans.push(scan);
     }
     println!("{count} scans: {}", process());

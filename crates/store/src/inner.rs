@@ -10,6 +10,7 @@ use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
 use crate::index::{Janitor, WriteGate};
 use crate::kv::Key;
+use crate::read::ReadAhead;
 use crate::row::Row;
 use crate::table::WriteOptions;
 
@@ -24,6 +25,8 @@ pub(crate) struct Inner {
     pub(crate) gate: Arc<WriteGate>,
     /// Cleans indexes in the background.
     pub(crate) janitor: Janitor,
+    /// What reads hold that their readers have not asked for yet.
+    pub(crate) ahead: Arc<ReadAhead>,
 }
 
 impl Inner {

@@ -270,6 +270,29 @@ pub fn batches_keep_to_their_rows(harness: &mut dyn Harness) {
     }
 }
 
+/// A scan under way is told how much its further batches hold, and loses nothing by it.
+pub fn batches_change_their_size_within_a_scan(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    for row in 0..60 {
+        fixture.put(&key("a", &format!("{row:02}")), &[b'v'; 1_000]);
+    }
+    for options in [ScanOptions::default(), forward(), reverse()] {
+        let options = ScanOptions { batch_rows_max: 5, ..options };
+        let mut scanner = fixture.engine().scan(fixture.space, group_range("a"), options).unwrap();
+        let (mut rows, mut sizes) = (Rows::new(), Vec::new());
+        for (rows_max, bytes_max) in [(5, 1 << 20), (20, 1 << 20), (20, 3_000), (100, 1 << 20)] {
+            scanner.set_batch_max(rows_max, bytes_max);
+            // The first may still be of what was read before the change.
+            for _ in 0..2 {
+                scanner.next_batch(&mut rows).unwrap();
+                sizes.push(rows.len());
+            }
+        }
+        assert_eq!(sizes.iter().sum::<usize>(), 60, "{sizes:?}");
+        assert!(sizes[0] <= 10 && sizes[3] > 10 && sizes[5] <= 10, "{sizes:?}");
+    }
+}
+
 /// Batches hold about as many bytes as asked for; a row that is larger comes all the same.
 pub fn batches_keep_to_their_bytes(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);

@@ -46,6 +46,7 @@ macro_rules! conformance_suite {
                 an_empty_range_gives_nothing,
                 a_scan_that_is_over_stays_over,
                 batches_keep_to_their_rows,
+                batches_change_their_size_within_a_scan,
                 batches_keep_to_their_bytes,
                 keys_only_leaves_out_the_values,
                 a_filter_passes_rows_over,

@@ -134,6 +134,11 @@ impl Scanner for MemoryScanner {
     fn set_deadline(&mut self, deadline: Deadline) {
         self.options.deadline = deadline;
     }
+
+    fn set_batch_max(&mut self, rows: usize, bytes: usize) {
+        self.options.batch_rows_max = rows;
+        self.options.batch_bytes_max = bytes;
+    }
 }
 
 impl Cursor {

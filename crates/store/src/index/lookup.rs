@@ -87,6 +87,7 @@ pub(super) fn read(
             .min(options.batch_bytes_max / default_bytes.max(1))
             .max(1),
         batch_bytes_max: options.batch_bytes_max,
+        deadline: control.deadline(),
         ..tonnage_engine::ScanOptions::default()
     };
     let shaper = IndexShaper {
@@ -105,6 +106,7 @@ pub(super) fn read(
         ordered: is_ordered,
         workers: get.workers(),
         control,
+        ahead: store.ahead.clone(),
         shaper,
     };
     let reading = match is_of_table {

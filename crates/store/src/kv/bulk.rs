@@ -15,6 +15,7 @@ use crate::bulk::get::{
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
+use crate::read::ahead::Piece;
 use crate::read::control::ReadProgress;
 use crate::read::{KeyBatcher, ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
@@ -74,6 +75,12 @@ impl Iterator for BulkPairs {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.reading.next()
+    }
+}
+
+impl Piece for PairBatch {
+    fn bytes(&self) -> usize {
+        self.rows.memory_bytes()
     }
 }
 
@@ -155,6 +162,7 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
     general.check()?;
     let projection =
         if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues };
+    let control = ReadControl::new(&options.cancel, options.timeout);
     Ok(ReadPlan {
         engine: store.engine.clone(),
         space: store.pairs,
@@ -165,11 +173,13 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
             limit_per_range: options.limit_per_key,
             batch_rows_max: general.batch_rows_max,
             batch_bytes_max: general.batch_bytes_max,
+            deadline: control.deadline(),
             ..ScanOptions::default()
         },
         ordered: options.direction != Direction::Unordered,
         workers: general.workers(),
-        control: ReadControl::new(&options.cancel, options.timeout),
+        control,
+        ahead: store.ahead.clone(),
         shaper: PairShaper,
     })
 }

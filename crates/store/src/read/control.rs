@@ -1,11 +1,11 @@
 //! What may end a read before its rows do, and what it has done by then.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Deadline, Error, Result};
 
 use crate::cancel::Cancel;
 
@@ -20,6 +20,8 @@ pub(crate) struct ReadControl {
     deadline: Option<Instant>,
     /// The reader is gone.
     is_left: AtomicBool,
+    /// How many pieces the reader has taken.
+    taken: AtomicUsize,
     pub(crate) progress: ReadProgress,
 }
 
@@ -52,22 +54,44 @@ impl ReadControl {
         Ok(())
     }
 
+    /// By when the engine must have answered.
+    pub(crate) fn deadline(&self) -> Deadline {
+        self.deadline.map_or(Deadline::NONE, Deadline::at)
+    }
+
+    /// How many pieces the reader has taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_taken(&self) {
+        self.taken.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Nobody wants more.
     pub(crate) fn leave(&self) {
         self.is_left.store(true, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left.load(Ordering::Relaxed)
+    }
+
     /// The same for those who wait for keys: an error too where nobody wants more.
     pub(crate) fn check_wanted(&self) -> Result<()> {
-        if self.is_left.load(Ordering::Relaxed) {
+        if self.is_left() {
             return Err(Error::cancelled("the reader is gone"));
         }
         self.check()
     }
 
     /// Takes the next item of a queue, waiting no longer than the read may take. Nothing at its
-    /// end.
-    pub(crate) fn recv<T>(&self, queue: &Receiver<T>) -> Result<Option<T>> {
+    /// end. Calls `at_look` now and then while it waits.
+    pub(crate) fn recv<T>(
+        &self,
+        queue: &Receiver<T>,
+        mut at_look: impl FnMut(),
+    ) -> Result<Option<T>> {
         match queue.try_recv() {
             Ok(item) => return Ok(Some(item)),
             Err(TryRecvError::Disconnected) => return Ok(None),
@@ -79,6 +103,7 @@ impl ReadControl {
                 Ok(item) => break Ok(Some(item)),
                 Err(RecvTimeoutError::Disconnected) => break Ok(None),
                 Err(RecvTimeoutError::Timeout) => {
+                    at_look();
                     if let Err(error) = self.check() {
                         break Err(error);
                     }

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
-use tonnage_engine::Result;
 
-use crate::read::pipeline::{Answer, QUEUED_BATCHES_MAX};
+use crate::read::ahead::Held;
+use crate::read::pipeline::{Answer, HeldResult, QUEUED_BATCHES_MAX};
 
 /// Where a worker puts the pieces of a task: those that must come one behind the other go through a
 /// queue of their own.
 pub(crate) struct Line<T> {
     results: Sender<Answer<T>>,
-    rest: Option<Sender<Result<T>>>,
+    rest: Option<Sender<HeldResult<T>>>,
+    has_sent: bool,
 }
 
 /// What became of a piece.
@@ -21,16 +22,16 @@ pub(crate) enum Sent<T> {
     /// Nobody wants more.
     Unwanted,
     /// The queue is full.
-    NotYet(T),
+    NotYet(Held<T>),
 }
 
 impl<T> Line<T> {
     pub(crate) fn to(results: Sender<Answer<T>>) -> Self {
-        Self { results, rest: None }
+        Self { results, rest: None, has_sent: false }
     }
 
     /// Hands a piece over; false when nobody wants more.
-    pub(crate) fn send(&mut self, result: Result<T>, is_cut: bool) -> bool {
+    pub(crate) fn send(&mut self, result: HeldResult<T>, is_cut: bool) -> bool {
         match self.rest.take() {
             Some(rest) => {
                 let is_wanted = rest.send(result).is_ok();
@@ -46,10 +47,16 @@ impl<T> Line<T> {
     }
 
     /// The same, if there is room before so long.
-    pub(crate) fn send_within(&mut self, piece: T, is_cut: bool, patience: Duration) -> Sent<T> {
+    pub(crate) fn send_within(
+        &mut self,
+        piece: Held<T>,
+        is_cut: bool,
+        patience: Duration,
+    ) -> Sent<T> {
         let refused = match &self.rest {
             Some(rest) => match rest.send_timeout(Ok(piece), patience) {
                 Ok(()) => {
+                    self.has_sent = true;
                     self.rest = self.rest.take().filter(|_| is_cut);
                     return Sent::Yes;
                 }
@@ -60,6 +67,7 @@ impl<T> Line<T> {
                 let (answer, rest) = answer(Ok(piece), is_cut);
                 match self.results.send_timeout(answer, patience) {
                     Ok(()) => {
+                        self.has_sent = true;
                         self.rest = rest;
                         return Sent::Yes;
                     }
@@ -75,10 +83,15 @@ impl<T> Line<T> {
     pub(crate) fn is_full(&self) -> bool {
         self.rest.as_ref().map_or(self.results.is_full(), Sender::is_full)
     }
+
+    /// Whether a piece found room within its time.
+    pub(crate) fn has_sent(&self) -> bool {
+        self.has_sent
+    }
 }
 
 /// A piece on its way, and where its rest goes.
-fn answer<T>(result: Result<T>, is_cut: bool) -> (Answer<T>, Option<Sender<Result<T>>>) {
+fn answer<T>(result: HeldResult<T>, is_cut: bool) -> (Answer<T>, Option<Sender<HeldResult<T>>>) {
     if !is_cut {
         return (Answer { result, rest: None }, None);
     }

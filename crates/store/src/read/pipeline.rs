@@ -1,27 +1,23 @@
 //! The machinery of a bulk read: tasks in, shaped batches out, whatever they are.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender};
 use tonnage_engine::{
-    Engine, Error, KeyFilter, Part, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
+    Engine, KeyFilter, Part, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
-use crate::read::control::{ReadControl, ReadMetrics};
-use crate::read::dispatch::{dispatch, panicked};
-use crate::read::key_batches::TASKS_MOST;
+use crate::read::ahead::{BatchMax, Held, Piece, ReadAhead};
+use crate::read::control::ReadControl;
+use crate::read::open_scan::{Begun, BegunScan, OpenScan};
 use crate::read::origin::KeyOrigin;
-use crate::read::rest::Resting;
-use crate::read::worker::{Worker, read_task};
+use crate::read::running::Running;
+use crate::read::worker::read_task;
 
 /// Batches that may wait for the reader, for each queue.
 pub(crate) const QUEUED_BATCHES_MAX: usize = 4;
 /// The most batches that are read without a thread; starting threads costs more than reading these.
 const INLINE_BATCHES_MAX: usize = 2;
-/// The most tasks that are handed over at once.
-const TASKS_AT_HAND_MAX: usize = 1_024;
 
 /// A piece of work for one worker.
 pub(crate) enum ReadTask {
@@ -64,7 +60,7 @@ impl ReadTask {
     }
 
     /// Whether it looks keys up, rather than reading ranges.
-    fn is_lookup(&self) -> bool {
+    pub(crate) fn is_lookup(&self) -> bool {
         match self {
             ReadTask::Keys(_) | ReadTask::Entries { .. } => true,
             ReadTask::Ranges(_) | ReadTask::Part(_) | ReadTask::Filtered { .. } => false,
@@ -106,7 +102,7 @@ pub(crate) trait TaskSource: Send + 'static {
 /// Turns the rows that an engine gives into what the caller wants.
 pub(crate) trait Shaper: Send + Sync + 'static {
     /// What the caller wants.
-    type Output: Send + 'static;
+    type Output: Piece + Send + 'static;
 
     /// What is kept from batch to batch of one task.
     type Memory: Default + Send;
@@ -142,6 +138,15 @@ pub(crate) trait Shaper: Send + Sync + 'static {
     }
 }
 
+/// How much the batches of a read hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BatchSize {
+    /// Little at first, and more with each that the reader takes.
+    Growing,
+    /// What the options of the read say.
+    Full,
+}
+
 /// How to read.
 pub(crate) struct ReadPlan<S> {
     pub(crate) engine: Arc<dyn Engine>,
@@ -151,10 +156,20 @@ pub(crate) struct ReadPlan<S> {
     pub(crate) ordered: bool,
     pub(crate) workers: usize,
     pub(crate) control: Arc<ReadControl>,
+    pub(crate) ahead: Arc<ReadAhead>,
     pub(crate) shaper: S,
 }
 
 impl<S: Shaper> ReadPlan<S> {
+    /// How much the next batch holds.
+    pub(crate) fn batch_max(&self, size: BatchSize) -> BatchMax {
+        let most = BatchMax { rows: self.scan.batch_rows_max, bytes: self.scan.batch_bytes_max };
+        match size {
+            BatchSize::Growing => self.ahead.growing(self.control.taken(), most),
+            BatchSize::Full => self.ahead.within_bound(most),
+        }
+    }
+
     /// Whether the next piece of a task must come right behind this one. The pieces of an ordered
     /// task have a queue of their own in any case.
     pub(crate) fn cuts(&self, piece: &S::Output) -> bool {
@@ -168,11 +183,14 @@ pub(crate) struct Job<T> {
     pub(crate) results: Sender<Answer<T>>,
 }
 
+/// A piece, or what came instead of it.
+pub(crate) type HeldResult<T> = Result<Held<T>>;
+
 /// A piece of a result on its way to the reader.
 pub(crate) struct Answer<T> {
-    pub(crate) result: Result<T>,
+    pub(crate) result: HeldResult<T>,
     /// Where what must come right behind it is.
-    pub(crate) rest: Option<Receiver<Result<T>>>,
+    pub(crate) rest: Option<Receiver<HeldResult<T>>>,
 }
 
 /// A read under way: an iterator of what the shaper makes of the rows.
@@ -182,14 +200,16 @@ pub(crate) struct Answer<T> {
 /// next key.
 pub(crate) struct ReadPipeline<S: Shaper> {
     plan: Arc<ReadPlan<S>>,
-    state: State<S::Output>,
+    state: State<S>,
 }
 
-enum State<T> {
+enum State<S: Shaper> {
     Fresh(Box<dyn TaskSource>),
     /// Everything fitted into one small task, which was read without a thread.
-    Inline(std::vec::IntoIter<T>),
-    Running(Running<T>),
+    Inline(std::vec::IntoIter<S::Output>),
+    /// A single scan that has no thread yet.
+    Begun(BegunScan<S>),
+    Running(Running<S::Output>),
     Over,
 }
 
@@ -203,19 +223,52 @@ impl<S: Shaper> ReadPipeline<S> {
         &self.plan
     }
 
-    /// Reads the first task; when it is all there is, and small, no thread is started.
-    fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S::Output>> {
+    /// Takes the first task; when it is all there is, and small, no thread is started.
+    fn start(&mut self, mut source: Box<dyn TaskSource>) -> Result<State<S>> {
         if !source.is_at_hand() {
             return Ok(State::Running(Running::start(&self.plan, None, source)));
         }
         let Some(first) = source.next_task()? else { return Ok(State::Over) };
-        if source.is_exhausted()
-            && let Some(batches) = read_few(&self.plan, &first)?
-        {
-            return Ok(State::Inline(batches.into_iter()));
+        if source.is_exhausted() {
+            if let Some(scan) = OpenScan::of(&self.plan, &first)? {
+                return Ok(State::Begun(BegunScan::new(scan)));
+            }
+            if let Some(batches) = read_few(&self.plan, &first)? {
+                return Ok(State::Inline(batches.into_iter()));
+            }
         }
         Ok(State::Running(Running::start(&self.plan, Some(first), source)))
     }
+
+    /// The next piece, if there is one without another state.
+    fn step(&mut self) -> Result<Step<S>> {
+        Ok(match &mut self.state {
+            State::Over => Step::Piece(None),
+            State::Inline(batches) => Step::Piece(batches.next()),
+            State::Running(running) => Step::Piece(running.next()?),
+            State::Begun(scan) => match scan.next(&self.plan)? {
+                Begun::Piece(piece) => Step::Piece(Some(piece)),
+                Begun::IsOver => Step::Piece(None),
+                Begun::IsLarge(scan) => {
+                    Step::Goes(State::Running(Running::go_on(&self.plan, scan)))
+                }
+            },
+            State::Fresh(_) => {
+                let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over) else {
+                    unreachable!("just seen")
+                };
+                Step::Goes(self.start(source)?)
+            }
+        })
+    }
+}
+
+/// What a read does next.
+enum Step<S: Shaper> {
+    /// It gives a piece, or ends.
+    Piece(Option<S::Output>),
+    /// It goes on in another state.
+    Goes(State<S>),
 }
 
 #[cfg(test)]
@@ -223,9 +276,7 @@ impl<S: Shaper> ReadPipeline<S> {
     /// How many workers have a thread.
     pub(crate) fn threads(&self) -> usize {
         match &self.state {
-            State::Running(running) => {
-                running.workers.iter().filter(|thread| !thread.is_finished()).count()
-            }
+            State::Running(running) => running.threads(),
             _ => 0,
         }
     }
@@ -259,196 +310,18 @@ impl<S: Shaper> Iterator for ReadPipeline<S> {
             return Some(Err(error));
         }
         loop {
-            let next = match &mut self.state {
-                State::Over => return None,
-                State::Inline(batches) => batches.next().map(Ok),
-                State::Running(running) => running.next(),
-                State::Fresh(_) => {
-                    let State::Fresh(source) = std::mem::replace(&mut self.state, State::Over)
-                    else {
-                        unreachable!("just seen")
-                    };
-                    match self.start(source) {
-                        Ok(state) => {
-                            self.state = state;
-                            continue;
-                        }
-                        Err(error) => Some(Err(error)),
-                    }
+            match self.step() {
+                Ok(Step::Goes(state)) => self.state = state,
+                Ok(Step::Piece(Some(piece))) => {
+                    self.plan.control.note_taken();
+                    return Some(Ok(piece));
                 }
-            };
-            if !matches!(next, Some(Ok(_))) {
-                // Dropping what ran stops its workers and joins them.
-                self.state = State::Over;
-            }
-            return next;
-        }
-    }
-}
-
-/// The threads of a read, and the queues to them.
-struct Running<T> {
-    control: Arc<ReadControl>,
-    /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all,
-    /// once.
-    queues: Receiver<Receiver<Answer<T>>>,
-    current: Receiver<Answer<T>>,
-    /// Where the pieces are that come before those of `current`.
-    rest: Option<Receiver<Result<T>>>,
-    failure: Arc<Mutex<Option<Error>>>,
-    stop: Option<Sender<()>>,
-    workers: Vec<JoinHandle<()>>,
-    /// Starts threads for scans that rested and whose queues have room again.
-    wake: Wake,
-}
-
-type Wake = Box<dyn Fn(&mut Vec<JoinHandle<()>>) + Send + Sync>;
-
-impl<T: Send + 'static> Running<T> {
-    fn start<S: Shaper<Output = T>>(
-        plan: &Arc<ReadPlan<S>>,
-        first: Option<ReadTask>,
-        source: Box<dyn TaskSource>,
-    ) -> Self {
-        let (stop_sender, stop) = bounded::<()>(0);
-        let at_hand = source.count_at_hand().min(TASKS_AT_HAND_MAX);
-        let (jobs_sender, jobs) = bounded(plan.workers.max(at_hand));
-        // The keys of these are gathered already, and the next are gathered while they wait.
-        let (lookups_sender, lookups) = bounded(TASKS_MOST);
-        let (queues_sender, queues) = bounded((2 * plan.workers).max(at_hand));
-        let failure = Arc::new(Mutex::new(None));
-        let single = source.is_exhausted();
-        let resting = Arc::new(Resting::default());
-        let worker =
-            Worker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting: resting.clone() };
-        let start = |worker: &Worker<S>, scan| {
-            let worker = worker.clone();
-            std::thread::spawn(move || worker.work(scan))
-        };
-        let count = if single { 1 } else { plan.workers };
-        let workers = (0..count).map(|_| start(&worker, None)).collect();
-        let wake: Wake = Box::new(move |threads| {
-            let awake = resting.take_awake();
-            if !awake.is_empty() {
-                threads.retain(|thread| !thread.is_finished());
-                threads.extend(awake.into_iter().map(|scan| start(&worker, Some(scan))));
-            }
-        });
-        let ordered = plan.ordered;
-        let noted = failure.clone();
-        std::thread::spawn(move || {
-            let mut outlet = Outlet {
-                ordered,
-                jobs: jobs_sender,
-                lookups: lookups_sender,
-                queues: queues_sender,
-                shared: None,
-            };
-            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
-            let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
-            if let Err(error) = ended {
-                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            }
-            // The outlet goes last: its end is what tells the reader to look at the failure.
-            drop(outlet);
-        });
-        Self {
-            control: plan.control.clone(),
-            queues,
-            current: ended(),
-            rest: None,
-            failure,
-            stop: Some(stop_sender),
-            workers,
-            wake,
-        }
-    }
-
-    /// Goes on to the next queue; false when there is none.
-    fn advance(&mut self) -> Result<bool> {
-        let next = self.control.recv(&self.queues)?;
-        Ok(next.map(|queue| self.current = queue).is_some())
-    }
-
-    fn next(&mut self) -> Option<Result<T>> {
-        self.draw().unwrap_or_else(|error| Some(Err(error)))
-    }
-
-    /// The next piece; an error of its own when the read was called off.
-    fn draw(&mut self) -> Result<Option<Result<T>>> {
-        loop {
-            (self.wake)(&mut self.workers);
-            if let Some(rest) = &self.rest
-                && let Some(result) = self.control.recv(rest)?
-            {
-                return Ok(Some(result));
-            }
-            if self.rest.take().is_some() {
-                continue;
-            }
-            if let Some(answer) = self.control.recv(&self.current)? {
-                self.rest = answer.rest;
-                return Ok(Some(answer.result));
-            }
-            if !self.advance()? {
-                let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-                return Ok(failure.take().map(Err));
-            }
-        }
-    }
-}
-
-impl<T> Drop for Running<T> {
-    fn drop(&mut self) {
-        self.control.leave();
-        let ReadMetrics { keys, rows, bytes, batches, .. } = self.control.progress.metrics();
-        tracing::debug!(keys, rows, bytes, batches, "bulk read ended");
-        drop(self.stop.take());
-        self.current = ended();
-        self.rest = None;
-        // Workers that wait for room in a queue are freed when its receiver goes.
-        while self.queues.try_recv().is_ok() {}
-        self.queues = ended();
-        for worker in self.workers.drain(..) {
-            let _ = worker.join();
-        }
-    }
-}
-
-/// A queue that nothing comes from.
-fn ended<T>() -> Receiver<T> {
-    bounded(0).1
-}
-
-/// Where the dispatcher puts tasks.
-pub(crate) struct Outlet<T> {
-    ordered: bool,
-    jobs: Sender<Job<T>>,
-    /// Point reads whose results need no order.
-    lookups: Sender<Job<T>>,
-    queues: Sender<Receiver<Answer<T>>>,
-    shared: Option<Sender<Answer<T>>>,
-}
-
-impl<T> Outlet<T> {
-    /// Hands a task to the workers; false when nobody wants more.
-    pub(crate) fn put(&mut self, task: ReadTask) -> bool {
-        let results = match &self.shared {
-            Some(shared) => shared.clone(),
-            None => {
-                let (results, queue) = bounded(QUEUED_BATCHES_MAX);
-                if self.queues.send(queue).is_err() {
-                    return false;
+                end => {
+                    // Dropping what ran stops its workers and joins them.
+                    self.state = State::Over;
+                    return end.err().map(Err);
                 }
-                if !self.ordered {
-                    self.shared = Some(results.clone());
-                }
-                results
             }
-        };
-        // Ordered tasks go through one queue: a worker that took a later one first could wait for
-        // its reader, who waits for the earlier one, for which there is no worker left.
-        let jobs = if !self.ordered && task.is_lookup() { &self.lookups } else { &self.jobs };
-        jobs.send(Job { task, results }).is_ok()
+        }
     }
 }

@@ -5,12 +5,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, select};
-use tonnage_engine::{Error, ReadOptions, Result, Rows, ScanOptions, Scanner, Slices};
+use tonnage_engine::{Error, ReadOptions, Result, Rows, Slices};
 
 use crate::read::line::Line;
-use crate::read::pipeline::{Job, ReadPlan, ReadTask, Shaper};
+use crate::read::open_scan::OpenScan;
+use crate::read::pipeline::{BatchSize, Job, ReadPlan, ReadTask, Shaper};
 use crate::read::rest::{Resting, ScanAtWork};
 
 /// A worker, wherever it is.
@@ -33,6 +35,12 @@ impl<S: Shaper> Clone for Worker<S> {
 }
 
 impl<S: Shaper> Worker<S> {
+    /// Starts a thread that works, first on a scan that rested.
+    pub(crate) fn spawn(&self, scan: Option<ScanAtWork<S>>) -> JoinHandle<()> {
+        let worker = self.clone();
+        std::thread::spawn(move || worker.work(scan))
+    }
+
     /// Goes on with a scan that rested, then takes jobs from either queue until there are no more,
     /// the reader is gone, or it rests.
     pub(crate) fn work(&self, scan: Option<ScanAtWork<S>>) {
@@ -60,13 +68,12 @@ impl<S: Shaper> Worker<S> {
     /// False when the worker rests.
     fn carry_out(&self, task: &ReadTask, mut line: Line<S::Output>) -> bool {
         let plan = &*self.plan;
-        let scan = || Ok(open_scan(plan, task)?.map(|scan| (scan, plan.shaper.begin(task))));
-        match caught(scan) {
-            Ok(Some((scanner, memory))) => self.go_on(ScanAtWork::new(scanner, memory, line)),
+        match caught(|| OpenScan::of(plan, task)) {
+            Ok(Some(scan)) => self.go_on(ScanAtWork::new(scan, line)),
             Ok(None) => {
                 let mut emit = |piece| {
                     let is_cut = plan.cuts(&piece);
-                    line.send(Ok(piece), is_cut)
+                    line.send(Ok(plan.ahead.hold(piece)), is_cut)
                 };
                 if let Err(error) = caught(|| read_task(plan, task, &mut emit)) {
                     // A reader that is gone does not want to hear of it.
@@ -84,7 +91,7 @@ impl<S: Shaper> Worker<S> {
     /// Reads a scan to its end. False when it rests, and the worker with it.
     fn go_on(&self, mut scan: ScanAtWork<S>) -> bool {
         loop {
-            match caught(|| scan.read_on(&self.plan)) {
+            match caught(|| scan.read_on(&self.plan, &self.resting)) {
                 Ok(true) => {}
                 Ok(false) => return true,
                 Err(error) => {
@@ -107,34 +114,17 @@ fn caught<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// The scan that a task asks for; nothing for one that looks keys up.
-fn open_scan<S: Shaper>(plan: &ReadPlan<S>, task: &ReadTask) -> Result<Option<Box<dyn Scanner>>> {
-    let scanner = match task.plain() {
-        ReadTask::Traced { .. } | ReadTask::Keys(_) | ReadTask::Entries { .. } => return Ok(None),
-        ReadTask::Ranges(ranges) => {
-            plan.engine.scan(plan.space, ranges.clone(), plan.scan.clone())?
-        }
-        ReadTask::Part(part) => plan.engine.scan_part(plan.space, part, plan.scan.clone())?,
-        ReadTask::Filtered { ranges, filter } => {
-            let scan = ScanOptions { filter: Some(filter.clone()), ..plan.scan.clone() };
-            plan.engine.scan(plan.space, ranges.clone(), scan)?
-        }
-    };
-    Ok(Some(scanner))
-}
-
 /// Reads what a task asks for, until it is done or `emit` answers that nobody wants more.
 pub(crate) fn read_task<S: Shaper>(
     plan: &ReadPlan<S>,
     task: &ReadTask,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    let memory = plan.shaper.begin(task);
-    match (task.plain(), open_scan(plan, task)?) {
+    match (task.plain(), OpenScan::of(plan, task)?) {
         (ReadTask::Keys(keys) | ReadTask::Entries { keys, .. }, _) => {
-            read_keys(plan, keys, memory, emit)
+            read_keys(plan, keys, plan.shaper.begin(task), emit)
         }
-        (_, Some(scanner)) => read_scan(plan, scanner, memory, emit),
+        (_, Some(scan)) => read_scan(plan, scan, emit),
         (_, None) => Ok(()),
     }
 }
@@ -155,11 +145,12 @@ fn read_keys<S: Shaper>(
     let mut count = FIRST_READ_KEYS;
     while wanted && first < keys.len() {
         plan.control.check()?;
-        let end = keys.len().min(first + count.min(plan.scan.batch_rows_max));
+        let most = plan.batch_max(BatchSize::Full);
+        let end = keys.len().min(first + count.min(most.rows));
         let options = ReadOptions {
             projection: plan.projection,
             keys: first..end,
-            bytes_max: plan.scan.batch_bytes_max,
+            bytes_max: most.bytes,
             deadline: plan.scan.deadline,
         };
         let taken = plan.engine.read_some(plan.space, keys, &options, &mut rows)?;
@@ -179,19 +170,15 @@ fn read_keys<S: Shaper>(
 
 fn read_scan<S: Shaper>(
     plan: &ReadPlan<S>,
-    mut scanner: Box<dyn Scanner>,
-    mut memory: S::Memory,
+    mut scan: OpenScan<S>,
     emit: &mut dyn FnMut(S::Output) -> bool,
 ) -> Result<()> {
-    let mut rows = Rows::new();
-    let mut wanted = true;
-    while wanted && scanner.next_batch(&mut rows)? {
-        plan.control.check()?;
-        plan.control.progress.note_batch(rows.len(), rows.bytes());
-        plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {
+    let (mut rows, mut wanted) = (Rows::new(), true);
+    while wanted && !scan.is_over() {
+        scan.read(plan, BatchSize::Full, &mut rows, &mut |batch| {
             wanted = emit(batch);
             wanted
         })?;
     }
-    if wanted { plan.shaper.end(&*plan.engine, memory, emit) } else { Ok(()) }
+    Ok(())
 }

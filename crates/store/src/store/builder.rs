@@ -21,6 +21,7 @@ pub struct StoreBuilder {
     pub(super) settings: Settings,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) clean_in_background: bool,
+    pub(super) read_ahead_bytes: usize,
 }
 
 impl StoreBuilder {
@@ -86,6 +87,14 @@ impl StoreBuilder {
         self
     }
 
+    /// About how much memory all reads together may fill with batches that their readers have not
+    /// asked for yet; 256 MiB by default. Near this bound batches get smaller, down to 128 KiB: many
+    /// scans that are open and rest take that much, and some small batches each.
+    pub fn read_ahead_bytes(mut self, bytes: usize) -> Self {
+        self.read_ahead_bytes = bytes;
+        self
+    }
+
     /// The directory of the store.
     ///
     /// # Errors
@@ -124,7 +133,7 @@ impl StoreBuilder {
                 open(&url, self.settings.create_if_missing, self.clock.clone())?
             }
         };
-        Store::over_with(engine, self.clock, self.clean_in_background)
+        Store::over_with(engine, self.clock, self.clean_in_background, self.read_ahead_bytes)
     }
 }
 

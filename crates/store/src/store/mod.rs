@@ -26,6 +26,7 @@ use crate::index::{CreateIndexOptions, IndexDefinition, Janitor, create_index, d
 use crate::inner::Inner;
 use crate::kv::KeyValue;
 use crate::lob::{clean_unneeded, find_space};
+use crate::read::ReadAhead;
 use crate::table::{
     Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
 };
@@ -74,6 +75,7 @@ impl Store {
             settings: Settings::default(),
             clock: Arc::new(SystemClock),
             clean_in_background: true,
+            read_ahead_bytes: ReadAhead::BYTES_MAX,
         }
     }
 
@@ -82,13 +84,14 @@ impl Store {
     /// # Errors
     /// What the engine says, and `Corruption` or `Unsupported` for a catalog that cannot be read.
     pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
-        Self::over_with(engine, clock, true)
+        Self::over_with(engine, clock, true, ReadAhead::BYTES_MAX)
     }
 
     fn over_with(
         engine: Arc<dyn Engine>,
         clock: Arc<dyn Clock>,
         clean_in_background: bool,
+        read_ahead_bytes: usize,
     ) -> Result<Store> {
         let catalog = Catalog::open(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
@@ -101,8 +104,15 @@ impl Store {
             });
         }
         let lobs = OnceLock::new();
-        let inner = Inner { engine, catalog, clock, pairs, gate, lobs, janitor };
+        let ahead = ReadAhead::new(read_ahead_bytes);
+        let inner = Inner { engine, catalog, clock, pairs, gate, lobs, janitor, ahead };
         Ok(Store { inner: Arc::new(inner) })
+    }
+
+    /// What reads hold that their readers have not asked for yet.
+    #[cfg(test)]
+    pub(crate) fn bytes_ahead(&self) -> usize {
+        self.inner.ahead.bytes()
     }
 
     /// Carries out DDL statements, separated by semicolons, one after another.

@@ -9,6 +9,7 @@ use tonnage_engine::{Result, Slices, SpaceId};
 use super::ancestors::{AncestorEnds, Joiner};
 use super::resume::{Place, ResumeToken};
 use super::shaper::TableShaper;
+use crate::read::ahead::Piece;
 use crate::read::control::ReadProgress;
 use crate::read::origin::KeyOrigin;
 use crate::read::pipeline::ReadPipeline;
@@ -30,6 +31,15 @@ pub struct TableBatch {
     ///
     /// [`BulkGetOptions::origins`]: crate::BulkGetOptions::origins
     pub origins: Vec<KeyOrigin>,
+}
+
+impl Piece for TableBatch {
+    fn bytes(&self) -> usize {
+        let stamps = self.versions.capacity() + self.expiries_ms.capacity();
+        self.rows.get_array_memory_size()
+            + stamps * size_of::<u64>()
+            + self.origins.capacity() * size_of::<KeyOrigin>()
+    }
 }
 
 /// What one batch of engine rows became.
@@ -65,6 +75,14 @@ impl Places {
 
     fn len(&self) -> usize {
         self.rows.as_ref().map_or(self.keys.len(), Vec::len)
+    }
+}
+
+impl Piece for Chunk {
+    fn bytes(&self) -> usize {
+        let places = self.places.as_ref().map_or(0, |places| places.keys.memory_bytes());
+        let parts: usize = self.parts.iter().map(Piece::bytes).sum();
+        parts + places + self.order.capacity() * size_of::<u32>()
     }
 }
 

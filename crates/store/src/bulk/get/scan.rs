@@ -10,6 +10,7 @@ use tonnage_engine::{
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
+use crate::read::ahead::Piece;
 use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// Parts are cut by estimates, so there are more of them than workers: who is done early takes
@@ -86,10 +87,17 @@ pub(crate) fn count_space(
         ordered: false,
         workers,
         control: Arc::default(),
+        ahead: store.ahead.clone(),
         shaper: Counter,
     };
     let parts = store.engine.split(space, PARTS_PER_WORKER * workers, Cuts::Anywhere)?;
     ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered)).sum()
+}
+
+impl Piece for u64 {
+    fn bytes(&self) -> usize {
+        size_of::<u64>()
+    }
 }
 
 /// Makes numbers of batches.

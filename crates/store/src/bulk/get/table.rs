@@ -184,6 +184,7 @@ fn plan(
     options: &BulkGetOptions,
 ) -> Result<ReadPlan<TableShaper>> {
     let shaper = TableShaper::new(&relatives, options)?;
+    let control = ReadControl::new(&options.cancel, options.timeout);
     let scan = ScanOptions {
         direction: options.direction,
         projection: projection(options),
@@ -193,6 +194,7 @@ fn plan(
         batch_bytes_max: options.batch_bytes_max,
         filter: Some(relatives.filter()),
         fill_cache: true,
+        deadline: control.deadline(),
         ..ScanOptions::default()
     };
     Ok(ReadPlan {
@@ -202,7 +204,8 @@ fn plan(
         scan,
         ordered: options.direction != Direction::Unordered,
         workers: options.workers(),
-        control: ReadControl::new(&options.cancel, options.timeout),
+        control,
+        ahead: store.ahead.clone(),
         shaper,
     })
 }

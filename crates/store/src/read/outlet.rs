@@ -1,0 +1,38 @@
+//! From the dispatcher to the workers, with a queue for what they read.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::read::pipeline::{Answer, Job, QUEUED_BATCHES_MAX, ReadTask};
+
+/// Where the dispatcher puts tasks.
+pub(crate) struct Outlet<T> {
+    pub(crate) ordered: bool,
+    pub(crate) jobs: Sender<Job<T>>,
+    /// Point reads whose results need no order.
+    pub(crate) lookups: Sender<Job<T>>,
+    pub(crate) queues: Sender<Receiver<Answer<T>>>,
+    pub(crate) shared: Option<Sender<Answer<T>>>,
+}
+
+impl<T> Outlet<T> {
+    /// Hands a task to the workers; false when nobody wants more.
+    pub(crate) fn put(&mut self, task: ReadTask) -> bool {
+        let results = match &self.shared {
+            Some(shared) => shared.clone(),
+            None => {
+                let (results, queue) = bounded(QUEUED_BATCHES_MAX);
+                if self.queues.send(queue).is_err() {
+                    return false;
+                }
+                if !self.ordered {
+                    self.shared = Some(results.clone());
+                }
+                results
+            }
+        };
+        // Ordered tasks go through one queue: a worker that took a later one first could wait for
+        // its reader, who waits for the earlier one, for which there is no worker left.
+        let jobs = if !self.ordered && task.is_lookup() { &self.lookups } else { &self.jobs };
+        jobs.send(Job { task, results }).is_ok()
+    }
+}

@@ -1,0 +1,217 @@
+//! The threads of a read under way, and the queues between them and its reader.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use tonnage_engine::{Error, Result};
+
+use crate::read::ahead::Held;
+use crate::read::control::{ReadControl, ReadMetrics};
+use crate::read::dispatch::{dispatch, panicked};
+use crate::read::key_batches::TASKS_MOST;
+use crate::read::line::Line;
+use crate::read::open_scan::OpenScan;
+use crate::read::outlet::Outlet;
+use crate::read::pipeline::{
+    Answer, HeldResult, QUEUED_BATCHES_MAX, ReadPlan, ReadTask, Shaper, TaskSource,
+};
+use crate::read::rest::{Resting, ScanAtWork};
+use crate::read::worker::Worker;
+
+/// The most tasks that are handed over at once.
+const TASKS_AT_HAND_MAX: usize = 1_024;
+
+/// The threads of a read, and the queues to them.
+pub(crate) struct Running<T> {
+    control: Arc<ReadControl>,
+    /// Ordered: the queue of each task, in the order of the tasks. Unordered: one queue for all,
+    /// once.
+    queues: Receiver<Receiver<Answer<T>>>,
+    current: Receiver<Answer<T>>,
+    /// Where the pieces are that come before those of `current`.
+    rest: Option<Receiver<HeldResult<T>>>,
+    failure: Arc<Mutex<Option<Error>>>,
+    stop: Option<Sender<()>>,
+    workers: Vec<JoinHandle<()>>,
+    /// While it is here nothing is read ahead of the first piece.
+    brake: Option<Sender<()>>,
+    is_first_taken: bool,
+    /// Starts threads that are wanted now: for scans that rested and whose queues have room again,
+    /// and for the workers of a read that is no longer held back, or whose reader waits.
+    wake: Wake,
+}
+
+/// The answer to the reader's question for threads, whether or not it waits.
+type Wake = Box<dyn FnMut(&mut Vec<JoinHandle<()>>, Reader) + Send + Sync>;
+
+/// What a reader does that asks for threads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// It looks whether something is there.
+    Looks,
+    /// It has waited for a while.
+    Waits,
+}
+
+impl<T: Send + 'static> Running<T> {
+    /// Starts workers, and a dispatcher that has them read the first task and those behind it.
+    pub(crate) fn start<S: Shaper<Output = T>>(
+        plan: &Arc<ReadPlan<S>>,
+        first: Option<ReadTask>,
+        source: Box<dyn TaskSource>,
+    ) -> Self {
+        let (stop_sender, stop) = bounded::<()>(0);
+        let at_hand = source.count_at_hand().min(TASKS_AT_HAND_MAX);
+        let (jobs_sender, jobs) = bounded(plan.workers.max(at_hand));
+        // The keys of these are gathered already, and the next are gathered while they wait.
+        let (lookups_sender, lookups) = bounded(TASKS_MOST);
+        let (queues_sender, queues) = bounded((2 * plan.workers).max(at_hand));
+        let failure = Arc::new(Mutex::new(None));
+        let single = source.is_exhausted();
+        // What waits for keys, or looks them up, is not held back: its tasks are small at first.
+        let is_scan = first.as_ref().is_some_and(|task| !task.is_lookup());
+        let (brake, go_ahead) = bounded::<()>(0);
+        let brake = is_scan.then_some(brake);
+        let resting = Arc::new(Resting::new(go_ahead));
+        let worker = Worker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting };
+        let count = if single { 1 } else { plan.workers };
+        let at_once = if is_scan { 1 } else { count };
+        let workers = (0..at_once).map(|_| worker.spawn(None)).collect();
+        let wake = wake(worker, count - at_once);
+        let ordered = plan.ordered;
+        let noted = failure.clone();
+        std::thread::spawn(move || {
+            let mut outlet = Outlet {
+                ordered,
+                jobs: jobs_sender,
+                lookups: lookups_sender,
+                queues: queues_sender,
+                shared: None,
+            };
+            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut outlet)));
+            let ended = ended.unwrap_or_else(|panic| Err(panicked(&*panic)));
+            if let Err(error) = ended {
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+            // The outlet goes last: its end is what tells the reader to look at the failure.
+            drop(outlet);
+        });
+        Self {
+            control: plan.control.clone(),
+            queues,
+            current: ended(),
+            rest: None,
+            failure,
+            stop: Some(stop_sender),
+            workers,
+            brake,
+            is_first_taken: false,
+            wake,
+        }
+    }
+
+    /// Goes on with a single scan that began without a thread.
+    pub(crate) fn go_on<S: Shaper<Output = T>>(plan: &Arc<ReadPlan<S>>, scan: OpenScan<S>) -> Self {
+        let (stop_sender, stop) = bounded::<()>(0);
+        let (results, current) = bounded(QUEUED_BATCHES_MAX);
+        let resting = Arc::new(Resting::new(ended()));
+        let worker = Worker { plan: plan.clone(), jobs: [ended(), ended()], stop, resting };
+        let workers = vec![worker.spawn(Some(ScanAtWork::new(scan, Line::to(results))))];
+        Self {
+            control: plan.control.clone(),
+            queues: ended(),
+            current,
+            rest: None,
+            failure: Arc::default(),
+            stop: Some(stop_sender),
+            workers,
+            brake: None,
+            is_first_taken: false,
+            wake: wake(worker, 0),
+        }
+    }
+
+    /// The next piece; nothing at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<T>> {
+        if self.is_first_taken {
+            self.brake = None;
+        }
+        self.is_first_taken = true;
+        let next = self.draw()?;
+        Ok(next.transpose()?.map(Held::take))
+    }
+
+    /// How many workers have a thread.
+    #[cfg(test)]
+    pub(crate) fn threads(&self) -> usize {
+        self.workers.iter().filter(|thread| !thread.is_finished()).count()
+    }
+
+    /// The next piece; an error of its own when the read was called off.
+    fn draw(&mut self) -> Result<Option<HeldResult<T>>> {
+        let Self { control, workers, wake, .. } = self;
+        loop {
+            wake(workers, Reader::Looks);
+            let mut at_look = || wake(workers, Reader::Waits);
+            if let Some(rest) = &self.rest
+                && let Some(result) = control.recv(rest, &mut at_look)?
+            {
+                return Ok(Some(result));
+            }
+            if self.rest.take().is_some() {
+                continue;
+            }
+            if let Some(answer) = control.recv(&self.current, &mut at_look)? {
+                self.rest = answer.rest;
+                return Ok(Some(answer.result));
+            }
+            match control.recv(&self.queues, &mut at_look)? {
+                Some(queue) => self.current = queue,
+                None => {
+                    let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    return Ok(failure.take().map(Err));
+                }
+            }
+        }
+    }
+}
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        self.control.leave();
+        let ReadMetrics { keys, rows, bytes, batches, .. } = self.control.progress.metrics();
+        tracing::debug!(keys, rows, bytes, batches, "bulk read ended");
+        drop(self.stop.take());
+        drop(self.brake.take());
+        self.current = ended();
+        self.rest = None;
+        // Workers that wait for room in a queue are freed when its receiver goes.
+        while self.queues.try_recv().is_ok() {}
+        self.queues = ended();
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+/// Starts so many more workers once they are wanted, and threads for scans that rested.
+fn wake<S: Shaper>(worker: Worker<S>, mut to_start: usize) -> Wake {
+    Box::new(move |threads, reader| {
+        if to_start > 0 && (reader == Reader::Waits || !worker.resting.is_held_back()) {
+            threads.extend((0..to_start).map(|_| worker.spawn(None)));
+            to_start = 0;
+        }
+        let awake = worker.resting.take_awake();
+        if !awake.is_empty() {
+            threads.retain(|thread| !thread.is_finished());
+            threads.extend(awake.into_iter().map(|scan| worker.spawn(Some(scan))));
+        }
+    })
+}
+
+/// A queue that nothing comes from.
+fn ended<T>() -> Receiver<T> {
+    bounded(0).1
+}
