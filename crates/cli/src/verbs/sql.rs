@@ -282,13 +282,18 @@ fn are_definitions(text: &str) -> bool {
         .collect::<Vec<_>>();
     said.split(|token| token.kind == SqlTokenKind::End)
         .filter_map(|statement| statement.first())
-        .all(|token| is_definition(&text[token.range.clone()]))
+        .all(|token| is_definition(&text[token.range.start..]))
 }
 
 /// Whether a text begins like a definition.
 fn is_definition(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    ["create", "drop", "alter", "describe", "show"]
-        .iter()
-        .any(|word| first.eq_ignore_ascii_case(word))
+    let is_other = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let mut words = text.split(is_other).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default().to_ascii_lowercase();
+    match first.as_str() {
+        "create" | "drop" | "alter" | "describe" => true,
+        // Its other forms are answered with rows.
+        "show" => words.next().is_some_and(|what| what.eq_ignore_ascii_case("tables")),
+        _ => false,
+    }
 }

@@ -22,6 +22,17 @@ fn ddl_is_carried_out_and_told() {
     assert_eq!(place.run(&["sql", "--store", "T", "DESCRIBE a"]).out, described);
 }
 
+/// Once the program took every SHOW for SHOW TABLES, and refused the others.
+#[test]
+fn each_form_of_show_is_answered() {
+    let place = Place::new();
+    place.run(&["sql", "CREATE TABLE a (x LONG, y DOUBLE, PRIMARY KEY (x))"]).ends(0);
+    let shown = |sql: &str| place.run(&["sql", "--format", "csv", sql]).ends(0).out;
+    assert!(shown("SHOW CREATE TABLE a").contains("CREATE TABLE a"));
+    assert!(shown("show columns from a").contains("y,DOUBLE"));
+    assert_eq!(shown("SHOW TABLES"), "table\na\n");
+}
+
 #[test]
 fn indexes_are_made_shown_and_dropped() {
     let place = Place::new();
