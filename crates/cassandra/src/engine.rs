@@ -155,7 +155,7 @@ impl Engine for CassandraEngine {
         Ok(())
     }
 
-    fn settle(&self) -> Result<()> {
+    fn settle_by(&self, _deadline: Deadline) -> Result<()> {
         Err(Error::unsupported(
             "a cluster compacts by itself, and cannot be waited for: use nodetool on its nodes",
         ))
@@ -167,8 +167,8 @@ impl Engine for CassandraEngine {
         ))
     }
 
-    fn verify(&self) -> Result<VerifyReport> {
-        self.store.verify_all()
+    fn verify_by(&self, deadline: Deadline) -> Result<VerifyReport> {
+        self.store.verify_all(deadline)
     }
 
     fn statistics(&self) -> Result<Statistics> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    ErrorKind, Ranges, Result, Rows, ScanOptions, Scanner, ShardId, ShardStatistics, Statistics,
-    VerifyReport,
+    Deadline, ErrorKind, Ranges, Result, Rows, ScanOptions, Scanner, ShardId, ShardStatistics,
+    Statistics, VerifyReport,
 };
 
 use crate::extent::{Extent, Stretch};
@@ -13,7 +13,7 @@ use crate::store::OpenStore;
 
 impl OpenStore {
     /// Reads every row. Checksums are verified by the nodes that answer.
-    pub(crate) fn verify_all(self: &Arc<Self>) -> Result<VerifyReport> {
+    pub(crate) fn verify_all(self: &Arc<Self>, deadline: Deadline) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         for space in self.background.wait(self.spaces())? {
             let table = match self.background.wait(self.table(space.id)) {
@@ -21,7 +21,7 @@ impl OpenStore {
                 table => table?,
             };
             let whole = vec![Extent::Ring(Stretch::RING)];
-            let options = ScanOptions::default();
+            let options = ScanOptions { deadline, ..ScanOptions::default() };
             let mut scan = ClusterScan::open(Arc::clone(self), table, whole, options)?;
             let mut rows = Rows::new();
             while scan.next_batch(&mut rows)? {

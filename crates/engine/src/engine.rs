@@ -211,7 +211,15 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// `Unsupported` where the capability says that the engine cannot wait for it.
-    fn settle(&self) -> Result<()>;
+    fn settle(&self) -> Result<()> {
+        self.settle_by(Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`: background work goes on, and may be waited for again.
+    fn settle_by(&self, deadline: Deadline) -> Result<()>;
 
     /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store.
     /// The copy is of one moment of the whole store, while writing goes on: everything acknowledged
@@ -227,7 +235,15 @@ pub trait Engine: Send + Sync {
     }
 
     /// Reads everything and verifies every checksum. Damage is part of the report, not an error.
-    fn verify(&self) -> Result<VerifyReport>;
+    fn verify(&self) -> Result<VerifyReport> {
+        self.verify_by(Deadline::NONE)
+    }
+
+    /// The same by a deadline.
+    ///
+    /// # Errors
+    /// `TimedOut`, without a report.
+    fn verify_by(&self, deadline: Deadline) -> Result<VerifyReport>;
 
     /// A reading of the engine's state.
     fn statistics(&self) -> Result<Statistics>;

@@ -162,8 +162,8 @@ impl Engine for RocksEngine {
         self.store.sync_all()
     }
 
-    fn settle(&self) -> Result<()> {
-        self.store.wait_for_compaction()
+    fn settle_by(&self, deadline: Deadline) -> Result<()> {
+        self.store.wait_for_compaction(deadline)
     }
 
     fn checkpoint(&self, directory: &Path) -> Result<()> {
@@ -174,8 +174,8 @@ impl Engine for RocksEngine {
         self.store.stage_files()
     }
 
-    fn verify(&self) -> Result<VerifyReport> {
-        self.store.verify_all()
+    fn verify_by(&self, deadline: Deadline) -> Result<VerifyReport> {
+        self.store.verify_all(deadline)
     }
 
     fn statistics(&self) -> Result<Statistics> {

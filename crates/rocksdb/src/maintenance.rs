@@ -1,7 +1,9 @@
 //! What keeps a store in order: sync, settle, statistics.
 
-use rocksdb::WaitForCompactOptions;
-use tonnage_engine::{Result, ShardStatistics, Statistics};
+use std::time::Instant;
+
+use rocksdb::{ErrorKind, WaitForCompactOptions};
+use tonnage_engine::{Deadline, Result, ShardStatistics, Statistics};
 
 use crate::directory::synced_manifest::MissingEnd;
 use crate::error::translate;
@@ -19,19 +21,32 @@ const DETAILS: [&str; 5] = [
     "is-write-stopped",
 ];
 
+/// What a settling waits for.
+const COMPACTION: &str = "compaction";
+
 impl OpenStore {
     pub(crate) fn sync_all(&self) -> Result<()> {
         self.shards().iter().try_for_each(Shard::sync_log)
     }
 
     /// Memtables are flushed first: what is in them would be rewritten later.
-    pub(crate) fn wait_for_compaction(&self) -> Result<()> {
+    pub(crate) fn wait_for_compaction(&self, deadline: Deadline) -> Result<()> {
         let mut options = WaitForCompactOptions::default();
         options.set_flush(true);
         for shard in self.shards() {
+            deadline.check(COMPACTION)?;
+            if let Some(moment) = deadline.moment() {
+                let left = moment.saturating_duration_since(Instant::now()).as_micros();
+                // No time at all would be no limit.
+                options.set_timeout(left.clamp(1, u64::MAX.into()) as u64);
+            }
             shard.respite.end();
-            let waited = shard.db().wait_for_compact(&options);
-            waited.map_err(|error| translate(shard.place(), error))?;
+            match shard.db().wait_for_compact(&options) {
+                Err(error) if error.kind() == ErrorKind::TimedOut => {
+                    return Err(Deadline::passed(COMPACTION));
+                }
+                waited => waited.map_err(|error| translate(shard.place(), error))?,
+            }
         }
         Ok(())
     }

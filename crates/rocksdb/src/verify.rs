@@ -8,7 +8,7 @@
 
 use rocksdb::{DBRawIterator, LiveFile};
 use tonnage_engine::header::Header;
-use tonnage_engine::{Damage, Result, VerifyReport};
+use tonnage_engine::{Damage, Deadline, Result, VerifyReport};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;
@@ -20,19 +20,26 @@ const DAMAGES_MAX: usize = 1_000;
 
 const READAHEAD_BYTES: usize = 2 << 20;
 
+/// How many rows are read before the clock is looked at again.
+const ROWS_BETWEEN_LOOKS: u32 = 4_096;
+
+/// What a verification that is out of time waits for.
+const VERIFICATION: &str = "the verification of all rows";
+
 impl OpenStore {
-    pub(crate) fn verify_all(&self) -> Result<VerifyReport> {
+    pub(crate) fn verify_all(&self, deadline: Deadline) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         let now_ms = self.clock().now_ms();
         for shard in self.shards() {
-            verify_metadata(shard, &mut report);
-            verify_rows(shard, now_ms, &mut report)?;
+            verify_metadata(shard, deadline, &mut report)?;
+            verify_rows(shard, now_ms, deadline, &mut report)?;
         }
         Ok(report)
     }
 }
 
-fn verify_metadata(shard: &Shard, report: &mut VerifyReport) {
+fn verify_metadata(shard: &Shard, deadline: Deadline, report: &mut VerifyReport) -> Result<()> {
+    deadline.check(VERIFICATION)?;
     let mut options = read_options();
     options.fill_cache(false);
     let mut iterator = shard.db().raw_iterator_opt(options);
@@ -43,9 +50,15 @@ fn verify_metadata(shard: &Shard, report: &mut VerifyReport) {
     if let Err(error) = iterator.status() {
         note(report, format!("{}, metadata", shard.place()), error.to_string());
     }
+    Ok(())
 }
 
-fn verify_rows(shard: &Shard, now_ms: u64, report: &mut VerifyReport) -> Result<()> {
+fn verify_rows(
+    shard: &Shard,
+    now_ms: u64,
+    deadline: Deadline,
+    report: &mut VerifyReport,
+) -> Result<()> {
     let mut options = read_options();
     options.fill_cache(false);
     options.set_readahead_size(READAHEAD_BYTES);
@@ -53,7 +66,7 @@ fn verify_rows(shard: &Shard, now_ms: u64, report: &mut VerifyReport) -> Result<
     let mut reached = Vec::new();
     iterator.seek_to_first();
     loop {
-        read_on(&mut iterator, shard, now_ms, &mut reached, report);
+        read_on(&mut iterator, shard, now_ms, deadline, &mut reached, report)?;
         let Err(error) = iterator.status() else { return Ok(()) };
         let message = error.to_string();
         let files = shard.db().live_files().map_err(|error| translate(shard.place(), error))?;
@@ -71,9 +84,11 @@ fn read_on(
     iterator: &mut DBRawIterator<'_>,
     shard: &Shard,
     now_ms: u64,
+    deadline: Deadline,
     reached: &mut Vec<u8>,
     report: &mut VerifyReport,
-) {
+) -> Result<()> {
+    let mut until_look = ROWS_BETWEEN_LOOKS;
     while let Some((key, value)) = iterator.item() {
         match Header::split(value) {
             Ok((header, payload)) if header.is_live(now_ms) => {
@@ -90,7 +105,13 @@ fn read_on(
         reached.clear();
         reached.extend_from_slice(key);
         iterator.next();
+        until_look -= 1;
+        if until_look == 0 {
+            deadline.check(VERIFICATION)?;
+            until_look = ROWS_BETWEEN_LOOKS;
+        }
     }
+    Ok(())
 }
 
 /// The first key behind the damaged file, which lies past `reached`; nothing when there is no such

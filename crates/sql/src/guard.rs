@@ -28,6 +28,11 @@ impl Guard {
         self.deadline.map(|(deadline, _)| deadline.saturating_duration_since(Instant::now()))
     }
 
+    /// The same for what refuses no time at all as a mistake: a moment at least.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.remaining().map(|left| left.max(Duration::from_nanos(1)))
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::cancelled("the statement was cancelled"));

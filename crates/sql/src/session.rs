@@ -128,12 +128,18 @@ impl Sql {
                 let options = CreateIndexOptions {
                     if_not_exists,
                     cancel: guard.cancel().clone(),
+                    timeout: guard.time_left(),
                     ..CreateIndexOptions::default()
                 };
                 let new = self.store().create_index(&definition, &options)?;
                 Ok(Outcome::CreatedIndex { index: definition.name, table: definition.table, new })
             }
-            _ => self.store().execute(text)?.pop().ok_or_else(missing),
+            _ => match guard.time_left() {
+                None => self.store().execute(text)?,
+                Some(timeout) => self.store().execute_within(text, timeout)?,
+            }
+            .pop()
+            .ok_or_else(missing),
         }
     }
 

@@ -6,18 +6,31 @@
 //! 3. The spaces are compared with the catalog: each table has its space.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use tonnage_engine::{Damage, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport};
+use tonnage_engine::{Damage, Error, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport};
 
+use crate::cancel::Cancel;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
 use crate::index::check_index;
 use crate::inner::Inner;
 use crate::kv::Key;
+use crate::limits::Limits;
 use crate::lob::{LobCheck, check_lobs};
 
 /// Damaged places that a report names; further ones are only counted.
 const DAMAGES_MAX: usize = 1_000;
+
+/// How to check a store.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    /// The longest that the check may take; then it ends with `TimedOut`, and without a report.
+    pub timeout: Option<Duration>,
+    /// Ends the check from another thread, between two batches of rows. The verification of
+    /// checksums comes first and looks at the timeout alone.
+    pub cancel: Cancel,
+}
 
 /// What a check read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,8 +74,12 @@ impl CheckReport {
     }
 }
 
-pub(crate) fn check(store: &Inner) -> Result<CheckReport> {
-    let mut report = CheckReport { verified: store.engine.verify()?, ..CheckReport::default() };
+pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport> {
+    let limits =
+        &Limits::new("the check", "nothing was changed", &options.cancel, options.timeout)?;
+    let verified = store.engine.verify_by(limits.deadline());
+    let verified = verified.map_err(|error| limits.finding(error).unwrap_or_else(|ended| ended))?;
+    let mut report = CheckReport { verified, ..CheckReport::default() };
     for damage in std::mem::take(&mut report.verified.damages) {
         report.damage(damage.place, damage.what);
     }
@@ -80,10 +97,10 @@ pub(crate) fn check(store: &Inner) -> Result<CheckReport> {
         }
     }
     for root in roots {
-        check_family(store, &root, &mut report);
+        check_family(store, &root, limits, &mut report)?;
     }
-    check_pairs(store, &mut report);
-    check_large_objects(store, &mut report);
+    check_pairs(store, limits, &mut report)?;
+    check_large_objects(store, limits, &mut report)?;
     Ok(report)
 }
 
@@ -92,31 +109,43 @@ fn read_space(
     store: &Inner,
     space: tonnage_engine::SpaceId,
     place: &str,
+    limits: &Limits,
     report: &mut CheckReport,
     mut visit: impl FnMut(&Rows, &mut CheckReport),
-) {
+) -> Result<()> {
+    let damaged = |report: &mut CheckReport, error: Error| {
+        report.damage(place, limits.finding(error)?.message());
+        Ok(())
+    };
     let options = ScanOptions {
         projection: Projection::KeysAndValues,
         fill_cache: false,
+        deadline: limits.deadline(),
         ..ScanOptions::default()
     };
     let mut scanner = match store.engine.scan(space, Ranges::whole_space(), options) {
         Ok(scanner) => scanner,
-        Err(error) => return report.damage(place, error.message()),
+        Err(error) => return damaged(report, error),
     };
     let mut rows = Rows::new();
     loop {
+        limits.check()?;
         match scanner.next_batch(&mut rows) {
             Ok(true) => visit(&rows, report),
-            Ok(false) => return,
-            Err(error) => return report.damage(place, error.message()),
+            Ok(false) => return Ok(()),
+            Err(error) => return damaged(report, error),
         }
     }
 }
 
-fn check_family(store: &Inner, root: &TableEntry, report: &mut CheckReport) {
+fn check_family(
+    store: &Inner,
+    root: &TableEntry,
+    limits: &Limits,
+    report: &mut CheckReport,
+) -> Result<()> {
     let family = store.catalog.family(root.space);
-    read_space(store, root.space, &root.schema.path, report, |rows, report| {
+    read_space(store, root.space, &root.schema.path, limits, report, |rows, report| {
         let mut which = vec![Vec::new(); family.len()];
         for index in 0..rows.len() {
             match root.classifier.classify(rows.keys.get(index)) {
@@ -133,8 +162,8 @@ fn check_family(store: &Inner, root: &TableEntry, report: &mut CheckReport) {
         for (entry, which) in family.iter().zip(&which) {
             check_rows(entry, rows, which, report);
         }
-    });
-    family.iter().for_each(|entry| check_indexes(store, entry, report));
+    })?;
+    family.iter().try_for_each(|entry| check_indexes(store, entry, limits, report))
 }
 
 /// Decodes rows together and, when that fails, one by one, to name each that is damaged.
@@ -149,35 +178,41 @@ fn check_rows(entry: &TableEntry, rows: &Rows, which: &[u32], report: &mut Check
     *report.rows.entry(entry.schema.path.clone()).or_default() += which.len() as u64;
 }
 
-fn check_pairs(store: &Inner, report: &mut CheckReport) {
-    read_space(store, store.pairs, "key/value pairs", report, |rows, report| {
+fn check_pairs(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Result<()> {
+    read_space(store, store.pairs, "key/value pairs", limits, report, |rows, report| {
         report.pairs += rows.len() as u64;
         for key in rows.keys.iter() {
             if let Err(error) = Key::decode(key) {
                 report.damage("key/value pairs", error.message());
             }
         }
-    });
+    })
 }
 
-fn check_large_objects(store: &Inner, report: &mut CheckReport) {
-    match check_lobs(store) {
+fn check_large_objects(store: &Inner, limits: &Limits, report: &mut CheckReport) -> Result<()> {
+    match check_lobs(store, limits) {
         Ok(LobCheck { objects, orphan_chunks, damages }) => {
             (report.large_objects, report.orphan_chunks) = (objects, orphan_chunks);
             damages.into_iter().for_each(|(place, what)| report.damage(place, what));
         }
-        Err(error) => report.damage("large objects", error.message()),
+        Err(error) => report.damage("large objects", limits.finding(error)?.message()),
     }
+    Ok(())
 }
 
-fn check_indexes(store: &Inner, table: &TableEntry, report: &mut CheckReport) {
+fn check_indexes(
+    store: &Inner,
+    table: &TableEntry,
+    limits: &Limits,
+    report: &mut CheckReport,
+) -> Result<()> {
     for index in &table.indexes.set().indexes {
         let place = format!("index {} on {}", index.stored.name, table.schema.path);
         if !index.is_ready() {
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;
         }
-        match check_index(store, table, index) {
+        match check_index(store, table, index, limits) {
             Ok(findings) => {
                 report.stale_index_entries += findings.stale;
                 for key in findings.missing.iter() {
@@ -187,7 +222,8 @@ fn check_indexes(store: &Inner, table: &TableEntry, report: &mut CheckReport) {
                     report.damage(&place, what);
                 }
             }
-            Err(error) => report.damage(&place, error.message()),
+            Err(error) => report.damage(&place, limits.finding(error)?.message()),
         }
     }
+    Ok(())
 }

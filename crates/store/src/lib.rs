@@ -42,6 +42,7 @@ mod identity;
 pub mod index;
 mod inner;
 pub mod kv;
+mod limits;
 pub mod lob;
 mod read;
 pub mod row;
@@ -69,7 +70,7 @@ pub use bulk::put::{
 };
 pub use cancel::Cancel;
 pub use catalog::{Catalog, TableEntry};
-pub use check::CheckReport;
+pub use check::{CheckOptions, CheckReport};
 pub use codec::{Aligned, FieldRange, KeyClassifier, KeyOwner, Rejected, RowView, TableCodec};
 pub use ddl::{Outcome, Statement};
 pub use index::{

@@ -67,7 +67,11 @@ impl BackupArgs {
 
     fn make(&self, globals: &Globals) -> CliResult<()> {
         let started = Instant::now();
-        let options = BackupOptions { copy_always: self.copy, cancel: interrupt::cancel() };
+        let options = BackupOptions {
+            copy_always: self.copy,
+            cancel: interrupt::cancel(),
+            ..BackupOptions::default()
+        };
         let store = globals.open()?;
         let backups = BackupRepository::open_or_create(&self.directory)?;
         let made = store.backup(&backups, &options)?;

@@ -29,6 +29,7 @@ impl RestoreArgs {
         let options = RestoreOptions {
             data_directories: globals.data_directories.clone(),
             cancel: interrupt::cancel(),
+            ..RestoreOptions::default()
         };
         let backups = BackupRepository::open(&self.directory)?;
         let info = backups.restore(self.backup, &target, &options)?.info;

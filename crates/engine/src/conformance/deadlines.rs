@@ -74,6 +74,27 @@ pub fn a_scan_after_its_deadline_can_be_resumed(harness: &mut dyn Harness) {
     assert_eq!(given + fixture.scan(group_range("a"), options).len(), 20);
 }
 
+/// A verification whose time is over reports nothing; another one has all its time.
+pub fn a_verification_after_its_deadline_gives_no_report(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 3);
+    assert_eq!(kind(fixture.engine().verify_by(over())), ErrorKind::TimedOut);
+    let hour = Deadline::after(Duration::from_secs(3_600));
+    assert_eq!(fixture.engine().verify_by(hour).unwrap().rows, 3);
+}
+
+/// A settling whose time is over says so; background work can be waited for again.
+pub fn a_settling_after_its_deadline_may_be_tried_again(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 3);
+    if !fixture.engine().capability().settle {
+        return;
+    }
+    assert_eq!(kind(fixture.engine().settle_by(over())), ErrorKind::TimedOut);
+    fixture.engine().settle_by(Deadline::after(Duration::from_secs(3_600))).unwrap();
+    assert_eq!(fixture.all_names().len(), 3);
+}
+
 fn over() -> Deadline {
     Deadline::after(Duration::ZERO)
 }

@@ -58,6 +58,8 @@ macro_rules! conformance_suite {
                 a_write_before_its_deadline_is_carried_out,
                 a_read_after_its_deadline_times_out,
                 a_scan_after_its_deadline_can_be_resumed,
+                a_verification_after_its_deadline_gives_no_report,
+                a_settling_after_its_deadline_may_be_tried_again,
                 a_push_after_its_deadline_takes_nothing,
                 a_flush_after_its_deadline_may_be_tried_again,
                 a_load_that_ends_after_its_deadline_stores_nothing,

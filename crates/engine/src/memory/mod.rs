@@ -269,7 +269,8 @@ impl Engine for MemoryEngine {
     }
 
     /// Lets go of expired rows: the only work that this engine puts off.
-    fn settle(&self) -> Result<()> {
+    fn settle_by(&self, deadline: Deadline) -> Result<()> {
+        deadline.check("background work")?;
         let now_ms = self.store.clock.now_ms();
         self.store.all_spaces().iter().for_each(|space| space.remove_expired(now_ms));
         Ok(())
@@ -281,9 +282,10 @@ impl Engine for MemoryEngine {
         ))
     }
 
-    fn verify(&self) -> Result<VerifyReport> {
+    fn verify_by(&self, deadline: Deadline) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
         for space in self.store.all_spaces() {
+            deadline.check("the verification of all rows")?;
             let (rows, bytes) = space.size(self.store.clock.now_ms());
             report.rows += rows;
             report.bytes += bytes;

@@ -7,7 +7,7 @@ use std::path::Path;
 use tonnage_engine::{Error, Result};
 
 use super::entry::TAIL_LEN;
-use crate::Cancel;
+use crate::limits::Limits;
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -20,7 +20,7 @@ const TAIL_BYTES: u64 = 16 << 10;
 pub(super) fn read_through(
     from: &Path,
     to: Option<&Path>,
-    cancel: &Cancel,
+    limits: &Limits,
 ) -> Result<(u64, String)> {
     let mut source = File::open(from).map_err(|error| failed(from, error))?;
     let mut target = match to {
@@ -29,9 +29,7 @@ pub(super) fn read_through(
     };
     let (mut buffer, mut hasher, mut bytes) = (vec![0; CHUNK_BYTES], blake3::Hasher::new(), 0);
     loop {
-        if cancel.is_cancelled() {
-            return Err(Error::cancelled("stopped by the caller: the next one goes on from here"));
-        }
+        limits.check()?;
         let read = match source.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => read,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use tonnage_engine::{CheckpointFile, Result};
 
@@ -13,6 +14,7 @@ use super::manifest::{BackupInfo, Manifest};
 use super::repository::{BackupRepository, Lock, PARTIAL};
 use crate::Cancel;
 use crate::inner::Inner;
+use crate::limits::Limits;
 
 /// How to make a backup.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,9 @@ pub struct BackupOptions {
     pub copy_always: bool,
     /// Calls the backup off; what was copied is kept for the next one.
     pub cancel: Cancel,
+    /// The longest that the backup may take; then it ends with `TimedOut`, and what was copied is
+    /// kept likewise.
+    pub timeout: Option<Duration>,
 }
 
 /// What a backup is and cost.
@@ -44,14 +49,18 @@ pub(crate) fn make(
     repository: &BackupRepository,
     options: &BackupOptions,
 ) -> Result<BackupReport> {
+    let kept = "what was copied is kept, and the next one goes on from there";
+    let limits = Limits::new("the backup", kept, &options.cancel, options.timeout)?;
     let _lock = repository.lock(Lock::Alone)?;
     repository.remove_partial()?;
     let number = repository.numbers()?.last().map_or(1, |last| last + 1);
     let made_ms = store.clock.now_ms();
+    limits.check()?;
     let staged = store.engine.stage_checkpoint()?;
     let mut maker = Maker {
         repository,
         options,
+        limits: &limits,
         stored: repository.stored()?,
         known: 0,
         linked: 0,
@@ -74,6 +83,7 @@ pub(crate) fn make(
 struct Maker<'a> {
     repository: &'a BackupRepository,
     options: &'a BackupOptions,
+    limits: &'a Limits,
     /// Checksums of the files that are there, by what is known of a file before it is read.
     stored: HashMap<String, String>,
     known: u64,
@@ -85,6 +95,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     /// Has a file in the repository.
     fn add(&mut self, file: &CheckpointFile) -> Result<FileEntry> {
+        self.limits.check()?;
         if !file.is_immutable {
             return self.copy(file, WHOLE.to_owned());
         }
@@ -111,7 +122,7 @@ impl Maker<'_> {
 
     fn copy(&mut self, file: &CheckpointFile, tail: String) -> Result<FileEntry> {
         let partial = self.repository.files().join(format!("{}{PARTIAL}", flat(&file.name)));
-        let copied = read_through(&file.path, Some(&partial), &self.options.cancel);
+        let copied = read_through(&file.path, Some(&partial), self.limits);
         let (bytes, checksum) = copied.inspect_err(|_| drop(fs::remove_file(&partial)))?;
         let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
         let stored = self.repository.files().join(entry.stored_name());
@@ -127,7 +138,7 @@ impl Maker<'_> {
         if !link_file(&file.path, &partial)? {
             return self.copy(file, tail);
         }
-        let (_, checksum) = read_through(&partial, None, &self.options.cancel)?;
+        let (_, checksum) = read_through(&partial, None, self.limits)?;
         let entry = FileEntry { name: file.name.clone(), bytes, tail, checksum };
         let stored = self.repository.files().join(entry.stored_name());
         fs::rename(&partial, &stored).map_err(|error| failed(&stored, error))?;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tonnage_engine::{Error, Result};
 use tonnage_rocksdb::RestoreTarget;
@@ -13,6 +14,7 @@ use super::entry::FileEntry;
 use super::manifest::{BackupInfo, Manifest};
 use super::repository::BackupRepository;
 use crate::Cancel;
+use crate::limits::Limits;
 
 /// How to restore a backup.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,9 @@ pub struct RestoreOptions {
     pub data_directories: Vec<PathBuf>,
     /// Calls the restore off.
     pub cancel: Cancel,
+    /// The longest that the restore may take; then it ends with `TimedOut`. What was copied is no
+    /// store.
+    pub timeout: Option<Duration>,
 }
 
 /// What was restored.
@@ -37,6 +42,8 @@ pub(super) fn restore(
     target: &Path,
     options: &RestoreOptions,
 ) -> Result<RestoreReport> {
+    let left = "what was copied is no store: run it again";
+    let limits = Limits::new("the restore", left, &options.cancel, options.timeout)?;
     // What is missing is told before anything is copied.
     manifest.files.iter().try_for_each(|file| check_presence(repository, file))?;
     let target = RestoreTarget::prepare(target, manifest.shards, &options.data_directories)?;
@@ -46,7 +53,7 @@ pub(super) fn restore(
         let shard = target.shard(shard).ok_or_else(|| Error::internal("a shard was not made"))?;
         let path = shard.join(path);
         make_parents(shard, &path, &mut directories)?;
-        copy_checked(repository, file, &path, &options.cancel)?;
+        copy_checked(repository, file, &path, &limits)?;
     }
     // The innermost first.
     directories.iter().rev().try_for_each(|directory| sync_directory(directory))?;
@@ -84,10 +91,10 @@ fn copy_checked(
     repository: &BackupRepository,
     file: &FileEntry,
     to: &Path,
-    cancel: &Cancel,
+    limits: &Limits,
 ) -> Result<()> {
     let path = repository.files().join(file.stored_name());
-    let (bytes, checksum) = read_through(&path, Some(to), cancel)?;
+    let (bytes, checksum) = read_through(&path, Some(to), limits)?;
     if (bytes, &checksum) != (file.bytes, &file.checksum) {
         return Err(damaged(&path, "its checksum differs"));
     }

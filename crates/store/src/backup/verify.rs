@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use tonnage_engine::{Damage, Error, ErrorKind, Result};
+use tonnage_engine::{Damage, ErrorKind, Result};
 
 use super::copy::read_through;
 use super::entry::FileEntry;
 use super::repository::BackupRepository;
 use super::restore::{check_presence, damaged};
 use crate::Cancel;
+use crate::limits::Limits;
 
 /// What a verification read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub(super) fn verify(
     numbers: &[u64],
     cancel: &Cancel,
 ) -> Result<BackupVerifyReport> {
+    let limits = Limits::new("the verification", "nothing was changed", cancel, None)?;
     let mut report = BackupVerifyReport { backups: numbers.to_vec(), ..Default::default() };
     let (mut sound, mut told) = (HashSet::new(), HashSet::new());
     for number in numbers {
@@ -51,7 +53,7 @@ pub(super) fn verify(
             if sound.contains(&stored) || told.contains(&(*number, stored.clone())) {
                 continue;
             }
-            match verify_file(repository, &file, cancel) {
+            match verify_file(repository, &file, &limits) {
                 Ok(()) => {
                     report.files += 1;
                     report.bytes += file.bytes;
@@ -69,13 +71,10 @@ pub(super) fn verify(
     Ok(report)
 }
 
-fn verify_file(repository: &BackupRepository, file: &FileEntry, cancel: &Cancel) -> Result<()> {
+fn verify_file(repository: &BackupRepository, file: &FileEntry, limits: &Limits) -> Result<()> {
     check_presence(repository, file)?;
     let path = repository.files().join(file.stored_name());
-    let (_, checksum) = read_through(&path, None, cancel).map_err(|error| match error.kind() {
-        ErrorKind::Cancelled => Error::cancelled("the verification was stopped by the caller"),
-        _ => error,
-    })?;
+    let (_, checksum) = read_through(&path, None, limits)?;
     if checksum != file.checksum {
         return Err(damaged(&path, "its checksum differs"));
     }

@@ -463,7 +463,8 @@ impl Catalog {
         match written? {
             WriteOutcome::Applied { .. } => Ok(()),
             WriteOutcome::Refused { .. } => {
-                let path = put.iter().chain(delete).map(|table| table.schema.path.as_str()).last();
+                let last = put.iter().chain(delete).next_back();
+                let path = last.map(|table| table.schema.path.as_str());
                 Err(Error::conflict(format!(
                     "another process changed table {} at the same time: look at it, and try again",
                     path.unwrap_or_default()

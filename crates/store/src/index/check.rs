@@ -17,6 +17,7 @@ use super::list::OpenIndex;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
+use crate::limits::Limits;
 use crate::read::parts::{PartReader, read_all, read_parts};
 use crate::read::sorted_order;
 
@@ -39,6 +40,7 @@ pub(crate) fn check_index(
     store: &Inner,
     table: &TableEntry,
     index: &OpenIndex,
+    limits: &Limits,
 ) -> Result<IndexFindings> {
     let engine = &*store.engine;
     let relatives = Relatives::find(&store.catalog, store.catalog.table(&table.schema.path)?, &[])?;
@@ -46,8 +48,10 @@ pub(crate) fn check_index(
         filter: Some(relatives.filter()),
         batch_rows_max: BATCH_ROWS,
         fill_cache: false,
+        deadline: limits.deadline(),
         ..ScanOptions::default()
     };
+    limits.check()?;
     let found = Found::default();
     read_parts(engine, table.space, &options, |_| Checker {
         engine,
@@ -61,6 +65,7 @@ pub(crate) fn check_index(
     let keys_only = ScanOptions {
         projection: Projection::KeysOnly,
         fill_cache: false,
+        deadline: limits.deadline(),
         ..ScanOptions::default()
     };
     read_parts(engine, index.space(), &keys_only, |_| Counter(&entries))?;

@@ -222,8 +222,8 @@ pub(super) fn scan_major(
     Ok(BulkPairs { reading: ReadPipeline::new(plan, OneTask(task)) })
 }
 
-pub(super) fn count(store: &Inner) -> Result<u64> {
-    count_space(store, store.pairs, None)
+pub(super) fn count(store: &Inner, timeout: Option<Duration>) -> Result<u64> {
+    count_space(store, store.pairs, None, timeout)
 }
 
 /// A read in one piece.

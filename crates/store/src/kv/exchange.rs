@@ -83,7 +83,7 @@ impl KeyValue {
     ) -> Result<ExchangedPair> {
         let terms = options.terms();
         loop {
-            let previous = self.get(key)?;
+            let previous = self.get_by(key, terms.deadline)?;
             let current = previous.as_ref().map(|pair| pair.version);
             if !condition.holds(current) {
                 let result = WriteResult::ConditionFailed { operation: 0, current };

@@ -10,10 +10,11 @@ mod pairs;
 mod scope;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
 use tonnage_engine::{
-    Capability, Condition, Durability, Error, Projection, Result, Rows, Slices, WriteBatch,
+    Capability, Condition, Deadline, Durability, Error, Result, Rows, Slices, WriteBatch,
 };
 
 pub use bulk::{BulkPairs, PairGetOptions};
@@ -25,8 +26,9 @@ pub use scope::{Depth, KeyRange};
 use crate::bulk::get::{BATCHES_MAX, SINGLE_ITEMS_MAX, Source, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};
 use crate::inner::Inner;
+use crate::read::read_by;
 use crate::table::{GetOptions, WriteOptions, WriteResult};
-use crate::terms::WriteTerms;
+use crate::terms::{WriteTerms, check_timeout};
 
 /// A handle on the key/value pairs of a store.
 ///
@@ -259,10 +261,14 @@ impl KeyValue {
     /// # Errors
     /// `Invalid` for a key without a major component.
     pub fn get(&self, key: &Key) -> Result<Option<Pair>> {
+        self.get_by(key, Deadline::NONE)
+    }
+
+    fn get_by(&self, key: &Key, deadline: Deadline) -> Result<Option<Pair>> {
         let mut keys = Slices::new();
         keys.push_with(|buffer| key.encode(buffer))?;
         let mut rows = Rows::new();
-        self.store.engine.read(self.store.pairs, &keys, Projection::KeysAndValues, &mut rows)?;
+        read_by(&*self.store.engine, self.store.pairs, &keys, deadline, &mut rows)?;
         let pair = || Pair {
             key: key.clone(),
             value: rows.values.get(0).to_vec(),
@@ -272,13 +278,12 @@ impl KeyValue {
         Ok((!rows.is_empty()).then(pair))
     }
 
-    /// The same, told how fresh the pair must be.
+    /// The same, told how fresh the pair must be, and by when the call must be answered.
     ///
     /// # Errors
-    /// As [`KeyValue::get`]; `Invalid` for a consistency that no read can keep to.
+    /// As [`KeyValue::get`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
     pub fn get_with(&self, key: &Key, options: &GetOptions) -> Result<Option<Pair>> {
-        options.consistency.check()?;
-        self.get(key)
+        self.get_by(key, options.checked_deadline()?)
     }
 
     /// The pairs at and below a key with a whole major path, as deep as [`PairGetOptions::depth`]
@@ -411,7 +416,16 @@ impl KeyValue {
     /// # Errors
     /// What the engine says.
     pub fn count(&self) -> Result<u64> {
-        bulk::count(&self.store)
+        bulk::count(&self.store, None)
+    }
+
+    /// The same, for no longer than `timeout`.
+    ///
+    /// # Errors
+    /// As [`KeyValue::count`]; `TimedOut`.
+    pub fn count_within(&self, timeout: Duration) -> Result<u64> {
+        check_timeout(Some(timeout))?;
+        bulk::count(&self.store, Some(timeout))
     }
 
     /// Reads all pairs whose major path begins with some components, across shard keys; a range

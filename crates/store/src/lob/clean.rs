@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tonnage_engine::{
-    Direction, Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, SpaceId,
+    Deadline, Direction, Engine, Error, Projection, Ranges, Result, Rows, ScanOptions, SpaceId,
 };
 
 use super::head::{Draft, Head};
 use super::keys::{LobKeys, LobRow};
 use super::space;
 use crate::inner::Inner;
+use crate::limits::Limits;
 
 /// What a cleaning deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,13 +29,15 @@ pub(crate) struct LobCheck {
 }
 
 /// Compares heads with chunks.
-pub(crate) fn check_lobs(store: &Inner) -> Result<LobCheck> {
+pub(crate) fn check_lobs(store: &Inner, limits: &Limits) -> Result<LobCheck> {
     let mut check = LobCheck::default();
     let Some(space) = space(store)? else { return Ok(check) };
-    walk(&*store.engine, space, |object| {
-        let (head, draft) = match object.keys.state(&*store.engine, space) {
+    walk(&*store.engine, space, limits.deadline(), |object| {
+        limits.check()?;
+        let (head, draft) = match object.keys.state(&*store.engine, space, limits.deadline()) {
             Ok(state) => state,
             Err(error) => {
+                let error = limits.finding(error)?;
                 check.damages.push((object.keys.name().to_owned(), error.message().to_owned()));
                 return Ok(());
             }
@@ -64,13 +67,13 @@ pub(crate) fn clean(
     give_up: &dyn Fn() -> bool,
 ) -> Result<LobCleanReport> {
     let mut report = LobCleanReport::default();
-    walk(engine, space, |object| {
+    walk(engine, space, Deadline::NONE, |object| {
         if give_up() {
             return Err(Error::cancelled("the cleaning of large objects was called off"));
         }
-        let (head, draft) = object.keys.state(engine, space)?;
+        let (head, draft) = object.keys.state(engine, space, Deadline::NONE)?;
         for (generation, count) in object.orphans(head.as_ref(), draft.as_ref()) {
-            object.keys.delete_generation(engine, space, generation)?;
+            object.keys.delete_generation(engine, space, generation, Deadline::NONE)?;
             report.chunks += count;
         }
         Ok(())
@@ -133,6 +136,7 @@ impl Object {
 fn walk(
     engine: &dyn Engine,
     space: SpaceId,
+    deadline: Deadline,
     mut visit: impl FnMut(&Object) -> Result<()>,
 ) -> Result<()> {
     let options = ScanOptions {
@@ -140,6 +144,7 @@ fn walk(
         projection: Projection::KeysOnly,
         fill_cache: false,
         batch_bytes_max: 1 << 20,
+        deadline,
         ..ScanOptions::default()
     };
     let mut scanner = engine.scan(space, Ranges::whole_space(), options)?;

@@ -1,12 +1,13 @@
 //! The keys of an object: its head, its draft, its chunks.
 
 use tonnage_engine::{
-    Durability, Engine, Error, KeyPart, Projection, Ranges, Result, Rows, Slices, SpaceId,
+    Deadline, Durability, Engine, Error, KeyPart, Ranges, Result, Rows, Slices, SpaceId,
 };
 
 use super::head::{Draft, Head, Segment};
 use crate::inner::Inner;
 use crate::kv::Key;
+use crate::read::read_by;
 
 const HEAD: u8 = 0;
 const DRAFT: u8 = 1;
@@ -104,12 +105,13 @@ impl LobKeys {
         &self,
         engine: &dyn Engine,
         space: SpaceId,
+        deadline: Deadline,
     ) -> Result<(Option<Head>, Option<Draft>)> {
         let mut keys = Slices::new();
         keys.push(&self.head_key());
         keys.push(&self.draft_key());
         let (mut rows, mut state) = (Rows::new(), (None, None));
-        engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
+        read_by(engine, space, &keys, deadline, &mut rows)?;
         for (at, origin) in rows.origins.iter().enumerate() {
             let (value, version) = (rows.values.get(at), rows.versions[at]);
             match origin {
@@ -121,8 +123,13 @@ impl LobKeys {
         Ok((state.0.transpose().map_err(named)?, state.1.transpose().map_err(named)?))
     }
 
-    pub(super) fn head(&self, store: &Inner, space: SpaceId) -> Result<Option<Head>> {
-        Ok(self.state(&*store.engine, space)?.0)
+    pub(super) fn head(
+        &self,
+        store: &Inner,
+        space: SpaceId,
+        deadline: Deadline,
+    ) -> Result<Option<Head>> {
+        Ok(self.state(&*store.engine, space, deadline)?.0)
     }
 
     /// Deletes the chunks that a head names, but not those that another one names too.
@@ -132,6 +139,7 @@ impl LobKeys {
         space: SpaceId,
         old: &Head,
         new: Option<&Head>,
+        deadline: Deadline,
     ) -> Result<()> {
         let mut ranges = Ranges::new();
         for Segment { generation, .. } in &old.segments {
@@ -141,7 +149,7 @@ impl LobKeys {
             });
             self.push_chunks(*generation, kept.unwrap_or(0), &mut ranges);
         }
-        store.engine.delete_range(space, &ranges, Durability::None)
+        store.engine.delete_range_by(space, &ranges, Durability::None, deadline)
     }
 
     /// Deletes all chunks of a generation.
@@ -150,10 +158,11 @@ impl LobKeys {
         engine: &dyn Engine,
         space: SpaceId,
         generation: u64,
+        deadline: Deadline,
     ) -> Result<()> {
         let mut ranges = Ranges::new();
         self.push_chunks(generation, 0, &mut ranges);
-        engine.delete_range(space, &ranges, Durability::None)
+        engine.delete_range_by(space, &ranges, Durability::None, deadline)
     }
 
     /// The range of the chunks of a generation, from one on.

@@ -34,9 +34,11 @@ mod reader;
 mod writer;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId, WriteBatch,
+    Condition, Deadline, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId,
+    WriteBatch,
 };
 
 pub use clean::LobCleanReport;
@@ -48,6 +50,8 @@ pub(crate) use clean::{LobCheck, check_lobs, clean as clean_unneeded};
 
 use crate::inner::Inner;
 use crate::kv::{Key, KeyValue};
+use crate::table::{GetOptions, WriteOptions};
+use crate::terms::{WriteTerms, check_timeout, deadline_after};
 use head::Head;
 use keys::LobKeys;
 use writer::Base;
@@ -68,12 +72,23 @@ pub struct LobOptions {
     pub durability: Durability,
     /// What must hold of the object that is there when this one is finished.
     pub condition: Condition,
+    /// The longest that each call of the writer may wait for the store; then it ends with
+    /// `TimedOut`. What was stored before stays, for a call that is made again or for
+    /// [`KeyValue::resume_lob`].
+    pub timeout: Option<Duration>,
+}
+
+impl LobOptions {
+    /// By when the call that begins now must be answered.
+    fn deadline(&self) -> Deadline {
+        deadline_after(self.timeout)
+    }
 }
 
 impl Default for LobOptions {
     fn default() -> Self {
         let (durability, condition) = (Durability::default(), Condition::default());
-        Self { chunk_bytes: 1 << 20, durability, condition }
+        Self { chunk_bytes: 1 << 20, durability, condition, timeout: None }
     }
 }
 
@@ -126,7 +141,7 @@ impl KeyValue {
 
     fn write_lob(&self, key: &Key, options: &LobOptions, appends: bool) -> Result<LobWriter> {
         check_options(options)?;
-        let space = made_space(&self.store)?;
+        let space = made_space(&self.store, options.deadline())?;
         let keys = LobKeys::new(key, &self.store)?;
         LobWriter::begin(self.store.clone(), space, keys, *options, appends)
     }
@@ -151,10 +166,22 @@ impl KeyValue {
     /// # Errors
     /// What the engine says.
     pub fn get_lob(&self, key: &Key) -> Result<Option<LobReader>> {
+        self.get_lob_with(key, &GetOptions::default())
+    }
+
+    /// The same, told how fresh the object must be, and how long each wait for the store may take:
+    /// that of this call, and that of each read of a chunk. A read that ends with `TimedOut` may be
+    /// made again.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get_lob`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
+    pub fn get_lob_with(&self, key: &Key, options: &GetOptions) -> Result<Option<LobReader>> {
+        let deadline = options.checked_deadline()?;
         let Some(space) = space(&self.store)? else { return Ok(None) };
         let keys = LobKeys::new(key, &self.store)?;
-        let head = keys.head(&self.store, space)?;
-        Ok(head.map(|head| LobReader::new(self.store.clone(), space, keys, head)))
+        let head = keys.head(&self.store, space, deadline)?;
+        let reader = |head| LobReader::new(self.store.clone(), space, keys, head, options.timeout);
+        Ok(head.map(reader))
     }
 
     /// The length and the version of a large object; nothing when there is none.
@@ -170,14 +197,27 @@ impl KeyValue {
     /// # Errors
     /// What the engine says.
     pub fn delete_lob(&self, key: &Key, durability: Durability) -> Result<bool> {
+        self.delete_lob_with(key, &WriteOptions { durability, ..WriteOptions::default() })
+    }
+
+    /// The same with a timeout. Where that ends while chunks are deleted, the object is gone all the
+    /// same, and [`KeyValue::clean_lobs`] deletes the rest of its chunks.
+    ///
+    /// # Errors
+    /// As [`KeyValue::delete_lob`]; `TimedOut`: then the object is there as it was.
+    pub fn delete_lob_with(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
+        options.check_blind()?;
+        let WriteTerms { durability, deadline } = options.terms();
         let Some(space) = space(&self.store)? else { return Ok(false) };
         let keys = LobKeys::new(key, &self.store)?;
-        while let Some(head) = keys.head(&self.store, space)? {
+        while let Some(head) = keys.head(&self.store, space, deadline)? {
             let mut batch = WriteBatch::new(space);
             batch.delete(&keys.head_key(), Condition::IfVersion(head.version));
-            if self.store.engine.write(&batch, durability)?.version().is_some() {
-                keys.delete_chunks(&self.store, space, &head, None)?;
-                return Ok(true);
+            if self.store.engine.write_by(&batch, durability, deadline)?.version().is_some() {
+                return match keys.delete_chunks(&self.store, space, &head, None, deadline) {
+                    Err(error) if error.kind() != ErrorKind::TimedOut => Err(error),
+                    _ => Ok(true),
+                };
             }
         }
         Ok(false)
@@ -197,6 +237,7 @@ impl KeyValue {
 }
 
 fn check_options(options: &LobOptions) -> Result<()> {
+    check_timeout(options.timeout)?;
     if CHUNK_BYTES.contains(&options.chunk_bytes) {
         return Ok(());
     }
@@ -221,11 +262,11 @@ pub(crate) fn find_space(engine: &dyn Engine) -> Result<Option<SpaceId>> {
     Ok(found.map(|space| space.id))
 }
 
-fn made_space(store: &Arc<Inner>) -> Result<SpaceId> {
+fn made_space(store: &Arc<Inner>, deadline: Deadline) -> Result<SpaceId> {
     if let Some(space) = space(store)? {
         return Ok(space);
     }
-    match store.engine.create_space(SPACE, &KeyShape::new([KeyPart::Path])) {
+    match store.engine.create_space_by(SPACE, &KeyShape::new([KeyPart::Path]), deadline) {
         Err(error) if error.kind() == ErrorKind::Conflict => space(store)?.ok_or(error),
         made => made.map(|made| *store.lobs.get_or_init(|| made)),
     }

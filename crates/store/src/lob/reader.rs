@@ -2,13 +2,16 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
+use std::time::Duration;
 
-use tonnage_engine::{Error, Projection, Result, Rows, Slices, SpaceId};
+use tonnage_engine::{Deadline, Error, Result, Rows, Slices, SpaceId};
 
 use super::LobInfo;
 use super::head::Head;
 use super::keys::LobKeys;
 use crate::inner::Inner;
+use crate::read::read_by;
+use crate::terms::deadline_after;
 
 /// Reads a large object, from any place, in memory for one chunk.
 pub struct LobReader {
@@ -16,6 +19,8 @@ pub struct LobReader {
     space: SpaceId,
     keys: LobKeys,
     head: Head,
+    /// The longest that the read of a chunk may take.
+    timeout: Option<Duration>,
     position: u64,
     /// The generation and number of the chunk in `rows`.
     chunk: Option<(u64, u64)>,
@@ -33,8 +38,14 @@ struct Spot {
 }
 
 impl LobReader {
-    pub(super) fn new(store: Arc<Inner>, space: SpaceId, keys: LobKeys, head: Head) -> Self {
-        Self { store, space, keys, head, position: 0, chunk: None, rows: Rows::new() }
+    pub(super) fn new(
+        store: Arc<Inner>,
+        space: SpaceId,
+        keys: LobKeys,
+        head: Head,
+        timeout: Option<Duration>,
+    ) -> Self {
+        Self { store, space, keys, head, timeout, position: 0, chunk: None, rows: Rows::new() }
     }
 
     /// The length and the version of the object.
@@ -80,13 +91,14 @@ impl LobReader {
         }
         self.chunk = None;
         let (store, space, keys) = (&self.store, self.space, &self.keys);
-        let chunk = read_chunk(store, space, keys, wanted.0, wanted.1, &mut self.rows)?;
+        let deadline = deadline_after(self.timeout);
+        let chunk = read_chunk(store, space, keys, wanted, deadline, &mut self.rows)?;
         if chunk.is_some_and(|chunk| chunk.len() >= spot.len) {
             self.chunk = Some(wanted);
             return Ok(());
         }
         let name = self.keys.name();
-        match self.keys.head(&self.store, self.space)? {
+        match self.keys.head(&self.store, self.space, deadline)? {
             Some(head) if head.version == self.head.version => Err(Error::corruption(format!(
                 "{name}: chunk {} of generation {} of the large object is missing: restore the store from a backup",
                 spot.number, spot.generation
@@ -118,18 +130,18 @@ impl Seek for LobReader {
     }
 }
 
-/// The bytes of a chunk, in `rows`; nothing when it is not there.
+/// The bytes of a chunk, by its generation and number, in `rows`; nothing when it is not there.
 pub(super) fn read_chunk<'r>(
     store: &Inner,
     space: SpaceId,
     keys: &LobKeys,
-    generation: u64,
-    number: u64,
+    (generation, number): (u64, u64),
+    deadline: Deadline,
     rows: &'r mut Rows,
 ) -> Result<Option<&'r [u8]>> {
     let mut wanted = Slices::new();
     wanted.push(&keys.chunk_key(generation, number));
-    store.engine.read(space, &wanted, Projection::KeysAndValues, rows)?;
+    read_by(&*store.engine, space, &wanted, deadline, rows)?;
     Ok((!rows.is_empty()).then(|| rows.values.get(0)))
 }
 

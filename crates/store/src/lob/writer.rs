@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use tonnage_engine::{Condition, Error, Result, Rows, SpaceId, WriteBatch, WriteOutcome};
+use tonnage_engine::{Condition, Deadline, Error, Result, Rows, SpaceId, WriteBatch, WriteOutcome};
 
 use super::base_of;
 use super::head::{Draft, Head, Segment};
@@ -43,8 +43,9 @@ impl LobWriter {
         options: LobOptions,
         appends: bool,
     ) -> Result<Self> {
+        let deadline = options.deadline();
         loop {
-            let (head, before) = keys.state(&*store.engine, space)?;
+            let (head, before) = keys.state(&*store.engine, space, deadline)?;
             let head = head.filter(|_| appends);
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
             let base = base_of(head.as_ref());
@@ -54,12 +55,11 @@ impl LobWriter {
             let unchanged = condition(before.map(|before| before.claim));
             let mut batch = WriteBatch::new(space);
             batch.put(&keys.draft_key(), &draft.to_bytes(), 0, unchanged);
-            let Some(claim) = store.engine.write(&batch, options.durability)?.version() else {
-                continue;
-            };
+            let written = store.engine.write_by(&batch, options.durability, deadline)?;
+            let Some(claim) = written.version() else { continue };
             (draft.claim, draft.generation) = (claim, claim);
             if let Some(before) = before {
-                keys.delete_generation(&*store.engine, space, before.generation)?;
+                keys.delete_generation(&*store.engine, space, before.generation, deadline)?;
             }
             let mut writer = Self { store, space, keys, options, draft, buffer: Vec::new() };
             if let Some(head) = head {
@@ -75,7 +75,8 @@ impl LobWriter {
         keys: LobKeys,
         options: LobOptions,
     ) -> Result<Option<Self>> {
-        let (head, Some(draft)) = keys.state(&*store.engine, space)? else { return Ok(None) };
+        let state = keys.state(&*store.engine, space, options.deadline())?;
+        let (head, Some(draft)) = state else { return Ok(None) };
         let mut writer = Self { store, space, keys, options, draft, buffer: Vec::new() };
         if draft.appends && head.as_ref().map_or(0, |head| head.version) != draft.base.version {
             return Err(writer.conflict("it has changed since the append began"));
@@ -92,7 +93,9 @@ impl LobWriter {
     fn write(&mut self, mut batch: WriteBatch) -> Result<()> {
         let ours = Condition::IfVersion(self.draft.claim);
         batch.put(&self.keys.draft_key(), &self.draft.to_bytes(), 0, ours);
-        match self.store.engine.write(&batch, self.options.durability)?.version() {
+        let LobOptions { durability, .. } = self.options;
+        let written = self.store.engine.write_by(&batch, durability, self.options.deadline())?;
+        match written.version() {
             Some(claim) => {
                 self.draft.claim = claim;
                 Ok(())
@@ -114,8 +117,8 @@ impl LobWriter {
                 &self.store,
                 self.space,
                 &self.keys,
-                last.generation,
-                number,
+                (last.generation, number),
+                self.options.deadline(),
                 &mut rows,
             )?;
             let end = chunk.and_then(|chunk| chunk.get(..len));
@@ -135,7 +138,7 @@ impl LobWriter {
     /// Writes some bytes. After an error [`LobWriter::position`] tells how many were taken.
     ///
     /// # Errors
-    /// What the engine says.
+    /// What the engine says; `TimedOut`: the writer may go on behind that place.
     pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             // A full chunk waits until there is more: the last one goes with the head.
@@ -167,10 +170,12 @@ impl LobWriter {
     /// # Errors
     /// `Conflict` when the condition of the options does not hold, or the object that was appended
     /// to has changed: then nothing is left of what was written. `Conflict` also when another
-    /// writer has begun on the key since. After `Unavailable` it may or may not be stored.
+    /// writer has begun on the key since. After `Unavailable` it may or may not be stored. After
+    /// `TimedOut` it is not: [`KeyValue::resume_lob`](crate::KeyValue::resume_lob) goes on.
     pub fn finish(self) -> Result<LobInfo> {
+        let deadline = self.options.deadline();
         loop {
-            let (old, draft) = self.keys.state(&*self.store.engine, self.space)?;
+            let (old, draft) = self.keys.state(&*self.store.engine, self.space, deadline)?;
             if draft.map(|draft| draft.claim) != Some(self.draft.claim) {
                 return Err(self.conflict(TAKEN));
             }
@@ -182,11 +187,12 @@ impl LobWriter {
                 return self.refuse("the condition of the write does not hold");
             }
             let mut head = self.new_head(old.as_ref());
-            if let Some(version) = self.switch(&head, current)?.version() {
+            if let Some(version) = self.switch(&head, current, deadline)?.version() {
                 head.version = version;
                 if let Some(old) = old {
                     // What cannot be deleted now is of no use to anyone: the next cleaning has it.
-                    let _ = self.keys.delete_chunks(&self.store, self.space, &old, Some(&head));
+                    let Self { store, space, keys, .. } = &self;
+                    let _ = keys.delete_chunks(store, *space, &old, Some(&head), deadline);
                 }
                 return Ok(LobInfo { bytes: head.bytes(), version });
             }
@@ -205,7 +211,12 @@ impl LobWriter {
     }
 
     /// The one moment, unless head or draft have changed since they were looked at.
-    fn switch(&self, head: &Head, current: Option<u64>) -> Result<WriteOutcome> {
+    fn switch(
+        &self,
+        head: &Head,
+        current: Option<u64>,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
         let mut batch = WriteBatch::new(self.space);
         batch.delete(&self.keys.draft_key(), Condition::IfVersion(self.draft.claim));
         batch.put(&self.keys.head_key(), &head.to_bytes(), 0, condition(current));
@@ -213,7 +224,7 @@ impl LobWriter {
             let key = self.keys.chunk_key(self.draft.generation, self.draft.chunks);
             batch.put(&key, &self.buffer, 0, Condition::Always);
         }
-        self.store.engine.write(&batch, self.options.durability)
+        self.store.engine.write_by(&batch, self.options.durability, deadline)
     }
 
     fn refuse(self, why: &str) -> Result<LobInfo> {
@@ -229,9 +240,10 @@ impl LobWriter {
     pub fn discard(self) -> Result<()> {
         let mut batch = WriteBatch::new(self.space);
         batch.delete(&self.keys.draft_key(), Condition::IfVersion(self.draft.claim));
-        match self.store.engine.write(&batch, self.options.durability)? {
+        let (engine, deadline) = (&*self.store.engine, self.options.deadline());
+        match engine.write_by(&batch, self.options.durability, deadline)? {
             WriteOutcome::Applied { .. } => {
-                self.keys.delete_generation(&*self.store.engine, self.space, self.draft.generation)
+                self.keys.delete_generation(engine, self.space, self.draft.generation, deadline)
             }
             WriteOutcome::Refused { .. } => Ok(()),
         }

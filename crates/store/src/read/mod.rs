@@ -26,9 +26,11 @@ pub(crate) mod parts;
 pub(crate) mod pipeline;
 pub(crate) mod rest;
 pub(crate) mod running;
+pub(crate) mod single;
 pub(crate) mod worker;
 
 pub(crate) use ahead::ReadAhead;
 pub(crate) use control::ReadControl;
 pub(crate) use key_batches::{KeyBatcher, sorted_order};
 pub(crate) use pipeline::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
+pub(crate) use single::read_by;

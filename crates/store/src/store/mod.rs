@@ -20,7 +20,7 @@ use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, MultiGetRequest, mul
 use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_put};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
 use crate::catalog::Catalog;
-use crate::check::{CheckReport, check};
+use crate::check::{CheckOptions, CheckReport, check};
 use crate::ddl::{Outcome, execute};
 use crate::index::{CreateIndexOptions, IndexDefinition, Janitor, create_index, drop_index};
 use crate::inner::Inner;
@@ -395,6 +395,15 @@ impl Store {
         self.inner.engine.settle()
     }
 
+    /// The same, for no longer than `timeout`. What is in memory alone is written in any case.
+    ///
+    /// # Errors
+    /// As [`Store::settle`]; `TimedOut`: background work goes on, and may be waited for again.
+    pub fn settle_within(&self, timeout: Duration) -> Result<()> {
+        check_timeout(Some(timeout))?;
+        self.inner.engine.settle_by(Deadline::after(timeout))
+    }
+
     /// Writes a copy to a directory that does not exist yet; it opens as a store. It is of one
     /// moment, over all data directories, while writing goes on.
     ///
@@ -424,7 +433,15 @@ impl Store {
     /// # Errors
     /// When the store could not be read at all.
     pub fn check(&self) -> Result<CheckReport> {
-        check(&self.inner)
+        self.check_with(&CheckOptions::default())
+    }
+
+    /// The same with a timeout, or to be called off.
+    ///
+    /// # Errors
+    /// As [`Store::check`]; `TimedOut`, `Cancelled`, without a report.
+    pub fn check_with(&self, options: &CheckOptions) -> Result<CheckReport> {
+        check(&self.inner, options)
     }
 
     /// A reading of the engine's state.

@@ -9,8 +9,9 @@ mod session;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tonnage_engine::{Condition, Error, Ranges, Result, Rows, Slices, WriteBatch};
+use tonnage_engine::{Condition, Deadline, Error, Ranges, Result, Rows, Slices, WriteBatch};
 
 pub(crate) use each::{judge_and_write, write_each};
 pub use exchange::Exchanged;
@@ -27,6 +28,7 @@ use crate::index::Index;
 use crate::inner::Inner;
 use crate::row::Row;
 use crate::schema::TableSchema;
+use crate::terms::check_timeout;
 
 /// A handle on a table. It keeps to the schema that the table had when the handle was made,
 /// whatever ALTER TABLE does since: rows written through an older handle stay readable, and an
@@ -164,21 +166,24 @@ impl Table {
     /// `Invalid` for a key that is not whole, naming the column, and for a column that the table
     /// does not have.
     pub fn get(&self, key: &Row) -> Result<Option<StoredRow>> {
+        self.get_by(key, Deadline::NONE)
+    }
+
+    fn get_by(&self, key: &Row, deadline: Deadline) -> Result<Option<StoredRow>> {
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             return Ok(None);
         }
         let keys: Slices = [&bytes[..]].into_iter().collect();
-        self.stored(&keys, &mut Rows::new())
+        self.stored(&keys, deadline, &mut Rows::new())
     }
 
-    /// The same, told how fresh the row must be.
+    /// The same, told how fresh the row must be, and by when the call must be answered.
     ///
     /// # Errors
-    /// As [`Table::get`]; `Invalid` for a consistency that no read can keep to.
+    /// As [`Table::get`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
     pub fn get_with(&self, key: &Row, options: &GetOptions) -> Result<Option<StoredRow>> {
-        options.consistency.check()?;
-        self.get(key)
+        self.get_by(key, options.checked_deadline()?)
     }
 
     /// A session for one thread that reads and writes row after row: it keeps its memory, so that
@@ -254,7 +259,16 @@ impl Table {
     /// # Errors
     /// What the engine says.
     pub fn count(&self) -> Result<u64> {
-        crate::bulk::get::count(&self.store, self.entry.clone())
+        crate::bulk::get::count(&self.store, self.entry.clone(), None)
+    }
+
+    /// The same, for no longer than `timeout`.
+    ///
+    /// # Errors
+    /// As [`Table::count`]; `TimedOut`.
+    pub fn count_within(&self, timeout: Duration) -> Result<u64> {
+        check_timeout(Some(timeout))?;
+        crate::bulk::get::count(&self.store, self.entry.clone(), Some(timeout))
     }
 }
 

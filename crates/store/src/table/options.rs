@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Durability, Error, Result, WriteOutcome};
+use tonnage_engine::{Deadline, Direction, Durability, Error, Result, WriteOutcome};
 
 use crate::acks::Acks;
 use crate::bulk::get::{BulkGetOptions, Consistency, ResumeToken};
@@ -65,6 +65,18 @@ impl WriteOptions {
 pub struct GetOptions {
     /// How fresh it must be.
     pub consistency: Consistency,
+    /// The longest that the read may take; then it ends with `TimedOut`. For a large object that is
+    /// each wait for the store: of the call that opens it, and of each read of a chunk.
+    pub timeout: Option<Duration>,
+}
+
+impl GetOptions {
+    /// By when the read must be answered; the time begins now.
+    pub(crate) fn checked_deadline(&self) -> Result<Deadline> {
+        self.consistency.check()?;
+        check_timeout(self.timeout)?;
+        Ok(deadline_after(self.timeout))
+    }
 }
 
 /// How to delete the rows of a partial key.

@@ -180,6 +180,24 @@ fn a_backup_that_is_called_off_is_none_and_the_next_one_goes_on() {
 }
 
 #[test]
+fn a_backup_or_a_restore_that_is_out_of_time_is_none() {
+    let place = Place::new();
+    let store = place.store(1);
+    put(&store, "a", b"1");
+    let timeout = Some(std::time::Duration::from_nanos(1));
+    let late = BackupOptions { timeout, ..BackupOptions::default() };
+    let stopped = store.backup(&place.repository(), &late);
+    assert_error(failure(stopped), ErrorKind::TimedOut, &["the backup", "kept"]);
+    assert_eq!(place.repository().list().unwrap(), []);
+    backup(&store, &place.repository());
+    let late = RestoreOptions { timeout, ..RestoreOptions::default() };
+    let stopped = place.repository().restore(None, &place.at("late"), &late);
+    assert_error(failure(stopped), ErrorKind::TimedOut, &["the restore", "no store"]);
+    assert!(Store::open(place.at("late").display().to_string()).is_err());
+    assert_eq!(place.restored(None).len(), 1);
+}
+
+#[test]
 fn what_is_not_there_is_said_by_name() {
     let place = Place::new();
     let opened = BackupRepository::open(&place.at("nowhere"));

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::{
-    BulkPutOptions, Condition, CreateIndexOptions, DeleteOptions, Depth, ErrorKind, IndexColumn,
-    IndexDefinition, Key, PairOperation, Result, Row, RowOperation, WriteOptions,
+    BulkPutOptions, CheckOptions, Condition, CreateIndexOptions, DeleteOptions, Depth, ErrorKind,
+    GetOptions, IndexColumn, IndexDefinition, Key, PairOperation, Result, Row, RowOperation,
+    WriteOptions,
 };
 
 use crate::common::Backend::{self, Memory, RocksDb};
@@ -138,6 +139,38 @@ fn a_bulk_put_that_waits_too_long_for_the_store_acknowledges_nothing(
     assert_eq!(all_rows(&store, "heat").len(), 1);
 }
 
+#[rstest]
+fn single_reads_and_counts_that_are_out_of_time_say_so(#[values(Memory, RocksDb)] on: Backend) {
+    let store = stocked(on, false);
+    let (table, kv) = (store.table("heat").unwrap(), store.kv());
+    let late = GetOptions { timeout: Some(NO_TIME), ..Default::default() };
+    assert_late(table.get_with(&key(1), &late));
+    assert_late(kv.get_with(&pair("a"), &late));
+    assert_late(table.count_within(NO_TIME));
+    assert_late(kv.count_within(NO_TIME));
+    let hour = Duration::from_secs(3_600);
+    let in_time = GetOptions { timeout: Some(hour), ..Default::default() };
+    assert!(table.get_with(&key(1), &in_time).unwrap().is_some());
+    assert!(kv.get_with(&pair("a"), &in_time).unwrap().is_some());
+    assert_eq!((table.count_within(hour).unwrap(), kv.count_within(hour).unwrap()), (1, 1));
+}
+
+#[rstest]
+fn maintenance_that_is_out_of_time_changes_nothing(#[values(Memory, RocksDb)] on: Backend) {
+    let store = stocked(on, true);
+    let late = CheckOptions { timeout: Some(NO_TIME), ..Default::default() };
+    assert_late(store.check_with(&late));
+    assert_late(store.settle_within(NO_TIME));
+    let hour = Duration::from_secs(3_600);
+    let in_time = CheckOptions { timeout: Some(hour), ..Default::default() };
+    assert!(store.check_with(&in_time).unwrap().is_sound());
+    store.settle_within(hour).unwrap();
+    let called_off = CheckOptions::default();
+    called_off.cancel.cancel();
+    let error = failure(store.check_with(&called_off));
+    assert_error(error, ErrorKind::Cancelled, &["the check", "nothing was changed"]);
+}
+
 #[test]
 fn no_time_at_all_is_a_mistake() {
     let store = stocked(Memory, false);
@@ -150,4 +183,12 @@ fn no_time_at_all_is_a_mistake() {
     assert_error(failure(deleted), ErrorKind::Invalid, &["timeout", "0"]);
     let executed = store.execute_within("DROP TABLE heat", Duration::ZERO);
     assert_error(failure(executed), ErrorKind::Invalid, &["timeout", "0"]);
+    let get = GetOptions { timeout: none, ..Default::default() };
+    assert_error(failure(table.get_with(&key(1), &get)), ErrorKind::Invalid, &["timeout", "0"]);
+    let counted = table.count_within(Duration::ZERO);
+    assert_error(failure(counted), ErrorKind::Invalid, &["timeout", "0"]);
+    let check = CheckOptions { timeout: none, ..Default::default() };
+    assert_error(failure(store.check_with(&check)), ErrorKind::Invalid, &["timeout", "0"]);
+    let settled = store.settle_within(Duration::ZERO);
+    assert_error(failure(settled), ErrorKind::Invalid, &["timeout", "0"]);
 }

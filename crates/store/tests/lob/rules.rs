@@ -1,9 +1,13 @@
 //! The rules, one by one.
 
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::time::Duration;
 
 use rstest::rstest;
-use tonnage::{Condition, Durability, ErrorKind, Key, KeyValue, LobOptions, PairGetOptions};
+use tonnage::{
+    Condition, Durability, ErrorKind, GetOptions, Key, KeyValue, LobOptions, PairGetOptions,
+    WriteOptions,
+};
 
 use crate::common::Backend::{Memory, RocksDb};
 use crate::common::{Backend, Random, assert_error, failure};
@@ -257,4 +261,45 @@ fn chunks_out_of_their_range_are_refused() {
         let refused = store.kv().put_lob(&key(), &options);
         assert_error(failure(refused), ErrorKind::Invalid, &["64 MiB"]);
     }
+}
+
+/// Over before the call has looked at the clock.
+const NO_TIME: Option<Duration> = Some(Duration::from_nanos(1));
+
+/// Whoever has no time left is told so, and the object is as it was; a writer that was cut short is
+/// gone on with.
+#[rstest]
+fn calls_that_are_out_of_time_leave_the_object_as_it_was(
+    #[values(Memory, RocksDb)] backend: Backend,
+) {
+    let (store, late) = (backend.open(), LobOptions { timeout: NO_TIME, ..options() });
+    let pairs = store.kv();
+    let timed_out = |error: tonnage::Error| assert_eq!(error.kind(), ErrorKind::TimedOut);
+    timed_out(failure(pairs.put_lob(&key(), &late)));
+    put(&pairs, b"as it was");
+    timed_out(failure(pairs.put_lob(&key(), &late)));
+    timed_out(failure(pairs.append_lob(&key(), &late)));
+    let delete = WriteOptions { timeout: NO_TIME, ..WriteOptions::default() };
+    timed_out(failure(pairs.delete_lob_with(&key(), &delete)));
+    let get = GetOptions { timeout: NO_TIME, ..GetOptions::default() };
+    timed_out(failure(pairs.get_lob_with(&key(), &get)));
+    assert_eq!(get_text(&pairs), "as it was");
+
+    let mut writer = pairs.put_lob(&key(), &options()).unwrap();
+    writer.append(&[b'n'; 150]).unwrap();
+    drop(writer);
+    timed_out(failure(pairs.resume_lob(&key(), &late)));
+    let mut writer = pairs.resume_lob(&key(), &options()).unwrap().unwrap();
+    assert_eq!(writer.position(), 100);
+    writer.append(&[b'n'; 50]).unwrap();
+    assert_eq!(writer.finish().unwrap().bytes, 150);
+    let hour = GetOptions { timeout: Some(Duration::from_secs(3_600)), ..GetOptions::default() };
+    let mut reader = pairs.get_lob_with(&key(), &hour).unwrap().unwrap();
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "n".repeat(150));
+}
+
+fn get_text(pairs: &KeyValue) -> String {
+    String::from_utf8(get(pairs).unwrap()).unwrap()
 }

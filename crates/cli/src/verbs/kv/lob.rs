@@ -38,6 +38,7 @@ impl LobWriteArgs {
             chunk_bytes: self.chunk_bytes,
             durability: self.durability.into(),
             condition: if self.if_absent { Condition::IfAbsent } else { Condition::Always },
+            ..LobOptions::default()
         }
     }
 }

@@ -2,16 +2,18 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::{
     Cuts, Direction, Engine, KeyFilter, Part, Projection, Result, Rows, ScanOptions, SpaceId,
 };
 
+use crate::cancel::Cancel;
 use crate::catalog::Relatives;
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
 use crate::read::ahead::Piece;
-use crate::read::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
+use crate::read::{ReadControl, ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
 
 /// Parts are cut by estimates, so there are more of them than workers: who is done early takes
 /// another.
@@ -60,9 +62,13 @@ impl TaskSource for SpaceParts {
 }
 
 /// Counts the rows of a table by their keys.
-pub(crate) fn count(store: &Inner, target: Arc<TableEntry>) -> Result<u64> {
+pub(crate) fn count(
+    store: &Inner,
+    target: Arc<TableEntry>,
+    timeout: Option<Duration>,
+) -> Result<u64> {
     let relatives = Relatives::find(&store.catalog, target.clone(), &[])?;
-    count_space(store, target.space, Some(relatives.filter()))
+    count_space(store, target.space, Some(relatives.filter()), timeout)
 }
 
 /// Counts the rows of a space that a filter lets through.
@@ -70,13 +76,16 @@ pub(crate) fn count_space(
     store: &Inner,
     space: SpaceId,
     filter: Option<Arc<dyn KeyFilter>>,
+    timeout: Option<Duration>,
 ) -> Result<u64> {
+    let control = ReadControl::new(&Cancel::default(), timeout);
     let workers = tonnage_engine::cores();
     let scan = ScanOptions {
         projection: Projection::KeysOnly,
         filter,
         batch_rows_max: 65_536,
         fill_cache: false,
+        deadline: control.deadline(),
         ..ScanOptions::default()
     };
     let plan = ReadPlan {
@@ -86,7 +95,7 @@ pub(crate) fn count_space(
         scan,
         ordered: false,
         workers,
-        control: Arc::default(),
+        control,
         ahead: store.ahead.clone(),
         shaper: Counter,
     };
