@@ -12,6 +12,8 @@ use tonnage_engine::{
 use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
 use crate::manifest_watch::ManifestWatch;
+use crate::read::helpers::ReadHelpers;
+use crate::read::history::ReadHistory;
 use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
@@ -28,6 +30,8 @@ pub(crate) struct OpenStore {
     clock: Arc<dyn Clock>,
     capability: Capability,
     cache: Cache,
+    pub(crate) read_helpers: ReadHelpers,
+    pub(crate) read_history: ReadHistory,
     _places: StoreDirectories,
 }
 
@@ -64,6 +68,8 @@ impl OpenStore {
             clock,
             capability,
             cache,
+            read_helpers: ReadHelpers::new(),
+            read_history: ReadHistory::new(),
             _places: places,
         };
         // What the disk does not let remove now keeps no store closed, nor does it keep anybody

@@ -1,7 +1,8 @@
 //! Looking up keys.
 //!
-//! 0. Sorted keys that lie close together may be walked to ([`dense`](crate::read::walk)); all others
-//!    are looked up:
+//! 0. Sorted keys that lie close together are walked to ([`walk`]); all others are looked up. Of
+//!    these the first few show whether their blocks are in the cache; if most are not, several
+//!    threads read the rest ([`spread`]).
 //! 1. Keys are taken in chunks, smaller ones where rows are large; each chunk's physical keys are
 //!    laid end to end in one buffer.
 //! 2. With one shard the chunk is one batched multi-get. With several, the keys are dealt out by
@@ -11,10 +12,15 @@
 //! 4. What takes more than one look at a shard takes them all at one [moment](View), so that it
 //!    sees all of an atomic batch or nothing of it.
 
+pub(crate) mod helpers;
+pub(crate) mod history;
+mod misses;
+mod spread;
 pub(crate) mod walk;
 
-use std::cell::{Cell, OnceCell, RefCell};
-
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
@@ -23,7 +29,8 @@ use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;
-use crate::read::walk::{CacheHits, KeyDensity};
+use crate::read::misses::CacheMisses;
+use crate::read::walk::KeyDensity;
 use crate::settings::read_options;
 use crate::shard::Shard;
 
@@ -34,8 +41,8 @@ const CHUNK_KEYS_MAX: usize = 64;
 const CHUNK_GROWTH: usize = 4;
 /// About how many bytes a chunk may pin, told by the largest row of the chunk before.
 const PINNED_BYTES: usize = 8 << 20;
-/// After how many keys, by shard, the hits in the cache are weighed.
-const WEIGHED_KEYS: usize = 256;
+/// After how many keys, by shard, it is weighed first how many of their blocks were in the cache.
+const WEIGHED_KEYS: usize = 16;
 
 thread_local! {
     /// Making read options costs as much as the lookup of a cached row, so each thread keeps its
@@ -52,7 +59,7 @@ pub(crate) struct Lookup<'a> {
     pub(crate) options: &'a tonnage_engine::ReadOptions,
     /// Asked for by the first row that may have expired: most never do, and the clock costs as much
     /// as a cached block.
-    now_ms: OnceCell<u64>,
+    now_ms: OnceLock<u64>,
 }
 
 impl OpenStore {
@@ -69,7 +76,7 @@ impl OpenStore {
         for index in options.keys.clone() {
             self.check_key(&space, keys.get(index))?;
         }
-        let lookup = Lookup { engine: self, space: &space, options, now_ms: OnceCell::new() };
+        let lookup = Lookup { engine: self, space: &space, options, now_ms: OnceLock::new() };
         let end = match options.keys.len() {
             0 => Ok(options.keys.start),
             1 => lookup.read_one(keys, rows),
@@ -105,7 +112,9 @@ impl Lookup<'_> {
         }
         let mut chunk = Chunk::new(self.space.id, self.engine.shards().len());
         if self.options.keys.len() <= chunk.keys {
-            return self.look_up(keys, distance, &View::newest(), &mut chunk, rows);
+            // One look: nothing is written between its keys.
+            let wanted = self.options.keys.clone();
+            return self.look_up_keys(keys, wanted, distance, &View::newest(), &mut chunk, rows);
         }
         let drops = self.file_drops();
         let end =
@@ -127,6 +136,7 @@ impl Lookup<'_> {
         self.engine.shards().iter().map(|shard| shard.file_drops.load(Ordering::SeqCst)).sum()
     }
 
+    /// Looks keys up until some of them show that the blocks must come from files.
     fn look_up<'c>(
         &'c self,
         keys: &Slices,
@@ -135,23 +145,44 @@ impl Lookup<'_> {
         chunk: &mut Chunk<'c>,
         rows: &mut Rows,
     ) -> Result<usize> {
-        let shards = self.engine.shards().len();
-        let options: Vec<ReadOptions> = (0..shards).map(|shard| view.options(shard)).collect();
-        let wanted = self.options.keys.clone();
-        let (mut first, hits, mut is_weighed) = (wanted.start, CacheHits::since_now(), false);
-        while first < wanted.end {
-            let looked_up = first - wanted.start;
-            if matches!(distance, KeyDensity::Sparse { .. })
-                && !is_weighed
-                && looked_up >= WEIGHED_KEYS * shards
-            {
-                is_weighed = true;
-                if hits.are_few_for(looked_up) {
-                    return self.walk(keys, first, distance, view, rows);
-                }
+        let Range { start: mut first, end } = self.options.keys;
+        let mut count = WEIGHED_KEYS * self.engine.shards().len();
+        loop {
+            let weighed = end.min(first + count);
+            let misses = CacheMisses::since_now();
+            let reached = self.look_up_keys(keys, first..weighed, distance, view, chunk, rows)?;
+            if reached < weighed || weighed == end {
+                return Ok(reached);
             }
+            if misses.are_many_for(weighed - first) {
+                return self.read_cold(keys, weighed, distance, view, rows);
+            }
+            first = weighed;
+            count *= 2;
+        }
+    }
+
+    fn look_up_keys<'c>(
+        &'c self,
+        keys: &Slices,
+        wanted: Range<usize>,
+        distance: KeyDensity,
+        view: &View<'_>,
+        chunk: &mut Chunk<'c>,
+        rows: &mut Rows,
+    ) -> Result<usize> {
+        let shards = self.engine.shards().len();
+        let options: Vec<ReadOptions> = (0..shards)
+            .map(|shard| {
+                let mut options = view.options(shard);
+                options.fill_cache(distance.fills_cache());
+                options
+            })
+            .collect();
+        let mut first = wanted.start;
+        while first < wanted.end {
             let end = wanted.end.min(first + chunk.keys);
-            if first > wanted.start {
+            if first > self.options.keys.start {
                 self.options.deadline.check("rows from the disk")?;
             }
             chunk.deal(self, keys, first, end)?;
@@ -260,7 +291,15 @@ struct Slot {
 impl<'a> Chunk<'a> {
     fn new(space: SpaceId, shards: usize) -> Self {
         let (last_space, keys) = CHUNK.get();
-        let keys = if space == last_space { keys } else { 1 };
+        Self::with_keys(space, shards, if space == last_space { keys } else { 1 })
+    }
+
+    /// How many keys the next round takes of the space that this thread read last.
+    fn keys_next() -> usize {
+        CHUNK.get().1
+    }
+
+    fn with_keys(space: SpaceId, shards: usize, keys: usize) -> Self {
         Self {
             space,
             keys,

@@ -3,10 +3,10 @@
 //! 1. RocksDB tells from its indexes how many bytes of files lie between the first and the last of
 //!    the sorted keys. Few for each key mean that most blocks hold several of them.
 //! 2. Then one iterator walks from key to key: a few steps, and a seek when they do not suffice. It
-//!    looks at each block once, and reads the disk in order.
+//!    looks at each block once, and reads the disk in order, many blocks at a time.
 //! 3. Keys that lie farther apart, about one in a block, are better looked up where their blocks
 //!    are in the cache, and better walked to where they are not. The first few are looked up, and
-//!    the hits counted.
+//!    the hits and misses counted.
 //!
 //! Measured with `benches/read.rs`, 4 M rows of 16-byte keys and 100-byte values, two threads, M
 //! keys/s: of every 10th row 1.3 by either way while blocks are not in the cache; of every 40th
@@ -14,23 +14,27 @@
 //! with all blocks in the cache. Four steps before a seek are as good as any number for near keys,
 //! and better than more for others.
 
-use rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 use rocksdb::{DBRawIterator, Range};
 use tonnage_engine::{Result, Rows, Slices};
 
 use crate::error::translate;
 use crate::read::{Lookup, View};
-use crate::shard::{physical_key, space_end};
+use crate::shard::physical_key;
 
 /// For fewer keys an iterator is not worth making.
 const KEYS_MIN: usize = 256;
 /// Bytes of files for each key, compressed, up to which walking is never dearer than finding: about
 /// a dozen rows of a hundred bytes.
 const NEAR_BYTES_MAX: u64 = 768;
-/// And up to which it is cheaper where blocks are not in the cache: a block, or a little more.
-const SPARSE_BYTES_MAX: u64 = 6 << 10;
+/// And up to which it is cheaper where blocks are not in the cache: two blocks, or a little more.
+/// Reading all of them in order takes a disk less time than finding half of them.
+const SPARSE_BYTES_MAX: u64 = 12 << 10;
+/// What is read at once of a file that is walked through. It ends where the keys end.
+const READ_AHEAD_BYTES: usize = 112 << 10;
 /// Steps tried before a seek.
 const STEPS_MAX: usize = 4;
+/// After how many keys a walk looks at its deadline.
+const CHECK_EVERY: usize = 64;
 
 /// How close together keys lie.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,11 +43,24 @@ pub(crate) enum KeyDensity {
     Dense,
     /// About one in a block: to be walked to unless the blocks are in the cache.
     Sparse {
-        /// Whether the cache could hold all blocks from the first key to the last.
-        fits_cache: bool,
+        /// Whether what is read goes into the cache.
+        fills_cache: bool,
+        /// Bytes of files for each key, compressed.
+        bytes_per_key: u64,
     },
     /// To be looked up.
     Far,
+}
+
+impl KeyDensity {
+    /// Whether what is read goes into the cache.
+    pub(crate) fn fills_cache(self) -> bool {
+        match self {
+            Self::Dense => false,
+            Self::Sparse { fills_cache, .. } => fills_cache,
+            Self::Far => true,
+        }
+    }
 }
 
 impl Lookup<'_> {
@@ -53,37 +70,48 @@ impl Lookup<'_> {
         if wanted.len() < KEYS_MIN || !wanted.clone().map(|index| keys.get(index)).is_sorted() {
             return KeyDensity::Far;
         }
-        let bytes = self.file_bytes_between(keys.get(wanted.start), keys.get(wanted.end - 1));
-        let bytes_per_key = bytes / wanted.len() as u64;
+        let (first, last) = (keys.get(wanted.start), keys.get(wanted.end - 1));
+        let bytes = self.file_bytes(first, last);
+        let bytes_per_key = bytes.end.saturating_sub(bytes.start) / wanted.len() as u64;
         if bytes_per_key <= NEAR_BYTES_MAX {
             KeyDensity::Dense
         } else if bytes_per_key <= SPARSE_BYTES_MAX {
-            let unpacked_bytes = bytes.saturating_mul(2);
-            KeyDensity::Sparse {
-                fits_cache: unpacked_bytes <= self.engine.settings().cache_bytes as u64,
-            }
+            KeyDensity::Sparse { fills_cache: self.fills_cache(bytes), bytes_per_key }
         } else {
             KeyDensity::Far
         }
     }
 
-    /// The bytes of files from one key to another, compressed, as RocksDB estimates them.
-    fn file_bytes_between(&self, first: &[u8], last: &[u8]) -> u64 {
+    /// Which bytes of the space's files lie from one key to another, compressed, as RocksDB estimates
+    /// them.
+    fn file_bytes(&self, first: &[u8], last: &[u8]) -> std::ops::Range<u64> {
         let shards = self.engine.shards();
+        let space = self.space.id.0.to_be_bytes();
         let (mut start, mut end) = (Vec::new(), Vec::new());
         physical_key(self.space.id, first, &mut start);
         physical_key(self.space.id, last, &mut end);
-        let sizes =
-            shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &[Range::new(&start, &end)]);
-        sizes.first().copied().unwrap_or(u64::MAX).saturating_mul(shards.len() as u64)
+        let ranges = [Range::new(&space, &start), Range::new(&start, &end)];
+        let sizes = shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &ranges);
+        let [before, between] = sizes[..] else { return 0..u64::MAX };
+        let all = |bytes: u64| bytes.saturating_mul(shards.len() as u64);
+        all(before)..all(before.saturating_add(between))
+    }
+
+    /// Whether what lies in these bytes of files is to be kept in the cache: when it is read for the
+    /// second time, or where the operating system keeps nothing, and if there is room.
+    fn fills_cache(&self, bytes: std::ops::Range<u64>) -> bool {
+        let settings = self.engine.settings();
+        let unpacked_bytes = bytes.end.saturating_sub(bytes.start).saturating_mul(2);
+        let is_repeated = self.engine.read_history.is_repeated(self.space.id, bytes);
+        (is_repeated || settings.direct_io) && unpacked_bytes <= settings.cache_bytes as u64
     }
 
     /// Looks the keys from `first` on up, one after another, by walking. Answers the number of the
     /// first key that it left.
     ///
     /// Dense keys leave the cache alone: everything between them passes by as well, and must not
-    /// displace what others use. Sparse ones fill it as look-ups would, which costs a third and
-    /// serves the next, unless it could not hold what they bring.
+    /// displace what others use. Sparse ones fill it as look-ups would when they are read for the
+    /// second time ([`history`](crate::read::history)), unless it could not hold what they bring.
     pub(crate) fn walk(
         &self,
         keys: &Slices,
@@ -92,14 +120,24 @@ impl Lookup<'_> {
         view: &View<'_>,
         rows: &mut Rows,
     ) -> Result<usize> {
-        let fill_cache = distance == KeyDensity::Sparse { fits_cache: true };
+        let fill_cache = distance.fills_cache();
         let shards = self.engine.shards();
         let mut walkers: Vec<Option<Walker<'_>>> = shards.iter().map(|_| None).collect();
-        let mut physical = Vec::new();
-        for index in first..self.options.keys.end {
+        let wanted = first..self.options.keys.end;
+        let (mut physical, mut end) = (Vec::new(), Vec::new());
+        if let Some(last) = wanted.clone().next_back() {
+            // Right behind the last key.
+            physical_key(self.space.id, keys.get(last), &mut end);
+            end.push(0);
+        }
+        for index in wanted {
+            if index.is_multiple_of(CHECK_EVERY) {
+                self.options.deadline.check("rows from the disk")?;
+            }
             let key = keys.get(index);
             let shard = self.shard_of(key)?;
-            let walker = walkers[shard].get_or_insert_with(|| self.walker(shard, view, fill_cache));
+            let walker =
+                walkers[shard].get_or_insert_with(|| self.walker(shard, view, fill_cache, &end));
             physical_key(self.space.id, key, &mut physical);
             walker.go_to(&physical);
             if let Some(value) = walker.value_at(&physical) {
@@ -117,12 +155,13 @@ impl Lookup<'_> {
         Ok(self.options.keys.end)
     }
 
-    fn walker(&self, shard: usize, view: &View<'_>, fill_cache: bool) -> Walker<'_> {
+    fn walker(&self, shard: usize, view: &View<'_>, fill_cache: bool, end: &[u8]) -> Walker<'_> {
         let mut read = view.options(shard);
         let shard = &self.engine.shards()[shard];
         read.set_iterate_lower_bound(self.space.id.0.to_be_bytes());
-        read.set_iterate_upper_bound(space_end(self.space.id));
+        read.set_iterate_upper_bound(end);
         read.fill_cache(fill_cache);
+        read.set_readahead_size(READ_AHEAD_BYTES);
         Walker { iterator: shard.db().raw_iterator_cf_opt(shard.rows(), read), started: false }
     }
 }
@@ -154,27 +193,5 @@ impl Walker<'_> {
 
     fn value_at(&self, key: &[u8]) -> Option<&[u8]> {
         self.iterator.item().and_then(|(at, value)| (at == key).then_some(value))
-    }
-}
-
-/// Counts the blocks that this thread finds in the cache.
-pub(crate) struct CacheHits {
-    before: u64,
-}
-
-impl CacheHits {
-    /// Counts from here on.
-    pub(crate) fn since_now() -> Self {
-        set_perf_stats(PerfStatsLevel::EnableCount);
-        Self { before: Self::total() }
-    }
-
-    /// Whether fewer than one in four of so many keys had its block in the cache.
-    pub(crate) fn are_few_for(&self, keys: usize) -> bool {
-        (Self::total() - self.before) * 4 < keys as u64
-    }
-
-    fn total() -> u64 {
-        PerfContext::default().metric(PerfMetric::BlockCacheHitCount)
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! The first gatherings are small, so that first rows come soon; then each takes as many keys as
 //! memory holds, or, where the source tells how many are left, an equal part of them: a small rest
-//! at the end would be as dear as a large one. A gathering that takes long, because its source is
+//! at the end would be as dear as a large one. Up to some millions of these come after the second. A gathering that takes long, because its source is
 //! slow, ends early. While the workers read what one gathering brought, the next is gathered.
 
 use std::time::{Duration, Instant};
@@ -21,6 +21,9 @@ use crate::read::pipeline::ReadTask;
 /// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon
 /// grow.
 const GATHERED_FIRST: [usize; 3] = [256, 8_192, 262_144];
+/// How many the last of these holds where the source tells how many keys are left: reading all of them
+/// in one pass over the store takes less time than in two.
+const GATHERED_KNOWN: usize = 2 << 20;
 /// What a key takes beside its own bytes, gathered and sorted.
 const KEY_EXTRA_BYTES: usize = 24;
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
@@ -148,7 +151,13 @@ impl KeyBatcher {
 
     /// How many keys this gathering may hold.
     fn size(&self) -> usize {
-        GATHERED_FIRST.get(self.filled).copied().unwrap_or(self.part)
+        match GATHERED_FIRST.get(self.filled) {
+            Some(_) if self.filled + 1 == GATHERED_FIRST.len() && self.part < usize::MAX => {
+                self.part.min(GATHERED_KNOWN)
+            }
+            Some(first) => *first,
+            None => self.part,
+        }
     }
 
     /// Makes tasks of what is gathered. So many keys are left to come, if that is known.
@@ -296,6 +305,20 @@ mod tests {
         }
         // Some 18,700 keys of 4 bytes fit into half of the memory.
         assert_eq!(parts, [13_667, 13_667, 13_666]);
+    }
+
+    #[test]
+    fn a_million_keys_that_are_known_to_come_are_read_in_one_pass() {
+        let gathered = |left: Option<usize>| {
+            let mut points = KeyBatcher::new(false, 256 << 20);
+            points.push(&[0; 16]);
+            points.finish(left);
+            points.filled = GATHERED_FIRST.len() - 1;
+            points.size()
+        };
+        assert_eq!(gathered(Some(1_000_000)), 1_000_000);
+        assert_eq!(gathered(Some(1_000)), 1_000);
+        assert_eq!(gathered(None), 262_144);
     }
 
     /// With hundreds of requests that share little memory there were no bytes for a task: empty
