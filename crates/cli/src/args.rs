@@ -1,12 +1,13 @@
 //! The options that all verbs share.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use tonnage::{Store, StoreBuilder};
 
 use crate::exit::CliResult;
-use crate::plain;
+use crate::{interrupt, plain, values};
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
@@ -64,6 +65,24 @@ impl Globals {
     pub(crate) fn info(&self, text: impl std::fmt::Display) {
         if !self.quiet {
             eprintln!("{}", plain::lines(&text.to_string()));
+        }
+    }
+}
+
+/// `--timeout`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TimeoutArgs {
+    /// The longest that the run may take, such as 30s or 5m; then it stops in good order, with exit
+    /// code 2
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
+    timeout: Option<Duration>,
+}
+
+impl TimeoutArgs {
+    /// The time of the run begins now.
+    pub(crate) fn start(&self) {
+        if let Some(timeout) = self.timeout {
+            interrupt::stop_after(timeout);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use tonnage::{Error, ErrorKind};
 
-use crate::plain;
+use crate::{plain, time_limit};
 
 /// What the exit codes mean, as the help of the program says it.
 pub(crate) const EXIT_CODES: &str = "\
@@ -65,9 +65,23 @@ impl Failure {
         }
     }
 
-    /// Ctrl-C in a verb that has nothing to report.
+    /// Ctrl-C, or the end of the time, in a verb that has nothing to report.
     pub(crate) fn interrupted() -> Self {
-        Self::new(Exit::Interrupted, Error::cancelled("interrupted"))
+        Self::called_off(Error::cancelled("interrupted"))
+    }
+
+    /// What ended because of Ctrl-C, or because the time of the run is over.
+    pub(crate) fn called_off(error: Error) -> Self {
+        match time_limit::over() {
+            None => Self::new(Exit::Interrupted, error),
+            Some(timeout) => Self::new(
+                Exit::Stopped,
+                Error::timed_out(format!(
+                    "the run took longer than its --timeout of {timeout:?}: give it more time, or ask for less"
+                ))
+                .with_source(error),
+            ),
+        }
     }
 
     /// Prints the error with its causes, and tells the exit code. A reader of standard output that
@@ -118,7 +132,7 @@ impl From<Error> for Failure {
         let exit = match error.kind() {
             ErrorKind::Internal => Exit::Internal,
             ErrorKind::Corruption | ErrorKind::TimedOut | ErrorKind::Exhausted => Exit::Stopped,
-            ErrorKind::Cancelled => Exit::Interrupted,
+            ErrorKind::Cancelled => return Self::called_off(error),
             _ => Exit::Usage,
         };
         Self { exit, error }

@@ -1,9 +1,12 @@
-//! Ctrl-C.
+//! Ctrl-C, and the time that a run may take.
 //!
 //! A verb that can stop in good order asks for [`cancel`] first and then looks at it; the signal
 //! only sets it. Without that, or at the second signal, the program ends at once with the exit code
 //! for interrupted runs. In a shell the signal stops the statement that runs ([`statement`]), and
 //! the shell goes on. A server drains at the first signal ([`drain_with`]).
+//!
+//! Once the time of a run is over ([`stop_after`]) the same happens as at the first signal, and the
+//! run ends as one that was stopped.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,6 +14,7 @@ use std::time::{Duration, Instant};
 use tonnage::Cancel;
 
 use crate::exit::{CliResult, Exit, Failure};
+use crate::time_limit;
 
 static LISTENER: Mutex<Listener> = Mutex::new(Listener::Nobody);
 
@@ -34,6 +38,9 @@ enum Listener {
 
 /// A statement that has not stopped by then will not: the next signal ends the program.
 const STOPPING_MAX: Duration = Duration::from_secs(2);
+/// Once the time is over a verb that takes no cancel has so long to end by itself: its calls have
+/// the time of the run too.
+const ENDING_MAX: Duration = Duration::from_millis(500);
 /// A signal that comes so soon after a statement's end was meant for the statement.
 const BELATED_MAX: Duration = Duration::from_secs(1);
 
@@ -50,7 +57,30 @@ fn listener() -> MutexGuard<'static, Listener> {
     LISTENER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Stops the run after so long.
+pub(crate) fn stop_after(timeout: Duration) {
+    time_limit::begin(timeout);
+    std::thread::spawn(move || {
+        std::thread::sleep(timeout);
+        time_limit::note_over();
+        if !listener().stop() {
+            std::thread::sleep(ENDING_MAX);
+            if !listener().stop() {
+                Failure::interrupted().report();
+                std::process::exit(Exit::Stopped as i32);
+            }
+        }
+    });
+}
+
 impl Listener {
+    /// Tells a verb to stop that can do so in good order. False where there is none.
+    fn stop(&mut self) -> bool {
+        let Listener::Verb(cancel) = self else { return false };
+        cancel.cancel();
+        true
+    }
+
     fn hear(&mut self) {
         match self {
             Listener::Verb(cancel) if !cancel.is_cancelled() => {
@@ -88,6 +118,9 @@ pub(crate) fn cancel() -> Cancel {
         return cancel.clone();
     }
     let cancel = Cancel::new();
+    if time_limit::over().is_some() {
+        cancel.cancel();
+    }
     *listener = Listener::Verb(cancel.clone());
     cancel
 }

@@ -21,6 +21,7 @@ mod load;
 mod output;
 mod plain;
 mod shell;
+mod time_limit;
 mod values;
 mod verbs;
 

@@ -240,10 +240,14 @@ fn note_partial(
 fn ended(put: Result<BulkPutReport, BulkPutError>) -> (BulkPutReport, Option<Failure>) {
     match put {
         Ok(report) => (report, None),
+        Err(BulkPutError { error, report, too_many_errors, .. })
+            if !too_many_errors && interrupt::is_interrupted() =>
+        {
+            (*report, Some(Failure::called_off(error)))
+        }
         Err(BulkPutError { error, report, too_many_errors, .. }) => {
             let exit = match error.kind() {
                 _ if too_many_errors => Exit::Stopped,
-                _ if interrupt::is_interrupted() => Exit::Interrupted,
                 ErrorKind::Internal => Exit::Internal,
                 // Refused before it began: an option out of its range.
                 ErrorKind::Invalid if report.streams.is_empty() => Exit::Usage,

@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, RecordBatch, TimestampMillisecondArray, UInt64Array
 use clap::Args;
 use tonnage::{BackupInfo, BackupOptions, BackupRepository, Error};
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
@@ -40,10 +40,13 @@ pub(crate) struct BackupArgs {
     copy: bool,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl BackupArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         if self.list {
             return self.list();
         }

@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use clap::Args;
 use tonnage::{CheckReport, Error, ErrorKind, Store};
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
@@ -26,10 +26,13 @@ pub(crate) struct CheckArgs {
     /// delete chunks of large objects that nobody needs. Damage needs a backup
     #[arg(long)]
     repair: bool,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl CheckArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         let started = Instant::now();
         let store = if self.cut_log { globals.open_to_damage() } else { globals.open() };
         let store = store.map_err(damage_is_a_finding)?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::output::println;
 
@@ -11,10 +11,13 @@ use crate::output::println;
 pub(crate) struct CountArgs {
     /// The table
     table: String,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl CountArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         println(globals.open()?.table(&self.table)?.count()?)?;
         Ok(Exit::Success)
     }

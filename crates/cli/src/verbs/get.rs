@@ -10,7 +10,7 @@ use tonnage::{
 };
 use tonnage_files::{ReadOptions, Source};
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::{OutputArgs, RowFormat, RowOutput};
 use crate::values::Direction;
@@ -63,10 +63,13 @@ pub(crate) struct GetArgs {
     output_dir: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl GetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         self.check_output()?;
         let store = globals.open()?;
         let table = store.table(&self.table)?;
@@ -79,6 +82,7 @@ impl GetArgs {
             relatives: self.with.clone(),
             limit_per_key: self.limit_per_key,
             keys_only: self.keys_only,
+            cancel: interrupt::cancel(),
             ..BulkGetOptions::default()
         };
         let rows = table.bulk_get(source, &options)?;

@@ -10,10 +10,11 @@ use tonnage::{
     ColumnType, Error, Result, Row, Table, TableSchema, Value, WriteOptions, WriteResult,
 };
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::println;
 use crate::values::{self, Durability};
+use crate::{interrupt, time_limit};
 
 /// Store single rows given as JSON objects (for many rows use load)
 #[derive(Args)]
@@ -28,6 +29,8 @@ pub(crate) struct PutArgs {
     file: Option<PathBuf>,
     #[command(flatten)]
     write: WriteArgs,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 /// Under which conditions and how durably single entries are written.
@@ -55,6 +58,7 @@ impl WriteArgs {
         WriteOptions {
             durability: self.durability.into(),
             ttl: self.ttl,
+            timeout: time_limit::left(),
             ..WriteOptions::default()
         }
     }
@@ -62,9 +66,11 @@ impl WriteArgs {
 
 impl PutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         let table = globals.open()?.table(&self.table)?;
-        let mut exit = Exit::Success;
+        let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
         for (place, text) in self.texts()? {
+            interrupt::check(&cancel)?;
             let row = row_of(table.schema(), &text).map_err(|error| error.at(&place))?;
             let written = self.put(&table, &row).map_err(|error| error.at(&place))?;
             if !report_write(&place, written)? {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use tonnage::{BackupRepository, RestoreOptions};
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::values::grouped;
@@ -20,10 +20,13 @@ pub(crate) struct RestoreArgs {
     /// Restore this backup [default: the latest]
     #[arg(long, value_name = "NUMBER")]
     backup: Option<u64>,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl RestoreArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         let started = Instant::now();
         let target = globals.path()?;
         let options = RestoreOptions {

@@ -3,7 +3,7 @@
 use clap::Args;
 use tonnage::TableScanOptions;
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
@@ -33,12 +33,15 @@ pub(crate) struct ScanArgs {
     keys_only: bool,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl ScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let cancel = interrupt::cancel();
+        self.time.start();
         let table = globals.open()?.table(&self.table)?;
+        let cancel = interrupt::cancel();
         let schema = columns_of(&table, self.columns.as_deref(), self.keys_only)?;
         let options = TableScanOptions {
             direction: self.direction.into(),
@@ -46,6 +49,7 @@ impl ScanArgs {
             keys_only: self.keys_only,
             limit: self.limit,
             limit_per_shard_key: self.limit_per_shard_key,
+            cancel: cancel.clone(),
             ..TableScanOptions::default()
         };
         let mut output = self.output.open(schema)?;

@@ -39,7 +39,8 @@ pub(crate) struct SqlArgs {
     /// Make the store when there is none
     #[arg(long)]
     create: bool,
-    /// The longest that each statement may take, such as 30s or 5m
+    /// The longest that each statement may take, such as 30s or 5m; definitions that stand alone
+    /// share it
     #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     timeout: Option<Duration>,
     /// Memory for sorts, joins and groupings, which spill to disk beyond it [default: 1GiB]
@@ -128,7 +129,11 @@ impl SqlArgs {
     fn define(&self, globals: &Globals, text: &str) -> CliResult {
         let store = globals.open_or_create(true)?;
         let mut output = LineOutput::stdout();
-        for done in store.execute(text)? {
+        let done = match self.timeout {
+            None => store.execute(text)?,
+            Some(timeout) => store.execute_within(text, timeout)?,
+        };
+        for done in done {
             match (self.listed(&store, &done)?, &self.output.format) {
                 (Some(rows), Some(_)) => {
                     std::mem::replace(&mut output, LineOutput::stdout()).finish()?;

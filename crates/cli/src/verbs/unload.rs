@@ -4,7 +4,7 @@ use arrow::datatypes::SchemaRef;
 use clap::Args;
 use tonnage::{Table, TableScanOptions};
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
@@ -21,15 +21,21 @@ pub(crate) struct UnloadArgs {
     columns: Option<Vec<String>>,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 impl UnloadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let cancel = interrupt::cancel();
+        self.time.start();
         let table = globals.open()?.table(&self.table)?;
+        let cancel = interrupt::cancel();
         let schema = columns_of(&table, self.columns.as_deref(), false)?;
-        let options =
-            TableScanOptions { columns: self.columns.clone(), ..TableScanOptions::default() };
+        let options = TableScanOptions {
+            columns: self.columns.clone(),
+            cancel: cancel.clone(),
+            ..TableScanOptions::default()
+        };
         let mut output = self.output.open(schema)?;
         let written = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let seen = written.clone();

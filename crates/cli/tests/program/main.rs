@@ -15,5 +15,6 @@ mod real_data;
 mod serve;
 #[cfg(unix)]
 mod shell;
+mod timeout;
 mod tour;
 mod verbs;

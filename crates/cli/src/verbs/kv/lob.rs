@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tonnage::{
     Condition, Error, ErrorKind, Key, KeyValue, LobOptions, LobSource, LobWriter, Result,
+    WriteOptions,
 };
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit};
-use crate::interrupt;
 use crate::output::println;
 use crate::values::{Durability, grouped};
+use crate::{interrupt, time_limit};
 
 /// Bytes copied at once.
 const COPY_BYTES: usize = 256 << 10;
@@ -38,7 +39,7 @@ impl LobWriteArgs {
             chunk_bytes: self.chunk_bytes,
             durability: self.durability.into(),
             condition: if self.if_absent { Condition::IfAbsent } else { Condition::Always },
-            ..LobOptions::default()
+            timeout: time_limit::left(),
         }
     }
 }
@@ -217,7 +218,12 @@ pub(crate) struct DeleteLobArgs {
 impl DeleteLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let pairs = globals.open()?.kv();
-        if !pairs.delete_lob(&self.key, self.durability.into())? {
+        let options = WriteOptions {
+            durability: self.durability.into(),
+            timeout: time_limit::left(),
+            ..WriteOptions::default()
+        };
+        if !pairs.delete_lob_with(&self.key, &options)? {
             eprintln!("tonnage: {}: there is no such large object", self.key);
             return Ok(Exit::Rejected);
         }

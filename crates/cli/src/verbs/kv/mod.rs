@@ -4,15 +4,22 @@ mod lob;
 mod read;
 mod write;
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit};
 use crate::output::println;
+use crate::{interrupt, values};
 
 /// Put, get and load key/value pairs. A key is /major/-/minor
 #[derive(Args)]
 pub(crate) struct KvArgs {
+    /// The longest that the run may take, such as 30s or 5m; then it stops in good order, with exit
+    /// code 2
+    #[arg(long, global = true, value_name = "DURATION", value_parser = values::duration)]
+    timeout: Option<Duration>,
     #[command(subcommand)]
     verb: KvVerb,
 }
@@ -35,6 +42,9 @@ enum KvVerb {
 
 impl KvArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        if let Some(timeout) = self.timeout {
+            interrupt::stop_after(timeout);
+        }
         match &self.verb {
             KvVerb::Put(args) => args.run(globals),
             KvVerb::Delete(args) => args.run(globals),

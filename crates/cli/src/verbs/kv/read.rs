@@ -158,6 +158,7 @@ impl PairOutputArgs {
         PairGetOptions {
             keys_only: self.keys_only,
             direction: self.direction.into(),
+            cancel: interrupt::cancel(),
             ..PairGetOptions::default()
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::Args;
-use tonnage::{Error, Key, Result, WriteResult};
+use tonnage::{Error, Key, Result, WriteOptions, WriteResult};
 use tonnage_files::{ReadOptions, Source};
 
 use super::read::{RangeArgs, Scope};
@@ -14,6 +14,7 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::output::println;
+use crate::time_limit;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, report_write};
 
@@ -87,12 +88,13 @@ impl DeleteArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let pairs = globals.open()?.kv();
         let range = self.range.range();
-        let deleted = pairs.delete_subtree(
-            &self.key,
-            self.depth.into(),
-            range.as_ref(),
-            self.durability.into(),
-        )?;
+        let options = WriteOptions {
+            durability: self.durability.into(),
+            timeout: time_limit::left(),
+            ..WriteOptions::default()
+        };
+        let deleted =
+            pairs.delete_subtree_with(&self.key, self.depth.into(), range.as_ref(), &options)?;
         if deleted == 0 {
             eprintln!("tonnage: {}: nothing to delete", self.key);
             return Ok(Exit::Rejected);

@@ -11,7 +11,7 @@ use documents::DocumentArgs;
 use tonnage::{Store, Table};
 use tonnage_files::{ReadOptions, Sample, Source};
 
-use crate::args::Globals;
+use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::values;
@@ -44,6 +44,8 @@ pub(crate) struct LoadArgs {
     /// Read and check everything, write nothing
     #[arg(long, conflicts_with_all = ["resume", "durability", "on_existing", "memory", "rate"])]
     dry_run: bool,
+    #[command(flatten)]
+    time: TimeoutArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -63,6 +65,7 @@ them; JSON of several kinds becomes JSON. Later records must fit: those that do 
 
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
+        self.time.start();
         let sources = self.job.sources()?;
         if self.dry_run {
             return self.dry_run(globals, sources);
