@@ -13,7 +13,6 @@ use crate::compaction::background::RangeCompactor;
 use crate::directory::StoreDirectories;
 use crate::manifest_watch::ManifestWatch;
 use crate::read::helpers::ReadHelpers;
-use crate::read::history::ReadHistory;
 use crate::settings::{Settings, memtable_bound};
 use crate::shard::{Shard, Surroundings};
 use crate::spaces::Spaces;
@@ -31,7 +30,6 @@ pub(crate) struct OpenStore {
     capability: Capability,
     cache: Cache,
     pub(crate) read_helpers: ReadHelpers,
-    pub(crate) read_history: ReadHistory,
     _places: StoreDirectories,
 }
 
@@ -69,7 +67,6 @@ impl OpenStore {
             capability,
             cache,
             read_helpers: ReadHelpers::new(),
-            read_history: ReadHistory::new(),
             _places: places,
         };
         // What the disk does not let remove now keeps no store closed, nor does it keep anybody

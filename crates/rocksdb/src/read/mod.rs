@@ -13,7 +13,6 @@
 //!    sees all of an atomic batch or nothing of it.
 
 pub(crate) mod helpers;
-pub(crate) mod history;
 mod misses;
 mod spread;
 pub(crate) mod walk;

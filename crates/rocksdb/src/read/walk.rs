@@ -71,47 +71,39 @@ impl Lookup<'_> {
             return KeyDensity::Far;
         }
         let (first, last) = (keys.get(wanted.start), keys.get(wanted.end - 1));
-        let bytes = self.file_bytes(first, last);
-        let bytes_per_key = bytes.end.saturating_sub(bytes.start) / wanted.len() as u64;
+        let bytes = self.file_bytes_between(first, last);
+        let bytes_per_key = bytes / wanted.len() as u64;
         if bytes_per_key <= NEAR_BYTES_MAX {
             KeyDensity::Dense
         } else if bytes_per_key <= SPARSE_BYTES_MAX {
-            KeyDensity::Sparse { fills_cache: self.fills_cache(bytes), bytes_per_key }
+            KeyDensity::Sparse { fills_cache: self.fits_cache(bytes), bytes_per_key }
         } else {
             KeyDensity::Far
         }
     }
 
-    /// Which bytes of the space's files lie from one key to another, compressed, as RocksDB estimates
-    /// them.
-    fn file_bytes(&self, first: &[u8], last: &[u8]) -> std::ops::Range<u64> {
+    /// How many bytes of files lie between two keys, compressed, as RocksDB estimates them.
+    fn file_bytes_between(&self, first: &[u8], last: &[u8]) -> u64 {
         let shards = self.engine.shards();
-        let space = self.space.id.0.to_be_bytes();
         let (mut start, mut end) = (Vec::new(), Vec::new());
         physical_key(self.space.id, first, &mut start);
         physical_key(self.space.id, last, &mut end);
-        let ranges = [Range::new(&space, &start), Range::new(&start, &end)];
+        let ranges = [Range::new(&start, &end)];
         let sizes = shards[0].db().get_approximate_sizes_cf(&shards[0].rows(), &ranges);
-        let [before, between] = sizes[..] else { return 0..u64::MAX };
-        let all = |bytes: u64| bytes.saturating_mul(shards.len() as u64);
-        all(before)..all(before.saturating_add(between))
+        sizes.first().map_or(u64::MAX, |bytes| bytes.saturating_mul(shards.len() as u64))
     }
 
-    /// Whether what lies in these bytes of files is to be kept in the cache: when it is read for the
-    /// second time, or where the operating system keeps nothing, and if there is room.
-    fn fills_cache(&self, bytes: std::ops::Range<u64>) -> bool {
-        let settings = self.engine.settings();
-        let unpacked_bytes = bytes.end.saturating_sub(bytes.start).saturating_mul(2);
-        let is_repeated = self.engine.read_history.is_repeated(self.space.id, bytes);
-        (is_repeated || settings.direct_io) && unpacked_bytes <= settings.cache_bytes as u64
+    /// Whether the cache could hold what lies in so many bytes of files.
+    fn fits_cache(&self, bytes: u64) -> bool {
+        bytes.saturating_mul(2) <= self.engine.settings().cache_bytes as u64
     }
 
     /// Looks the keys from `first` on up, one after another, by walking. Answers the number of the
     /// first key that it left.
     ///
     /// Dense keys leave the cache alone: everything between them passes by as well, and must not
-    /// displace what others use. Sparse ones fill it as look-ups would when they are read for the
-    /// second time ([`history`](crate::read::history)), unless it could not hold what they bring.
+    /// displace what others use. Sparse ones fill it as look-ups would, unless it could not hold what
+    /// they bring.
     pub(crate) fn walk(
         &self,
         keys: &Slices,

@@ -16,7 +16,6 @@
 //! place in the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::sql::{CommandStatementIngest, TableExistsOption, TableNotExistOption};
@@ -36,6 +35,7 @@ use crate::flight::opened::Opened;
 use crate::flight::wire::{Arrival, Wire};
 use crate::jobs::{JobRequest, Leaving, Membership};
 use crate::metrics::Door;
+use crate::random::random_name;
 
 /// The option, and behind `tonnage.` the metadata, that names the key of a new table.
 const PRIMARY_KEY: &str = "primary_key";
@@ -277,7 +277,7 @@ impl Ingest {
             ))),
             (Some(table), TableExistsOption::Replace) => {
                 let mut definition = self.definition(schema, Some(&table))?;
-                definition.path = beside(&self.path);
+                definition.path = beside(&self.path)?;
                 let mut target = self.create(&definition)?;
                 target.replaces = Some(self.path.clone());
                 Ok(target)
@@ -359,9 +359,8 @@ impl Ingest {
 }
 
 /// A name that no table has, for one that is to take the place of another.
-fn beside(path: &str) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{path}_replacing_{:x}", now.as_nanos())
+fn beside(path: &str) -> Result<String> {
+    Ok(format!("{path}_replacing_{}", random_name()?))
 }
 
 /// Whether a table has exactly these key columns.
