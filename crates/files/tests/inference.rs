@@ -129,11 +129,12 @@ proptest! {
             // an exponent.
             let bare = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
             let is_decimal = text.contains('.') || read.contains('.');
-            // The shortest form of a double may have fewer digits: written with as many it is the
-            // text.
+            // The shortest form of a double may have fewer digits, and an exponent: written with as
+            // many it is the text. 100000000000002208 is a double, and reads 1.000000000000022e17.
             let behind = text.split_once('.').map_or(0, |(_, behind)| behind.len());
             let is_double_of = |value: f64| format!("{value:.behind$}") == *text;
-            if read.len() < text.len() && read.parse().is_ok_and(is_double_of) {
+            let is_shortest = read.len() < text.len() || read.contains('e');
+            if is_shortest && read.parse().is_ok_and(is_double_of) {
                 return true;
             }
             if is_decimal && !read.contains('e') { bare(read) == bare(text) || !text.contains('.') && bare(read) == text } else {
