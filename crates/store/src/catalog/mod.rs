@@ -420,17 +420,25 @@ impl Catalog {
     /// Makes a space of this name, or of one like it: the space of a dropped table of that name may
     /// still be leaving, and another process may be making one.
     fn make_space(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
-        let taken = match self.engine.create_space_by(name, shape, deadline) {
-            Err(error) if error.kind() == ErrorKind::Conflict => error,
+        match self.engine.create_space_by(name, shape, deadline) {
+            Err(error) if error.kind() == ErrorKind::Conflict => {}
             made => return made,
-        };
-        // A statement that failed half-way may have left a space of that name, which nobody knows.
-        let left =
-            self.engine.spaces()?.into_iter().find(|space| space.name == name).ok_or(taken)?;
-        let is_used = self.is_leaving(left.id) || self.state().spaces().contains(&left.id);
-        if !is_used && !self.is_shared() {
-            self.engine.drop_space_by(left.id, deadline)?;
-            return self.engine.create_space_by(name, shape, deadline);
+        }
+        let left = self.engine.spaces()?.into_iter().find(|space| space.name == name);
+        let is_used = left.as_ref().is_some_and(|left| {
+            self.is_shared() || self.is_leaving(left.id) || self.state().spaces().contains(&left.id)
+        });
+        if !is_used {
+            // A statement that failed half-way may have left it, and nobody knows it; or it left
+            // just now.
+            match left.map(|left| self.engine.drop_space_by(left.id, deadline)) {
+                Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            match self.engine.create_space_by(name, shape, deadline) {
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                made => return made,
+            }
         }
         let mut number = 2_u64;
         loop {

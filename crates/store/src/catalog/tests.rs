@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, SpaceId, WriteBatch,
+    Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, MemoryEngine, SpaceId,
+    WriteBatch,
 };
 
 use super::{Catalog, rows};
@@ -216,7 +217,7 @@ fn a_row_that_changed_since_it_was_read_is_not_written_over() {
     let space = other.table("phones").unwrap().space;
     let family = other.state().stored(space);
     run(&one, "ALTER TABLE phones ADD stock LONG").unwrap();
-    let error = other.commit(&family, &[], tonnage_engine::Deadline::NONE).unwrap_err();
+    let error = other.commit(&family, &[], Deadline::NONE).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(error.message().contains("another process changed table phones"), "{error}");
     assert_eq!(other.table("phones").unwrap().schema.columns.len(), 3);
@@ -280,6 +281,33 @@ fn only_tables_side_by_side_take_each_others_place() {
         assert_eq!(catalog.replace_table(old, new).unwrap_err().kind(), kind, "{old}, {new}");
     }
     assert_eq!(paths(&catalog), ["fresh", "phones", "phones.images"]);
+}
+
+/// The space of a dropped table may go at any moment while a table of that name is made again: once
+/// the one who made it was told that there is no such space.
+#[test]
+fn a_table_is_made_again_while_the_space_of_the_one_before_is_dropped() {
+    let engine = engine();
+    let catalog = Catalog::open(engine.clone()).unwrap();
+    let start = std::sync::Barrier::new(2);
+    let shape = KeyShape::new([KeyPart::Fixed(4)]);
+    for round in 0..20_000 {
+        let left = engine.create_space("table:phones", &shape).unwrap();
+        catalog.begin_leaving(std::iter::once(&left));
+        std::thread::scope(|scope| {
+            let dropping = scope.spawn(|| {
+                start.wait();
+                // At another moment in each round.
+                (0..round % 400).for_each(|_| std::hint::spin_loop());
+                catalog.drop_left(Some(left), &[], Deadline::NONE)
+            });
+            start.wait();
+            run(&catalog, PHONES).unwrap();
+            dropping.join().unwrap().unwrap();
+        });
+        run(&catalog, "DROP TABLE phones").unwrap();
+        assert_eq!(table_spaces(&*engine), [""; 0]);
+    }
 }
 
 #[test]
