@@ -67,7 +67,7 @@ pub(crate) fn stop_after(timeout: Duration) {
             std::thread::sleep(ENDING_MAX);
             if !listener().stop() {
                 Failure::interrupted().report();
-                std::process::exit(Exit::Stopped as i32);
+                Exit::Stopped.leave();
             }
         }
     });
@@ -97,7 +97,7 @@ impl Listener {
                     *told = Some(Instant::now());
                 }
                 Some(told) if told.elapsed() < STOPPING_MAX => {}
-                Some(_) => std::process::exit(Exit::Interrupted as i32),
+                Some(_) => Exit::Interrupted.leave(),
             },
             Listener::Server(drain) if drain.is_some() => {
                 eprintln!("tonnage: draining; a second signal ends at once");
@@ -106,7 +106,7 @@ impl Listener {
                 }
             }
             Listener::Prompt { since } if since.elapsed() < BELATED_MAX => {}
-            _ => std::process::exit(Exit::Interrupted as i32),
+            _ => Exit::Interrupted.leave(),
         }
     }
 }

@@ -25,34 +25,41 @@ mod time_limit;
 mod values;
 mod verbs;
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
 
-fn main() -> ExitCode {
+fn main() {
     interrupt::install();
+    let exit = run();
+    // Whoever writes there has looked whether it could.
+    let _ = std::io::stdout().flush();
+    exit.leave();
+}
+
+fn run() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => {
             // Help and version go to standard output and are no failure; that nobody reads them is
             // none either.
             let _ = usage.print();
-            return if usage.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
+            return if usage.use_stderr() { Exit::Usage } else { Exit::Success };
         }
     };
     let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals)));
     match run {
-        Ok(Ok(exit)) => exit.into(),
-        Ok(Err(failure)) => failure.report().into(),
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => failure.report(),
         Err(_) => {
             eprintln!(
                 "tonnage: internal error: this is a defect, please report it with the lines above"
             );
-            Exit::Internal.into()
+            Exit::Internal
         }
     }
 }

@@ -1,6 +1,7 @@
 //! DataFusion set up over a store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use datafusion::common::DataFusionError;
 use datafusion::execution::FunctionRegistry;
@@ -24,6 +25,9 @@ use crate::plan::{
     physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
+
+/// How long the last handle waits for statements that were left before their end.
+const ENDING_MAX: Duration = Duration::from_secs(1);
 
 /// What plans run on.
 pub(crate) struct Engine {
@@ -52,10 +56,12 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // To wait for its threads here would be an error wherever the last handle is dropped by a
-        // task of another runtime.
-        if let Some(runtime) = self.runtime.take() {
+        let Some(runtime) = self.runtime.take() else { return };
+        // A task of another runtime must not wait.
+        if Handle::try_current().is_ok() {
             runtime.shutdown_background();
+        } else {
+            runtime.shutdown_timeout(ENDING_MAX);
         }
     }
 }

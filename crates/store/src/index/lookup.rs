@@ -17,7 +17,7 @@ use super::list::OpenIndex;
 use super::options::{IndexRange, IndexScanOptions};
 use super::scan::{Bounds, Walk};
 use crate::TableBatch;
-use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Source, SpaceParts};
+use crate::bulk::get::{Drawn, PARTS_PER_WORKER, Patience, Source, SpaceParts};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
 use crate::inner::Inner;
@@ -175,11 +175,9 @@ impl EntrySource {
         let Some(ranges) = &mut self.ranges else { return Ok(()) };
         let since = Instant::now();
         for drawn in 0..self.gathered.min(RANGES_DRAWN_MAX) {
-            let range = match if drawn == 0 && is_waiting {
-                ranges.next().map(Drawn::from)
-            } else {
-                ranges.next_soon()
-            }? {
+            let is_first = drawn == 0 && is_waiting;
+            let patience = if is_first { Patience::Endless } else { Patience::MOMENT };
+            let range = match ranges.next_within(patience)? {
                 Drawn::Item(range) => range,
                 Drawn::Nothing => break,
                 Drawn::End => {

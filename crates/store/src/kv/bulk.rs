@@ -11,7 +11,7 @@ use super::key::count_components;
 use super::scope::{ComponentLimit, push_major_range, push_ranges};
 use super::{Depth, Key, KeyRange, PairBatch, Pairs};
 use crate::bulk::get::{
-    BulkGetOptions, Consistency, Drawn, KEY_MEMORY_BYTES, Source, count_space, keys_left,
+    BulkGetOptions, Consistency, Drawn, KEY_MEMORY_BYTES, Patience, Source, count_space, keys_left,
 };
 use crate::cancel::Cancel;
 use crate::inner::Inner;
@@ -275,10 +275,10 @@ impl Given {
     }
 
     /// The next keys, encoded; a single one of a source of such. `number` is that of the first.
-    fn next(&mut self, is_waiting: bool, number: usize) -> Result<Drawn<Slices>> {
+    fn next(&mut self, patience: Patience, number: usize) -> Result<Drawn<Slices>> {
         match self {
             Given::Single(keys) => {
-                let next = if is_waiting { keys.next()?.into() } else { keys.next_soon()? };
+                let next = keys.next_within(patience)?;
                 let Drawn::Item(key) = next else { return Ok(next.without_item()) };
                 let mut encoded = Slices::new();
                 let pushed = encoded.push_with(|buffer| key.encode(buffer));
@@ -288,7 +288,7 @@ impl Given {
                 Ok(Drawn::Item(encoded))
             }
             Given::Batches(batches) => {
-                let next = if is_waiting { batches.next()?.into() } else { batches.next_soon()? };
+                let next = batches.next_within(patience)?;
                 let Drawn::Item(pairs) = next else { return Ok(next.without_item()) };
                 Ok(Drawn::Item(pairs.keys))
             }
@@ -318,11 +318,10 @@ struct PairTasks {
 const RANGES_MOST: usize = 256;
 
 impl PairTasks {
-    /// Makes sure that there is a current key, waiting for it if asked; false when there is none
-    /// now, or nothing more comes.
-    fn has_key(&mut self, is_waiting: bool) -> bool {
+    /// Makes sure that there is a current key; false when none comes in time, or ever.
+    fn has_key(&mut self, patience: Patience) -> bool {
         while self.next == self.current.len() && !self.exhausted {
-            match self.source.next(is_waiting, self.keys) {
+            match self.source.next(patience, self.keys) {
                 Ok(Drawn::Item(keys)) => {
                     self.current = keys;
                     self.keys += self.current.len();
@@ -361,7 +360,7 @@ impl PairTasks {
     }
 
     fn points(&mut self) -> Option<ReadTask> {
-        while !self.points.is_full() && self.has_key(false) {
+        while !self.points.is_full() && self.has_key(Patience::Since(self.points.since())) {
             self.points.push(self.current.get(self.next));
             self.next += 1;
         }
@@ -385,7 +384,7 @@ impl PairTasks {
         let mut ranges = Ranges::new();
         let mut minor_max = None;
         let mut parents = 0;
-        while parents < most && self.has_key(false) {
+        while parents < most && self.has_key(Patience::MOMENT) {
             let parent = self.current.get(self.next);
             if self.depth.is_children() {
                 let minor = minor_components(parent)? + 1;
@@ -411,7 +410,7 @@ impl TaskSource for PairTasks {
         if let Some(task) = self.points.next_task() {
             return Ok(Some(task));
         }
-        if !self.has_key(true) {
+        if !self.has_key(Patience::Endless) {
             return self.failure.take().map_or(Ok(None), Err);
         }
         if self.depth == Depth::ParentOnly { Ok(self.points()) } else { self.ranges().map(Some) }

@@ -8,7 +8,7 @@
 //!
 //! The first gatherings are small, so that first rows come soon; then each takes as many keys as
 //! memory holds, or, where the source tells how many are left, an equal part of them: a small rest
-//! at the end would be as dear as a large one. Up to some millions of these come after the second. A gathering that takes long, because its source is
+//! at the end would be as dear as a large one. A gathering that takes long, because its source is
 //! slow, ends early. While the workers read what one gathering brought, the next is gathered.
 
 use std::time::{Duration, Instant};
@@ -21,9 +21,10 @@ use crate::read::pipeline::ReadTask;
 /// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon
 /// grow.
 const GATHERED_FIRST: [usize; 3] = [256, 8_192, 262_144];
-/// How many the last of these holds where the source tells how many keys are left: reading all of them
-/// in one pass over the store takes less time than in two.
-const GATHERED_KNOWN: usize = 2 << 20;
+/// So many keys, if the source tells that no more are left, are gathered at once after the second:
+/// one pass over the store takes less time than two. Of more, the third gathering leaves the more to
+/// those behind it, which read many rows of each block.
+const GATHERED_KNOWN_MAX: usize = 2 << 20;
 /// What a key takes beside its own bytes, gathered and sorted.
 const KEY_EXTRA_BYTES: usize = 24;
 const GATHERING_LONGEST: Duration = Duration::from_millis(50);
@@ -144,6 +145,11 @@ impl KeyBatcher {
         self.since.get_or_insert_with(Instant::now).elapsed() >= longest
     }
 
+    /// Since when keys are gathered.
+    pub(crate) fn since(&self) -> Option<Instant> {
+        self.since
+    }
+
     fn bytes(&self) -> usize {
         let origins = std::mem::size_of_val(&self.origins[..]);
         self.keys.bytes() + self.keys.len() * KEY_EXTRA_BYTES + origins
@@ -152,8 +158,10 @@ impl KeyBatcher {
     /// How many keys this gathering may hold.
     fn size(&self) -> usize {
         match GATHERED_FIRST.get(self.filled) {
-            Some(_) if self.filled + 1 == GATHERED_FIRST.len() && self.part < usize::MAX => {
-                self.part.min(GATHERED_KNOWN)
+            Some(_)
+                if self.filled + 1 == GATHERED_FIRST.len() && self.part <= GATHERED_KNOWN_MAX =>
+            {
+                self.part
             }
             Some(first) => *first,
             None => self.part,
@@ -318,6 +326,7 @@ mod tests {
         };
         assert_eq!(gathered(Some(1_000_000)), 1_000_000);
         assert_eq!(gathered(Some(1_000)), 1_000);
+        assert_eq!(gathered(Some(3_000_000)), 262_144);
         assert_eq!(gathered(None), 262_144);
     }
 

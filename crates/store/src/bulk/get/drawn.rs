@@ -20,6 +20,8 @@ use crate::read::dispatch::next_of;
 const PAUSE: Duration = Duration::from_micros(500);
 /// The same for keys that somebody pushes: what was pushed together is there already.
 const PUSHED_PAUSE: Duration = Duration::from_micros(50);
+/// The same for a source that has brought keys for long.
+const PAUSE_LONGEST: Duration = Duration::from_millis(50);
 /// How long what comes one by one is left to gather in the queue: waking somebody for each item
 /// costs more than the item.
 const NAP: Duration = Duration::from_micros(100);
@@ -55,6 +57,27 @@ impl<T> Drawn<T> {
 impl<T> From<Option<T>> for Drawn<T> {
     fn from(next: Option<T>) -> Self {
         next.map_or(Drawn::End, Drawn::Item)
+    }
+}
+
+/// For how long an item is waited for.
+#[derive(Clone, Copy)]
+pub(crate) enum Patience {
+    Endless,
+    /// As long again as it took since then, for a moment at least: a source that brought much, and
+    /// lacks the processor now, brings more, while one that waits for answers does not.
+    Since(Option<Instant>),
+}
+
+impl Patience {
+    pub(crate) const MOMENT: Self = Self::Since(None);
+
+    fn longest(self, moment: Duration) -> Option<Duration> {
+        match self {
+            Self::Endless => None,
+            Self::Since(None) => Some(moment),
+            Self::Since(Some(since)) => Some(since.elapsed().clamp(moment, PAUSE_LONGEST)),
+        }
     }
 }
 
@@ -176,19 +199,19 @@ impl<T: Send + 'static> Source<T> {
 
     /// The next item; waits for it.
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
-        match self.draw(None) {
+        match self.draw(Patience::Endless) {
             Ok(Drawn::Item(item)) => Ok(Some(item)),
             Ok(_) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The next item, unless none comes for a moment.
-    pub(crate) fn next_soon(&mut self) -> Result<Drawn<T>> {
-        self.draw(Some(self.pause))
+    /// The next item, unless none comes for so long.
+    pub(crate) fn next_within(&mut self, patience: Patience) -> Result<Drawn<T>> {
+        self.draw(patience)
     }
 
-    fn draw(&mut self, longest: Option<Duration>) -> Result<Drawn<T>> {
+    fn draw(&mut self, patience: Patience) -> Result<Drawn<T>> {
         let next = match &mut self.draws {
             Draws::Here(items) => next_of(items).transpose(),
             Draws::Several(all) => loop {
@@ -199,8 +222,11 @@ impl<T: Send + 'static> Source<T> {
                 all.pop_front();
             },
             Draws::Away { queue, taken } => {
-                if taken.is_empty() && !queue.take(taken, longest, self.control.as_deref())? {
-                    return Ok(Drawn::Nothing);
+                if taken.is_empty() {
+                    let longest = patience.longest(self.pause);
+                    if !queue.take(taken, longest, self.control.as_deref())? {
+                        return Ok(Drawn::Nothing);
+                    }
                 }
                 taken.pop_front()
             }
@@ -431,4 +457,25 @@ pub(crate) fn has_items_in_memory<I>() -> bool {
     ];
     let name = std::any::type_name::<I>();
     KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that was not given the processor for a millisecond had its keys read in small lots,
+    /// each of which passes over the whole store: 20 M keys took twice the time.
+    #[test]
+    fn a_source_that_brought_keys_for_long_may_pause_for_as_long() {
+        let moment = Duration::from_micros(500);
+        let after = |ms: u64| {
+            let since = Instant::now().checked_sub(Duration::from_millis(ms));
+            Patience::Since(Some(since.unwrap())).longest(moment).unwrap()
+        };
+        assert_eq!(after(0), moment);
+        assert!((20..=50).contains(&after(20).as_millis()));
+        assert_eq!(after(1_000), Duration::from_millis(50));
+        assert_eq!(Patience::MOMENT.longest(moment), Some(moment));
+        assert_eq!(Patience::Endless.longest(moment), None);
+    }
 }

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use tonnage_engine::{Direction, Error, Ranges, Result, Slices};
 
 use super::BulkGetOptions;
-use super::drawn::Drawn;
+use super::drawn::{Drawn, Patience};
 use super::resume::Place;
 use super::source::{BulkKey, KeySource, Keyed, Keys};
 use crate::catalog::TableEntry;
@@ -105,7 +105,7 @@ impl KeyTasks {
 
     /// Takes the run of point reads, or of ranges, that comes next, up to the size of a task.
     fn gather(&mut self) -> Result<Option<ReadTask>> {
-        let Drawn::Item(columns) = self.source.peek(&self.entry, true)? else {
+        let Drawn::Item(columns) = self.source.peek(&self.entry, Patience::Endless)? else {
             self.exhausted = true;
             return Ok(None);
         };
@@ -119,7 +119,7 @@ impl KeyTasks {
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
-            match self.source.peek(&self.entry, false) {
+            match self.source.peek(&self.entry, Patience::Since(self.points.since())) {
                 Ok(Drawn::Item(columns)) if self.is_point(columns) => {
                     let origin = self.source.origin();
                     let is_answered = self.is_answered(true);
@@ -168,7 +168,7 @@ impl KeyTasks {
     /// Takes the next key as a range, unless it is a point or there is none.
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
         let columns = loop {
-            match self.source.peek(&self.entry, false)? {
+            match self.source.peek(&self.entry, Patience::MOMENT)? {
                 Drawn::Item(_) if self.is_answered(false) => drop(self.source.take()),
                 Drawn::Item(columns) => break columns,
                 Drawn::Nothing => return Ok(None),
@@ -310,14 +310,14 @@ impl Encoded {
         matches!(self.source, Keys::Several(_))
     }
 
-    /// How many columns the next key gives. It is waited for if asked.
-    fn peek(&mut self, entry: &TableEntry, is_waiting: bool) -> Result<Drawn<usize>> {
+    /// How many columns the next key gives.
+    fn peek(&mut self, entry: &TableEntry, patience: Patience) -> Result<Drawn<usize>> {
         loop {
             match self.columns.get(self.taken) {
                 // Keys that no row can have are passed over.
                 Some(&NO_SUCH_KEY) => self.taken += 1,
                 Some(columns) => return Ok(Drawn::Item(usize::from(*columns))),
-                None => match self.refill(entry, is_waiting)? {
+                None => match self.refill(entry, patience)? {
                     Drawn::Item(()) => {}
                     Drawn::Nothing => return Ok(Drawn::Nothing),
                     Drawn::End => return Ok(Drawn::End),
@@ -348,7 +348,7 @@ impl Encoded {
         self.keys.get(self.taken - 1)
     }
 
-    fn refill(&mut self, entry: &TableEntry, is_waiting: bool) -> Result<Drawn<()>> {
+    fn refill(&mut self, entry: &TableEntry, patience: Patience) -> Result<Drawn<()>> {
         if let Some(error) = self.late.take() {
             return Err(error);
         }
@@ -359,16 +359,12 @@ impl Encoded {
         self.keys.clear();
         self.columns.clear();
         let next = match &mut self.source {
-            Keys::Single(keys) => {
-                let next = if is_waiting { keys.next()?.into() } else { keys.next_soon()? };
-                next.map(|key| (0, Keyed::Key(key)))
-            }
+            Keys::Single(keys) => keys.next_within(patience)?.map(|key| (0, Keyed::Key(key))),
             Keys::Batches(batches) => {
-                let next = if is_waiting { batches.next()?.into() } else { batches.next_soon()? };
-                next.map(|batch| (0, Keyed::Batch(batch)))
+                batches.next_within(patience)?.map(|batch| (0, Keyed::Batch(batch)))
             }
             Keys::Several(several) => {
-                let next = if is_waiting { several.next()?.into() } else { several.next_soon()? };
+                let next = several.next_within(patience)?;
                 if let Drawn::Item((number, _)) = &next {
                     self.turn_to(*number, before);
                 }
