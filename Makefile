@@ -43,7 +43,9 @@ lint: setup ## Format and lints, warnings denied
 test: setup lint ## Everything that CI checks: format, lints, all tests, doc tests
 	@log=$$(mktemp) && \
 	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; one=$$?; \
-	  $(CARGO) build --release --workspace 2>&1 && crates/python/run-tests 2>&1; echo "exit $$((one | $$?))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
+	  $(CARGO) build --release --workspace 2>&1; two=$$?; \
+	  [ $$two != 0 ] || { crates/python/run-tests 2>&1; two=$$?; clients/griddb/run-tests 2>&1; two=$$((two | $$?)); }; \
+	  echo "exit $$((one | two))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
 	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
 	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \

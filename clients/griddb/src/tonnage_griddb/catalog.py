@@ -1,0 +1,249 @@
+"""Which containers there are, and what Tonnage's tables cannot say of them.
+
+A table has no room for BYTE, SHORT and GEOMETRY, for the kind of a container or its expiry. They
+stand in a table of their own, written before the container's table is made. So a crash between the
+two leaves an entry without a table, which counts for nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import tonnage
+
+from tonnage_griddb.enums import ContainerType, TimeUnit, Type
+from tonnage_griddb.errors import Code, GSException, translated
+from tonnage_griddb.info import Column, ContainerInfo, ExpirationInfo
+from tonnage_griddb.shape import (
+    Shape,
+    fits,
+    quoted,
+    shape_of,
+    shape_of_table,
+    sql_type,
+)
+
+TABLE = "_griddb_containers"
+
+
+class Catalog:
+    """The containers of a database in a store."""
+
+    def __init__(self, store: tonnage.Store, database: str | None) -> None:
+        self._store = store
+        self._prefix = f"{database}:" if database else ""
+
+    def table_name(self, container: str) -> str:
+        """The name of the table of a container. Tonnage has points between parents and children."""
+        if not isinstance(container, str) or not container:
+            raise GSException(
+                f"{container!r} is no name of a container", Code.CONTAINER_NAME_INVALID
+            )
+        return self._prefix + container.replace("%", "%25").replace(".", "%2E")
+
+    def find(self, container: str) -> Shape | None:
+        """A container by its name, whatever its case."""
+        name = self.table_name(container)
+        try:
+            table = self._store.table(name)
+        except tonnage.NotFound:
+            return None
+        if table.path == TABLE:
+            return None
+        told = self._entry(name)
+        if told is not None and fits(told, table):
+            return replace(told, table=table.path)
+        return shape_of_table(_container_name(table.path, self._prefix), table)
+
+    def need(self, container: str) -> Shape:
+        """A container by its name. Raises when there is none."""
+        found = self.find(container)
+        if found is None:
+            raise GSException(
+                f"there is no container {container}: make it with put_container",
+                Code.CONTAINER_NOT_FOUND,
+            )
+        return found
+
+    def names(self) -> list[str]:
+        """The names of all containers."""
+        names = []
+        for path in self._store._native.tables():
+            if path == TABLE or "." in path:
+                continue
+            if self._prefix:
+                if not path.lower().startswith(self._prefix.lower()):
+                    continue
+            elif ":" in path:
+                continue
+            told = self._entry(path)
+            names.append(told.name if told else _container_name(path, self._prefix))
+        return names
+
+    def create(self, info: ContainerInfo, modifiable: bool) -> Shape:
+        """Make a container, or find it as it is; change it if it differs and that is allowed."""
+        wanted = shape_of(info, self.table_name(info.name))
+        existing = self.find(info.name)
+        if existing is not None:
+            return self._change(existing, wanted, modifiable)
+        self._remember(wanted)
+        with translated(f"container {info.name}"):
+            try:
+                self._store.sql(wanted.definition())
+            except tonnage.Conflict:
+                # Another thread made it in the meantime.
+                return self._change(self.need(info.name), wanted, modifiable)
+        return wanted
+
+    def drop(self, container: str) -> None:
+        """Drop a container. One that does not exist is left alone."""
+        found = self.find(container)
+        if found is None:
+            return
+        with translated(f"container {container}"):
+            self._store.sql(f"DROP TABLE IF EXISTS {quoted(found.table)}")
+            self._entries().delete(found.table.lower())
+
+    def set_indexes(self, shape: Shape, indexes: dict[str, list[str]]) -> Shape:
+        """Remember the indexes of a container."""
+        changed = replace(shape, indexes=indexes)
+        self._remember(changed)
+        return changed
+
+    def _change(self, existing: Shape, wanted: Shape, modifiable: bool) -> Shape:
+        difference = _difference(existing, wanted)
+        if difference is None:
+            return existing
+        if not modifiable:
+            raise GSException(
+                f"container {existing.name} exists with other columns ({difference}): give "
+                "modifiable=True to change it",
+                Code.SCHEMA_CHANGE_DISABLED,
+            )
+        steps = _steps(existing, wanted)
+        changed = replace(
+            wanted, name=existing.name, table=existing.table, hidden=existing.hidden,
+            indexes=existing.indexes,
+        )
+        with translated(f"container {existing.name}"):
+            if steps:
+                self._store.sql(f"ALTER TABLE {quoted(existing.table)} ({', '.join(steps)})")
+        stored = [column.name for column in self._store.table(existing.table).columns]
+        order = [name for name in stored if name != existing.hidden]
+        if order != changed.names:
+            raise GSException(
+                f"container {existing.name}: columns can be added behind the others only",
+                Code.SCHEMA_CHANGE_INVALID,
+            )
+        self._remember(changed)
+        return changed
+
+    def _entries(self) -> tonnage.Table:
+        try:
+            return self._store.table(TABLE)
+        except tonnage.NotFound:
+            self._store.sql(
+                f"CREATE TABLE IF NOT EXISTS {quoted(TABLE)} "
+                "(container STRING, shape STRING, PRIMARY KEY (container))"
+            )
+            return self._store.table(TABLE)
+
+    def _entry(self, table: str) -> Shape | None:
+        row = self._entries().get(table.lower())
+        return None if row is None else _of_json(json.loads(row["shape"]), table)
+
+    def _remember(self, shape: Shape) -> None:
+        with translated(f"container {shape.name}"):
+            self._entries().put([shape.table.lower(), json.dumps(_to_json(shape))])
+
+
+def _container_name(table: str, prefix: str) -> str:
+    return table[len(prefix) :].replace("%2E", ".").replace("%25", "%")
+
+
+def _difference(existing: Shape, wanted: Shape) -> str | None:
+    """In what two shapes differ, in a few words; None when they do not."""
+    if existing.type != wanted.type:
+        return f"it is a {existing.type.name}"
+    if [name.lower() for name in existing.key] != [name.lower() for name in wanted.key]:
+        return f"its row key is {', '.join(existing.key) or 'none'}"
+
+    def told(shape: Shape) -> list[tuple[Any, ...]]:
+        return [
+            (column.name.lower(), column.type, column.nullable, column.time_unit)
+            for column in shape.columns
+        ]
+
+    if told(existing) != told(wanted):
+        columns = ", ".join(f"{column.name} {column.type.name}" for column in existing.columns)
+        return f"they are {columns}"
+    return None
+
+
+def _steps(existing: Shape, wanted: Shape) -> list[str]:
+    """What ALTER TABLE has to do. Raises where GridDB refuses, too."""
+    def refuse(reason: str) -> GSException:
+        return GSException(
+            f"container {existing.name}: {reason}: make another container and copy the rows",
+            Code.SCHEMA_CHANGE_INVALID,
+        )
+
+    if existing.type != wanted.type or existing.key != wanted.key:
+        raise refuse("its kind and its row key cannot be changed")
+    before = {column.name.lower(): column for column in existing.columns}
+    after = {column.name.lower(): column for column in wanted.columns}
+    for name in before.keys() & after.keys():
+        old, new = before[name], after[name]
+        if (old.type, old.nullable, old.time_unit) != (new.type, new.nullable, new.time_unit):
+            raise refuse(f"column {old.name} cannot become another one")
+    kept = [name for name in before if name in after]
+    added = [column for name, column in after.items() if name not in before]
+    if [column.name.lower() for column in wanted.columns] != kept + [
+        column.name.lower() for column in added
+    ]:
+        raise refuse("columns can be added behind the others only")
+    for column in added:
+        if not column.nullable:
+            raise refuse(f"column {column.name} is new and NOT_NULL: rows have no value for it yet")
+    dropped = [column for name, column in before.items() if name not in after]
+    return [f"DROP {quoted(column.name)}" for column in dropped] + [
+        f"ADD {quoted(column.name)} {sql_type(column)}" for column in added
+    ]
+
+
+def _to_json(shape: Shape) -> dict[str, Any]:
+    expiration = shape.expiration
+    return {
+        "name": shape.name,
+        "type": shape.type.name,
+        "columns": [
+            [column.name, column.type.name, column.nullable, column.time_unit.name]
+            for column in shape.columns
+        ],
+        "key": list(shape.key),
+        "hidden": shape.hidden,
+        "expiration": expiration
+        and [expiration.time, expiration.unit.name, expiration.division_count],
+        "data_affinity": shape.data_affinity,
+        "indexes": shape.indexes,
+    }
+
+
+def _of_json(told: dict[str, Any], table: str) -> Shape:
+    expiration = told["expiration"]
+    return Shape(
+        told["name"],
+        table,
+        ContainerType[told["type"]],
+        tuple(
+            Column(name, Type[kind], nullable, TimeUnit[unit])
+            for name, kind, nullable, unit in told["columns"]
+        ),
+        tuple(told["key"]),
+        told["hidden"],
+        expiration and ExpirationInfo(expiration[0], TimeUnit[expiration[1]], expiration[2]),
+        told["data_affinity"],
+        told["indexes"],
+    )

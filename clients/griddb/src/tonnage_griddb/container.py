@@ -1,0 +1,518 @@
+"""A container: rows of one shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import tonnage
+
+from tonnage_griddb.enums import (
+    Aggregation,
+    ContainerType,
+    IndexType,
+    InterpolationMode,
+    QueryOrder,
+    TimeUnit,
+    Type,
+)
+from tonnage_griddb import conditions
+from tonnage_griddb.errors import Code, GSException, translated
+from tonnage_griddb.info import Column, IndexInfo
+from tonnage_griddb.keys import key_values
+from tonnage_griddb.query import Query
+from tonnage_griddb.results import AggregationResult
+from tonnage_griddb.shape import ROW_NUMBER, Shape, quoted
+from tonnage_griddb.timestamps import nanos_of
+from tonnage_griddb.tql import sampling
+from tonnage_griddb.tql.plan import Plan, Planner
+from tonnage_griddb.tql.syntax import Call, Expression, Name, Order, Star
+from tonnage_griddb.tql.syntax import Query as Syntax
+from tonnage_griddb.undo import UndoLog
+from tonnage_griddb.values import Codec
+
+if TYPE_CHECKING:
+    import pandas
+
+    from tonnage_griddb.catalog import Catalog
+
+_FUNCTIONS = {
+    Aggregation.MINIMUM: "MIN",
+    Aggregation.MAXIMUM: "MAX",
+    Aggregation.TOTAL: "SUM",
+    Aggregation.AVERAGE: "AVG",
+    Aggregation.VARIANCE: "VARIANCE",
+    Aggregation.STANDARD_DEVIATION: "STDDEV",
+    Aggregation.COUNT: "COUNT",
+    Aggregation.WEIGHTED_AVERAGE: "TIME_AVG",
+}
+
+
+class TransactionWarning(UserWarning):
+    """Manual commit is not what it is in GridDB. It is told once."""
+
+
+class Container:
+    """A container. `Store.put_container` and `Store.get_container` give it."""
+
+    def __init__(self, store: tonnage.Store, catalog: Catalog, shape: Shape) -> None:
+        self._store = store
+        self._catalog = catalog
+        self._shape = shape
+        self._codec = Codec(shape)
+        self._auto_commit = True
+        self._undo = UndoLog()
+        self._is_closed = False
+        with translated(f"container {shape.name}"):
+            self._table = store.table(shape.table)
+        self._ttl = shape.ttl_seconds
+        self._has_nanos = any(has_nanos(column) for column in shape.columns)
+
+    @property
+    def type(self) -> ContainerType:
+        """COLLECTION or TIME_SERIES."""
+        return self._shape.type
+
+    # Rows
+
+    def put(self, row: list[Any]) -> bool:
+        """Store a row, over the one of its key. Returns whether there was one."""
+        self._check_open()
+        encoded = self._codec.encode_row(row)
+        with self._translated():
+            if not self._shape.key:
+                self._table.put(encoded, ttl=self._ttl)
+                self._note_new_row()
+                return False
+            if not self._auto_commit:
+                self._note([self._codec.key_of(row)])
+            # Whether the row existed is told by whichever condition held; in between another may
+            # have put or removed it.
+            while True:
+                if self._table.put_if_absent(encoded, ttl=self._ttl):
+                    return False
+                if self._table.put_if_present(encoded, ttl=self._ttl):
+                    return True
+
+    def multi_put(self, row_list: Any, root_allocator: object | None = None) -> None:
+        """Store many rows, over those of their keys. Of rows with one key the last one stays.
+
+        Args:
+            row_list: a list of rows, or an Arrow record batch.
+            root_allocator: taken for the sake of programs; nothing needs it here.
+
+        A row that does not fit raises before any row is stored.
+        """
+        self._check_open()
+        put_many(self._store, [(self, row_list)])
+
+    def put_rows(self, rows: pandas.DataFrame) -> None:
+        """Store the rows of a pandas data frame, whose columns are in the container's order."""
+        from tonnage_griddb import frames
+
+        self.multi_put(frames.rows_of(rows))
+
+    def get(self, key: Any) -> list[Any] | None:
+        """The row of a key: a value, or a `RowKey` or a list for a key of several columns."""
+        self._check_open()
+        values = self._key_values(key)
+        encoded = self._codec.encode_key(values)
+        with self._translated():
+            if self._has_nanos:
+                return self._get_by_query(values)
+            row = self._table.get(*encoded)
+        return None if row is None else self._decoded(row)
+
+    def remove(self, key: Any) -> bool:
+        """Remove the row of a key. Returns whether there was one."""
+        self._check_open()
+        encoded = self._codec.encode_key(self._key_values(key))
+        with self._translated():
+            if not self._auto_commit:
+                self._note([encoded])
+            return self._table.delete(*encoded)
+
+    # Queries
+
+    def query(self, query: str) -> Query:
+        """A query in TQL. It is read when it is run, and its errors are raised then."""
+        self._check_open()
+        return Query.of_text(self, query)
+
+    def query_by_time_series_range(
+        self, start: Any, end: Any, order: QueryOrder | int = QueryOrder.ASCENDING
+    ) -> Query:
+        """A query for the rows from one moment to another, both included. None is an open end."""
+        name = self._need_series()
+        ordering = Order(name, QueryOrder(order) == QueryOrder.DESCENDING)
+
+        def planned(planner: Planner) -> Plan:
+            return planner.plan(Syntax(where=self._between(start, end), order=(ordering,)))
+
+        return Query(self, planned)
+
+    def query_by_time_series_sampling(
+        self,
+        start: Any,
+        end: Any,
+        column_name_list: Sequence[str] | None,
+        mode: InterpolationMode | int,
+        interval: int,
+        interval_unit: TimeUnit | int,
+    ) -> Query:
+        """A query for rows at equal distances of time.
+
+        Args:
+            column_name_list: the columns that are interpolated between two rows; others are those
+                of the row before.
+            mode: LINEAR_OR_PREVIOUS, or EMPTY for rows without values where there is no row.
+        """
+        self._need_series()
+
+        def planned(planner: Planner) -> Plan:
+            columns = [self._shape.column(name) for name in column_name_list or ()]
+            step = sampling.step(interval, TimeUnit(interval_unit))
+            is_empty = InterpolationMode(mode) == InterpolationMode.EMPTY
+            call = Call("TIME_SAMPLING", (Star(),))
+            return planner.sampling(
+                Syntax(), call, columns, nanos_of(start), nanos_of(end), step, is_empty
+            )
+
+        return Query(self, planned)
+
+    def aggregate_time_series(
+        self,
+        start: Any,
+        end: Any,
+        type: Aggregation | int,
+        column_name: str | None = None,
+    ) -> AggregationResult | None:
+        """Work out something of the rows from one moment to another, both included.
+
+        Returns:
+            The result; None when there was nothing to work on.
+        """
+        name = self._need_series()
+        function = _FUNCTIONS[Aggregation(type)]
+        argument: Expression = Star() if column_name is None else Name(column_name)
+        call = Call(function, (argument,))
+
+        def planned(planner: Planner) -> Plan:
+            return planner.plan(Syntax(function=call, where=self._between(start, end)))
+
+        results = list(Query(self, planned).fetch())
+        return results[0] if results else None
+
+    # Indexes
+
+    def create_index(
+        self,
+        column_name: str | IndexInfo,
+        index_type: IndexType | int = IndexType.DEFAULT,
+        name: str | None = None,
+    ) -> None:
+        """Make an index on a column, or on those that an `IndexInfo` tells.
+
+        An index that is there already is left as it is.
+        """
+        index = _index_info(column_name, index_type, name)
+        columns = [self._shape.column(each) for each in index.column_name_list]
+        if index.type == IndexType.SPATIAL or any(each.type == Type.GEOMETRY for each in columns):
+            raise GSException(
+                f"container {self._shape.name}: Tonnage has no index on shapes",
+                Code.UNSUPPORTED_OPERATION,
+            )
+        names = [each.name for each in columns]
+        if self._shape.type == ContainerType.TIME_SERIES and names == list(self._shape.key):
+            raise GSException(
+                f"time series {self._shape.name}: the row key needs no index, its rows are sorted",
+                Code.INDEX_INVALID,
+            )
+        chosen = index.name or "_".join(["griddb", *names])
+        indexes = self._indexes()
+        if names in indexes.values() and index.name is None:
+            return
+        if chosen in indexes and indexes[chosen] != names:
+            raise GSException(
+                f"container {self._shape.name} has an index {chosen} on "
+                f"{', '.join(indexes[chosen])}: choose another name",
+                Code.INDEX_INVALID,
+            )
+        with self._translated():
+            self._store.sql(
+                f"CREATE INDEX IF NOT EXISTS {quoted(chosen)} ON {quoted(self._shape.table)} "
+                f"({', '.join(quoted(each) for each in names)})"
+            )
+        self._catalog.set_indexes(self._shape, {**indexes, chosen: names})
+
+    def drop_index(
+        self,
+        column_name: str | IndexInfo | None = None,
+        index_type: IndexType | int = IndexType.DEFAULT,
+        name: str | None = None,
+    ) -> None:
+        """Drop the indexes on a column, or the one of a name. None is needed."""
+        index = _index_info(column_name, index_type, name)
+        names = [self._shape.column(each).name for each in index.column_name_list]
+        indexes = self._indexes()
+        gone = [
+            each
+            for each, columns in indexes.items()
+            if (not names or columns == names) and (index.name is None or index.name == each)
+        ]
+        with self._translated():
+            for each in gone:
+                self._store.sql(
+                    f"DROP INDEX IF EXISTS {quoted(each)} ON {quoted(self._shape.table)}"
+                )
+        left = {each: columns for each, columns in indexes.items() if each not in gone}
+        self._catalog.set_indexes(self._shape, left)
+
+    # Transactions
+
+    def set_auto_commit(self, enabled: bool) -> None:
+        """Switch between automatic and manual commit.
+
+        Under manual commit changes are stored at once, too, and others see them. What `abort` takes
+        back are the changes that this object made since the last commit: it stores the rows as they
+        were. Rows are not locked, and two programs that change the same rows do not wait for each
+        other.
+        """
+        if enabled and not self._auto_commit:
+            self.commit()
+        if not enabled and self._auto_commit:
+            _warn_once()
+        self._auto_commit = bool(enabled)
+
+    def commit(self) -> None:
+        """Keep the changes that were made under manual commit."""
+        self._check_manual()
+        self._undo.forget()
+
+    def abort(self) -> None:
+        """Take back the changes that this object made since the last commit."""
+        self._check_manual()
+        with self._translated():
+            self._undo.take_back(self._table, lambda row: self._restore(row))
+
+    def flush(self) -> None:
+        """Make everything that was stored so far durable."""
+        with self._translated():
+            self._store.sync()
+
+    def close(self) -> None:
+        """Close this object. What was not committed is taken back, as in GridDB."""
+        if not self._is_closed and not self._auto_commit:
+            self.abort()
+        self._is_closed = True
+
+    def __repr__(self) -> str:
+        return f"Container({self._shape.name!r}, {self._shape.type.name})"
+
+    # What row sets and stores use
+
+    def _replace(self, row: list[Any], number: int | None) -> None:
+        """Store a row that a query gave, with other values."""
+        encoded = self._codec.encode_row(row)
+        with self._translated():
+            if number is None:
+                self._note([self._codec.key_of(row)])
+            else:
+                self._note([(number,)])
+                encoded = (number, *encoded[1:])
+            self._table.put_if_present(encoded, ttl=self._ttl)
+
+    def _remove_row(self, row: list[Any], number: int | None) -> None:
+        key = self._codec.key_of(row) if number is None else (number,)
+        with self._translated():
+            self._note([key])
+            self._table.delete(*key)
+
+    def _note(self, keys: Sequence[tuple[Any, ...]]) -> None:
+        """Remember rows before they change, when an abort may want them back."""
+        if self._auto_commit:
+            return
+        for key in dict.fromkeys(keys):
+            self._undo.remember(key, self._stored(key))
+
+    def _stored(self, key: tuple[Any, ...]) -> dict[str, Any] | None:
+        """A row as it can be stored again. Python's datetime has no nanoseconds, and text has."""
+        if not self._has_nanos:
+            return self._table.get(*key)
+        items = [quoted(self._shape.hidden)] if self._shape.hidden else []
+        for column in self._shape.columns:
+            name = quoted(column.name)
+            items.append(f"CAST({name} AS STRING) AS {name}" if has_nanos(column) else name)
+        condition = " AND ".join(
+            f"{quoted(name)} = ${place}" for place, name in enumerate(self._table.primary_key, 1)
+        )
+        rows = self._store.sql(
+            f"SELECT {', '.join(items)} FROM {quoted(self._shape.table)} WHERE {condition}", key
+        )
+        return next(rows.rows(), None)
+
+    def _note_new_row(self) -> None:
+        """Remember that the last row of a container without a row key is new."""
+        if self._auto_commit:
+            return
+        for key in self._numbers_from(None)[:1]:
+            self._undo.remember((key,), None)
+
+    def _numbers_from(self, last: int | None) -> list[int]:
+        """The numbers of the rows behind one, the latest first."""
+        condition = "" if last is None else f" WHERE {quoted(ROW_NUMBER)} > {last}"
+        limit = " LIMIT 1" if last is None else ""
+        rows = self._store.sql(
+            f"SELECT {quoted(ROW_NUMBER)} FROM {quoted(self._shape.table)}{condition} "
+            f"ORDER BY {quoted(ROW_NUMBER)} DESC{limit}"
+        )
+        return [row[0] for row in rows.rows(tuples=True)]
+
+    def _restore(self, row: dict[str, Any]) -> None:
+        self._table.put(row, ttl=self._ttl)
+
+    def _decoded(self, row: dict[str, Any]) -> list[Any]:
+        return [
+            bytearray(value) if isinstance(value, bytes) else value
+            for value in map(row.__getitem__, self._shape.names)
+        ]
+
+    def _get_by_query(self, values: list[Any]) -> list[Any] | None:
+        where = conditions.equal(self._shape.key_columns, values)
+        rows = Query(self, lambda planner: planner.plan(Syntax(where=where))).fetch()
+        return next(rows, None)
+
+    def _between(self, start: Any, end: Any) -> Expression | None:
+        first, last = (None if at is None else [at] for at in (start, end))
+        return conditions.between(self._shape.key_columns, first, last)
+
+    def _key_values(self, key: Any) -> list[Any]:
+        if not self._shape.key:
+            raise GSException(
+                f"container {self._shape.name} has no row key: look by a query",
+                Code.KEY_NOT_FOUND,
+            )
+        return key_values(key, len(self._shape.key))
+
+    def _indexes(self) -> dict[str, list[str]]:
+        self._check_open()
+        return self._catalog.need(self._shape.name).indexes
+
+    def _need_series(self) -> str:
+        self._check_open()
+        if self._shape.type != ContainerType.TIME_SERIES:
+            raise GSException(
+                f"container {self._shape.name} is a collection, and the call needs a time series",
+                Code.UNSUPPORTED_OPERATION,
+            )
+        return self._shape.key[0]
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise GSException(
+                f"container {self._shape.name} is closed: get it from the store again",
+                Code.CONTAINER_CLOSED,
+            )
+
+    def _check_manual(self) -> None:
+        self._check_open()
+        if self._auto_commit:
+            raise GSException(
+                f"container {self._shape.name} commits by itself: call set_auto_commit(False)",
+                Code.ILLEGAL_COMMIT_MODE,
+            )
+
+    def _translated(self) -> Any:
+        return translated(f"container {self._shape.name}")
+
+
+def put_many(store: tonnage.Store, entries: Sequence[tuple[Container, Any]]) -> None:
+    """Store rows in several containers by one bulk put, over those of their keys.
+
+    All rows are looked at before the first one is stored.
+    """
+    from tonnage_griddb import arrow
+
+    streams = []
+    for container, rows in entries:
+        shape, codec = container._shape, container._codec
+        source: Any
+        if arrow.is_batch(rows):
+            source = arrow.source_of(rows, shape)
+            listed = source.select(list(shape.key)).to_pylist() if shape.key else []
+            keys = [[row[name] for name in shape.key] for row in listed]
+        elif isinstance(rows, (list, tuple)):
+            source = codec.encode(rows)
+            keys = [] if container._auto_commit else _keys_of(shape, rows)
+        else:
+            raise GSException(
+                f"container {shape.name}: give a list of rows, not {type(rows).__name__}",
+                Code.ILLEGAL_PARAMETER,
+            )
+        with translated(f"container {shape.name}"):
+            if not container._auto_commit:
+                container._note([codec.encode_key(key) for key in keys])
+        if len(rows):
+            stream = tonnage.Stream(source, shape.table, name=shape.name, ttl=container._ttl)
+            streams.append((container, stream))
+    if not streams:
+        return
+    # A container without a row key has its new rows found by their numbers.
+    marks = [
+        (container, (container._numbers_from(None) or [0])[0])
+        for container, _ in streams
+        if not container._auto_commit and not container._shape.key
+    ]
+    with translated("multi_put"):
+        report = store.bulk_put([stream for _, stream in streams], on_existing="blind")
+    for container, last in marks:
+        for number in reversed(container._numbers_from(last)):
+            container._undo.remember((number,), None)
+    if report.failed:
+        told = [
+            GSException(
+                f"container {streams[failure.stream][0]._shape.name}, row {failure.position}: "
+                f"{failure.reason}",
+                Code.ILLEGAL_PARAMETER,
+            )
+            for failure in report.failures
+        ]
+        raise GSException(
+            f"multi_put: {report.failed} rows were not stored, the others were: {told[0]}",
+            Code.ILLEGAL_PARAMETER,
+            others=told,
+        )
+
+
+def _keys_of(shape: Shape, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [[row[place] for place in shape.key_places] for row in rows] if shape.key else []
+
+
+def _index_info(
+    column: str | IndexInfo | None, kind: IndexType | int, name: str | None
+) -> IndexInfo:
+    if isinstance(column, IndexInfo):
+        return column
+    return IndexInfo([] if column is None else [column], name, kind)
+
+
+def has_nanos(column: Column) -> bool:
+    """Whether a column holds moments that Python's datetime cannot."""
+    return column.type == Type.TIMESTAMP and column.time_unit == TimeUnit.NANOSECOND
+
+
+_warned = False
+
+
+def _warn_once() -> None:
+    global _warned
+    if _warned:
+        return
+    _warned = True
+    warnings.warn(
+        "under manual commit changes are stored at once and are seen by others; abort stores the "
+        "rows as they were, and no rows are locked",
+        TransactionWarning,
+        stacklevel=3,
+    )

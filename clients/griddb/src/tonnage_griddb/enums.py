@@ -1,0 +1,126 @@
+"""The constants of both generations of the client, with the numbers that they have there."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ContainerType(IntEnum):
+    """What a container is."""
+
+    COLLECTION = 0
+    TIME_SERIES = 1
+
+
+class IndexType(IntEnum):
+    """What an index is made of. Tonnage has ordered indexes: TREE, HASH and DEFAULT give one."""
+
+    DEFAULT = -1
+    TREE = 1
+    HASH = 2
+    SPATIAL = 4
+
+
+class RowSetType(IntEnum):
+    """What a row set holds."""
+
+    CONTAINER_ROWS = 0
+    AGGREGATION_RESULT = 1
+    QUERY_ANALYSIS = 2
+
+
+class TimeUnit(IntEnum):
+    """A unit of time, and the precision of a TIMESTAMP column."""
+
+    YEAR = 0
+    MONTH = 1
+    DAY = 2
+    HOUR = 3
+    MINUTE = 4
+    SECOND = 5
+    MILLISECOND = 6
+    MICROSECOND = 7
+    NANOSECOND = 8
+
+
+class Type(IntEnum):
+    """The type of a column."""
+
+    STRING = 0
+    BOOL = 1
+    BYTE = 2
+    SHORT = 3
+    INTEGER = 4
+    LONG = 5
+    FLOAT = 6
+    DOUBLE = 7
+    TIMESTAMP = 8
+    GEOMETRY = 9
+    BLOB = 10
+    STRING_ARRAY = 11
+    BOOL_ARRAY = 12
+    BYTE_ARRAY = 13
+    SHORT_ARRAY = 14
+    INTEGER_ARRAY = 15
+    LONG_ARRAY = 16
+    FLOAT_ARRAY = 17
+    DOUBLE_ARRAY = 18
+    TIMESTAMP_ARRAY = 19
+
+
+class TypeOption(IntEnum):
+    """Whether a column takes NULL."""
+
+    NULLABLE = 2
+    NOT_NULL = 4
+
+
+class FetchOption(IntEnum):
+    """What `Query.set_fetch_options` sets."""
+
+    LIMIT = 0
+    PARTIAL_EXECUTION = 1
+
+
+class Aggregation(IntEnum):
+    """What `Container.aggregate_time_series` works out."""
+
+    MINIMUM = 0
+    MAXIMUM = 1
+    TOTAL = 2
+    AVERAGE = 3
+    VARIANCE = 4
+    STANDARD_DEVIATION = 5
+    COUNT = 6
+    WEIGHTED_AVERAGE = 7
+
+
+class InterpolationMode(IntEnum):
+    """What fills a sampling point at which there is no row."""
+
+    LINEAR_OR_PREVIOUS = 0
+    EMPTY = 1
+
+
+class QueryOrder(IntEnum):
+    """The order of a query over a range of time."""
+
+    ASCENDING = 0
+    DESCENDING = 1
+
+
+def old_names() -> dict[str, int]:
+    """The constants as the oldest generation spells them: `GS_TYPE_STRING` and the like."""
+    prefixes: list[tuple[str, type[IntEnum]]] = [
+        ("GS_TYPE_", Type),
+        ("GS_CONTAINER_", ContainerType),
+        ("GS_INDEX_FLAG_", IndexType),
+        ("GS_ROW_SET_", RowSetType),
+        ("GS_TIME_UNIT_", TimeUnit),
+        ("GS_TYPE_OPTION_", TypeOption),
+        ("GS_FETCH_", FetchOption),
+        ("GS_AGGREGATION_", Aggregation),
+        ("GS_INTERPOLATION_", InterpolationMode),
+        ("GS_ORDER_", QueryOrder),
+    ]
+    return {prefix + member.name: member for prefix, members in prefixes for member in members}

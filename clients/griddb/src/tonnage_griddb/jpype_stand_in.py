@@ -1,0 +1,49 @@
+"""Stands in for JPype, which the newer client needs and this one does not.
+
+Its programs begin by starting a Java virtual machine. Here that does nothing. Whatever else they
+ask of JPype raises, and says what it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+_is_started = False
+
+
+def startJVM(*arguments: Any, **options: Any) -> None:  # noqa: N802 - JPype's names
+    """Start nothing."""
+    global _is_started
+    _is_started = True
+
+
+def shutdownJVM() -> None:  # noqa: N802
+    """Shut nothing down."""
+    global _is_started
+    _is_started = False
+
+
+def isJVMStarted() -> bool:  # noqa: N802
+    """Whether `startJVM` was called."""
+    return _is_started
+
+
+def getDefaultJVMPath() -> str:  # noqa: N802
+    """No path: there is no virtual machine."""
+    return ""
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise NotImplementedError(
+        f"jpype.{name}: the program runs on Tonnage, without a Java virtual machine"
+    )
+
+
+def install() -> None:
+    """Put the stand-in in JPype's place, for this process."""
+    module: ModuleType = sys.modules[__name__]
+    sys.modules["jpype"] = module

@@ -1,0 +1,1 @@
+"""TQL, the query language of GridDB, as SQL of Tonnage."""
