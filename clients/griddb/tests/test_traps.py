@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 import griddb_python as griddb
 import pytest
 from conftest import COLUMNS, rows, value
-from griddb_python import ContainerInfo, ContainerType, GSException, Type, TypeOption
+from griddb_python import ContainerInfo, GSException, Type, TypeOption
 
 # 1. multi_put overwrites
 

@@ -193,7 +193,7 @@ class Container:
         Returns:
             The result; None when there was nothing to work on.
         """
-        name = self._need_series()
+        self._need_series()
         function = _FUNCTIONS[Aggregation(type)]
         argument: Expression = Star() if column_name is None else Name(column_name)
         call = Call(function, (argument,))

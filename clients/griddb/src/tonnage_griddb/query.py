@@ -94,7 +94,10 @@ class Query:
             )
         shape = self._container._shape
         planner = Planner(shape, time.time_ns(), is_for_update, self._limit)
-        self._plan = self._planned(planner)
+        try:
+            self._plan = self._planned(planner)
+        except RecursionError:
+            raise GSException("TQL: the query is too deep", Code.TQL_SYNTAX) from None
         self._is_for_update = is_for_update
         return self._plan.sql
 

@@ -60,6 +60,8 @@ class Writer:
             return self._name(node)
         if isinstance(node, Like):
             return self._like(node)
+        if isinstance(node, Binary) and node.sign in ("AND", "OR"):
+            return f"({f' {node.sign} '.join(map(self.write, _chain(node)))})"
         if isinstance(node, Binary):
             sign = "<>" if node.sign == "XOR" else node.sign
             return f"({self.write(node.left)} {sign} {self.write(node.right)})"
@@ -202,6 +204,16 @@ _FUNCTIONS: dict[str, Callable[[Writer, Call], str]] = {
     "TO_TIMESTAMP_MS": Writer._to_timestamp,
     "TO_EPOCH_MS": Writer._to_epoch,
 }
+
+
+def _chain(node: Binary) -> list[Expression]:
+    """What a chain of ANDs or ORs ties, however long it is."""
+    parts: list[Expression] = []
+    left: Expression = node
+    while isinstance(left, Binary) and left.sign == node.sign:
+        parts.append(left.right)
+        left = left.left
+    return [left, *reversed(parts)]
 
 
 def moment(nanos: int) -> str:
