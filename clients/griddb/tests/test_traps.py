@@ -596,9 +596,10 @@ def test_a_program_for_the_newer_client_runs_by_the_runner(tmp_path):
 
 def test_the_stand_in_says_what_it_is(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text("import jpype\njpype.JClass('java.lang.String')\n")
-    done = run("-m", "tonnage_griddb", str(program))
-    assert "jpype.JClass: the program runs on Tonnage" in done.stderr
+    for use in ("JClass", "dbapi2.connect"):
+        program.write_text(f"import jpype, jpype.dbapi2\njpype.{use}('java.lang.String')\n")
+        done = run("-m", "tonnage_griddb", str(program))
+        assert f"jpype.{use}: the program runs on Tonnage" in done.stderr
 
 
 def test_a_real_jpype_is_not_shadowed(tmp_path):

@@ -38,12 +38,28 @@ def getDefaultJVMPath() -> str:  # noqa: N802
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise NotImplementedError(
-        f"jpype.{name}: the program runs on Tonnage, without a Java virtual machine"
-    )
+    raise _missing(name)
+
+
+class _Part(ModuleType):
+    """A module of JPype, such as `jpype.dbapi2`: it can be imported, and has nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _missing(f"{self.__name__.partition('.')[2]}.{name}")
 
 
 def install() -> None:
     """Put the stand-in in JPype's place, for this process."""
-    module: ModuleType = sys.modules[__name__]
+    module = sys.modules[__name__]
     sys.modules["jpype"] = module
+    for part in ("dbapi2", "imports", "types"):
+        sys.modules[f"jpype.{part}"] = _Part(f"jpype.{part}")
+        setattr(module, part, sys.modules[f"jpype.{part}"])
+
+
+def _missing(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"jpype.{name}: the program runs on Tonnage, without a Java virtual machine"
+    )
