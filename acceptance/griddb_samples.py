@@ -57,7 +57,7 @@ STORES = {
     "PutRow": ("SamplePython_PutRow", "select *", [[0, "display", 150]]),
     "PutRows": ("SamplePython_PutRows", "select *", [[i, "dvd", 10 * i] for i in range(5)]),
     "PutRowsWithDataFrame": (
-        "SamplePython_PutRows", "select name, count", [["name01", 1], ["name02", 2]]
+        "SamplePython_PutRows", "select name, count", [["name01", 1], ["name02", 1]]
     ),
     "RemoveRowByRowkey": ("SamplePython_RemoveRowByRowKey", "select id", [[0], [1], [2], [4]]),
     "RemoveRowByTQL": ("SamplePython_RemoveRowByTQL", "select id", [[0], [1], [4]]),
@@ -76,21 +76,21 @@ STORES = {
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
-        repository = sources(directory)
-        if repository is None:
-            print(f"# left out: all samples, there is no {REPOSITORY}", flush=True)
-            return
         environment = package(directory)
+        print(f"example_bulk_operations: {example(directory, environment)}", flush=True)
+        repository = sources()
+        if repository is None:
+            print(f"# left out: the samples, there is no {REPOSITORY} to be had", flush=True)
+            return
         transcripts = Transcripts()
         for tag, runner in GENERATIONS.items():
             cases = generation(directory, repository, tag, runner, environment, transcripts)
             for case, told in cases:
                 print(f"{case}: {told}", flush=True)
-        print(f"example_bulk_operations: {example(directory, environment)}", flush=True)
         transcripts.save()
 
 
-def sources(directory):
+def sources():
     """The repository of the samples; None when there is none to be had."""
     owner, name = REPOSITORY.split("/")
     given = os.environ.get("ACCEPTANCE_SOURCES")
@@ -114,9 +114,8 @@ def package(directory):
     target = os.path.dirname(os.path.abspath(os.environ["TONNAGE"]))
     packages = os.path.join(directory, "packages")
     shutil.copytree(os.path.join(ROOT, "crates", "python", "python"), packages)
-    shutil.copy(
-        os.path.join(target, "lib_tonnage.so"), os.path.join(packages, "tonnage", "_tonnage.abi3.so")
-    )
+    module = os.path.join(packages, "tonnage", "_tonnage.abi3.so")
+    shutil.copy(os.path.join(target, "lib_tonnage.so"), module)
     shutil.copytree(os.path.join(ROOT, "clients", "griddb", "src"), packages, dirs_exist_ok=True)
     return {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -125,9 +124,8 @@ def generation(directory, repository, tag, runner, environment, transcripts):
     """Each sample of a generation, with what became of it. A folder of them shares a store."""
     folder = os.path.join(directory, tag)
     os.makedirs(folder)
-    archive = subprocess.run(
-        ["git", "--git-dir", repository, "archive", tag, "sample"], stdout=subprocess.PIPE, check=True
-    )
+    command = ["git", "--git-dir", repository, "archive", tag, "sample"]
+    archive = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
     for path, _, files in sorted(os.walk(folder)):
         names = sorted((file[:-3] for file in files if file.endswith(".py")), key=order)
@@ -143,7 +141,7 @@ def generation(directory, repository, tag, runner, environment, transcripts):
 
 
 def example(directory, environment):
-    """Our own program with the bulk operations of GridDB's blog; its last line tells what it found."""
+    """Our own program with the bulk operations that GridDB's blog describes; it checks itself."""
     program = os.path.join(ROOT, "clients", "griddb", "examples", "bulk_operations.py")
     told = {**environment, "TONNAGE_STORE": os.path.join(directory, "store of the example")}
     run = subprocess.run(
@@ -234,7 +232,7 @@ class Transcripts:
         if not self.is_written:
             return
         with open(TRANSCRIPTS, "w", encoding="utf-8") as lines:
-            lines.write("# What the samples print, as digests; griddb_samples.py says how to renew them\n")
+            lines.write("# What the samples print, as digests. griddb_samples.py renews them.\n")
             lines.writelines(f"{case}: {digest}\n" for case, digest in sorted(self.met.items()))
 
 

@@ -81,8 +81,11 @@ def main() -> None:
     # 3. and 4. Queries on each of them.
     for text in ("select * where count > 1000000", "select avg(count)"):
         queries = [container.query(text) for container in containers]
-        alone = timed(f"{CONTAINERS} times '{text}'", lambda q=queries: [found(x.fetch()) for x in q])
-        timed("the same by one fetch_all", lambda q=queries: store.fetch_all(q))
+        alone = timed(
+            f"{CONTAINERS} times '{text}'",
+            lambda asked=queries: [found(query.fetch()) for query in asked],
+        )
+        timed("the same by one fetch_all", lambda asked=queries: store.fetch_all(asked))
         assert [found(query.get_row_set()) for query in queries] == alone
 
     store.close()

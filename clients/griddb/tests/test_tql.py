@@ -337,7 +337,7 @@ def test_a_range_of_time_is_a_range_of_keys(series):
         ("select * where n between 1 and 2", "TQL has no BETWEEN", 151001),
         ("select distinct n", "TQL has no DISTINCT|expected the end", 151001),
         ("select max(n), min(n)", "one function for a query", 151001),
-        ("select * where nope = 1", "container things has no column nope; its columns are id", 150012),
+        ("select * where nope = 1", "things has no column nope; its columns are id", 150012),
         ("select * order by nope", "has no column nope", 150012),
         ("select max(s)", "column s is of type STRING", 150020),
         ("select sum(*)", "SUM takes a column", 152002),
