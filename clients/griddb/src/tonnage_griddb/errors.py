@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -112,7 +113,9 @@ _CODES: dict[type[Exception], Code] = {
 
 def of_tonnage(error: Exception, where: str = "") -> GSException:
     """The exception for an error of Tonnage."""
-    told = f"{where}: {error}" if where else str(error)
+    # The place in a statement of SQL says nothing to who wrote none.
+    reason = re.sub(r"^line \d+, column \d+: ", "", str(error))
+    told = f"{where}: {reason}" if where else reason
     code = _CODES.get(type(error), Code.UNKNOWN)
     return GSException(told, code, is_timeout=isinstance(error, tonnage.TimedOut))
 

@@ -332,7 +332,9 @@ def _check_key_type(container: Container, predicate: RowKeyPredicate) -> None:
 
 def _of_container(query: Query, error: GSException) -> GSException:
     name = query._container._shape.name
-    told = str(error) if name in str(error) else f"container {name}: {error}"
+    told = str(error)
+    if not told.startswith(f"container {name}"):
+        told = f"container {name}: {told}"
     raised = GSException(told, error.get_error_code(0), is_timeout=error.is_timeout)
     raised.__cause__ = error
     return raised
