@@ -124,6 +124,51 @@ def test_rows_of_a_key_of_several_columns(store):
         pairs.get("x")
 
 
+@pytest.fixture
+def stale(store):
+    """A container object from before the container got another column and lost one."""
+    container = collection(store, "a")
+    container.put(["x", 1])
+    changed = ContainerInfo("a", [["k", Type.STRING], ["other", Type.LONG]])
+    store.put_container(changed, modifiable=True)
+    return container
+
+
+def test_an_object_from_before_a_change_puts_nothing_into_the_wrong_column(store, stale):
+    for put in (lambda: stale.put(["y", 2]), lambda: stale.multi_put([["y", 2]])):
+        with pytest.raises(GSException, match="container a"):
+            put()
+    with pytest.raises(GSException, match="was altered: get it from the store again"):
+        stale.get("x")
+    with pytest.raises(GSException, match="container a"):
+        rows(stale)
+    assert rows(store.get_container("a")) == [["x", None]]
+
+
+@pytest.mark.parametrize("is_altered", [False, True])
+def test_a_change_that_was_cut_short_loses_nothing(store, is_altered):
+    """A crash before or after the ALTER TABLE: the entry has both shapes, and one of them fits."""
+    before = ContainerInfo("a", [["k", Type.STRING], ["small", Type.BYTE]])
+    container = store.put_container(before)
+    after = ContainerInfo("a", [["k", Type.STRING], ["small", Type.BYTE], ["more", Type.SHORT]])
+    catalog = container._catalog
+    wanted = catalog.find("a")
+    store.put_container(after, modifiable=True)
+    catalog._remember(catalog.find("a"), wanted)
+    if not is_altered:
+        store._tonnage.sql('ALTER TABLE a (DROP "more")')
+    told = store.get_container_info("a").column_info_list
+    expected = after if is_altered else before
+    assert [each[:2] for each in told] == [each[:2] for each in expected.column_info_list]
+
+
+def test_letters_beyond_ascii_differ_by_case(store):
+    collection(store, "é").put(["x", 1])
+    collection(store, "É").put(["x", 2])
+    assert rows(store.get_container("é")) == [["x", 1]]
+    assert rows(store.get_container("É")) == [["x", 2]]
+
+
 # A time series and tables of others
 
 
@@ -142,6 +187,7 @@ def test_a_table_that_was_made_without_the_client_is_a_container(store):
     assert [row[1] for row in rows(clock)] == [2.0, 1.0]
     with pytest.raises(GSException, match="column doc of type JSON has no counterpart"):
         store.get_container("other")
+    assert store.partition_info.get_container_names(0) == ["clock", "plain"]
 
 
 def test_a_container_is_a_table_for_others(store, people):

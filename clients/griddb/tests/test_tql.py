@@ -22,6 +22,12 @@ NOON = datetime(2020, 2, 29, 12)
 
 
 @pytest.fixture
+def place():
+    """In memory alone: what a query means does not depend on where the rows are."""
+    return "memory:"
+
+
+@pytest.fixture
 def things(store):
     container = store.put_container(ContainerInfo("things", COLUMNS))
     container.multi_put(

@@ -1,8 +1,8 @@
 """Which containers there are, and what Tonnage's tables cannot say of them.
 
 A table has no room for BYTE, SHORT and GEOMETRY, for the kind of a container or its expiry. They
-stand in a table of their own, written before the container's table is made. So a crash between the
-two leaves an entry without a table, which counts for nothing.
+stand in a table of their own, written before the container's table is made or altered. What counts
+is the entry whose columns the table has. So a crash between the two loses nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tonnage_griddb.info import Column, ContainerInfo, ExpirationInfo
 from tonnage_griddb.shape import (
     Shape,
     fits,
+    folded,
     quoted,
     shape_of,
     shape_of_table,
@@ -52,10 +53,7 @@ class Catalog:
             return None
         if table.path == TABLE:
             return None
-        told = self._entry(name)
-        if told is not None and fits(told, table):
-            return replace(told, table=table.path)
-        return shape_of_table(_container_name(table.path, self._prefix), table)
+        return self._shape_of(table)
 
     def need(self, container: str) -> Shape:
         """A container by its name. Raises when there is none."""
@@ -69,18 +67,11 @@ class Catalog:
 
     def names(self) -> list[str]:
         """The names of all containers."""
-        names = []
-        for path in self._store._native.tables():
-            if path == TABLE or "." in path:
-                continue
-            if self._prefix:
-                if not path.lower().startswith(self._prefix.lower()):
-                    continue
-            elif ":" in path:
-                continue
-            told = self._entry(path)
-            names.append(told.name if told else _container_name(path, self._prefix))
-        return names
+        return [
+            shape.name
+            for table in self._store.tables()
+            if self._has(table.path) and (shape := self._shape_or_none(table)) is not None
+        ]
 
     def create(self, info: ContainerInfo, modifiable: bool) -> Shape:
         """Make a container, or find it as it is; change it if it differs and that is allowed."""
@@ -88,13 +79,14 @@ class Catalog:
         existing = self.find(info.name)
         if existing is not None:
             return self._change(existing, wanted, modifiable)
-        self._remember(wanted)
+        self._remember(wanted, *self._entries_of(wanted.table))
         with translated(f"container {info.name}"):
             try:
                 self._store.sql(wanted.definition())
             except tonnage.Conflict:
                 # Another thread made it in the meantime.
                 return self._change(self.need(info.name), wanted, modifiable)
+        self._remember(wanted)
         return wanted
 
     def drop(self, container: str) -> None:
@@ -104,7 +96,7 @@ class Catalog:
             return
         with translated(f"container {container}"):
             self._store.sql(f"DROP TABLE IF EXISTS {quoted(found.table)}")
-            self._entries().delete(found.table.lower())
+            self._table().delete(folded(found.table))
 
     def set_indexes(self, shape: Shape, indexes: dict[str, list[str]]) -> Shape:
         """Remember the indexes of a container."""
@@ -127,6 +119,7 @@ class Catalog:
             wanted, name=existing.name, table=existing.table, hidden=existing.hidden,
             indexes=existing.indexes,
         )
+        self._remember(changed, existing)
         with translated(f"container {existing.name}"):
             if steps:
                 self._store.sql(f"ALTER TABLE {quoted(existing.table)} ({', '.join(steps)})")
@@ -140,23 +133,48 @@ class Catalog:
         self._remember(changed)
         return changed
 
-    def _entries(self) -> tonnage.Table:
+    def _shape_of(self, table: tonnage.Table) -> Shape:
+        for told in self._entries_of(table.path):
+            if fits(told, table):
+                return told
+        return shape_of_table(_container_name(table.path, self._prefix), table)
+
+    def _shape_or_none(self, table: tonnage.Table) -> Shape | None:
+        try:
+            return self._shape_of(table)
+        except GSException:
+            return None
+
+    def _has(self, table: str) -> bool:
+        """Whether a table is a container of this database. Points tell child tables."""
+        if table == TABLE or "." in table:
+            return False
+        if self._prefix:
+            return folded(table).startswith(folded(self._prefix))
+        return ":" not in table
+
+    def _table(self) -> tonnage.Table:
         try:
             return self._store.table(TABLE)
         except tonnage.NotFound:
             self._store.sql(
                 f"CREATE TABLE IF NOT EXISTS {quoted(TABLE)} "
-                "(container STRING, shape STRING, PRIMARY KEY (container))"
+                "(container STRING, shapes STRING, PRIMARY KEY (container))"
             )
             return self._store.table(TABLE)
 
-    def _entry(self, table: str) -> Shape | None:
-        row = self._entries().get(table.lower())
-        return None if row is None else _of_json(json.loads(row["shape"]), table)
+    def _entries_of(self, table: str) -> list[Shape]:
+        """What is remembered of a table: while it is changed, both shapes that it may have."""
+        try:
+            row = self._store.table(TABLE).get(folded(table))
+        except tonnage.NotFound:
+            return []
+        return [] if row is None else [_of_json(told, table) for told in json.loads(row["shapes"])]
 
-    def _remember(self, shape: Shape) -> None:
-        with translated(f"container {shape.name}"):
-            self._entries().put([shape.table.lower(), json.dumps(_to_json(shape))])
+    def _remember(self, *shapes: Shape) -> None:
+        told = json.dumps([_to_json(shape) for shape in shapes])
+        with translated(f"container {shapes[0].name}"):
+            self._table().put([folded(shapes[0].table), told])
 
 
 def _container_name(table: str, prefix: str) -> str:
@@ -167,12 +185,12 @@ def _difference(existing: Shape, wanted: Shape) -> str | None:
     """In what two shapes differ, in a few words; None when they do not."""
     if existing.type != wanted.type:
         return f"it is a {existing.type.name}"
-    if [name.lower() for name in existing.key] != [name.lower() for name in wanted.key]:
+    if [folded(name) for name in existing.key] != [folded(name) for name in wanted.key]:
         return f"its row key is {', '.join(existing.key) or 'none'}"
 
     def told(shape: Shape) -> list[tuple[Any, ...]]:
         return [
-            (column.name.lower(), column.type, column.nullable, column.time_unit)
+            (folded(column.name), column.type, column.nullable, column.time_unit)
             for column in shape.columns
         ]
 
@@ -192,16 +210,16 @@ def _steps(existing: Shape, wanted: Shape) -> list[str]:
 
     if existing.type != wanted.type or existing.key != wanted.key:
         raise refuse("its kind and its row key cannot be changed")
-    before = {column.name.lower(): column for column in existing.columns}
-    after = {column.name.lower(): column for column in wanted.columns}
+    before = {folded(column.name): column for column in existing.columns}
+    after = {folded(column.name): column for column in wanted.columns}
     for name in before.keys() & after.keys():
         old, new = before[name], after[name]
         if (old.type, old.nullable, old.time_unit) != (new.type, new.nullable, new.time_unit):
             raise refuse(f"column {old.name} cannot become another one")
     kept = [name for name in before if name in after]
     added = [column for name, column in after.items() if name not in before]
-    if [column.name.lower() for column in wanted.columns] != kept + [
-        column.name.lower() for column in added
+    if [folded(column.name) for column in wanted.columns] != kept + [
+        folded(column.name) for column in added
     ]:
         raise refuse("columns can be added behind the others only")
     for column in added:

@@ -23,7 +23,7 @@ from tonnage_griddb.info import Column, IndexInfo
 from tonnage_griddb.keys import key_values
 from tonnage_griddb.query import Query
 from tonnage_griddb.results import AggregationResult
-from tonnage_griddb.shape import ROW_NUMBER, Shape, quoted
+from tonnage_griddb.shape import ROW_NUMBER, Shape, fits, quoted
 from tonnage_griddb.timestamps import nanos_of
 from tonnage_griddb.tql import sampling
 from tonnage_griddb.tql.plan import Plan, Planner
@@ -67,6 +67,7 @@ class Container:
         with translated(f"container {shape.name}"):
             self._table = store.table(shape.table)
         self._ttl = shape.ttl_seconds
+        self._stored_names = [*([shape.hidden] if shape.hidden else []), *shape.names]
         self._has_nanos = any(has_nanos(column) for column in shape.columns)
 
     @property
@@ -79,7 +80,7 @@ class Container:
     def put(self, row: list[Any]) -> bool:
         """Store a row, over the one of its key. Returns whether there was one."""
         self._check_open()
-        encoded = self._codec.encode_row(row)
+        encoded = self._named(self._codec.encode_row(row))
         with self._translated():
             if not self._shape.key:
                 self._table.put(encoded, ttl=self._ttl)
@@ -314,13 +315,13 @@ class Container:
 
     def _replace(self, row: list[Any], number: int | None) -> None:
         """Store a row that a query gave, with other values."""
-        encoded = self._codec.encode_row(row)
+        encoded = self._named(self._codec.encode_row(row))
         with self._translated():
             if number is None:
                 self._note([self._codec.key_of(row)])
             else:
                 self._note([(number,)])
-                encoded = (number, *encoded[1:])
+                encoded[ROW_NUMBER] = number
             self._table.put_if_present(encoded, ttl=self._ttl)
 
     def _remove_row(self, row: list[Any], number: int | None) -> None:
@@ -372,11 +373,29 @@ class Container:
     def _restore(self, row: dict[str, Any]) -> None:
         self._table.put(row, ttl=self._ttl)
 
+    def _named(self, row: Sequence[Any]) -> dict[str, Any]:
+        """A row by the names of its columns: so it fits, or fails, also after an ALTER TABLE."""
+        return dict(zip(self._stored_names, row))
+
     def _decoded(self, row: dict[str, Any]) -> list[Any]:
-        return [
-            bytearray(value) if isinstance(value, bytes) else value
-            for value in map(row.__getitem__, self._shape.names)
-        ]
+        try:
+            return [
+                bytearray(value) if isinstance(value, bytes) else value
+                for value in map(row.__getitem__, self._shape.names)
+            ]
+        except KeyError:
+            raise self._altered() from None
+
+    def _check_shape(self) -> None:
+        """Raise when the container has other columns than when this object was made."""
+        if not fits(self._shape, self._store.table(self._shape.table)):
+            raise self._altered()
+
+    def _altered(self) -> GSException:
+        return GSException(
+            f"container {self._shape.name} was altered: get it from the store again",
+            Code.SCHEMA_UNMATCH,
+        )
 
     def _get_by_query(self, values: list[Any]) -> list[Any] | None:
         where = conditions.equal(self._shape.key_columns, values)
@@ -451,6 +470,8 @@ def put_many(store: tonnage.Store, entries: Sequence[tuple[Container, Any]]) -> 
                 Code.ILLEGAL_PARAMETER,
             )
         with translated(f"container {shape.name}"):
+            # Rows of a list go by their order, which an ALTER TABLE changes.
+            container._check_shape()
             if not container._auto_commit:
                 container._note([codec.encode_key(key) for key in keys])
         if len(rows):

@@ -91,7 +91,7 @@ class Shape:
 
     def column(self, name: str) -> Column:
         """A column by its name, whatever its case."""
-        found = self._by_name.get(name.lower())
+        found = self._by_name.get(folded(name))
         if found is None:
             raise GSException(
                 f"container {self.name} has no column {name}; its columns are "
@@ -102,7 +102,7 @@ class Shape:
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
-        return {column.name.lower(): column for column in self.columns}
+        return {folded(column.name): column for column in self.columns}
 
     def info(self) -> ContainerInfo:
         """What a program is told of the container."""
@@ -143,19 +143,19 @@ def shape_of(info: ContainerInfo, table: str) -> Shape:
         raise GSException(f"container {info.name} has no columns", Code.ILLEGAL_SCHEMA)
     seen: set[str] = set()
     for column in columns:
-        if column.name.lower() in seen or column.name.lower() in (SERIES, ROW_NUMBER):
+        if folded(column.name) in seen or folded(column.name) in (SERIES, ROW_NUMBER):
             raise GSException(
                 f"container {info.name}: the name {column.name} is taken: choose another",
                 Code.COLUMN_NAME_CONFLICTED,
             )
-        seen.add(column.name.lower())
+        seen.add(folded(column.name))
     key = _key_of(info)
     hidden = None if key else ROW_NUMBER
     if info.type == ContainerType.TIME_SERIES:
         hidden = SERIES
-    lowered = {name.lower() for name in key}
+    lowered = {folded(name) for name in key}
     fixed = tuple(
-        replace(column, nullable=False) if column.name.lower() in lowered else column
+        replace(column, nullable=False) if folded(column.name) in lowered else column
         for column in columns
     )
     return Shape(
@@ -164,12 +164,12 @@ def shape_of(info: ContainerInfo, table: str) -> Shape:
 
 
 def _key_of(info: ContainerInfo) -> tuple[str, ...]:
-    by_name = {column.name.lower(): column for column in info.columns}
+    by_name = {folded(column.name): column for column in info.columns}
     names = list(info.row_key_column_list)
     if info.type == ContainerType.TIME_SERIES and not names:
         names = [info.columns[0].name]
-    leading = [column.name.lower() for column in info.columns[: len(names)]]
-    if sorted(leading) != sorted(name.lower() for name in names):
+    leading = [folded(column.name) for column in info.columns[: len(names)]]
+    if sorted(leading) != sorted(folded(name) for name in names):
         raise GSException(
             f"container {info.name}: the row key is {', '.join(names)}: "
             "it must be made of the first columns",
@@ -261,6 +261,11 @@ def _of_sql_type(text: str) -> tuple[Type, TimeUnit] | None:
         "BINARY": Type.BLOB,
     }
     return (kinds[text], TimeUnit.MILLISECOND) if text in kinds else None
+
+
+def folded(name: str) -> str:
+    """A name in lower case, as far as names are compared: ASCII alone."""
+    return name.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def quoted(name: str) -> str:

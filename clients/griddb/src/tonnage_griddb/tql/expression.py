@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tonnage_griddb.enums import TimeUnit, Type
 from tonnage_griddb.errors import Code, GSException
-from tonnage_griddb.shape import Shape, quoted
+from tonnage_griddb.shape import Shape, folded, quoted
 from tonnage_griddb.timestamps import NANOS_PER, text
 from tonnage_griddb.tql import moments
 from tonnage_griddb.tql.moments import need, unit_of, whole
@@ -73,7 +73,7 @@ class Writer:
         return _literal(node)
 
     def _name(self, node: Name) -> str:
-        known = node.text.lower() in (name.lower() for name in self._shape.names)
+        known = folded(node.text) in map(folded, self._shape.names)
         if not known and node.text.upper() == "NAN":
             return "CAST('NaN' AS DOUBLE)"
         if not known and node.text.upper() == "INF":

@@ -10,7 +10,7 @@ from tonnage_griddb.enums import ContainerType, RowSetType, TimeUnit, Type
 from tonnage_griddb.errors import Code, GSException
 from tonnage_griddb.info import Column
 from tonnage_griddb.results import AggregationResult, QueryAnalysisEntry
-from tonnage_griddb.shape import ROW_NUMBER, SERIES, Shape, quoted
+from tonnage_griddb.shape import ROW_NUMBER, SERIES, Shape, folded, quoted
 from tonnage_griddb.timestamps import of_nanos
 from tonnage_griddb.tql import sampling
 from tonnage_griddb.tql.expression import NUMERIC, WHOLE, Writer, moment
@@ -60,7 +60,7 @@ class Planner:
     def plan(self, query: Query) -> Plan:
         """The plan of a query."""
         source = query.source
-        if source is not None and source.lower() != self._shape.name.lower():
+        if source is not None and folded(source) != folded(self._shape.name):
             raise GSException(
                 f"TQL: the query is one on container {self._shape.name}, and says FROM {source}",
                 Code.TQL_WRONG_CONTAINER,
