@@ -25,19 +25,18 @@ from tonnage_griddb.enums import (
     TimeUnit,
     Type,
     TypeOption,
-    old_names,
 )
 from tonnage_griddb.errors import GSException
 from tonnage_griddb.info import ContainerInfo, ExpirationInfo, IndexInfo
 from tonnage_griddb.keys import RowKey, RowKeyPredicate
+from tonnage_griddb.old_names import *  # noqa: F403
+from tonnage_griddb.old_names import __all__ as _old_names
 from tonnage_griddb.partition import PartitionController
 from tonnage_griddb.query import Query
 from tonnage_griddb.results import AggregationResult, QueryAnalysisEntry
 from tonnage_griddb.rowset import RowSet
 from tonnage_griddb.store import Store, StoreFactory
 from tonnage_griddb.timestamps import Timestamp, TimestampUtils
-
-globals().update(old_names())
 
 __all__ = [
     "Aggregation",
@@ -68,5 +67,5 @@ __all__ = [
     "TransactionWarning",
     "Type",
     "TypeOption",
-    *old_names(),
 ]
+__all__ += _old_names

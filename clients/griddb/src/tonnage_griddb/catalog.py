@@ -47,13 +47,12 @@ class Catalog:
     def find(self, container: str) -> Shape | None:
         """A container by its name, whatever its case."""
         name = self.table_name(container)
-        try:
-            table = self._store.table(name)
-        except tonnage.NotFound:
-            return None
-        if table.path == TABLE:
-            return None
-        return self._shape_of(table)
+        with translated(f"container {container}"):
+            try:
+                table = self._store.table(name)
+            except tonnage.NotFound:
+                return None
+            return None if table.path == TABLE else self._shape_of(table)
 
     def need(self, container: str) -> Shape:
         """A container by its name. Raises when there is none."""
@@ -67,11 +66,12 @@ class Catalog:
 
     def names(self) -> list[str]:
         """The names of all containers."""
-        return [
-            shape.name
-            for table in self._store.tables()
-            if self._has(table.path) and (shape := self._shape_or_none(table)) is not None
-        ]
+        with translated("names of containers"):
+            return [
+                shape.name
+                for table in self._store.tables()
+                if self._has(table.path) and (shape := self._shape_or_none(table)) is not None
+            ]
 
     def create(self, info: ContainerInfo, modifiable: bool) -> Shape:
         """Make a container, or find it as it is; change it if it differs and that is allowed."""

@@ -107,20 +107,3 @@ class QueryOrder(IntEnum):
 
     ASCENDING = 0
     DESCENDING = 1
-
-
-def old_names() -> dict[str, int]:
-    """The constants as the oldest generation spells them: `GS_TYPE_STRING` and the like."""
-    prefixes: list[tuple[str, type[IntEnum]]] = [
-        ("GS_TYPE_", Type),
-        ("GS_CONTAINER_", ContainerType),
-        ("GS_INDEX_FLAG_", IndexType),
-        ("GS_ROW_SET_", RowSetType),
-        ("GS_TIME_UNIT_", TimeUnit),
-        ("GS_TYPE_OPTION_", TypeOption),
-        ("GS_FETCH_", FetchOption),
-        ("GS_AGGREGATION_", Aggregation),
-        ("GS_INTERPOLATION_", InterpolationMode),
-        ("GS_ORDER_", QueryOrder),
-    ]
-    return {prefix + member.name: member for prefix, members in prefixes for member in members}

@@ -95,8 +95,7 @@ class Store:
         self._check_open()
         if not isinstance(info, ContainerInfo):
             raise GSException(f"{info!r} is no ContainerInfo", Code.ILLEGAL_PARAMETER)
-        with translated(f"container {info.name}"):
-            shape = self._catalog.create(info, modifiable)
+        shape = self._catalog.create(info, modifiable)
         return Container(self._tonnage, self._catalog, shape)
 
     def get_container(self, name: str) -> Container | None:
@@ -105,15 +104,13 @@ class Store:
         A table that was made without this package is a container, too, if GridDB has its types.
         """
         self._check_open()
-        with translated(f"container {name}"):
-            shape = self._catalog.find(name)
+        shape = self._catalog.find(name)
         return None if shape is None else Container(self._tonnage, self._catalog, shape)
 
     def get_container_info(self, name: str) -> ContainerInfo | None:
         """What a container is made of; None when there is none."""
         self._check_open()
-        with translated(f"container {name}"):
-            shape = self._catalog.find(name)
+        shape = self._catalog.find(name)
         return None if shape is None else shape.info()
 
     def drop_container(self, name: str) -> None:
@@ -190,7 +187,8 @@ class Store:
                 ready.append((query, query._prepare(False)))
             except GSException as error:
                 failures.append(_of_container(query, error))
-        answers = self._tonnage.fetch_all([sql for _, sql in ready])
+        with translated("fetch_all"):
+            answers = self._tonnage.fetch_all([sql for _, sql in ready])
         for (query, _), answer in zip(ready, answers):
             try:
                 if isinstance(answer, tonnage.TonnageError):
@@ -241,8 +239,7 @@ class Store:
         return f"Store({self._where!r})"
 
     def _need(self, name: str) -> Container:
-        with translated(f"container {name}"):
-            return Container(self._tonnage, self._catalog, self._catalog.need(name))
+        return Container(self._tonnage, self._catalog, self._catalog.need(name))
 
     def _check_open(self) -> None:
         if self._is_closed:
