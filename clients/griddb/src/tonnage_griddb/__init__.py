@@ -12,6 +12,7 @@ False
 >>> store.close()
 """
 
+from tonnage_griddb import old_names
 from tonnage_griddb.arrow import RootAllocator
 from tonnage_griddb.container import Container, TransactionWarning
 from tonnage_griddb.enums import (
@@ -30,7 +31,6 @@ from tonnage_griddb.errors import GSException
 from tonnage_griddb.info import ContainerInfo, ExpirationInfo, IndexInfo
 from tonnage_griddb.keys import RowKey, RowKeyPredicate
 from tonnage_griddb.old_names import *  # noqa: F403
-from tonnage_griddb.old_names import __all__ as _old_names
 from tonnage_griddb.partition import PartitionController
 from tonnage_griddb.query import Query
 from tonnage_griddb.results import AggregationResult, QueryAnalysisEntry
@@ -68,4 +68,4 @@ __all__ = [
     "Type",
     "TypeOption",
 ]
-__all__ += _old_names
+__all__ += old_names.__all__
