@@ -335,9 +335,9 @@ def test_others_see_what_is_not_committed(store, manual):
 
 
 def test_manual_commit_warns_once(people, monkeypatch):
-    import tonnage_griddb.container
+    import tonnage_griddb.undo
 
-    monkeypatch.setattr(tonnage_griddb.container, "_warned", False)
+    monkeypatch.setattr(tonnage_griddb.undo, "_warned", False)
     with pytest.warns(griddb.TransactionWarning, match="no rows are locked"):
         people.set_auto_commit(False)
     people.set_auto_commit(True)

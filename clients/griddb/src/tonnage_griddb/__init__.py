@@ -14,7 +14,7 @@ False
 
 from tonnage_griddb import old_names
 from tonnage_griddb.arrow import RootAllocator
-from tonnage_griddb.container import Container, TransactionWarning
+from tonnage_griddb.container import Container
 from tonnage_griddb.enums import (
     Aggregation,
     ContainerType,
@@ -37,6 +37,7 @@ from tonnage_griddb.results import AggregationResult, QueryAnalysisEntry
 from tonnage_griddb.rowset import RowSet
 from tonnage_griddb.store import Store, StoreFactory
 from tonnage_griddb.timestamps import Timestamp, TimestampUtils
+from tonnage_griddb.undo import TransactionWarning
 
 __all__ = [
     "Aggregation",

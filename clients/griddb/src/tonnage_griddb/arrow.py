@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class RootAllocator:
-    """Taken for the sake of programs: Arrow's memory comes from Arrow's own pool here."""
+    """Accepted where GridDB needs it. Here Arrow's own pool gives the memory."""
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
 
     def close(self) -> None:
-        """Nothing to be given back."""
+        """Do nothing."""
 
 
 def is_batch(rows: Any) -> bool:

@@ -1,8 +1,8 @@
-"""Which containers there are, and what Tonnage's tables cannot say of them.
+"""The containers of a store, with what their tables cannot say.
 
-A table has no room for BYTE, SHORT and GEOMETRY, for the kind of a container or its expiry. They
-stand in a table of their own, written before the container's table is made or altered. What counts
-is the entry whose columns the table has. So a crash between the two loses nothing.
+A table of Tonnage cannot say BYTE, SHORT or GEOMETRY, nor the kind of a container or its expiry.
+Another table has these, as entries. An entry is written before the container's table is made or
+altered, and counts when the table has its columns. So a crash between the two loses nothing.
 """
 
 from __future__ import annotations

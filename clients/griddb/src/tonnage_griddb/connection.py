@@ -1,7 +1,7 @@
-"""Which store a program works on, and the stores that this process has open.
+"""The stores that this process has open.
 
-A process owns a store on disk, and GridDB's programs open as many connections as they like. So the
-connections to one store share it, and the last that closes closes it.
+One process owns a store on disk, but programs for GridDB open several connections. So the
+connections to one store share it. The last one to close closes the store.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import tonnage
 
+from tonnage_griddb import bulk, conditions, indexes
 from tonnage_griddb.enums import (
     Aggregation,
     ContainerType,
@@ -17,7 +17,6 @@ from tonnage_griddb.enums import (
     TimeUnit,
     Type,
 )
-from tonnage_griddb import conditions
 from tonnage_griddb.errors import Code, GSException, translated
 from tonnage_griddb.info import Column, IndexInfo
 from tonnage_griddb.keys import key_values
@@ -29,7 +28,7 @@ from tonnage_griddb.tql import sampling
 from tonnage_griddb.tql.plan import Plan, Planner
 from tonnage_griddb.tql.syntax import Call, Expression, Name, Order, Star
 from tonnage_griddb.tql.syntax import Query as Syntax
-from tonnage_griddb.undo import UndoLog
+from tonnage_griddb.undo import UndoLog, warn_once
 from tonnage_griddb.values import Codec
 
 if TYPE_CHECKING:
@@ -47,10 +46,6 @@ _FUNCTIONS = {
     Aggregation.COUNT: "COUNT",
     Aggregation.WEIGHTED_AVERAGE: "TIME_AVG",
 }
-
-
-class TransactionWarning(UserWarning):
-    """Manual commit is not what it is in GridDB. It is told once."""
 
 
 class Container:
@@ -78,7 +73,7 @@ class Container:
     # Rows
 
     def put(self, row: list[Any]) -> bool:
-        """Store a row, over the one of its key. Returns whether there was one."""
+        """Store a row, replacing the one with the same key. Return whether there was one."""
         self._check_open()
         encoded = self._named(self._codec.encode_row(row))
         with self._translated():
@@ -88,8 +83,8 @@ class Container:
                 return False
             if not self._auto_commit:
                 self._note([self._codec.key_of(row)])
-            # Whether the row existed is told by whichever condition held; in between another may
-            # have put or removed it.
+            # The condition that holds says whether the row existed. Another thread may put or
+            # remove it between the two.
             while True:
                 if self._table.put_if_absent(encoded, ttl=self._ttl):
                     return False
@@ -97,16 +92,16 @@ class Container:
                     return True
 
     def multi_put(self, row_list: Any, root_allocator: object | None = None) -> None:
-        """Store many rows, over those of their keys. Of rows with one key the last one stays.
+        """Store many rows, replacing those with the same keys. Of rows with one key the last stays.
 
         Args:
             row_list: a list of rows, or an Arrow record batch.
-            root_allocator: taken for the sake of programs; nothing needs it here.
+            root_allocator: accepted and ignored.
 
         A row that does not fit raises before any row is stored.
         """
         self._check_open()
-        put_many(self._store, [(self, row_list)])
+        bulk.put_many(self._store, [(self, row_list)])
 
     def put_rows(self, rows: pandas.DataFrame) -> None:
         """Store the rows of a pandas data frame, whose columns are in the container's order."""
@@ -115,7 +110,7 @@ class Container:
         self.multi_put(frames.rows_of(rows))
 
     def get(self, key: Any) -> list[Any] | None:
-        """The row of a key: a value, or a `RowKey` or a list for a key of several columns."""
+        """Return the row of a key: a value, or a `RowKey` or a list for several key columns."""
         self._check_open()
         values = self._key_values(key)
         encoded = self._codec.encode_key(values)
@@ -126,7 +121,7 @@ class Container:
         return None if row is None else self._decoded(row)
 
     def remove(self, key: Any) -> bool:
-        """Remove the row of a key. Returns whether there was one."""
+        """Remove the row of a key. Return whether there was one."""
         self._check_open()
         encoded = self._codec.encode_key(self._key_values(key))
         with self._translated():
@@ -137,14 +132,14 @@ class Container:
     # Queries
 
     def query(self, query: str) -> Query:
-        """A query in TQL. It is read when it is run, and its errors are raised then."""
+        """Make a query in TQL. `Query.fetch` parses it, and raises its errors."""
         self._check_open()
         return Query.of_text(self, query)
 
     def query_by_time_series_range(
         self, start: Any, end: Any, order: QueryOrder | int = QueryOrder.ASCENDING
     ) -> Query:
-        """A query for the rows from one moment to another, both included. None is an open end."""
+        """Make a query for the rows of a range of time, both ends included. None is an open end."""
         name = self._need_series()
         ordering = Order(name, QueryOrder(order) == QueryOrder.DESCENDING)
 
@@ -162,12 +157,12 @@ class Container:
         interval: int,
         interval_unit: TimeUnit | int,
     ) -> Query:
-        """A query for rows at equal distances of time.
+        """Make a query for rows at equal distances of time.
 
         Args:
-            column_name_list: the columns that are interpolated between two rows; others are those
+            column_name_list: the columns to interpolate between two rows. The others take the value
                 of the row before.
-            mode: LINEAR_OR_PREVIOUS, or EMPTY for rows without values where there is no row.
+            mode: LINEAR_OR_PREVIOUS, or EMPTY to leave the columns empty where there is no row.
         """
         self._need_series()
 
@@ -189,10 +184,10 @@ class Container:
         type: Aggregation | int,
         column_name: str | None = None,
     ) -> AggregationResult | None:
-        """Work out something of the rows from one moment to another, both included.
+        """Aggregate the rows of a range of time, both ends included.
 
         Returns:
-            The result; None when there was nothing to work on.
+            The result; None when no row has a value.
         """
         self._need_series()
         function = _FUNCTIONS[Aggregation(type)]
@@ -213,39 +208,12 @@ class Container:
         index_type: IndexType | int = IndexType.DEFAULT,
         name: str | None = None,
     ) -> None:
-        """Make an index on a column, or on those that an `IndexInfo` tells.
+        """Make an index on a column, or on the columns of an `IndexInfo`.
 
-        An index that is there already is left as it is.
+        An index that exists already stays as it is.
         """
-        index = _index_info(column_name, index_type, name)
-        columns = [self._shape.column(each) for each in index.column_name_list]
-        if index.type == IndexType.SPATIAL or any(each.type == Type.GEOMETRY for each in columns):
-            raise GSException(
-                f"container {self._shape.name}: Tonnage has no index on shapes",
-                Code.UNSUPPORTED_OPERATION,
-            )
-        names = [each.name for each in columns]
-        if self._shape.type == ContainerType.TIME_SERIES and names == list(self._shape.key):
-            raise GSException(
-                f"time series {self._shape.name}: the row key needs no index, its rows are sorted",
-                Code.INDEX_INVALID,
-            )
-        chosen = index.name or "_".join(["griddb", *names])
-        indexes = self._indexes()
-        if names in indexes.values() and index.name is None:
-            return
-        if chosen in indexes and indexes[chosen] != names:
-            raise GSException(
-                f"container {self._shape.name} has an index {chosen} on "
-                f"{', '.join(indexes[chosen])}: choose another name",
-                Code.INDEX_INVALID,
-            )
-        with self._translated():
-            self._store.sql(
-                f"CREATE INDEX IF NOT EXISTS {quoted(chosen)} ON {quoted(self._shape.table)} "
-                f"({', '.join(quoted(each) for each in names)})"
-            )
-        self._catalog.set_indexes(self._shape, {**indexes, chosen: names})
+        self._check_open()
+        indexes.create(self, indexes.info_of(column_name, index_type, name))
 
     def drop_index(
         self,
@@ -253,41 +221,27 @@ class Container:
         index_type: IndexType | int = IndexType.DEFAULT,
         name: str | None = None,
     ) -> None:
-        """Drop the indexes on a column, or the one of a name. None is needed."""
-        index = _index_info(column_name, index_type, name)
-        names = [self._shape.column(each).name for each in index.column_name_list]
-        indexes = self._indexes()
-        gone = [
-            each
-            for each, columns in indexes.items()
-            if (not names or columns == names) and (index.name is None or index.name == each)
-        ]
-        with self._translated():
-            for each in gone:
-                self._store.sql(
-                    f"DROP INDEX IF EXISTS {quoted(each)} ON {quoted(self._shape.table)}"
-                )
-        left = {each: columns for each, columns in indexes.items() if each not in gone}
-        self._catalog.set_indexes(self._shape, left)
+        """Drop the indexes on a column, or the one of a name. It need not exist."""
+        self._check_open()
+        indexes.drop(self, indexes.info_of(column_name, index_type, name))
 
     # Transactions
 
     def set_auto_commit(self, enabled: bool) -> None:
         """Switch between automatic and manual commit.
 
-        Under manual commit changes are stored at once, too, and others see them. What `abort` takes
-        back are the changes that this object made since the last commit: it stores the rows as they
-        were. Rows are not locked, and two programs that change the same rows do not wait for each
-        other.
+        Under manual commit, too, a change is stored at once, and others see it. `abort` takes back
+        the changes that this object made since the last commit: it stores the rows as they were.
+        Rows are not locked. Two programs that change the same rows do not wait for each other.
         """
         if enabled and not self._auto_commit:
             self.commit()
         if not enabled and self._auto_commit:
-            _warn_once()
+            warn_once()
         self._auto_commit = bool(enabled)
 
     def commit(self) -> None:
-        """Keep the changes that were made under manual commit."""
+        """Keep the changes made under manual commit."""
         self._check_manual()
         self._undo.forget()
 
@@ -298,12 +252,12 @@ class Container:
             self._undo.take_back(self._table, lambda row: self._restore(row))
 
     def flush(self) -> None:
-        """Make everything that was stored so far durable."""
+        """Make all changes so far durable."""
         with self._translated():
             self._store.sync()
 
     def close(self) -> None:
-        """Close this object. What was not committed is taken back, as in GridDB."""
+        """Close this object. Take back what it did not commit, as GridDB does."""
         if not self._is_closed and not self._auto_commit:
             self.abort()
         self._is_closed = True
@@ -414,10 +368,6 @@ class Container:
             )
         return key_values(key, len(self._shape.key))
 
-    def _indexes(self) -> dict[str, list[str]]:
-        self._check_open()
-        return self._catalog.need(self._shape.name).indexes
-
     def _need_series(self) -> str:
         self._check_open()
         if self._shape.type != ContainerType.TIME_SERIES:
@@ -446,94 +396,6 @@ class Container:
         return translated(f"container {self._shape.name}")
 
 
-def put_many(store: tonnage.Store, entries: Sequence[tuple[Container, Any]]) -> None:
-    """Store rows in several containers by one bulk put, over those of their keys.
-
-    All rows are looked at before the first one is stored.
-    """
-    from tonnage_griddb import arrow
-
-    streams = []
-    for container, rows in entries:
-        shape, codec = container._shape, container._codec
-        source: Any
-        if arrow.is_batch(rows):
-            source = arrow.source_of(rows, shape)
-            listed = source.select(list(shape.key)).to_pylist() if shape.key else []
-            keys = [[row[name] for name in shape.key] for row in listed]
-        elif isinstance(rows, (list, tuple)):
-            source = codec.encode(rows)
-            keys = [] if container._auto_commit else _keys_of(shape, rows)
-        else:
-            raise GSException(
-                f"container {shape.name}: give a list of rows, not {type(rows).__name__}",
-                Code.ILLEGAL_PARAMETER,
-            )
-        with translated(f"container {shape.name}"):
-            # Rows of a list go by their order, which an ALTER TABLE changes.
-            container._check_shape()
-            if not container._auto_commit:
-                container._note([codec.encode_key(key) for key in keys])
-        if len(rows):
-            stream = tonnage.Stream(source, shape.table, name=shape.name, ttl=container._ttl)
-            streams.append((container, stream))
-    if not streams:
-        return
-    # A container without a row key has its new rows found by their numbers.
-    marks = [
-        (container, (container._numbers_from(None) or [0])[0])
-        for container, _ in streams
-        if not container._auto_commit and not container._shape.key
-    ]
-    with translated("multi_put"):
-        report = store.bulk_put([stream for _, stream in streams], on_existing="blind")
-    for container, last in marks:
-        for number in reversed(container._numbers_from(last)):
-            container._undo.remember((number,), None)
-    if report.failed:
-        told = [
-            GSException(
-                f"container {streams[failure.stream][0]._shape.name}, row {failure.position}: "
-                f"{failure.reason}",
-                Code.ILLEGAL_PARAMETER,
-            )
-            for failure in report.failures
-        ]
-        raise GSException(
-            f"multi_put: {report.failed} rows were not stored, the others were: {told[0]}",
-            Code.ILLEGAL_PARAMETER,
-            others=told,
-        )
-
-
-def _keys_of(shape: Shape, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    return [[row[place] for place in shape.key_places] for row in rows] if shape.key else []
-
-
-def _index_info(
-    column: str | IndexInfo | None, kind: IndexType | int, name: str | None
-) -> IndexInfo:
-    if isinstance(column, IndexInfo):
-        return column
-    return IndexInfo([] if column is None else [column], name, kind)
-
-
 def has_nanos(column: Column) -> bool:
     """Whether a column holds moments that Python's datetime cannot."""
     return column.type == Type.TIMESTAMP and column.time_unit == TimeUnit.NANOSECOND
-
-
-_warned = False
-
-
-def _warn_once() -> None:
-    global _warned
-    if _warned:
-        return
-    _warned = True
-    warnings.warn(
-        "under manual commit changes are stored at once and are seen by others; abort stores the "
-        "rows as they were, and no rows are locked",
-        TransactionWarning,
-        stacklevel=3,
-    )

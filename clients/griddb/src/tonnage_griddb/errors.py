@@ -113,7 +113,7 @@ _CODES: dict[type[Exception], Code] = {
 
 def of_tonnage(error: Exception, where: str = "") -> GSException:
     """The exception for an error of Tonnage."""
-    # The place in a statement of SQL says nothing to who wrote none.
+    # A place in SQL means nothing to someone who wrote TQL.
     reason = re.sub(r"^line \d+, column \d+: ", "", str(error))
     told = f"{where}: {reason}" if where else reason
     code = _CODES.get(type(error), Code.UNKNOWN)

@@ -1,4 +1,4 @@
-"""What a program says of a container, and is told of it."""
+"""Descriptions of containers, columns, indexes and expiry."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ExpirationInfo:
     Attributes:
         time: so many units.
         unit: DAY, HOUR, MINUTE, SECOND or MILLISECOND.
-        division_count: kept, without effect: Tonnage removes expired rows by itself.
+        division_count: kept, without effect. Tonnage removes expired rows by itself.
     """
 
     def __init__(self, time: int, unit: TimeUnit | int, division_count: int = -1) -> None:

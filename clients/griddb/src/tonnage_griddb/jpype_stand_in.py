@@ -1,7 +1,7 @@
 """Stands in for JPype, which the newer client needs and this one does not.
 
-Its programs begin by starting a Java virtual machine. Here that does nothing. Whatever else they
-ask of JPype raises, and says what it is.
+Its programs begin by starting a Java virtual machine, which does nothing here. Every other use of
+JPype raises an error that says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where containers are, as far as programs ask."""
+"""The partitions of a cluster: one here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PartitionController:
         return 0
 
     def close(self) -> None:
-        """Nothing to be closed."""
+        """Do nothing."""
 
     def _check(self, partition_index: int) -> None:
         if partition_index != 0:

@@ -13,11 +13,12 @@ from tonnage_griddb.tql.plan import Plan, Planner
 
 if TYPE_CHECKING:
     from tonnage import Result
+
     from tonnage_griddb.container import Container
 
 
 class Query:
-    """A query, and what it found when it was run last. It is read when it is run."""
+    """A query, with the row set of its last run."""
 
     def __init__(self, container: Container, planned: Callable[[Planner], Plan]) -> None:
         self._container = container
@@ -49,7 +50,7 @@ class Query:
             limit: the most rows; -1 or None for all.
             partial: give the rows as they are read, instead of all at once.
             batch_size: how many rows `RowSet.next_record_batch` gives; -1 for all.
-            root_allocator: taken for the sake of programs; nothing needs it here.
+            root_allocator: accepted and ignored.
         """
         self._limit = None if limit is None or limit < 0 else limit
         self._is_partial = partial
@@ -59,9 +60,9 @@ class Query:
         """Run the query.
 
         Args:
-            for_update: give rows that can be updated and removed; needs `set_auto_commit(False)`.
+            for_update: allow `RowSet.update` and `RowSet.remove`. Needs `set_auto_commit(False)`.
 
-        The row set of the run before is closed.
+        Closes the row set of the run before.
         """
         sql = self._prepare(for_update)
         container = self._container
@@ -72,7 +73,7 @@ class Query:
         return row_set
 
     def get_row_set(self) -> RowSet | None:
-        """What `Store.fetch_all` found, once; None until the query is run again."""
+        """Return the row set of `Store.fetch_all`, once; None until the next run."""
         row_set, self._row_set = self._row_set, None
         return row_set
 

@@ -14,8 +14,8 @@ from tonnage_griddb.values import Decoder
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
     from tonnage import Result
+
     from tonnage_griddb.container import Container
 
 _NOTHING = object()
@@ -24,8 +24,8 @@ _NOTHING = object()
 class RowSet:
     """Rows, or results of an aggregation, with a cursor before the first.
 
-    A query is answered whole: later changes of the container do not show. With `partial=True` among
-    the fetch options the rows come as they are read, and `size` reads them all.
+    `Query.fetch` reads all rows, so later changes of the container do not show. With the fetch
+    option `partial=True` rows are read as the cursor moves, and `size` reads the rest.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RowSet:
 
     @property
     def type(self) -> RowSetType:
-        """What the row set holds. It is known at once, as in the older client."""
+        """What the row set holds. Known before the first row, as in the older client."""
         return self._plan.kind
 
     @property
@@ -78,8 +78,7 @@ class RowSet:
         return self._ahead is not _NOTHING
 
     def next(self) -> Any:
-        """Move the cursor on, and give the row, the `AggregationResult` or the
-        `QueryAnalysisEntry` there."""
+        """Move the cursor on, and return the row, result or line of a plan there."""
         if not self.has_next():
             raise GSException(
                 "the row set has no more rows: ask has_next before", Code.NO_SUCH_ELEMENT
@@ -100,7 +99,7 @@ class RowSet:
         return self.next()
 
     def update(self, row: list[Any]) -> None:
-        """Put other values into the row at the cursor. The row key stays as it is."""
+        """Replace the values of the row at the cursor. The row key stays as it is."""
         current = self._row_to_change()
         changed = list(row)
         for place in self._container._shape.key_places:
@@ -126,8 +125,10 @@ class RowSet:
         return frames.of_rows(list(self), self.get_column_names())
 
     def next_record_batch(self) -> pyarrow.RecordBatch | None:
-        """The next rows as an Arrow record batch, as many as `batch_size` among the fetch options
-        says; None at the end."""
+        """Return the next rows as an Arrow record batch; None at the end.
+
+        The fetch option `batch_size` says how many.
+        """
         from tonnage_griddb import arrow
 
         if self._plan.kind != RowSetType.CONTAINER_ROWS:
@@ -140,7 +141,7 @@ class RowSet:
         return arrow.batch_of(rows, self._plan.columns)
 
     def close(self) -> None:
-        """Give up what was not read."""
+        """Stop reading."""
         self._is_closed = True
         self._result.close()
 

@@ -14,12 +14,12 @@ from tonnage_griddb.errors import Code, GSException
 from tonnage_griddb.info import Column, ContainerInfo, ExpirationInfo
 from tonnage_griddb.timestamps import DIGITS
 
-# The columns that a container does not show. They stand first, because columns are added behind.
+# The columns that a container hides. They stand first, because new columns go behind the others.
 #
-# A time series is one shard: then Tonnage keeps its rows sorted by time and reads a range of them
-# without a look at the rest. The column holds the same value in every row.
+# A time series is one shard, so Tonnage keeps its rows sorted by time and reads a range of time as
+# a range of keys. This column is the shard key and holds the same value in every row.
 SERIES = "_griddb_series"
-# A container without a row key has its rows numbered.
+# Numbers the rows of a container without a row key.
 ROW_NUMBER = "_griddb_row"
 
 _SQL_TYPES = {

@@ -8,8 +8,9 @@ from typing import Any
 import tonnage
 
 from tonnage_griddb import arrow, conditions, connection
+from tonnage_griddb.bulk import put_many
 from tonnage_griddb.catalog import Catalog
-from tonnage_griddb.container import Container, put_many
+from tonnage_griddb.container import Container
 from tonnage_griddb.enums import Type
 from tonnage_griddb.errors import Code, GSException, of_tonnage, translated
 from tonnage_griddb.info import ContainerInfo
@@ -55,12 +56,11 @@ class StoreFactory:
         """Open a store of Tonnage.
 
         The environment variable `TONNAGE_STORE` names it: a directory, or `memory:` for a store
-        that is gone when the last connection of the process closes. Without the variable `host` may
-        be one of these. What names a server, a cluster or a user has no effect.
+        that lasts until its last connection closes. Without the variable, `host` may be either.
+        Names of clusters and users have no effect.
 
         Args:
-            database: containers of one database do not see those of another. `public` is the one
-                without a name.
+            database: separates containers from those of other databases. `public` is the default.
         """
         where = connection.address(host, port, notification_member or notification_provider)
         name = database if database and database != DEFAULT_DATABASE else None
@@ -86,11 +86,11 @@ class Store:
     # Containers
 
     def put_container(self, info: ContainerInfo, modifiable: bool = False) -> Container:
-        """Make a container, or get it when it exists with these columns.
+        """Make a container, or return it when it exists with these columns.
 
         Args:
-            modifiable: let one that exists with other columns be changed: nullable columns can be
-                added behind the others, and columns can be dropped.
+            modifiable: change a container that exists with other columns: add nullable columns
+                behind the others, and drop columns.
         """
         self._check_open()
         if not isinstance(info, ContainerInfo):
@@ -99,22 +99,22 @@ class Store:
         return Container(self._tonnage, self._catalog, shape)
 
     def get_container(self, name: str) -> Container | None:
-        """A container by its name, in whatever case; None when there is none.
+        """Return a container by its name, in any case; None when there is none.
 
-        A table that was made without this package is a container, too, if GridDB has its types.
+        A table made without this package is a container, too, if GridDB has its types.
         """
         self._check_open()
         shape = self._catalog.find(name)
         return None if shape is None else Container(self._tonnage, self._catalog, shape)
 
     def get_container_info(self, name: str) -> ContainerInfo | None:
-        """What a container is made of; None when there is none."""
+        """Return the name, columns and kind of a container; None when there is none."""
         self._check_open()
         shape = self._catalog.find(name)
         return None if shape is None else shape.info()
 
     def drop_container(self, name: str) -> None:
-        """Drop a container with its rows. None is needed."""
+        """Drop a container with its rows. It need not exist."""
         self._check_open()
         self._catalog.drop(name)
 
@@ -134,12 +134,12 @@ class Store:
     def multi_put(
         self, container_entry: Mapping[str, Any], root_allocator: object | None = None
     ) -> None:
-        """Store rows in several containers, over those of their keys, by one bulk put.
+        """Store rows in several containers by one bulk put, replacing those with the same keys.
 
         Args:
             container_entry: for each container a list of rows, or an Arrow record batch.
 
-        Nothing is stored when a container does not exist, or when a row does not fit.
+        Stores nothing when a container does not exist or a row does not fit.
         """
         self._check_open()
         entries = [(self._need(name), rows) for name, rows in container_entry.items()]
@@ -174,10 +174,10 @@ class Store:
         }
 
     def fetch_all(self, query_list: Sequence[Query]) -> None:
-        """Run many queries in one call, side by side. `Query.get_row_set` gives what each found.
+        """Run many queries in one call, side by side. `Query.get_row_set` returns what each found.
 
-        When queries fail, the others have their row sets, and a `GSException` is raised that has
-        the failures in its stack.
+        When queries fail, the others have their row sets. Then it raises a `GSException` with all
+        failures in its stack.
         """
         self._check_open()
         failures: list[GSException] = []

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import tonnage
 
 
+class TransactionWarning(UserWarning):
+    """Manual commit differs from GridDB's. Warned of once in a process."""
+
+
 class UndoLog:
     """The rows as they were before each change under manual commit.
 
-    Tonnage has no transactions over several rows. Changes are stored at once, and others see them.
-    An abort stores the rows as they were.
+    Tonnage has no transactions over several rows. So changes are stored at once, others see them,
+    and an abort stores the rows as they were.
     """
 
     def __init__(self) -> None:
@@ -34,3 +39,20 @@ class UndoLog:
             else:
                 put(row)
             self._entries.pop()
+
+
+_warned = False
+
+
+def warn_once() -> None:
+    """Say once in a process how manual commit differs from GridDB's."""
+    global _warned
+    if _warned:
+        return
+    _warned = True
+    warnings.warn(
+        "under manual commit changes are stored at once and are seen by others; abort stores the "
+        "rows as they were, and no rows are locked",
+        TransactionWarning,
+        stacklevel=3,
+    )

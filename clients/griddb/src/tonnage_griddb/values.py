@@ -1,7 +1,7 @@
 """Rows of GridDB as rows of Tonnage, and back.
 
-Both generations' conversions are taken: text for a TIMESTAMP, whole numbers for a BOOL. Rows are
-looked at column by column: a column whose values are all of its own class goes through as it is.
+Both generations' conversions work: text for a TIMESTAMP, whole numbers for a BOOL. The check goes
+column by column: a column whose values all have its own class passes unchanged.
 """
 
 from __future__ import annotations
@@ -53,10 +53,9 @@ class Codec:
         self._shape = shape
 
     def encode(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-        """Rows as Tonnage's table takes them. Raises naming the row and the column that do not fit.
+        """Convert rows to those of Tonnage's table. Raise naming the row and column of a misfit.
 
-        Nothing is written before all rows are looked at: one that does not fit refuses them all, as
-        GridDB does.
+        One row that does not fit refuses them all, as in GridDB.
         """
         shape = self._shape
         self._check_lengths(rows)

@@ -1,6 +1,6 @@
-"""Works out moments that no row has a part in, such as TIMESTAMPADD(HOUR, NOW(), -6).
+"""Evaluates moments that do not depend on a row, such as TIMESTAMPADD(HOUR, NOW(), -6).
 
-So a comparison with the row key is one with a literal, which Tonnage reads as a range.
+So a comparison with the row key compares with a literal, which Tonnage turns into a range of keys.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Planner:
     Args:
         now: what NOW() is, in nanoseconds.
         is_for_update: whether rows are going to be updated or removed.
-        limit: the most rows that the program takes, whatever the query says.
+        limit: the most rows, from the fetch options.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Planner:
         return f"SELECT {items} FROM {quoted(self._shape.table)}{where}"
 
     def _conditions(self, query: Query) -> list[str]:
-        # The shard of a time series is named in every query: so a range of time is read as one.
+        # Every query names the shard of a time series. So Tonnage reads a range of time alone.
         conditions = [f"NOT {quoted(SERIES)}"] if self._shape.hidden == SERIES else []
         if query.where is not None:
             conditions.append(self._writer.write(query.where))
