@@ -156,6 +156,11 @@ def test_rounding_is_that_of_the_table_in_the_reference(things, function, result
         ("TIMESTAMPDIFF(MONTH, at, TIMESTAMP('2019-12-29T12:30:00Z')) = 1", [1]),
         ("TIMESTAMPDIFF(YEAR, at, TIMESTAMP('2010-03-01T00:00:00Z')) = 9", [1, 3]),
         ("TIMESTAMPDIFF(YEAR, TIMESTAMP('2010-03-01T00:00:00Z'), at) = -9", [1, 3]),
+        ("TIMESTAMP_DIFF(MICROSECOND, at, TIMESTAMP_US('2020-02-29T11:59:59.999999Z')) = 1", [1]),
+        ("TIMESTAMPDIFF(NANOSECOND, at, TIMESTAMP_MS('2020-02-29T11:59:59.999Z')) = 1000000", [1]),
+        ("TIMESTAMP_ADD(NANOSECOND, at, 1) = TIMESTAMP_NS('2020-02-29T12:00:00.000000001Z')", [1]),
+        ("at < TIMESTAMP_NS('2020-02-29T12:00:00.000000001Z')", [1]),
+        ("at = TIMESTAMPADD(MICROSECOND, TIMESTAMP('2020-02-29T12:00:00.001Z'), -1000)", [1]),
     ],
 )
 def test_moments(things, condition, found):
@@ -354,6 +359,7 @@ def test_a_range_of_time_is_a_range_of_keys(series):
         ("select TIME_AVG(n)", "container things is a collection", 152002),
         ("select * where at > TIMESTAMP('yesterday')", "'yesterday' is no timestamp", 145006),
         ("select * where at > TIMESTAMP('2020-02-30T00:00:00Z')", "is no timestamp", 145006),
+        ("select * where at > TIMESTAMP(s)", "TIMESTAMP takes a text", 152002),
         ("select * where at > TIMESTAMPADD(WEEK, at, 1)", "the unit of time is WEEK", 152002),
         ("select * where TIMESTAMPADD(DAY, at, n) > at", "written out", 152502),
         ("select * where CHAR_LENGTH(s, s) = 1", "takes 1 arguments, not 2", 152011),

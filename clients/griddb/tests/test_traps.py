@@ -79,6 +79,9 @@ def test_deviation_and_variance_are_those_of_a_sample(people):
     people.multi_put([[str(n), True, n, None] for n in (2, 4, 5, 7, 9)])
     assert math.isclose(value(people, "select variance(count)"), 29.2 / 4)
     assert math.isclose(value(people, "select stddev(count)"), math.sqrt(29.2 / 4))
+    assert math.isclose(value(people, "select stddev_samp(count)"), math.sqrt(29.2 / 4))
+    assert math.isclose(value(people, "select stddev_pop(count)"), math.sqrt(29.2 / 5))
+    assert math.isclose(value(people, "select variance_pop(count)"), 29.2 / 5)
 
 
 @pytest.mark.parametrize("function", ["stddev", "variance"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tonnage_griddb.enums import TimeUnit, Type
 from tonnage_griddb.errors import Code, GSException
 from tonnage_griddb.shape import Shape, folded, quoted
-from tonnage_griddb.timestamps import NANOS_PER, text
+from tonnage_griddb.timestamps import DIGITS, NANOS_PER, text
 from tonnage_griddb.tql import moments
 from tonnage_griddb.tql.moments import need, unit_of, whole
 from tonnage_griddb.tql.syntax import (
@@ -35,7 +35,11 @@ _INTERVALS = {
     TimeUnit.MINUTE: "minutes",
     TimeUnit.SECOND: "seconds",
     TimeUnit.MILLISECOND: "milliseconds",
+    TimeUnit.MICROSECOND: "microseconds",
+    TimeUnit.NANOSECOND: "nanoseconds",
 }
+# Units that a column of milliseconds has no room for.
+_FINE = (TimeUnit.MICROSECOND, TimeUnit.NANOSECOND)
 
 
 class Writer:
@@ -160,12 +164,18 @@ class Writer:
                 "TQL: TIMESTAMPADD takes its duration as a whole number that is written out",
                 Code.TQL_NOT_IMPLEMENTED,
             )
-        return f"({self.write(call.arguments[1])} + INTERVAL '{count} {_INTERVALS[unit]}')"
+        at = self.write(call.arguments[1])
+        if unit in _FINE:
+            at = f"CAST({at} AS TIMESTAMP(9))"
+        return f"({at} + INTERVAL '{count} {_INTERVALS[unit]}')"
 
     def _difference(self, call: Call) -> str:
         need(call, 3)
         unit = unit_of(call.arguments[0])
         later, earlier = self.write(call.arguments[1]), self.write(call.arguments[2])
+        if unit in _FINE:
+            digits = DIGITS[unit]
+            return f"({_ticks(later, digits)} - {_ticks(earlier, digits)})"
         if unit in NANOS_PER:
             step = NANOS_PER[unit] // 1_000_000
             return f"(({_millis(later)} - {_millis(earlier)}) / {step})"
@@ -197,10 +207,9 @@ _FUNCTIONS: dict[str, Callable[[Writer, Call], str]] = {
     "CEILING": Writer._rounding,
     "ARRAY_LENGTH": Writer._array_length,
     "ELEMENT": Writer._element,
-    "TIMESTAMP": Writer._moment,
-    "NOW": Writer._moment,
-    "TIMESTAMPADD": Writer._add,
-    "TIMESTAMPDIFF": Writer._difference,
+    **dict.fromkeys((*moments.OF_TEXT, "NOW"), Writer._moment),
+    **dict.fromkeys(("TIMESTAMPADD", "TIMESTAMP_ADD"), Writer._add),
+    **dict.fromkeys(("TIMESTAMPDIFF", "TIMESTAMP_DIFF"), Writer._difference),
     "TO_TIMESTAMP_MS": Writer._to_timestamp,
     "TO_EPOCH_MS": Writer._to_epoch,
 }
@@ -243,8 +252,13 @@ def _text(value: str) -> str:
     return f"'{escaped}'"
 
 
+def _ticks(moment: str, digits: int) -> str:
+    """A moment as a number, with so many digits behind the second."""
+    return f"CAST(CAST({moment} AS TIMESTAMP({digits})) AS BIGINT)"
+
+
 def _millis(moment: str) -> str:
-    return f"CAST(CAST({moment} AS TIMESTAMP(3)) AS BIGINT)"
+    return _ticks(moment, 3)
 
 
 def _months(later: str, earlier: str) -> str:

@@ -13,7 +13,9 @@ from tonnage_griddb.errors import Code, GSException
 from tonnage_griddb.timestamps import EPOCH, NANOS_PER, NANOS_PER_SECOND, parse
 from tonnage_griddb.tql.syntax import Call, Expression, Moment, Name, Number, Text, Unary
 
-UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
+UNITS = [unit.name for unit in TimeUnit]
+# What makes a moment of a text. The precision that the last three name is the text's anyway.
+OF_TEXT = ("TIMESTAMP", "TIMESTAMP_MS", "TIMESTAMP_US", "TIMESTAMP_NS")
 
 
 def nanos(expression: Expression, now: int) -> int | None:
@@ -26,11 +28,11 @@ def nanos(expression: Expression, now: int) -> int | None:
     if expression.name == "NOW":
         need(expression, 0)
         return now
-    if expression.name == "TIMESTAMP":
+    if expression.name in OF_TEXT:
         need(expression, 1)
         if not isinstance(arguments[0], Text):
             raise GSException(
-                "TQL: TIMESTAMP takes a text, such as TIMESTAMP('2018-12-01T10:00:00.000Z')",
+                f"TQL: {expression.name} takes a text, such as '2018-12-01T10:00:00.000Z'",
                 Code.TQL_INVALID_ARGUMENT,
             )
         return parse(arguments[0].value)
@@ -38,7 +40,7 @@ def nanos(expression: Expression, now: int) -> int | None:
         need(expression, 1)
         count = whole(arguments[0])
         return None if count is None else count * 1_000_000
-    if expression.name == "TIMESTAMPADD":
+    if expression.name in ("TIMESTAMPADD", "TIMESTAMP_ADD"):
         need(expression, 3)
         at, count = nanos(arguments[1], now), whole(arguments[2])
         if at is None or count is None:

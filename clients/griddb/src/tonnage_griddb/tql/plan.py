@@ -294,7 +294,16 @@ class Planner:
         return at
 
 
-_AGGREGATES = ("COUNT", "SUM", "AVG", "MAX", "MIN", "VARIANCE", "STDDEV")
+# VARIANCE and STDDEV are those of a sample.
+_DEVIATIONS = {
+    "VARIANCE": "var_samp",
+    "VARIANCE_SAMP": "var_samp",
+    "VARIANCE_POP": "var_pop",
+    "STDDEV": "stddev_samp",
+    "STDDEV_SAMP": "stddev_samp",
+    "STDDEV_POP": "stddev_pop",
+}
+_AGGREGATES = ("COUNT", "SUM", "AVG", "MAX", "MIN", *_DEVIATIONS)
 _FUNCTIONS: dict[str, Callable[[Planner, Query, Call], Plan]] = {
     **dict.fromkeys(_AGGREGATES, Planner._aggregate),
     **dict.fromkeys(
@@ -325,8 +334,7 @@ def _aggregation(function: str, column: Column) -> str:
     if function == "COUNT":
         return f"count({name})"
     number = name if column.type in WHOLE else f"CAST({name} AS DOUBLE)"
-    names = {"SUM": "sum", "AVG": "avg", "VARIANCE": "var_samp", "STDDEV": "stddev_samp"}
-    return f"{names[function]}({number})"
+    return f"{_DEVIATIONS.get(function, function.lower())}({number})"
 
 
 def _result(rows: Rows, function: str, column: Column | None) -> list[AggregationResult]:
@@ -334,7 +342,7 @@ def _result(rows: Rows, function: str, column: Column | None) -> list[Aggregatio
     value, count = rows[0]
     if count == 0 and function == "SUM":
         value = 0 if column is not None and column.type in WHOLE else 0.0
-    if function in ("VARIANCE", "STDDEV") and count == 1:
+    if function in _DEVIATIONS and count == 1:
         value = 0.0
     if value is None:
         return []
