@@ -322,11 +322,30 @@ def test_explain_tells_the_plan_line_by_line(series):
     assert any("plant1" in entry[4] for entry in entries)
 
 
-def test_a_range_of_time_is_a_range_of_keys(series):
-    entries = rows(
-        series, "explain select * where timestamp >= TIMESTAMPADD(SECOND, NOW(), -10)"
-    )
-    assert any("range read" in entry.get()[4] for entry in entries)
+AT = "TIMESTAMP('2011-07-01T00:00:10Z')"
+
+
+@pytest.mark.parametrize(
+    ("query", "reads"),
+    [
+        ("select * where timestamp >= TIMESTAMPADD(SECOND, NOW(), -10)", 1),
+        (f"select max(voltage) where timestamp < {AT}", 1),
+        (f"select TIME_NEXT(*, {AT})", 1),
+        (f"select TIME_PREV_ONLY(*, {AT})", 1),
+        (f"select TIME_AVG(level) where timestamp > {AT}", 1),
+        (f"select TIME_INTERPOLATED(level, {AT})", 3),
+        (f"select TIME_SAMPLING(*, {AT}, {AT}, 1, DAY)", 3),
+    ],
+)
+def test_a_range_of_time_is_read_as_a_range_of_keys(series, query, reads):
+    """So a query on a small part of a long series does not read the rest."""
+    scans = [
+        entry.get()[4]
+        for entry in rows(series, f"explain {query}")
+        if entry.get()[4].startswith("StoreScan")
+    ]
+    assert len(scans) == reads
+    assert all("range read of 1 partial key (_griddb_series) with" in scan for scan in scans)
 
 
 # What is refused

@@ -223,19 +223,18 @@ class Planner:
         step: int,
         is_empty_between: bool = False,
     ) -> Plan:
-        """Rows at equal distances of time, out of those between and next to them."""
-        name = self._time_key(call)
-        key, base = quoted(name), self._conditions(query)
+        """Rows at equal distances of time, out of those between and next to them.
+
+        Three reads of ranges: the rows between, the one before, and the one behind.
+        """
+        key, base = quoted(self._time_key(call)), self._conditions(query)
         first, last = moment(start), moment(end)
-        before = self._from(f"max({key})", [*base, f"{key} <= {first}"])
-        behind = self._from(f"min({key})", [*base, f"{key} >= {last}"])
-        conditions = [
-            *base,
-            f"{key} >= coalesce(({before}), {first})",
-            f"{key} <= coalesce(({behind}), {last})",
-        ]
-        unlimited = replace(query, limit=None, offset=0)
-        plan = self._select(unlimited, conditions, order=f" ORDER BY {key}")
+        every, one = replace(query, limit=None, offset=0), replace(query, limit=1, offset=0)
+        between = [*base, f"{key} >= {first}", f"{key} <= {last}"]
+        plan = self._select(every, between, order=" ")
+        before = self._select(one, [*base, f"{key} < {first}"], order=f" ORDER BY {key} DESC")
+        behind = self._select(one, [*base, f"{key} > {last}"], order=f" ORDER BY {key}")
+        sql = f"{plan.sql.strip()} UNION ALL ({before.sql}) UNION ALL ({behind.sql})"
         places = [self._shape.columns.index(column) for column in columns]
         sample = sampling.Sampling(
             self._shape, places, start, end, step, is_empty_between
@@ -247,7 +246,7 @@ class Planner:
                 sampled = _sorted(sampled, self._shape, query.order)
             return _slice(sampled, query)
 
-        return replace(plan, finish=finish, is_whole=False)
+        return replace(plan, sql=sql, finish=finish, is_whole=False, has_number=False)
 
     def _extreme_rows(self, query: Query, call: Call) -> Plan:
         need(call, 1)

@@ -1,6 +1,6 @@
 """Rows at equal distances of time.
 
-1. The rows come sorted by time: those of the range, the one before it and the one behind it.
+1. Sort the rows by time: those of the range, the one before it and the one behind it.
 2. For each point of time find the last row up to it, and the first row from it on.
 3. A row of just this time is taken as it is.
 4. Else the columns to interpolate lie on the line between the two rows. Without both of them the
@@ -68,7 +68,8 @@ class Sampling:
         self._is_empty_between = is_empty_between
 
     def rows(self, rows: list[list[Any]]) -> list[list[Any]]:
-        """The sampled rows, out of rows that are sorted by time."""
+        """The sampled rows, out of rows in any order."""
+        rows = sorted(rows, key=lambda row: nanos_of(row[self._key]))
         times = [nanos_of(row[self._key]) for row in rows]
         sampled = []
         for point in self._points:
