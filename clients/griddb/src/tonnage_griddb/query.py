@@ -94,7 +94,9 @@ class Query:
                 Code.ILLEGAL_COMMIT_MODE,
             )
         shape = self._container._shape
-        planner = Planner(shape, time.time_ns(), is_for_update, self._limit)
+        # NOW() counts in milliseconds, as in GridDB. So a comparison with a row key is a range.
+        now = time.time_ns() // 1_000_000 * 1_000_000
+        planner = Planner(shape, now, is_for_update, self._limit)
         try:
             self._plan = self._planned(planner)
         except RecursionError:
