@@ -6,6 +6,7 @@ use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, Visit, V
 use tonnage::ddl::Statement as Definition;
 use tonnage::{Error, Result};
 
+use crate::catalog::INFORMATION_SCHEMA;
 use crate::session::Sql;
 use crate::text::{CATALOG, Cursor, Kind, Piece, SCHEMA, with_location};
 use crate::write;
@@ -96,7 +97,10 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                     Definition::DropTable { path, .. }
                     | Definition::AlterTable { path, .. }
                     | Definition::DropIndex { table: path, .. } => path,
-                    Definition::ShowTables => continue,
+                    Definition::ShowTables => {
+                        note(told("tables"), Access::Read);
+                        continue;
+                    }
                     Definition::DescribeTable { path } => {
                         note(path, Access::Read);
                         continue;
@@ -110,8 +114,14 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
             if !cursor.word("SHOW") {
                 cursor.next();
                 cursor.word("TABLE");
-            } else if cursor.word("COLUMNS") {
-                let _ = cursor.word("FROM") || cursor.word("IN");
+            } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
+                if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
+                    note(told("statistics"), Access::Read);
+                    return Ok(());
+                }
+            } else if cursor.word("TABLES") {
+                note(told("tables"), Access::Read);
+                return Ok(());
             } else if cursor.word("CREATE") {
                 cursor.word("TABLE");
             } else {
@@ -124,6 +134,11 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
         Kind::Unknown => return Err(crate::text::unknown(piece)),
     }
     Ok(())
+}
+
+/// The table that tells the same as a SHOW of everything.
+fn told(name: &str) -> String {
+    format!("{INFORMATION_SCHEMA}.{name}")
 }
 
 /// Notes every name that stands where a table may.
@@ -206,7 +221,9 @@ mod tests {
         );
         assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
-        assert_eq!(accesses("SHOW TABLES"), []);
+        assert_eq!(accesses("SHOW INDEXES ON a"), [read("a")]);
+        assert_eq!(accesses("SHOW INDEXES"), [read("information_schema.statistics")]);
+        assert_eq!(accesses("SHOW TABLES"), [read("information_schema.tables")]);
         assert_eq!(accesses("EXPLAIN SELECT 1 FROM a"), [read("a")]);
     }
 

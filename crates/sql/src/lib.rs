@@ -52,6 +52,7 @@ mod write;
 
 pub use accesses::{Access, TableAccess};
 pub use answer::{Answer, Changes, Rows};
+pub use catalog::INFORMATION_SCHEMA;
 pub use describe::Description;
 pub use options::SqlOptions;
 pub use request::{Parameters, Request};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
-use datafusion::datasource::source_as_provider;
+use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -153,11 +153,9 @@ impl Planner {
         let is_lasting = is_lasting(&logical).map_err(from_datafusion)?;
         let logical =
             if is_lasting { state.optimize(&logical).map_err(from_datafusion)? } else { logical };
-        let plan = Plan {
-            tables: tables(&logical).map_err(from_datafusion)?,
-            logical,
-            is_optimised: is_lasting,
-        };
+        let tables = tables(&logical).map_err(from_datafusion)?;
+        let keeps = keeps && tables.is_some();
+        let plan = Plan { tables: tables.unwrap_or_default(), logical, is_optimised: is_lasting };
         if keeps {
             statement.keep(plan.clone());
         }
@@ -247,17 +245,20 @@ fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
     Ok(lasting)
 }
 
-/// The tables of the store that a plan reads.
-fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Vec<Arc<tonnage::TableEntry>>> {
-    let mut tables = Vec::new();
+/// The tables of the store that a plan reads; nothing for one that holds rows of its own, which
+/// tell how the store is now.
+fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Option<Vec<Arc<tonnage::TableEntry>>>> {
+    let (mut tables, mut holds_rows) = (Vec::new(), false);
     plan.apply_with_subqueries(|node| {
         if let LogicalPlan::TableScan(scan) = node
             && let Ok(provider) = source_as_provider(&scan.source)
-            && let Some(table) = provider.downcast_ref::<StoreTable>()
         {
-            tables.push(table.table().table.entry().clone());
+            match provider.downcast_ref::<StoreTable>() {
+                Some(table) => tables.push(table.table().table.entry().clone()),
+                None => holds_rows |= provider.downcast_ref::<MemTable>().is_some(),
+            }
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
-    Ok(tables)
+    Ok((!holds_rows).then_some(tables))
 }

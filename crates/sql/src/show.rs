@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::sql::sqlparser::tokenizer::Token;
-use tonnage::{Error, Result, Store, TableSchema};
+use tonnage::{Error, Index, Result, Store, TableSchema};
 
+use crate::catalog::indexes;
 use crate::text::{Cursor, Kind, Piece};
 
-/// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW CREATE TABLE t` and `DESCRIBE t`.
+/// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW CREATE TABLE t`
+/// and `DESCRIBE t`.
 pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     let mut cursor = Cursor::new(piece);
     let is_show = cursor.word("SHOW");
@@ -30,6 +32,9 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         }
         return described(store, &mut cursor);
     }
+    if cursor.word("INDEXES") || cursor.word("INDEX") {
+        return indexed(store, &mut cursor);
+    }
     if cursor.word("CREATE") {
         if !cursor.word("TABLE") {
             return Err(cursor.expected("TABLE"));
@@ -37,7 +42,7 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         let schema = table(store, &mut cursor)?;
         return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
     }
-    Err(cursor.expected("TABLES, COLUMNS FROM or CREATE TABLE"))
+    Err(cursor.expected("TABLES, COLUMNS FROM, INDEXES or CREATE TABLE"))
 }
 
 fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
@@ -72,6 +77,28 @@ fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
                 schema.columns[index].default.as_ref().map(ToString::to_string).unwrap_or_default()
             }),
         ),
+    ])
+}
+
+/// The indexes of a table, or of all, one by one.
+fn indexed(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
+    let of_table = match cursor.word("FROM") || cursor.word("IN") || cursor.word("ON") {
+        true => Some(table(store, cursor)?.path.clone()),
+        false => None,
+    };
+    cursor.end()?;
+    let mut indexes = indexes(store);
+    indexes.retain(|index| of_table.as_ref().is_none_or(|path| path == index.table_path()));
+    let of_each = |tell: &dyn Fn(&Index) -> String| indexes.iter().map(tell).collect::<Vec<_>>();
+    let columns = |index: &Index| {
+        let columns = index.columns().iter().map(ToString::to_string);
+        columns.collect::<Vec<_>>().join(", ")
+    };
+    texts([
+        ("table", of_each(&|index| index.table_path().to_owned())),
+        ("index", of_each(&|index| index.name().to_owned())),
+        ("columns", of_each(&columns)),
+        ("ready", of_each(&|index| if index.is_ready() { "yes" } else { "no" }.to_owned())),
     ])
 }
 

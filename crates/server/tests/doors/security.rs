@@ -139,6 +139,12 @@ fn tables_that_one_may_not_touch_are_not_told_of() {
     };
     assert_eq!(tables(guarded.ann()), 2);
     assert_eq!(tables(guarded.root()), 3);
+    for text in ["SHOW TABLES", "SHOW INDEXES", "SELECT * FROM information_schema.columns"] {
+        let error = guarded.ann().query(text).unwrap_err();
+        assert!(error.contains("may not read information_schema"), "{text}: {error}");
+        assert!(guarded.root().query(text).is_ok(), "{text}");
+    }
+    assert!(guarded.ann().query("SHOW INDEXES FROM ships").is_ok());
 }
 
 #[test]

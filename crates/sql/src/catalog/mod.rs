@@ -5,6 +5,7 @@
 //! one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
+mod information;
 mod json_conditions;
 mod provider;
 
@@ -16,6 +17,8 @@ use datafusion::common::{DataFusionError, Result};
 use tonnage::{ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
+pub use information::INFORMATION_SCHEMA;
+pub(crate) use information::indexes;
 pub(crate) use json_conditions::json_conditions_of;
 pub(crate) use provider::StoreTable;
 
@@ -140,12 +143,16 @@ impl SchemaProvider for Names {
             }
             // It may be a function that gives rows. The planner knows; the store is asked again for
             // what is to be said.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let told = information::table(&self.context.store, &self.path(name)).transpose()?;
+                Ok(told.map(|table| Arc::new(table) as Arc<dyn TableProvider>))
+            }
             Err(error) => Err(into_datafusion(error)),
         }
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.context.store.table(&self.path(name)).is_ok()
+        let (store, path) = (&self.context.store, self.path(name));
+        store.table(&path).is_ok() || information::table(store, &path).is_some()
     }
 }

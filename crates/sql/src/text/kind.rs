@@ -10,7 +10,7 @@ pub(crate) enum Kind {
     Explain,
     /// CREATE, DROP, ALTER: the store's own language.
     Definition,
-    /// SHOW TABLES, SHOW COLUMNS, SHOW CREATE TABLE.
+    /// SHOW TABLES, SHOW COLUMNS, SHOW INDEXES, SHOW CREATE TABLE.
     Show,
     Describe,
     Insert,
