@@ -15,7 +15,7 @@ use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
 
-use crate::aggregate::guarded;
+use crate::aggregate::{guarded, series};
 use crate::catalog::{Context, Names};
 use crate::error::from_datafusion;
 use crate::json::json_set;
@@ -100,7 +100,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     state.register_udf(Arc::new(json_set()))?;
     state.register_udf(Arc::new(nullable()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;
-    for function in guarded() {
+    for function in guarded().into_iter().chain(series()) {
         state.register_udaf(Arc::new(function))?;
     }
     Ok(state)

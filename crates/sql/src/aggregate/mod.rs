@@ -1,4 +1,5 @@
-//! Aggregates that the library answers wrongly, answered here.
+//! Aggregates of time series ([`series`]), and those that the library answers wrongly, answered
+//! here.
 //!
 //! 1. `min` and `max` of doubles by group begin, in DataFusion 55, at the largest finite number,
 //!    which infinity is beyond, and pass over NaN.
@@ -9,6 +10,8 @@
 mod extreme;
 mod groups;
 mod guarded;
+mod series;
 mod total;
 
 pub(crate) use guarded::guarded;
+pub(crate) use series::series;
