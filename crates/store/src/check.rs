@@ -34,6 +34,7 @@ pub struct CheckOptions {
 
 /// What a check read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// Rows of each table, by path.
     pub rows: BTreeMap<String, u64>,

@@ -27,6 +27,9 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Options are structs with public fields: name what you want, and take the rest from
+//! `..Default::default()`. New versions may add fields to them and to reports.
 
 #![warn(missing_debug_implementations)]
 

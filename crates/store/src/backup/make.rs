@@ -31,6 +31,7 @@ pub struct BackupOptions {
 
 /// What a backup is and cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BackupReport {
     /// The backup.
     pub info: BackupInfo,

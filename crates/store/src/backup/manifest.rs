@@ -23,6 +23,7 @@ pub(super) const FORMAT: u32 = 1;
 
 /// What a repository tells of a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BackupInfo {
     /// Its number, from 1; later backups have greater ones.
     pub number: u64,

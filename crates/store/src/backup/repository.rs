@@ -49,6 +49,7 @@ pub struct BackupRepository {
 
 /// What a prune removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PruneReport {
     /// The numbers of the backups that were removed.
     pub removed: Vec<u64>,

@@ -31,6 +31,7 @@ pub struct RestoreOptions {
 
 /// What was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RestoreReport {
     /// The backup.
     pub info: BackupInfo,

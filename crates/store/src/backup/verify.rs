@@ -13,6 +13,7 @@ use crate::limits::Limits;
 
 /// What a verification read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BackupVerifyReport {
     /// The numbers of the backups that were looked at.
     pub backups: Vec<u64>,

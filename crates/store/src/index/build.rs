@@ -35,6 +35,7 @@ const BATCH_ROWS: usize = 16_384;
 
 /// How far the making of an index has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexProgress {
     /// Rows read and indexed.
     pub rows: u64,

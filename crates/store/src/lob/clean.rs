@@ -14,6 +14,7 @@ use crate::limits::Limits;
 
 /// What a cleaning deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LobCleanReport {
     /// Chunks that no object and no writer needed.
     pub chunks: u64,

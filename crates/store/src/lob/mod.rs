@@ -94,6 +94,7 @@ impl Default for LobOptions {
 
 /// What is known of a large object without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LobInfo {
     /// How many bytes it has.
     pub bytes: u64,

@@ -156,6 +156,7 @@ impl From<WriteOutcome> for WriteResult {
 
 /// A row as it is stored.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StoredRow {
     /// The row.
     pub row: Row,

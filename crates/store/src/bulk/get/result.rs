@@ -17,6 +17,7 @@ use crate::row::Row;
 
 /// Rows of one table.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TableBatch {
     /// The path of the table.
     pub table: Arc<str>,
@@ -315,6 +316,7 @@ impl std::fmt::Debug for BulkGet {
 
 /// One row with the table that it is of.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RelatedRow {
     /// The path of its table.
     pub table: Arc<str>,

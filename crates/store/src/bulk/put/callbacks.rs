@@ -46,6 +46,7 @@ pub struct NoCallbacks;
 impl BulkPutCallbacks for NoCallbacks {}
 
 /// An entry whose key exists.
+#[non_exhaustive]
 pub struct ExistingEntry<'a> {
     /// The number of its stream.
     pub stream: usize,

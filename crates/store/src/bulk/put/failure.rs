@@ -6,6 +6,7 @@ use super::BulkPutReport;
 
 /// Why a bulk put stopped, and what it had done by then.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct BulkPutError {
     /// Why it stopped.
     pub error: Error,

@@ -44,6 +44,7 @@ impl From<Vec<Row>> for TableRows {
 
 /// A row that a multi-put could not store.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RowFailure {
     /// The number of its request among those of the call, from 0: a table may be named by several.
     pub request: usize,
@@ -60,6 +61,7 @@ pub struct RowFailure {
 /// What a multi-put did. The streams of the report are the requests, in the order given, by the
 /// names of their tables.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MultiPutReport {
     /// The counts, per request and in all.
     pub report: BulkPutReport,
@@ -69,6 +71,7 @@ pub struct MultiPutReport {
 
 /// Why a multi-put stopped, and what it had done by then.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MultiPutError {
     /// Why it stopped.
     pub error: Error,

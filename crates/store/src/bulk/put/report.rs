@@ -48,6 +48,7 @@ pub struct StreamReport {
 /// What a bulk put did, per stream and in all. `read` is the sum of `inserted`, `existed`,
 /// `overtaken` and `failed` when the load succeeded.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct BulkPutReport {
     /// Everything together.
     pub total: Counts,
