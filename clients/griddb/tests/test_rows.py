@@ -332,6 +332,11 @@ def test_the_oldest_names_are_the_same_constants():
     assert griddb.GS_ROW_SET_CONTAINER_ROWS == griddb.RowSetType.CONTAINER_ROWS
 
 
+def test_constants_print_as_their_numbers():
+    assert f"{Type.INTEGER} {ContainerType.TIME_SERIES}" == "4 1"
+    assert str(griddb.RowSetType.QUERY_ANALYSIS) == "2"
+
+
 def test_milliseconds_of_a_datetimes_timestamp():
     assert griddb.TimestampUtils.get_time_millis(1577836800.5) == 1577836800500
     assert griddb.TimestampUtils.get_time_mills(1577836800) == 1577836800000

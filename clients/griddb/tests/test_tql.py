@@ -348,6 +348,44 @@ def test_a_range_of_time_is_read_as_a_range_of_keys(series, query, reads):
     assert all("range read of 1 partial key (_griddb_series) with" in scan for scan in scans)
 
 
+@pytest.mark.parametrize(
+    ("condition", "states"),
+    [
+        ("timestamp > {}", "cd"),
+        ("timestamp >= {}", "cd"),
+        ("timestamp < {}", "ab"),
+        ("timestamp <= {}", "ab"),
+        ("timestamp = {}", ""),
+        ("timestamp <> {}", "abcd"),
+        ("{} < timestamp", "cd"),
+        ("{} >= timestamp", "ab"),
+    ],
+)
+def test_a_moment_finer_than_the_row_key_lies_between_two_of_them(series, condition, states):
+    finer = "TIMESTAMP_NS('2011-07-01T00:00:10.000000001Z')"
+    query = "where " + condition.format(finer)
+    assert "".join(row[3] for row in rows(series, f"select * {query}")) == states
+
+
+def test_the_first_and_the_last_moment(series):
+    kinds = Type.TIMESTAMP
+    assert value(series, "select max(timestamp)", kinds) == datetime(2011, 7, 1, 0, 0, 40)
+    assert value(series, "select min(timestamp)", kinds) == datetime(2011, 7, 1)
+    query = "select max(timestamp) where voltage > 2.5"
+    assert value(series, query, kinds) == datetime(2011, 7, 1, 0, 0, 10)
+    assert rows(series, "select max(timestamp) where voltage > 9") == []
+    plan = " ".join(entry.get()[4] for entry in rows(series, "explain select max(timestamp)"))
+    assert "order=key descending, limit=1" in plan
+
+
+def test_a_range_of_time_in_microseconds_is_read_as_a_range_of_keys(series):
+    start, end = datetime(2011, 7, 1, 0, 0, 9, 999999), datetime(2011, 7, 1, 0, 0, 20, 1)
+    query = series.query_by_time_series_range(start, end)
+    assert [row[3] for row in query.fetch()] == ["b", "c"]
+    plan = " ".join(row["plan"] for row in series._store.sql(f"EXPLAIN {query._plan.sql}").rows())
+    assert "with 2011-07-01T00:00:10.000 <= timestamp <= 2011-07-01T00:00:20.000" in plan
+
+
 # What is refused
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from enum import IntEnum
 
 
-class ContainerType(IntEnum):
+class Constant(IntEnum):
+    """A constant that prints as its number, in every version of Python."""
+
+    __str__ = int.__repr__
+
+
+class ContainerType(Constant):
     """What a container is."""
 
     COLLECTION = 0
     TIME_SERIES = 1
 
 
-class IndexType(IntEnum):
+class IndexType(Constant):
     """What an index is made of. Tonnage has ordered indexes: TREE, HASH and DEFAULT give one."""
 
     DEFAULT = -1
@@ -21,7 +27,7 @@ class IndexType(IntEnum):
     SPATIAL = 4
 
 
-class RowSetType(IntEnum):
+class RowSetType(Constant):
     """What a row set holds."""
 
     CONTAINER_ROWS = 0
@@ -29,7 +35,7 @@ class RowSetType(IntEnum):
     QUERY_ANALYSIS = 2
 
 
-class TimeUnit(IntEnum):
+class TimeUnit(Constant):
     """A unit of time, and the precision of a TIMESTAMP column."""
 
     YEAR = 0
@@ -43,7 +49,7 @@ class TimeUnit(IntEnum):
     NANOSECOND = 8
 
 
-class Type(IntEnum):
+class Type(Constant):
     """The type of a column."""
 
     STRING = 0
@@ -68,21 +74,21 @@ class Type(IntEnum):
     TIMESTAMP_ARRAY = 19
 
 
-class TypeOption(IntEnum):
+class TypeOption(Constant):
     """Whether a column takes NULL."""
 
     NULLABLE = 2
     NOT_NULL = 4
 
 
-class FetchOption(IntEnum):
+class FetchOption(Constant):
     """What `Query.set_fetch_options` sets."""
 
     LIMIT = 0
     PARTIAL_EXECUTION = 1
 
 
-class Aggregation(IntEnum):
+class Aggregation(Constant):
     """What `Container.aggregate_time_series` works out."""
 
     MINIMUM = 0
@@ -95,14 +101,14 @@ class Aggregation(IntEnum):
     WEIGHTED_AVERAGE = 7
 
 
-class InterpolationMode(IntEnum):
+class InterpolationMode(Constant):
     """What fills a sampling point at which there is no row."""
 
     LINEAR_OR_PREVIOUS = 0
     EMPTY = 1
 
 
-class QueryOrder(IntEnum):
+class QueryOrder(Constant):
     """The order of a query over a range of time."""
 
     ASCENDING = 0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tonnage_griddb.enums import TimeUnit, Type
 from tonnage_griddb.errors import Code, GSException
+from tonnage_griddb.info import Column
 from tonnage_griddb.shape import Shape, folded, quoted
 from tonnage_griddb.timestamps import DIGITS, NANOS_PER, text
 from tonnage_griddb.tql import moments
@@ -38,6 +39,8 @@ _INTERVALS = {
     TimeUnit.MICROSECOND: "microseconds",
     TimeUnit.NANOSECOND: "nanoseconds",
 }
+# Comparisons that bound a range, and how they read from the other side.
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # Units that a column of milliseconds has no room for.
 _FINE = (TimeUnit.MICROSECOND, TimeUnit.NANOSECOND)
 
@@ -66,6 +69,8 @@ class Writer:
             return self._like(node)
         if isinstance(node, Binary) and node.sign in ("AND", "OR"):
             return f"({f' {node.sign} '.join(map(self.write, _chain(node)))})"
+        if isinstance(node, Binary) and node.sign in _FLIPPED:
+            return self._comparison(node)
         if isinstance(node, Binary):
             sign = "<>" if node.sign == "XOR" else node.sign
             return f"({self.write(node.left)} {sign} {self.write(node.right)})"
@@ -75,6 +80,17 @@ class Writer:
             negated = "NOT " if node.is_negated else ""
             return f"({self.write(node.operand)} IS {negated}NULL)"
         return _literal(node)
+
+    def _comparison(self, node: Binary) -> str:
+        """Compare. A column of moments compares with a literal of its own precision."""
+        for side, other, sign in (
+            (node.left, node.right, node.sign),
+            (node.right, node.left, _FLIPPED[node.sign]),
+        ):
+            at = moments.nanos(other, self._now)
+            if at is not None and isinstance(side, Name):
+                return f"({bound(self._shape.column(side.text), sign, at)})"
+        return f"({self.write(node.left)} {node.sign} {self.write(node.right)})"
 
     def _name(self, node: Name) -> str:
         known = folded(node.text) in map(folded, self._shape.names)
@@ -223,6 +239,18 @@ def _chain(node: Binary) -> list[Expression]:
         parts.append(left.right)
         left = left.left
     return [left, *reversed(parts)]
+
+
+def bound(column: Column, sign: str, nanos: int) -> str:
+    """A column on one side of a moment.
+
+    A moment that is finer than the column goes to the next one that the column can hold. So Tonnage
+    reads a range of keys.
+    """
+    if column.type == Type.TIMESTAMP:
+        step = NANOS_PER[column.time_unit]
+        nanos = nanos // step * step if sign in (">", "<=") else -(-nanos // step) * step
+    return f"{quoted(column.name)} {sign} {moment(nanos)}"
 
 
 def moment(nanos: int) -> str:

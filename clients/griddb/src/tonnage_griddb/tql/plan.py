@@ -13,7 +13,7 @@ from tonnage_griddb.results import AggregationResult, QueryAnalysisEntry
 from tonnage_griddb.shape import ROW_NUMBER, SERIES, Shape, folded, quoted
 from tonnage_griddb.timestamps import of_nanos
 from tonnage_griddb.tql import sampling
-from tonnage_griddb.tql.expression import NUMERIC, WHOLE, Writer, moment
+from tonnage_griddb.tql.expression import NUMERIC, WHOLE, Writer, bound
 from tonnage_griddb.tql.moments import nanos, need, unit_of, whole
 from tonnage_griddb.tql.syntax import Call, Name, Order, Query, Star
 
@@ -152,7 +152,14 @@ class Planner:
     def _one_value(
         self, query: Query, value: str, count: str, function: str, column: Column | None
     ) -> Plan:
-        sql = self._from(f"{value} AS v, {count} AS n", self._conditions(query))
+        items, conditions = f"{value} AS v, {count} AS n", self._conditions(query)
+        sql = self._from(items, conditions)
+        if function in ("MAX", "MIN") and self._shape.hidden == SERIES and column == self._key:
+            # The rows are sorted by this column: one of them tells.
+            name = quoted(self._key.name)
+            direction = " DESC" if function == "MAX" else ""
+            one = f"{self._from(name, conditions)} ORDER BY {name}{direction} LIMIT 1"
+            sql = f"SELECT {items} FROM ({one}) AS r"
         return Plan(
             sql,
             RowSetType.AGGREGATION_RESULT,
@@ -163,7 +170,7 @@ class Planner:
     def _time_average(self, query: Query, call: Call) -> Plan:
         """Weighs each value by half the span between the rows before and behind it."""
         need(call, 1)
-        column, key = self._column_of(call, call.arguments[0]), quoted(self._time_key(call))
+        column, key = self._column_of(call, call.arguments[0]), quoted(self._time_key(call).name)
         conditions = [*self._conditions(query), f"{quoted(column.name)} IS NOT NULL"]
         rows = self._from(
             f"CAST({key} AS BIGINT) AS t, CAST({quoted(column.name)} AS DOUBLE) AS v", conditions
@@ -188,15 +195,15 @@ class Planner:
             raise GSException(
                 f"TQL: write {call.name}(*, a moment)", Code.TQL_INVALID_ARGUMENT
             )
-        key = quoted(self._time_key(call))
+        key = self._time_key(call)
         sign = {
             "TIME_NEXT": ">=",
             "TIME_NEXT_ONLY": ">",
             "TIME_PREV": "<=",
             "TIME_PREV_ONLY": "<",
         }[call.name]
-        condition = f"{key} {sign} {moment(self._nanos(call, 1))}"
-        order = f" ORDER BY {key}" if sign.startswith(">") else f" ORDER BY {key} DESC"
+        condition = bound(key, sign, self._nanos(call, 1))
+        order = f" ORDER BY {quoted(key.name)}" + ("" if sign.startswith(">") else " DESC")
         one = replace(query, limit=1 if query.limit is None else min(1, query.limit))
         return self._select(one, [*self._conditions(query), condition], order=order)
 
@@ -227,13 +234,13 @@ class Planner:
 
         Three reads of ranges: the rows between, the one before, and the one behind.
         """
-        key, base = quoted(self._time_key(call)), self._conditions(query)
-        first, last = moment(start), moment(end)
+        key, base = self._time_key(call), self._conditions(query)
+        order = f" ORDER BY {quoted(key.name)}"
         every, one = replace(query, limit=None, offset=0), replace(query, limit=1, offset=0)
-        between = [*base, f"{key} >= {first}", f"{key} <= {last}"]
+        between = [*base, bound(key, ">=", start), bound(key, "<=", end)]
         plan = self._select(every, between, order=" ")
-        before = self._select(one, [*base, f"{key} < {first}"], order=f" ORDER BY {key} DESC")
-        behind = self._select(one, [*base, f"{key} > {last}"], order=f" ORDER BY {key}")
+        before = self._select(one, [*base, bound(key, "<", start)], order=f"{order} DESC")
+        behind = self._select(one, [*base, bound(key, ">", end)], order=order)
         sql = f"{plan.sql.strip()} UNION ALL ({before.sql}) UNION ALL ({behind.sql})"
         places = [self._shape.columns.index(column) for column in columns]
         sample = sampling.Sampling(
@@ -273,14 +280,18 @@ class Planner:
             Code.TQL_CANNOT_AGGREGATE,
         )
 
-    def _time_key(self, call: Call) -> str:
+    @property
+    def _key(self) -> Column:
+        return self._shape.key_columns[0]
+
+    def _time_key(self, call: Call) -> Column:
         if self._shape.type != ContainerType.TIME_SERIES:
             raise GSException(
                 f"TQL: {call.name} works on a time series, and container {self._shape.name} is a "
                 "collection",
                 Code.TQL_INVALID_ARGUMENT,
             )
-        return self._shape.key[0]
+        return self._key
 
     def _nanos(self, call: Call, place: int) -> int:
         at = nanos(call.arguments[place], self._now)
