@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import griddb_python as griddb
 import pytest
@@ -185,7 +185,7 @@ def test_now_is_the_same_throughout_a_query_and_new_in_the_next(series):
     assert list(query.fetch()) == []
     recent = series.query("select * where timestamp > TIMESTAMPADD(MINUTE, NOW(), -1)")
     assert not recent.fetch().has_next()
-    series.put([datetime.utcnow(), 1.0, 1, None])
+    series.put([datetime.now(timezone.utc), 1.0, 1, None])
     assert recent.fetch().has_next()
 
 
