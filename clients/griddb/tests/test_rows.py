@@ -163,6 +163,16 @@ def test_an_update_leaves_the_row_key_as_it_is(manual):
     assert rows(manual) == [["a", False, 5, None]]
 
 
+def test_arguments_have_the_names_of_both_generations(manual):
+    manual.put(["a", True, 1, None])
+    for query in (manual.query(query="select *"), manual.query(query_string="select *")):
+        for name in ("for_update", "forUpdate"):
+            row_set = query.fetch(**{name: True})
+            row_set.next()
+            row_set.update(["a", False, 2, None])
+    assert manual.get("a") == ["a", False, 2, None]
+
+
 def test_rows_are_removed_through_a_query_and_come_back_by_abort(manual):
     manual.multi_put([[name, True, n, None] for n, name in enumerate("abc")])
     manual.commit()

@@ -131,10 +131,14 @@ class Container:
 
     # Queries
 
-    def query(self, query: str) -> Query:
-        """Make a query in TQL. `Query.fetch` parses it, and raises its errors."""
+    def query(self, query: str = "", *, query_string: str = "") -> Query:
+        """Make a query in TQL. `Query.fetch` parses it, and raises its errors.
+
+        Args:
+            query: the text; `query_string` is its name in the newer client.
+        """
         self._check_open()
-        return Query.of_text(self, query)
+        return Query.of_text(self, query or query_string)
 
     def query_by_time_series_range(
         self, start: Any, end: Any, order: QueryOrder | int = QueryOrder.ASCENDING

@@ -56,7 +56,12 @@ class Query:
         self._is_partial = partial
         self._batch_size = batch_size
 
-    def fetch(self, for_update: bool = False) -> RowSet:
+    def fetch(
+        self,
+        for_update: bool = False,
+        *,
+        forUpdate: bool = False,  # noqa: N803 - the name in 5.8, against its documents
+    ) -> RowSet:
         """Run the query.
 
         Args:
@@ -64,7 +69,7 @@ class Query:
 
         Closes the row set of the run before.
         """
-        sql = self._prepare(for_update)
+        sql = self._prepare(for_update or forUpdate)
         container = self._container
         with translated(f"container {container._shape.name}"):
             result = container._store.sql(sql)
