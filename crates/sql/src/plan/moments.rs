@@ -3,7 +3,8 @@
 //! The planner compares a text, a date or the current time with a timestamp in nanoseconds, which
 //! reach from 1677 to 2262. A column reaches over all years, and 9999-12-31 is what people write
 //! for "until further notice". So what is constant comes to the column's unit, or to microseconds
-//! where that would cut it.
+//! where that would cut it. A bound that would be cut is rounded instead: keys and indexes know the
+//! column's unit alone.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
-use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable};
+use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable, Operator};
 use tonnage::{ColumnType, Value};
 
 use super::nullable;
@@ -23,16 +24,70 @@ const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            compared(&mut [left, right], schema)
+            rounded(left, op, right, schema) || compared(&mut [left, right], schema)
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
             compared(&mut parts, schema)
         }
-        Expr::Between(Between { expr, low, high, .. }) => compared(&mut [expr, low, high], schema),
+        Expr::Between(Between { expr, low, high, .. }) => {
+            let unit = counted_in(expr, schema);
+            let is_rounded = unit.is_some_and(|unit| round_up(low, unit) | round_down(high, unit));
+            compared(&mut [expr, low, high], schema) || is_rounded
+        }
         _ => false,
     };
     if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
+}
+
+/// Rounds the bound of `at < bound` and the like where the column does not keep all of its digits.
+fn rounded(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSchema) -> bool {
+    let is_swapped = !varies(left);
+    let Some(plain) = (if is_swapped { op.swap() } else { Some(*op) }) else { return false };
+    let (column, bound) = if is_swapped { (right, left) } else { (left, right) };
+    // What is not after a moment is not after the last one that the column can tell before it.
+    let plain = match plain {
+        Operator::Lt | Operator::LtEq => Operator::LtEq,
+        Operator::Gt | Operator::GtEq => Operator::Gt,
+        _ => return false,
+    };
+    let unit = counted_in(column, schema);
+    let is_rounded = unit.is_some_and(|unit| round_down(bound, unit));
+    if is_rounded {
+        *op = if is_swapped { plain.swap().unwrap_or(plain) } else { plain };
+    }
+    is_rounded
+}
+
+/// The unit of what varies, if that is a timestamp without a zone.
+fn counted_in(expr: &Expr, schema: &DFSchema) -> Option<TimeUnit> {
+    let (unit, zone) = unit_of(expr, schema)?;
+    (varies(expr) && zone.is_none()).then_some(unit)
+}
+
+/// Replaces a moment that cannot be counted in a unit by the last one before it that can.
+fn round_down(expr: &mut Expr, unit: TimeUnit) -> bool {
+    round(expr, unit, 0)
+}
+
+/// The same with the first one after it.
+fn round_up(expr: &mut Expr, unit: TimeUnit) -> bool {
+    round(expr, unit, 1)
+}
+
+fn round(expr: &mut Expr, unit: TimeUnit, add: i64) -> bool {
+    let Some(count) = moment(expr).and_then(|moment| moment.cut(unit)) else { return false };
+    *expr = Expr::Literal(literal(unit, count + add), None);
+    true
+}
+
+fn literal(unit: TimeUnit, count: i64) -> ScalarValue {
+    match unit {
+        TimeUnit::Second => ScalarValue::TimestampSecond(Some(count), None),
+        TimeUnit::Millisecond => ScalarValue::TimestampMillisecond(Some(count), None),
+        TimeUnit::Microsecond => ScalarValue::TimestampMicrosecond(Some(count), None),
+        TimeUnit::Nanosecond => ScalarValue::TimestampNanosecond(Some(count), None),
+    }
 }
 
 fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
@@ -144,17 +199,30 @@ impl Moment {
 
     fn counted(self, unit: TimeUnit) -> ScalarValue {
         let Self { microseconds, nanoseconds } = self;
-        match unit {
-            TimeUnit::Second => ScalarValue::TimestampSecond(Some(microseconds / 1_000_000), None),
-            TimeUnit::Millisecond => {
-                ScalarValue::TimestampMillisecond(Some(microseconds / 1_000), None)
-            }
-            TimeUnit::Microsecond => ScalarValue::TimestampMicrosecond(Some(microseconds), None),
+        let count = match unit {
+            TimeUnit::Second => microseconds / 1_000_000,
+            TimeUnit::Millisecond => microseconds / 1_000,
+            TimeUnit::Microsecond => microseconds,
             // What lies outside is after, or before, all that a column of nanoseconds holds.
-            TimeUnit::Nanosecond => ScalarValue::TimestampNanosecond(
-                Some(nanoseconds.unwrap_or(microseconds.saturating_mul(1_000))),
-                None,
-            ),
+            TimeUnit::Nanosecond => nanoseconds.unwrap_or(microseconds.saturating_mul(1_000)),
+        };
+        literal(unit, count)
+    }
+
+    /// The count of the last moment before this one that a unit can tell; nothing for one that the
+    /// unit can tell itself.
+    fn cut(self, unit: TimeUnit) -> Option<i64> {
+        if self.unit_beside(unit) == unit {
+            return None;
         }
+        let per_microsecond = match unit {
+            TimeUnit::Second => 1_000_000,
+            TimeUnit::Millisecond => 1_000,
+            TimeUnit::Microsecond | TimeUnit::Nanosecond => 1,
+        };
+        Some(match self.nanoseconds {
+            Some(nanoseconds) => nanoseconds.div_euclid(per_microsecond * 1_000),
+            None => self.microseconds.div_euclid(per_microsecond),
+        })
     }
 }
