@@ -72,8 +72,7 @@ impl Globals {
 /// `--timeout`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TimeoutArgs {
-    /// The longest that the run may take, such as 30s or 5m; then it stops in good order, with exit
-    /// code 2
+    /// Stop after this time, such as 30s or 5m, in good order and with exit code 2
     #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     timeout: Option<Duration>,
 }

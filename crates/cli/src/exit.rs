@@ -11,7 +11,8 @@ use crate::{plain, time_limit};
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  all went well
-  1  finished, but entries were rejected (or a condition did not hold, a key was not found, damage was found)
+  1  finished, but entries were rejected, a condition did not hold, a key was not found,
+     or damage was found
   2  stopped on the way: too many errors, an input that ends too early, a full disk, a timeout,
      a query that failed while it ran
   3  nothing was done: wrong usage, or something that was needed is not there

@@ -30,7 +30,7 @@ impl From<Durability> for tonnage::Durability {
 /// `--direction`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Direction {
-    /// Whatever order is fastest
+    /// The fastest order
     #[default]
     Unordered,
     /// Keys in the order given, rows ascending
@@ -52,15 +52,15 @@ impl From<Direction> for tonnage::Direction {
 /// `--on-existing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Existing {
-    /// The stored row stays
+    /// Keep the stored row
     #[default]
     Keep,
-    /// The new row takes its place
+    /// Replace it with the new row
     Replace,
-    /// The same, without looking whether there is one: fastest into a large store
+    /// Replace without looking it up: fastest into a large store
     #[value(alias = "overwrite")]
     Blind,
-    /// The load stops
+    /// Stop the load
     Fail,
 }
 

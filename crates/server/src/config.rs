@@ -13,22 +13,22 @@ use tonnage::{Error, Result, cores};
 #[derive(clap::Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Address of the HTTP door, or off [default: 127.0.0.1:7410]
+    /// Address of the HTTP listener, or off [default: 127.0.0.1:7410]
     #[arg(long, env = "TONNAGE_HTTP", value_name = "ADDRESS")]
     pub http: Option<String>,
-    /// Address of the Arrow Flight door, or off [default: 127.0.0.1:7411]
+    /// Address of the Arrow Flight listener, or off [default: 127.0.0.1:7411]
     #[arg(long, env = "TONNAGE_FLIGHT", value_name = "ADDRESS")]
     pub flight: Option<String>,
     /// Listen beyond loopback although everybody may then do everything
     #[arg(long, env = "TONNAGE_INSECURE", num_args = 0..=1, default_missing_value = "true")]
     pub insecure: Option<bool>,
-    /// Certificate chain, PEM: both doors then speak TLS only
+    /// Certificate chain, PEM: both listeners then accept TLS only
     #[arg(long, env = "TONNAGE_TLS_CERT", value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
     /// Private key of the certificate, PEM
     #[arg(long, env = "TONNAGE_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
-    /// Certificates of those who sign client certificates, PEM
+    /// Certificates of the authorities that sign client certificates, PEM
     #[arg(long, env = "TONNAGE_TLS_CLIENT_CA", value_name = "FILE")]
     pub tls_client_ca: Option<PathBuf>,
     /// Whether clients must show a certificate: optional or required [default: optional]
@@ -40,7 +40,7 @@ pub struct Settings {
     /// Log of logins and of who did what: JSON lines are added to it
     #[arg(long, env = "TONNAGE_AUDIT", value_name = "FILE")]
     pub audit: Option<PathBuf>,
-    /// Connections at a time, of all doors together [default: 1000]
+    /// Connections at a time, of all listeners together [default: 1000]
     #[arg(long, env = "TONNAGE_CONNECTIONS_MAX", value_name = "N")]
     pub connections_max: Option<usize>,
     /// Connections at a time from one address [default: 500]

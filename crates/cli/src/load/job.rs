@@ -26,39 +26,37 @@ pub(crate) struct JobArgs {
     /// shell's); - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
-    /// What happens to entries whose key exists: in the table, or because an earlier record of the
-    /// same load has it too
+    /// What to do with entries whose key exists, in the table or in an earlier record of this load
     #[arg(long, value_enum, default_value_t)]
     on_existing: Existing,
-    /// How many entries may fail before the load stops: a number, or a share such as 2%. It stops
-    /// behind the batch of some thousand records in which that is seen; what was good until then is
-    /// stored [default: any number]
+    /// Stop if more entries fail than this number, or share such as 2%. The load stops after the
+    /// batch in which it finds that, and stores what was good until then [default: never stop]
     #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
     errors_max: Option<ErrorsMax>,
-    /// Keep rejected records in this directory: as they stood, and with their reasons
+    /// Keep rejected records in this directory, in their original form and with their reasons
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
-    /// Keep notes of what is stored in this file, and go on where an earlier run ended. A file
-    /// that has changed since (its size, its time, its first or last 64 KiB) is read anew
+    /// Note in this file what is stored, and go on where an earlier run ended. An input that has
+    /// changed since (its size, its time, its first or last 64 KiB) is read anew
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// At most this many rows a second
+    /// Maximum rows a second
     #[arg(long, value_name = "N", value_parser = values::count)]
     rate: Option<u64>,
-    /// When entries count as stored
+    /// Durability: when entries count as stored
     #[arg(long, value_enum, default_value_t)]
     durability: Durability,
-    /// How many files are read side by side [default: the number of cores]
+    /// Number of files to read in parallel [default: the number of cores]
     #[arg(long, value_name = "N")]
     stream_parallelism: Option<usize>,
-    /// The memory that the load may take, such as 512M or 2G [default: an eighth of the machine's]
+    /// Memory limit of the load, such as 512M or 2G [default: an eighth of the machine's]
     #[arg(long, value_parser = values::bytes, value_name = "SIZE")]
     memory: Option<usize>,
-    /// Write a report as JSON to this file. In it tells_new is false where overwriting did not
-    /// look which rows were new: then all that are stored count as inserted
+    /// Write a report as JSON to this file. If its tells_new is false, blind overwriting did not
+    /// look which rows were new, and all stored rows count as inserted
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
-    /// How long the entries live, such as 12h or 30d [default: as the table says]
+    /// Time to live of the entries, such as 12h or 30d [default: that of the table]
     #[arg(long, value_parser = values::duration, value_name = "DURATION")]
     pub(crate) ttl: Option<Duration>,
     #[command(flatten)]
@@ -68,29 +66,29 @@ pub(crate) struct JobArgs {
 /// How the files are to be read.
 #[derive(Args, Clone)]
 pub(crate) struct InputArgs {
-    /// csv, jsonl, parquet, arrow or arrow-stream [default: by name, then by content]
+    /// Format of the files: csv, jsonl, parquet, arrow or arrow-stream [default: by name, then by
+    /// content]
     #[arg(long, value_parser = |text: &str| text.parse::<Format>().map_err(|error| error.to_string()), value_name = "FORMAT")]
     input_format: Option<Format>,
-    /// The character between the fields of CSV; tab for a tab [default: a comma; a tab for .tsv]
+    /// Character between the fields of CSV; tab for a tab [default: a comma; a tab for .tsv]
     #[arg(long, value_parser = values::delimiter, value_name = "CHARACTER")]
     delimiter: Option<u8>,
-    /// The first line of CSV is a record: columns are those of the table in order, or those of
+    /// Read the first line of CSV as a record; columns are those of the table in order, or those of
     /// --columns
     #[arg(long)]
     no_header: bool,
-    /// The names of the columns of CSV without a header, parted by commas (goes with --no-header)
+    /// Column names of CSV without a header, comma-separated (needs --no-header)
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS", requires = "no_header")]
     columns: Option<Vec<String>>,
-    /// A text that means NULL where it is not in quotes, such as NA; may be given more than once
-    /// [default: nothing between commas]
+    /// Text that means NULL where it is not in quotes, such as NA; may be repeated [default:
+    /// nothing between commas]
     #[arg(long = "null", value_name = "TEXT")]
     nulls: Vec<String>,
-    /// What the text is written in: utf-8, latin1, windows-1252, utf-16le or utf-16be [default:
-    /// utf-8, or utf-16 by its mark]
+    /// Text encoding: utf-8, latin1, windows-1252, utf-16le or utf-16be [default: utf-8, or utf-16
+    /// by its byte order mark]
     #[arg(long, value_parser = |text: &str| text.parse::<Encoding>().map_err(|error| error.to_string()), value_name = "ENCODING")]
     encoding: Option<Encoding>,
-    /// Where the array of records stands in a file that is one JSON object: 'features', or
-    /// 'data.items' for one further in
+    /// Path to the array of records in a file that is one JSON object: 'features' or 'data.items'
     #[arg(long, value_delimiter = '.', value_name = "PATH")]
     records: Vec<String>,
 }

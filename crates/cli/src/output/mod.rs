@@ -26,12 +26,11 @@ use target::OutputTarget;
 /// `--format` and `--output`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OutputArgs {
-    /// How rows are written [default: by the name of the output file; a table on a terminal; else
-    /// csv]
+    /// Output format [default: by the name of the output file; table at a terminal; else csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
-    /// Write to this file (compressed if it ends in .gz or .zst), which appears when it is whole; -
-    /// is standard output
+    /// Write to this file, compressed if its name ends in .gz or .zst; it appears when it is
+    /// complete. - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -39,7 +38,7 @@ pub(crate) struct OutputArgs {
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
-    /// For people
+    /// A drawn table, for people
     Table,
     /// One JSON array of objects
     Json,

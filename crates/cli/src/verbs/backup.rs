@@ -17,7 +17,7 @@ use crate::values::grouped;
 /// Back up a store, or list, verify and prune its backups
 #[derive(Args)]
 pub(crate) struct BackupArgs {
-    /// The directory that holds the backups of one store; made if need be
+    /// The directory that holds the backups of one store; made if it does not exist
     #[arg(value_name = "BACKUPS")]
     directory: PathBuf,
     /// List the backups
@@ -35,7 +35,7 @@ pub(crate) struct BackupArgs {
     /// Keep the latest N backups and remove those before them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
-    /// Copy data files even where they could be linked, on the disk of the store
+    /// Copy data files instead of linking them on the disk of the store
     #[arg(long)]
     copy: bool,
     #[command(flatten)]

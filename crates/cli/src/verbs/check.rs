@@ -18,12 +18,12 @@ use crate::values::grouped;
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     output: OutputArgs,
-    /// Open a store whose write-ahead log or list of data files is damaged with what lies before the
-    /// damage; what lies behind is lost for good
+    /// Open a store whose write-ahead log or list of data files is damaged, with what lies before
+    /// the damage. What lies behind it is lost for good
     #[arg(long)]
     cut_log: bool,
-    /// Then mend what can be mended: make unfinished indexes, take stale entries out of the others,
-    /// delete chunks of large objects that nobody needs. Damage needs a backup
+    /// Then repair: finish indexes, remove stale entries from the others, delete chunks of large
+    /// objects that nobody needs. Damage needs a backup
     #[arg(long)]
     repair: bool,
     #[command(flatten)]

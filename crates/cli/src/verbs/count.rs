@@ -6,7 +6,7 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::output::println;
 
-/// Count the rows of tables by reading their keys
+/// Count the rows of a table by reading its keys
 #[derive(Args)]
 pub(crate) struct CountArgs {
     /// The table

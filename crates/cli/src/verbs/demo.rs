@@ -11,18 +11,19 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::interrupt;
 
-/// Run the story of a fleet end to end, on data that it makes itself (under a minute on two cores)
+/// Run the story of a fleet end to end on generated data (under a minute on two cores)
 ///
-/// It has a store of its own. Only a --store on a cluster is used, and must hold no tables.
+/// The demo makes a store of its own. It uses --store only on a cluster; that store must hold no
+/// tables.
 #[derive(Args)]
 pub(crate) struct DemoArgs {
-    /// Directory for the store, which stays [default: a temporary directory]
+    /// Keep the store in this directory [default: a temporary directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Number of ships
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     ships: u32,
-    /// Positions that each ship reports
+    /// Number of positions that each ship reports
     #[arg(long, default_value_t = 220, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     positions_per_ship: u32,
     /// Seed of the random fleet

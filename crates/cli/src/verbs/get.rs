@@ -23,8 +23,8 @@ use crate::{interrupt, keys};
 pub(crate) struct GetArgs {
     /// The table
     table: String,
-    /// Keys: the leading key columns of each parted by commas, in double quotes where they hold
-    /// commas; behind -- where the first of several columns is a negative number
+    /// Keys: the leading key columns of each, comma-separated; double quotes around a value with a
+    /// comma. Write -- before keys that begin with a negative number
     #[arg(
         value_name = "KEY",
         required_unless_present = "keys",
@@ -32,32 +32,32 @@ pub(crate) struct GetArgs {
         allow_negative_numbers = true
     )]
     key: Vec<String>,
-    /// Read the keys from a file (CSV, JSON lines, Parquet, Arrow): its leading key columns, by
+    /// Read the keys from a file (CSV, JSON lines, Parquet, Arrow) with leading key columns, by
     /// name
     #[arg(long, value_name = "FILE")]
     keys: Option<String>,
-    /// The low end of the first key column that the keys leave open, itself included
+    /// Lower bound (inclusive) of the next key column
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     from: Option<String>,
-    /// The high end of that column, itself included
+    /// Upper bound (inclusive) of the next key column
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     to: Option<String>,
-    /// Ancestor and child tables whose rows come along, parted by commas
+    /// Return rows of these ancestor and child tables too, comma-separated
     #[arg(long, value_delimiter = ',', value_name = "TABLES")]
     with: Vec<String>,
-    /// At most this many rows for each key: with --direction reverse and 1 the latest of each
+    /// Maximum rows for each key; 1 with --direction reverse gives the latest of each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_key: Option<u64>,
-    /// The order of rows
+    /// Order of rows
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
-    /// The columns wanted, parted by commas [default: all]
+    /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
-    /// Key columns only
+    /// Return key columns only
     #[arg(long)]
     keys_only: bool,
-    /// Write one file for each table into this directory: for --with in a format that holds one
+    /// Write one file for each table into this directory, for --with in a format that holds one
     /// table
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     output_dir: Option<PathBuf>,

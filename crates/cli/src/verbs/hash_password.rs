@@ -9,9 +9,9 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::println;
 
-/// Print what the file of users holds in the place of a password
+/// Hash a password for the file of users
 ///
-/// The password is read from standard input, one line.
+/// Reads one line from standard input, and prints what `password` in the file holds.
 #[derive(Args)]
 pub(crate) struct HashPasswordArgs {}
 

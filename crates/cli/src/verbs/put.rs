@@ -36,19 +36,19 @@ pub(crate) struct PutArgs {
 /// Under which conditions and how durably single entries are written.
 #[derive(Args)]
 pub(crate) struct WriteArgs {
-    /// Only where there is none yet
+    /// Store only if there is none yet
     #[arg(long, conflicts_with_all = ["if_present", "if_version"])]
     pub(crate) if_absent: bool,
-    /// Only where there is one
+    /// Store only if there is one
     #[arg(long, conflicts_with = "if_version")]
     pub(crate) if_present: bool,
-    /// Only over the one of this version
+    /// Store only over this version
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<u64>,
-    /// How long it lives, such as 90s, 12h or 30d
+    /// Time to live, such as 90s, 12h or 30d
     #[arg(long, value_parser = values::duration, value_name = "DURATION")]
     pub(crate) ttl: Option<Duration>,
-    /// When it counts as stored
+    /// Durability: when it counts as stored
     #[arg(long, value_enum, default_value_t)]
     pub(crate) durability: Durability,
 }

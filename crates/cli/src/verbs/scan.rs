@@ -15,20 +15,19 @@ use crate::verbs::unload::columns_of;
 pub(crate) struct ScanArgs {
     /// The table
     table: String,
-    /// At most this many rows
+    /// Maximum rows
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// At most this many rows under each shard key: with --direction reverse and 1 the latest of
-    /// each
+    /// Maximum rows under each shard key; 1 with --direction reverse gives the latest of each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_shard_key: Option<u64>,
-    /// The order of rows under each shard key
+    /// Order of rows under each shard key
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
-    /// The columns wanted, parted by commas [default: all]
+    /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
-    /// Key columns only
+    /// Return key columns only
     #[arg(long)]
     keys_only: bool,
     #[command(flatten)]

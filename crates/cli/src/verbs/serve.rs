@@ -12,16 +12,18 @@ use crate::output::LineOutput;
 
 /// Serve the store over Arrow Flight, Flight SQL and HTTP
 ///
-/// Each setting may stand on the command line, in the environment (TONNAGE_IDLE_TIMEOUT=60s) or in
-/// the file (idle_timeout = "60s"); the command line comes first, the file last. The first SIGTERM
-/// or Ctrl-C drains the server: running calls may end, and what was acknowledged is stored. The
-/// second ends it at once.
+/// A setting can be given on the command line, in the environment (TONNAGE_IDLE_TIMEOUT=60s) or in
+/// the file (idle_timeout = "60s"). The command line wins over the environment, and the environment
+/// over the file.
+///
+/// The first SIGTERM or Ctrl-C drains the server: running calls may end, and what was acknowledged
+/// is stored. The second ends it at once.
 #[derive(Args)]
 pub(crate) struct ServeArgs {
     /// Make the store if there is none
     #[arg(long)]
     create: bool,
-    /// Settings, TOML: `--idle-timeout 5s` is `idle_timeout = "5s"` there
+    /// TOML file of settings: `--idle-timeout 5s` is `idle_timeout = "5s"` there
     #[arg(long, env = "TONNAGE_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]

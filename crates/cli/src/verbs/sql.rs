@@ -21,29 +21,28 @@ use crate::output::{LineOutput, OutputArgs, describe_changes, describe_count};
 use crate::shell::{Shell, caret, describe};
 use crate::{interrupt, values};
 
-/// Run SQL: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN, CREATE, ALTER and DROP, SHOW TABLES,
-/// DESCRIBE; a shell at a terminal
+/// Run SQL statements, or a shell at a terminal: SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN,
+/// CREATE, ALTER, DROP, SHOW TABLES, DESCRIBE
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    /// The store, unless --store names it, and statements, separated by semicolons [default:
+    /// The store, unless --store names it; then statements, separated by semicolons [default:
     /// standard input]
     #[arg(value_names = ["STORE", "STATEMENTS"], num_args = 0..=2)]
     given: Vec<String>,
-    /// The statements as an option
+    /// Run these statements
     #[arg(long, short, value_name = "STATEMENTS", conflicts_with = "file")]
     command: Option<String>,
     /// Read the statements from a file
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Make the store when there is none
+    /// Make the store if there is none
     #[arg(long)]
     create: bool,
-    /// The longest that each statement may take, such as 30s or 5m; definitions that stand alone
-    /// share it
+    /// Timeout per statement, such as 30s or 5m; statements that are all definitions share it
     #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     timeout: Option<Duration>,
-    /// Memory for sorts, joins and groupings, which spill to disk beyond it [default: 1GiB]
+    /// Memory for sorts, joins and groupings; beyond it they spill to disk [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     memory: Option<usize>,
     #[command(flatten)]
@@ -52,17 +51,18 @@ pub(crate) struct SqlArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  tonnage sql DIR                                                         a shell over the store in DIR
+  tonnage sql DIR                                   a shell over the store in DIR
   tonnage sql 'SELECT maker, count(*), avg(price) FROM phones GROUP BY maker'
   tonnage sql --format jsonl -c 'SELECT * FROM phones.images LIMIT 3'
-  tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"        what the store is asked for
+  tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"
   tonnage sql -f statements.sql --timeout 30s
 
-Each statement is carried out by itself; what came before one that fails stays.
+Each statement is carried out by itself. If one fails, what came before it stays.
 
-Without statements, and with a terminal to type them at, there is a shell: Tab completes, Ctrl-C stops a statement,
-help lists the rest. It remembers what was typed in $XDG_STATE_HOME/tonnage/history, or in the file that TONNAGE_HISTORY
-names; TONNAGE_HISTORY=off keeps nothing, and neither is kept what begins with a blank.";
+Without statements, at a terminal, there is a shell: Tab completes, Ctrl-C stops a statement, \
+help lists the rest. It remembers what you typed in $XDG_STATE_HOME/tonnage/history, or in the \
+file that TONNAGE_HISTORY names. TONNAGE_HISTORY=off keeps nothing. A line that begins with a \
+blank is not kept.";
 
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {

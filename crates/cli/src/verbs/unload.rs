@@ -16,7 +16,7 @@ use crate::values::grouped;
 pub(crate) struct UnloadArgs {
     /// The table
     table: String,
-    /// The columns wanted, parted by commas [default: all]
+    /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
     #[command(flatten)]

@@ -12,16 +12,18 @@ use crate::values;
 
 const EXAMPLES: &str = "\
 What is measured, on each target from an empty store:
-  put      all records; the phase ends when they are on the disk. What the target then still tidies up is told as settle_seconds
-  get      each record once, in another order than it was put in; each must be found
-  overlap  one of --factor operations puts a new record, the others get old ones, at the same time
-The log, checksums and compaction are on. The report shows the rate against progress (the race to 100 percent), and as \
-fall_off_percent how much slower the last tenth went than the first. The program keeps nothing for each record, so the disk is the limit; \
-it needs about 2.2 times 16 + --value-bytes for each.
+  put      put all records; the phase ends when they are on the disk
+  get      get each record once, in another order; each must be found
+  overlap  put new records and get old ones at the same time: one put in --factor operations
+
+The log, checksums and compaction are on. The report shows the rate against progress. \
+fall_off_percent is how much slower the last tenth went than the first. settle_seconds is how \
+long the target compacted after the put phase. The program keeps nothing for each record, so \
+the disk is the limit: it needs about 2.2 times 16 + --value-bytes for each record.
 
 Examples:
-  tonnage bench billion                                   10 M records, all cores, in bulk
-  tonnage bench billion --connections 16 --records 1M --phase put   16 connections, 1 M records, put alone
+  tonnage bench billion                               10 M records, all cores, in bulk
+  tonnage bench billion --connections 16 --records 1M --phase put
   tonnage bench billion --records 1G --memory 2G --dir /mnt/ssd
   tonnage bench billion --records 1M --api single --durability fsync --seconds-max 60";
 
@@ -31,36 +33,36 @@ Examples:
 #[command(mut_arg("seconds_max", |arg| arg.help("Ends each get and overlap phase after so long; all records are put in any case")))]
 #[command(mut_arg("warm_up", |arg| arg.help("What is measured in the beginning of a get or overlap phase counts only for the series")))]
 pub(crate) struct BillionArgs {
-    /// Records to put, and then to get: a number, also as 250k, 10M or 1G [default: 10M]
+    /// Number of records to put, then to get, such as 250k, 10M or 1G [default: 10M]
     #[arg(long, value_name = "N", value_parser = values::count)]
     records: Option<u64>,
     /// Threads with --api single, streams and requests in flight with --api bulk [default: the
     /// number of cores]
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
-    /// What is measured; the records are put in any case [default: all]
+    /// Phases to measure; the records are put in any case [default: all]
     #[arg(long = "phase", value_name = "PHASE", value_enum, value_delimiter = ',')]
     phases: Vec<PhaseName>,
-    /// In bulk, or a loop of single calls in each connection
+    /// Bulk calls, or a loop of single calls in each connection
     #[arg(long, value_enum, default_value_t)]
     api: ApiName,
-    /// Bulk calls to put the records with, one after the other; the progress is of records that a
-    /// call has acknowledged
+    /// Number of bulk calls that put the records, one after the other; progress counts acknowledged
+    /// records
     #[arg(long, value_name = "N", default_value_t = 10)]
     calls: usize,
-    /// The order in which keys are put; they are got in another one
+    /// Order in which keys are put; they are got in another one
     #[arg(long, value_enum, default_value_t)]
     order: OrderName,
     /// Bytes of a value; a key has 16
     #[arg(long, value_name = "SIZE", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
-    /// How much of a value compresses away: 50%, or 0.5
+    /// Share of a value that compresses away: 50%, or 0.5
     #[arg(long, value_name = "PERCENT", value_parser = values::share, default_value = "50%")]
     compressible: f64,
-    /// Memory that a bulk call may take, beside --memory; by default the target's own
+    /// Memory limit of a bulk call, in addition to --memory [default: the target's own]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     bulk_memory: Option<usize>,
-    /// In the overlap phase one of so many operations is a write
+    /// Make one of this many operations a write, in the overlap phase
     #[arg(long, value_name = "N", default_value_t = 10)]
     factor: u64,
     #[command(flatten)]

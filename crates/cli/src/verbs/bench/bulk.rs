@@ -12,14 +12,18 @@ use crate::values;
 
 const EXAMPLES: &str = "\
 What is measured, for each kind of data on each target:
-  put   the loop of single puts on one thread, the loop on --threads threads, one bulk put; each into an empty store, once for each durability
-  get   from a store that holds --records, warm: the loop on one thread, the loop on --threads threads, one bulk get, and bulk gets \
-with 1, 2, 4 ... requests in flight
-Every call must store what it was given and find what is there. The notes say how many times the loop's rows a bulk call does.
+  put   into an empty store, once for each durability:
+          the loop of single puts on one thread, the loop on --threads threads, one bulk put
+  get   from a store that holds --records, warm:
+          the loop on one thread, the loop on --threads threads, one bulk get,
+          and bulk gets with 1, 2, 4 ... requests in flight
+
+Every call must store what it was given and find what is there. The notes say how many times \
+faster than the loop a bulk call is.
 
 Examples:
   tonnage bench bulk                                          pairs, positions and phones
-  tonnage bench bulk --data phones --keys partial --children  rows by maker, with their pictures
+  tonnage bench bulk --data phones --keys partial --children  rows by maker, with pictures
   tonnage bench bulk --data pairs --records 10M --existing 50 --parallelism 1,2,4,8,16";
 
 /// Measure bulk put and bulk get against the loop of single calls, for pairs and for tables
@@ -29,7 +33,7 @@ Examples:
 #[command(mut_arg("seconds_max", |arg| arg.help("Ends each loop after so long, done or not; bulk calls are done to their end")))]
 #[command(mut_arg("warm_up", |arg| arg.help("What is measured in the beginning of a loop counts only for the series")))]
 pub(crate) struct BulkArgs {
-    /// What is put and got
+    /// Kinds of data to measure
     #[arg(
         long,
         value_name = "DATA",
@@ -38,53 +42,52 @@ pub(crate) struct BulkArgs {
         default_value = "pairs,positions,phones"
     )]
     data: Vec<DataName>,
-    /// Records that a bulk put puts: a number, also as 250k, 10M or 1G
+    /// Number of records of a bulk put, such as 250k, 10M or 1G
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "1M")]
     records: u64,
     /// Bytes of a pair's value, and of a picture
     #[arg(long, value_name = "SIZE", value_parser = values::bytes, default_value = "100")]
     value_bytes: usize,
-    /// How much of a value compresses away: 50%, or 0.5
+    /// Share of a value that compresses away: 50%, or 0.5
     #[arg(long, value_name = "PERCENT", value_parser = values::share, default_value = "50%")]
     compressible: f64,
     /// Streams of a bulk put [default: the number of cores]
     #[arg(long, value_name = "N")]
     streams: Option<usize>,
-    /// Threads of the loop that runs on several [default: the number of cores]
+    /// Threads of the multi-threaded loop [default: the number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Of 100 records that are put, so many are there before; they are overwritten
+    /// Percentage of records that exist before the put; they are overwritten
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
     existing: u8,
-    /// Bulk puts leave records that are there alone and count them; raw RocksDB must look every key
-    /// up for that
+    /// Make bulk puts keep and count existing records; raw RocksDB must look up every key for that
     #[arg(long)]
     keep_existing: bool,
-    /// Of 100 keys that are got, so many are not there
+    /// Percentage of requested keys that do not exist
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value_t = 0)]
     missing: u8,
-    /// The order of records that are put, and of keys that are got
+    /// Order of the records to put, and of the keys to get
     #[arg(long, value_enum, default_value_t)]
     order: KeyOrderName,
-    /// What rows are got by
+    /// Keys to get rows by
     #[arg(long, value_enum, default_value_t)]
     keys: KeysName,
-    /// Phones have pictures in a child table, which go in and out with them
+    /// Put and get the pictures of phones too, as rows of a child table
     #[arg(long)]
     children: bool,
-    /// Keys that a bulk get asks for, if there are so many
+    /// Number of keys of a bulk get, if there are so many
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "500k")]
     gets: u64,
-    /// Operations of a loop, if there are so many records or keys
+    /// Number of operations of a loop, if there are so many records or keys
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "200k")]
     singles: u64,
-    /// Operations of a loop of which each waits for the disk
+    /// Number of operations of a loop in which each waits for the disk
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "2k")]
     singles_fsync: u64,
-    /// Requests in flight that bulk gets are measured with, one after another; 0 leaves this out
+    /// Numbers of requests in flight for bulk gets, one after another; 0 skips this
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2,4,8")]
     parallelism: Vec<usize>,
-    /// Durabilities that puts are measured with; the first one is that of the verdict
+    /// Durabilities to measure puts with; the first one counts for the verdict
     #[arg(
         long,
         value_name = "NAMES",
@@ -93,7 +96,7 @@ pub(crate) struct BulkArgs {
         default_value = "write,none,fsync"
     )]
     durabilities: Vec<values::Durability>,
-    /// Memory that a bulk put may take [default: the target's own]
+    /// Memory limit of a bulk put [default: the target's own]
     #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
     bulk_memory: Option<usize>,
     #[command(flatten)]

@@ -31,16 +31,16 @@ pub(crate) struct CommonArgs {
     /// Bypass the page cache of the operating system for data files (direct I/O)
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false)]
     pub(crate) direct_io: bool,
-    /// What an acknowledged single write survives
+    /// Durability of a single write: what it survives
     #[arg(long, value_enum, default_value_t)]
     pub(crate) durability: values::Durability,
-    /// How often each thing is measured; the median counts, and the spread stands beside it
+    /// Repetitions; the report shows the median and the spread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = repeats)]
     pub(crate) repeats: usize,
-    /// What is measured in the beginning counts only for the series
+    /// Warm-up before each measurement; it counts only for the series
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = values::duration_or_zero)]
     pub(crate) warm_up: Duration,
-    /// End each measurement after so long, done or not, the warm-up not counted
+    /// End each measurement after this time, done or not; the warm-up does not count
     #[arg(long, value_name = "DURATION", value_parser = values::duration_or_zero)]
     pub(crate) seconds_max: Option<Duration>,
     /// Directory of the report [default: ./tonnage-bench-reports/WORKLOAD-TIME]

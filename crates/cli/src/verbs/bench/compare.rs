@@ -11,9 +11,11 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 
 const EXAMPLES: &str = "\
-A line for each run that both reports have, by name, target and threads (or by name, where each has one target): throughput and \
-latency of a, the report to compare with, and of b, the one to be judged; their ratios; and whether the difference is beyond the noise. The \
-noise is the spread between repeats; measure with --repeats 3 or more. With fewer it is read from the readings by second.
+The comparison has a line for each run that both reports have, by name, target and threads (or \
+by name, where each has one target). A line has throughput and latency of a (BEFORE) and b \
+(AFTER), their ratios, and whether the difference is beyond the noise. The noise is the spread \
+between repeats: measure with --repeats 3 or more. With fewer repeats it comes from the \
+readings by second.
 
 Examples:
   tonnage bench compare tonnage-bench-reports/before tonnage-bench-reports/after
@@ -25,7 +27,7 @@ Examples:
 pub(crate) struct CompareArgs {
     /// The report to compare with: its directory, or its report.json
     before: PathBuf,
-    /// The report to be judged
+    /// The report to judge
     after: PathBuf,
     /// Write the comparison as a page to read, compare.html, into this directory too
     #[arg(long, value_name = "DIR")]

@@ -13,18 +13,21 @@ use crate::args::Globals;
 use crate::exit::CliResult;
 
 const EXAMPLES: &str = "\
-Each cell is one of YCSB's workloads (a: half reads, half updates; b: 95 % reads; c: reads) with one distribution of requests on data of one \
-size on one disk, with 1 KB records. The memory budget is enforced on cache and memtables, and files are read and written past the \
-operating system's cache, so data of 1.3 times the budget really comes from the disk.
+Each cell is one of YCSB's workloads (a: half reads, half updates; b: 95 % reads; c: reads), \
+with one distribution of requests on data of one size on one disk. Records have 1 KB. The \
+memory budget is enforced on cache and memtables. Files are read and written past the operating \
+system's cache, so data of 1.3 times the budget really comes from the disk.
 
-Data is loaded once for each size and directory, and the targets take turns within a cell. Of several counts of threads the best one for each \
-target counts; all are in the report. After each cell the report so far is written; --resume goes on after an interruption.
+Data is loaded once for each size and directory, and the targets take turns within a cell. Of \
+several counts of threads the best one for each target counts; the report has all. The report \
+is written after each cell; --resume goes on after an interruption.
 
 Examples:
-  tonnage bench matrix --dir /mnt/ssd                             12 cells on two targets, about 42 minutes of measuring
-  tonnage bench matrix --memory 8G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd --threads 4,16,64 --report ssd-or-hdd
-  tonnage bench matrix --memory 8G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd --threads 4,16,64 --report ssd-or-hdd --resume
-  tonnage bench matrix --memory 64M --cell-seconds 2 --warm-up 1 --repeats 1     a first look, a minute and a half";
+  tonnage bench matrix --dir /mnt/ssd           12 cells on two targets, about 42 minutes
+  tonnage bench matrix --memory 64M --cell-seconds 2 --warm-up 1 --repeats 1    a first look
+  tonnage bench matrix --memory 8G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd --threads 4,16,64
+  tonnage bench matrix --memory 8G --dir /mnt/ssd --report first
+  tonnage bench matrix --memory 8G --dir /mnt/ssd --report first --resume";
 
 /// Measure YCSB's A, B, C x uniform, zipfian x data inside and beyond memory x disks, side by side
 #[derive(Args)]
@@ -39,7 +42,7 @@ pub(crate) struct MatrixArgs {
     /// YCSB's workloads: a, b, c or f
     #[arg(long = "workload", value_name = "LETTER", value_delimiter = ',', default_value = "a,b,c", value_parser = workload)]
     workloads: Vec<Workload>,
-    /// Which records are asked for: all alike, few very often (0.99), or the newest most often
+    /// Which records are requested: all alike, few very often (0.99), or the newest most often
     #[arg(
         long = "distribution",
         value_enum,
@@ -53,7 +56,7 @@ pub(crate) struct MatrixArgs {
     /// Number of threads [default: the number of cores]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
-    /// Go on with the run whose report is in --report: its cells are kept, its data is made again
+    /// Go on with the run whose report is in --report: keep its cells, make its data again
     #[arg(long, requires = "report")]
     resume: bool,
     #[command(flatten)]

@@ -22,15 +22,17 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
 
 const EXAMPLES: &str = "\
-Each workload makes its own data, measures Tonnage and raw RocksDB on it side by side, and writes a directory of reports: \
-a page to read (report.html), the model that `compare` reads (report.json), YCSB's text, CSV series and HDR histograms.
+Each workload makes its own data, measures Tonnage and raw RocksDB on it side by side, and \
+writes a directory of reports: a page to read (report.html), the model that `compare` reads \
+(report.json), YCSB's text, CSV series and HDR histograms.
 
-Data goes into new directories tonnage-bench-* below --dir and is deleted at the end; after a crash, delete what is left of them. \
-No store is opened: --store has no meaning here. Ctrl-C ends a run in good order: what was measured is reported.
+Data goes into new directories tonnage-bench-* below --dir and is deleted at the end. After a \
+crash, delete what is left of them. No store is opened: --store has no meaning here. Ctrl-C \
+ends a run in good order, and the report has what was measured.
 
 Examples:
-  tonnage bench billion --records 1M                          a first look, under a minute
-  tonnage bench ycsb -P workloada -p recordcount=1000000      YCSB as it is known
+  tonnage bench billion --records 1M                        a first look, under a minute
+  tonnage bench ycsb -P workloada -p recordcount=1000000    YCSB with its own parameters
   tonnage bench matrix --memory 1G --dir ssd=/mnt/ssd --dir hdd=/mnt/hdd
   tonnage bench compare tonnage-bench-reports/before tonnage-bench-reports/after";
 

@@ -13,19 +13,22 @@ use crate::exit::CliResult;
 use crate::values;
 
 const EXAMPLES: &str = "\
-Each of the small tables has rows with a name, a status, a count and ten bytes of data. What is measured (--measure):
-  put         a loop of single puts, the tables in turn, against one multi put: one table, and --tables
-  get         the same rows by their keys: a loop of single gets against one multi get
-  one-row     --queries queries of one row each: one by one against one call, over --tables and --tables-many
-  select      all rows of each table: likewise, and of large tables (--rows-large)
-  aggregates  count, sum, avg, min and max of each table, each a query: likewise
-  list        --list-keys keys of a table of --table-rows rows: a bulk get, and a list in a query, planned or not
-  scan        aggregates over all rows of that table, and of one of two numbers
-  index       a condition that one row of a hundred meets, before there is an index and after
+Each of the small tables has rows with a name, a status, a count and ten bytes of data. What is \
+measured (--measure), one by one against one call:
+  put         single puts, the tables in turn, against one multi put: one table, and --tables
+  get         the same rows by their keys: single gets against one multi get
+  one-row     --queries queries of one row each, over --tables and over --tables-many
+  select      all rows of each table, and of large tables (--rows-large)
+  aggregates  count, sum, avg, min and max of each table, a query for each
+And over a table of --table-rows rows:
+  list        --list-keys keys: a bulk get, and a list in a query, planned or not
+  scan        aggregates over all rows, and of one of two numbers
+  index       a condition that one row of a hundred meets, without an index and with one
+
 All answers are checked. Each repeat of put and get has tables of its own.
 
 Examples:
-  tonnage bench tables                          everything, with 10,000 and 100,000 rows in each table
+  tonnage bench tables
   tonnage bench tables --tables 100 --rows 1000 --key id --repeats 9 --measure put,get
   tonnage bench tables --table-rows 10M --measure list,scan,index";
 
@@ -38,7 +41,7 @@ Examples:
 #[command(mut_arg("seconds_max", |arg| arg.hide(true)))]
 #[command(mut_arg("warm_up", |arg| arg.hide(true)))]
 pub(crate) struct TablesArgs {
-    /// What is measured
+    /// What to measure
     #[arg(
         long = "measure",
         value_name = "WHAT",
@@ -46,31 +49,31 @@ pub(crate) struct TablesArgs {
         default_value = "put,get,one-row,select,aggregates,list,scan,index"
     )]
     subjects: Vec<Subject>,
-    /// Tables of the larger case of puts and gets, and the fewer ones of queries
+    /// Number of tables, for puts, gets and queries
     #[arg(long, alias = "containers", value_name = "N", default_value_t = 10)]
     tables: usize,
-    /// The more tables of queries
+    /// Number of tables in the larger case of queries
     #[arg(long, alias = "containers-many", value_name = "N", default_value_t = 100)]
     tables_many: usize,
-    /// Rows of each table: a number, also as 10k or 1M
+    /// Number of rows of each table, such as 10k or 1M
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "10k")]
     rows: u64,
-    /// Rows of each large table, put and selected
+    /// Number of rows of each large table, for put and select
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "100k")]
     rows_large: u64,
-    /// Queries of one row each that make one call
+    /// Number of one-row queries in one call
     #[arg(long, value_name = "N", default_value_t = 100)]
     queries: usize,
-    /// Rows of the large tables beside the tables
+    /// Number of rows of each table for list, scan and index
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "1M")]
     table_rows: u64,
-    /// Keys of the large table that are asked for at once
+    /// Number of keys that list requests in one call
     #[arg(long, value_name = "N", value_parser = values::count, default_value = "100k")]
     list_keys: u64,
-    /// How long the same queries are asked again and again in each repeat
+    /// How long each repeat asks the same queries again and again
     #[arg(long, value_name = "DURATION", default_value = "0.5s", value_parser = values::duration_or_zero)]
     window: Duration,
-    /// What a row is known by
+    /// Primary key of the rows
     #[arg(long, value_enum, default_value_t)]
     key: KeyName,
     #[command(flatten)]

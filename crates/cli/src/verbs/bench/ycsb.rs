@@ -12,20 +12,26 @@ use crate::values;
 
 const EXAMPLES: &str = "\
 The workloads of YCSB, with its parameters, distributions and operations:
-  a   half reads, half updates, zipfian             d   95 % reads of the latest records, 5 % inserts
-  b   95 % reads, 5 % updates, zipfian              e   95 % scans of up to 100 records, 5 % inserts
-  c   reads, zipfian                                f   half reads, half read-modify-writes, zipfian
-They have 1 M records of 1 KB and 1 M operations unless told otherwise. A property file of YCSB is read as it is; one that names no \
-workload class, such as one with sizes alone, adds to the workload before it. What means nothing here is ignored, and told.
+  a   half reads, half updates, zipfian
+  b   95 % reads, 5 % updates, zipfian
+  c   reads, zipfian
+  d   95 % reads of the latest records, 5 % inserts
+  e   95 % scans of up to 100 records, 5 % inserts
+  f   half reads, half read-modify-writes, zipfian
 
-Each target is loaded afresh for each workload, then runs with each count of threads, all on the same data. A record that is not found is a \
-failure. At a rate (-p target=10000) the report also has intended latencies: from when an operation was due, waiting in line included.
+The defaults are 1 M records of 1 KB and 1 M operations. A property file of YCSB is read as it \
+is. One that names no workload class, such as one with sizes alone, adds to the workload before \
+it. Properties without a meaning here are ignored, and named.
+
+Each target is loaded afresh for each workload, then runs with each count of threads, all on \
+the same data. A record that is not found is a failure. At a fixed rate (-p target=10000) the \
+report also has intended latencies: from when an operation was due, waiting in line included.
 
 Examples:
-  tonnage bench ycsb                                      a to f, about a minute for each on each target
+  tonnage bench ycsb                   a to f, about a minute for each on each target
   tonnage bench ycsb -P a -P c --records 10M --operations 5M --threads 1,2,4 --bulk-load
-  tonnage bench ycsb -P workloads/workloada -P large.dat -p requestdistribution=uniform -p target=20000
-  tonnage bench ycsb -P b --memory 1G --direct-io --warm-up 10 --seconds-max 60 --operations 1G --repeats 3";
+  tonnage bench ycsb -P workloads/workloada -P large.dat -p target=20000
+  tonnage bench ycsb -P b --memory 1G --direct-io --seconds-max 60 --operations 1G --repeats 3";
 
 /// Run YCSB's core workloads a to f, or its property files
 #[derive(Args)]
@@ -34,19 +40,19 @@ pub(crate) struct YcsbArgs {
     /// A core workload, a to f, or a property file of YCSB [default: a to f]
     #[arg(short = 'P', long = "workload", value_name = "FILE|a..f")]
     workloads: Vec<String>,
-    /// A property of all workloads, as recordcount=1000000; it wins over the files
+    /// A property of all workloads, such as recordcount=1000000; it wins over the files
     #[arg(short = 'p', long = "property", value_name = "NAME=VALUE")]
     properties: Vec<String>,
-    /// Records that are loaded, the same as -p recordcount: a number, also as 250k or 10M
+    /// Number of records to load, the same as -p recordcount, such as 250k or 10M
     #[arg(long, value_name = "N", value_parser = values::count)]
     records: Option<u64>,
-    /// Operations of a run, the same as -p operationcount
+    /// Number of operations of a run, the same as -p operationcount
     #[arg(long, value_name = "N", value_parser = values::count)]
     operations: Option<u64>,
     /// Number of threads, each a run of its own [default: the workload's threadcount, or 1]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
-    /// What is measured
+    /// What to measure
     #[arg(long, value_enum, default_value_t)]
     phase: YcsbPhaseName,
     /// Load the records in bulk instead of one by one

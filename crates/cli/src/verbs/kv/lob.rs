@@ -22,13 +22,13 @@ const COPY_BYTES: usize = 256 << 10;
 /// How large objects are written.
 #[derive(Args)]
 struct LobWriteArgs {
-    /// Bytes of a chunk (1 to 67108864): what one writer holds in memory
+    /// Bytes of a chunk (1 to 67108864), which one writer holds in memory
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     chunk_bytes: usize,
-    /// Only where there is no object yet
+    /// Store only if there is no object yet
     #[arg(long)]
     if_absent: bool,
-    /// When an object counts as stored
+    /// Durability: when an object counts as stored
     #[arg(long, value_enum, default_value_t)]
     durability: Durability,
 }
@@ -44,7 +44,7 @@ impl LobWriteArgs {
     }
 }
 
-/// Store a large object in chunks, all at once visible
+/// Store a large object in chunks; it becomes visible when it is whole
 #[derive(Args)]
 pub(crate) struct PutLobArgs {
     /// The key: /major/-/minor
@@ -55,7 +55,7 @@ pub(crate) struct PutLobArgs {
     /// Append to the object that is there
     #[arg(long, conflicts_with_all = ["resume", "if_absent"])]
     append: bool,
-    /// Go on with a write that was cut short: what was stored of the input is passed over
+    /// Go on with a write that was cut short, and skip what is stored of the input
     #[arg(long, conflicts_with = "if_absent")]
     resume: bool,
     #[command(flatten)]
@@ -210,7 +210,7 @@ fn unwritable(name: &str, error: io::Error) -> Error {
 pub(crate) struct DeleteLobArgs {
     /// The key: /major/-/minor
     key: Key,
-    /// When it counts as deleted
+    /// Durability: when it counts as deleted
     #[arg(long, value_enum, default_value_t)]
     durability: Durability,
 }
@@ -237,11 +237,11 @@ impl DeleteLobArgs {
 pub(crate) struct LoadLobsArgs {
     /// The directory
     directory: PathBuf,
-    /// What keys begin with, such as /films: the path of a file below the directory becomes the
+    /// Beginning of the keys, such as /films; the path of a file below the directory becomes the
     /// minor components behind it
     #[arg(long, value_name = "KEY")]
     under: Key,
-    /// How many files are stored at a time [default: the number of cores]
+    /// Number of files to store at a time [default: the number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     #[command(flatten)]

@@ -16,8 +16,7 @@ use crate::{interrupt, values};
 /// Put, get and load key/value pairs. A key is /major/-/minor
 #[derive(Args)]
 pub(crate) struct KvArgs {
-    /// The longest that the run may take, such as 30s or 5m; then it stops in good order, with exit
-    /// code 2
+    /// Stop after this time, such as 30s or 5m, in good order and with exit code 2
     #[arg(long, global = true, value_name = "DURATION", value_parser = values::duration)]
     timeout: Option<Duration>,
     #[command(subcommand)]
@@ -36,7 +35,7 @@ enum KvVerb {
     GetLob(lob::GetLobArgs),
     DeleteLob(lob::DeleteLobArgs),
     LoadLobs(lob::LoadLobsArgs),
-    /// Counts all pairs
+    /// Count all pairs
     Count,
 }
 

@@ -46,13 +46,13 @@ impl From<Scope> for Depth {
 /// A range of the minor component right below the key.
 #[derive(Args)]
 pub(crate) struct RangeArgs {
-    /// The low end of the minor component right below the key, itself included
+    /// Lower bound (inclusive) of the minor component right below the key
     #[arg(long, value_name = "COMPONENT")]
     from: Option<String>,
-    /// The high end of that component, itself included
+    /// Upper bound (inclusive) of that component
     #[arg(long, value_name = "COMPONENT")]
     to: Option<String>,
-    /// What that component must begin with
+    /// Prefix of that component
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
 }
@@ -92,13 +92,13 @@ impl KvGetArgs {
 /// How pairs are written.
 #[derive(Args)]
 struct PairOutputArgs {
-    /// Keys only
+    /// Return keys only
     #[arg(long)]
     keys_only: bool,
-    /// How values are written
+    /// Encoding of values
     #[arg(long, value_enum, default_value_t)]
     values: BytesAs,
-    /// The order of pairs
+    /// Order of pairs
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
     #[command(flatten)]
@@ -111,12 +111,12 @@ pub(crate) struct MultiGetArgs {
     /// The keys: /major/-/minor
     #[arg(required = true, value_name = "KEY")]
     keys: Vec<Key>,
-    /// How deep below each key
+    /// How deep to read below each key
     #[arg(long, value_enum, default_value_t)]
     depth: Scope,
     #[command(flatten)]
     range: RangeArgs,
-    /// At most this many pairs below each key
+    /// Maximum pairs below each key
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_key: Option<u64>,
     #[command(flatten)]
@@ -139,7 +139,7 @@ impl MultiGetArgs {
 /// Read all pairs
 #[derive(Args)]
 pub(crate) struct KvScanArgs {
-    /// At most this many pairs
+    /// Maximum pairs
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     #[command(flatten)]

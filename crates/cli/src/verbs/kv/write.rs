@@ -74,12 +74,12 @@ impl KvPutArgs {
 pub(crate) struct DeleteArgs {
     /// The key: /major/-/minor
     key: Key,
-    /// How deep below the key
+    /// How deep to delete below the key
     #[arg(long, value_enum, default_value_t)]
     depth: Scope,
     #[command(flatten)]
     range: RangeArgs,
-    /// When it counts as deleted
+    /// Durability: when it counts as deleted
     #[arg(long, value_enum, default_value_t)]
     durability: Durability,
 }
@@ -109,7 +109,7 @@ impl DeleteArgs {
 pub(crate) struct KvLoadArgs {
     #[command(flatten)]
     job: JobArgs,
-    /// How the files hold values
+    /// Encoding of values in the files
     #[arg(long, value_enum, default_value_t)]
     values: BytesAs,
 }

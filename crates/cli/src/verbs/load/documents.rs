@@ -8,15 +8,14 @@ use super::create::PrimaryKey;
 /// What becomes of JSON documents.
 #[derive(Args)]
 pub(super) struct DocumentArgs {
-    /// Load JSON objects as they are, each into this column; the other columns are taken out of
-    /// them
+    /// Load each JSON object whole into this column, and take the other columns out of it
     #[arg(long = "document-column", value_name = "COLUMN")]
     column: Option<String>,
-    /// The JSON path of a column in the documents: 'maker=vendor.name'; may be given more than
-    /// once [default: the member with the name of the column]
+    /// JSON path of a column in the documents: 'maker=vendor.name'; may be repeated [default: the
+    /// member with the name of the column]
     #[arg(long = "path", alias = "from", value_name = "COLUMN=PATH", value_parser = json_path, requires = "column")]
     paths: Vec<(String, Vec<String>)>,
-    /// Make keys for documents that have none: random ones in a UUID column, the number of the
+    /// Make keys for documents that have none: a random UUID in a UUID column, the number of the
     /// document in its file in a LONG column
     #[arg(
         long = "make-key",

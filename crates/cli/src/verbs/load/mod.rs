@@ -25,20 +25,19 @@ pub(crate) struct LoadArgs {
     table: String,
     #[command(flatten)]
     job: JobArgs,
-    /// Make the table, if there is none, from the columns of the files
+    /// Make the table from the columns of the files if there is none
     #[arg(long, requires = "primary_key")]
     create: bool,
-    /// The primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
+    /// Primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
     #[arg(long, value_name = "COLUMNS", requires = "create")]
     primary_key: Option<String>,
     #[command(flatten)]
     documents: DocumentArgs,
-    /// How many records of each file decide the types of a table to make, at most 16 MiB of each of
-    /// the first eight files; all looks at everything first [default: 100,000]
+    /// Number of records of each file that decide the types of a table to make, from at most 16 MiB
+    /// of each of the first eight files; all reads everything first [default: 100,000]
     #[arg(long, value_name = "N|all", value_parser = values::sample, requires = "create")]
     sample: Option<usize>,
-    /// Leave out columns of the files that the table does not have, or that a table to make has no
-    /// type for
+    /// Ignore columns that the table does not have, or that have no type in a table to make
     #[arg(long)]
     ignore_columns: bool,
     /// Read and check everything, write nothing
@@ -57,11 +56,16 @@ Examples:
   tonnage load quakes quakes.geojson --records features --create --primary-key id
   curl -s URL | tonnage load --create --primary-key id events -
 
-A TIMESTAMP is a moment in UTC: an offset in a file is taken into account, a time without one is taken for UTC, and what comes out
-is UTC without an offset. Parquet and Arrow columns with a time zone keep their instants.
+Timestamps:
+  A TIMESTAMP is a moment in UTC. An offset in a file is applied.
+  A time without an offset is taken for UTC. Output is UTC without an offset.
+  Parquet and Arrow columns with a time zone keep their instants.
 
-Types of a table to make: numbers become LONG, or DOUBLE if they have fractions, or NUMBER or STRING where a DOUBLE would round
-them; JSON of several kinds becomes JSON. Later records must fit: those that do not are rejected.";
+Types of a table to make:
+  Whole numbers become LONG, numbers with fractions DOUBLE.
+  Numbers that a DOUBLE would round become NUMBER or STRING.
+  JSON of several kinds becomes JSON.
+  Later records must fit: those that do not are rejected.";
 
 impl LoadArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
