@@ -33,8 +33,9 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 }
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
-    let plain =
-        |error: &DataFusionError| error.message().lines().next().unwrap_or_default().to_owned();
+    let plain = |error: &DataFusionError| {
+        own_words(error.message().lines().next().unwrap_or_default()).to_owned()
+    };
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
             Some(error) => (error.kind(), error.message().to_owned()),
@@ -71,6 +72,18 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
             None => (ErrorKind::Internal, plain(root)),
         },
         _ => (ErrorKind::Internal, plain(root)),
+    }
+}
+
+/// What a function says of its arguments, without what the planner says around it.
+fn own_words(message: &str) -> &str {
+    const BEFORE: &str = "user-defined coercion failed with: Error during planning: ";
+    const BEHIND: &str = " No function matches the given name";
+    match message.split_once(BEFORE) {
+        Some((_, words)) => {
+            words.split_once(BEHIND).map_or(words, |(words, _)| words.trim_end_matches('.'))
+        }
+        None => message,
     }
 }
 
