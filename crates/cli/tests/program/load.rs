@@ -281,7 +281,7 @@ fn a_load_stops_when_more_fails_than_allowed() {
     place
         .run(&["load", "ships", "a.csv", "--errors-max", "2"])
         .ends(2)
-        .says(&["errors_max (2)", "mend the input"]);
+        .says(&["errors_max (2)", "fix the input"]);
     place.run(&["load", "ships", "a.csv", "--errors-max", "50%"]).ends(2).says(&["50%"]);
 }
 

@@ -221,7 +221,7 @@ impl Blocks {
         self.at_end = true;
         Error::invalid(format!(
             "{}: record {} (line {} or later) of the array is longer than {} bytes, or a quote or bracket in it is never closed; \
-             mend it, or give one object per line (for instance: jq -c '.[]' FILE)",
+             fix it, or give one object per line (for instance: jq -c '.[]' FILE)",
             self.source.name(),
             self.next_record,
             self.next_line,

@@ -151,7 +151,7 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     Error::internal(format!(
-        "a step of the load panicked: {}: mend the observer, or report it",
+        "a step of the load panicked: {}: fix the observer, or report it",
         text.unwrap_or("no message")
     ))
 }

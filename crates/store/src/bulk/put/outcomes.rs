@@ -144,7 +144,7 @@ impl Outcomes {
         if errors_max.is_exceeded(failed, read, at_end) && !self.is_stopped() {
             self.too_many_errors.store(true, Ordering::Relaxed);
             self.stop(Error::invalid(format!(
-                "{failed} of {read} entries failed, more than errors_max ({errors_max}) allows: mend the input, or allow more"
+                "{failed} of {read} entries failed, more than errors_max ({errors_max}) allows: fix the input, or allow more"
             )));
         }
     }
