@@ -5,15 +5,19 @@ use std::time::Duration;
 
 use clap::Args;
 use tonnage::{Store, StoreBuilder};
+use tonnage_client::Client;
 
-use crate::exit::CliResult;
+use crate::exit::{CliResult, Failure};
+use crate::place::Place;
+use crate::server::ServerArgs;
 use crate::{interrupt, plain, values};
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every verb")]
 pub(crate) struct Globals {
-    /// The store: a path, rocksdb:PATH, memory:, or cassandra://HOST,HOST/KEYSPACE
+    /// The store: a path, rocksdb:PATH, memory:, cassandra://HOST,HOST/KEYSPACE, or a server:
+    /// grpc://HOST:PORT, grpc+tls://HOST:PORT
     #[arg(long, global = true, env = "TONNAGE_STORE", default_value = Globals::STORE_DEFAULT, value_name = "URL")]
     pub(crate) store: String,
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
@@ -22,6 +26,8 @@ pub(crate) struct Globals {
     /// Print errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
 }
 
 impl Globals {
@@ -35,17 +41,17 @@ impl Globals {
 
     /// Opens the store; whether it may be made when there is none is up to the verb.
     pub(crate) fn open_or_create(&self, create: bool) -> CliResult<Store> {
-        Ok(self.builder().create_if_missing(create).open()?)
+        Ok(self.builder()?.create_if_missing(create).open()?)
     }
 
     /// Opens a store that must be there, up to the damage if its write-ahead log is damaged.
     pub(crate) fn open_to_damage(&self) -> CliResult<Store> {
-        Ok(self.builder().create_if_missing(false).recover_log_to_damage(true).open()?)
+        Ok(self.builder()?.create_if_missing(false).recover_log_to_damage(true).open()?)
     }
 
     /// The directory of the store, which may be missing.
     pub(crate) fn path(&self) -> CliResult<PathBuf> {
-        Ok(self.builder().path()?)
+        Ok(self.builder()?.path()?)
     }
 
     /// Whether the store is on a cluster.
@@ -53,12 +59,38 @@ impl Globals {
         tonnage_cassandra::Address::is_one(&self.store)
     }
 
-    fn builder(&self) -> StoreBuilder {
+    /// Opens the store, or connects to the server.
+    pub(crate) fn place(&self) -> CliResult<Place> {
+        self.place_or_create(false)
+    }
+
+    /// The same; a store may be made when there is none.
+    pub(crate) fn place_or_create(&self, create: bool) -> CliResult<Place> {
+        match self.is_server() {
+            true => Ok(Place::Server(self.server.connect(&self.store, None)?)),
+            false => Ok(Place::Store(self.open_or_create(create)?)),
+        }
+    }
+
+    /// Whether the store is behind a server.
+    pub(crate) fn is_server(&self) -> bool {
+        Client::is_address(&self.store)
+    }
+
+    fn builder(&self) -> CliResult<StoreBuilder> {
+        if self.is_server() {
+            return Err(Failure::usage(format!(
+                "{}: this works on a store itself, not through a server: run it where the store is, \
+                 with --store DIR while no server runs; through a server there are sql, load, get, \
+                 scan, unload and count",
+                self.store
+            )));
+        }
         let builder = Store::builder(&self.store).cluster_engine(tonnage_cassandra::open_url);
-        match self.data_directories.is_empty() {
+        Ok(match self.data_directories.is_empty() {
             true => builder,
             false => builder.data_directories(self.data_directories.clone()),
-        }
+        })
     }
 
     /// Tells something on standard error.

@@ -4,8 +4,42 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
+use tonnage::{BulkKey, Error, KeySource, Result, Row, TableSchema, Value};
 use tonnage_files::{ExtraColumns, ReadOptions, RecordReader, Source};
+
+/// Keys, however they were given.
+pub(crate) enum Keys {
+    /// The values of leading key columns.
+    Values(Vec<Vec<Value>>),
+    /// Batches of leading key columns.
+    Batches(KeyBatches),
+}
+
+type KeyBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+impl Keys {
+    /// The keys for a store.
+    pub(crate) fn source(self) -> KeySource {
+        match self {
+            Keys::Values(keys) => KeySource::keys(keys.into_iter().map(BulkKey::Values)),
+            Keys::Batches(batches) => KeySource::batches(batches),
+        }
+    }
+
+    /// The keys for a server.
+    pub(crate) fn batches(self, schema: &TableSchema) -> Result<KeyBatches> {
+        let keys = match self {
+            Keys::Batches(batches) => return Ok(batches),
+            Keys::Values(keys) => keys,
+        };
+        let row = |values: &Vec<Value>| {
+            let columns = schema.key_columns().zip(values);
+            columns.fold(Row::new(), |row, (column, value)| row.with(&column.name, value.clone()))
+        };
+        let rows: Vec<Row> = keys.iter().map(row).collect();
+        Ok(Box::new(std::iter::once(tonnage_client::batch_of(schema, &rows))))
+    }
+}
 
 /// Reads keys given as arguments: the leading key columns of each, parted by commas, in double
 /// quotes where they hold commas.
@@ -72,18 +106,13 @@ fn push(fields: &mut [String], character: char) {
     }
 }
 
-/// Keys as arguments gave them.
-pub(crate) fn source(keys: Vec<Vec<Value>>) -> KeySource {
-    KeySource::keys(keys.into_iter().map(BulkKey::Values))
-}
-
 /// Keys in a file: its leading key columns by name, all other columns are passed over. The answer
 /// tells how many key columns the file has.
 pub(crate) fn from_file(
     schema: &TableSchema,
     file: &Source,
     options: &ReadOptions,
-) -> Result<(KeySource, usize)> {
+) -> Result<(Keys, usize)> {
     let wanted =
         Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
     let options = ReadOptions {
@@ -121,7 +150,7 @@ pub(crate) fn from_file(
         .iter()
         .take_while(|field| found.column_with_name(field.name()).is_some())
         .count();
-    Ok((KeySource::batches(reader.map(|batch| batch.and_then(keys_of))), columns))
+    Ok((Keys::Batches(Box::new(reader.map(|batch| batch.and_then(keys_of)))), columns))
 }
 
 /// The keys of one batch; a record that cannot be read is an error, for nobody could tell which

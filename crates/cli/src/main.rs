@@ -4,6 +4,7 @@
 //! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a
 //!   resumable state.
 //! - `shell/` is what `tonnage sql` is at a terminal.
+//! - `place` is where the rows are: in a store, or behind a server.
 //! - `cli` is the command line as a whole, `args` the options of every verb.
 //! - `output`, `display`, `exit` and `interrupt` are the only places that print, end, and listen to
 //!   signals; `plain` keeps what a terminal would obey from it.
@@ -19,8 +20,11 @@ mod interrupt;
 mod keys;
 mod load;
 mod output;
+mod place;
 mod plain;
+mod server;
 mod shell;
+mod table_columns;
 mod time_limit;
 mod values;
 mod verbs;

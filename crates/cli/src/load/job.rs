@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tonnage::{
-    BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress, Store,
+    BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress,
 };
 use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
 
@@ -17,6 +17,7 @@ use crate::args::Globals;
 use crate::display::{Console, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
+use crate::place::Place;
 use crate::values::{self, Durability, Existing, grouped};
 
 /// Options of every load.
@@ -142,10 +143,15 @@ impl JobArgs {
     pub(crate) fn run(
         &self,
         globals: &Globals,
-        store: &Store,
+        place: &Place,
         mut inputs: Vec<FileInput>,
         target: &LoadTarget,
     ) -> CliResult {
+        if self.memory.is_some() && matches!(place, Place::Server(_)) {
+            return Err(Failure::usage(
+                "--memory is for a store of this process: the memory of a server's loads is its own",
+            ));
+        }
         let resume = match &self.resume {
             Some(path) => Some(Arc::new(ResumeFile::open(path, &globals.store, target.name())?)),
             None => None,
@@ -167,7 +173,7 @@ impl JobArgs {
         let options =
             BulkPutOptions { progress: Some(progress.clone()), ..self.options(failures.clone()) };
         let watch = watch(&console, &states, progress);
-        let put = put(store, streams, &options);
+        let put = put(place, streams, &options);
         drop(watch);
         failures.finish()?;
         if let (Some(resume), Err(stopped)) = (&resume, &put) {
@@ -204,7 +210,7 @@ impl JobArgs {
 }
 
 fn put(
-    store: &Store,
+    place: &Place,
     streams: Vec<FileStream>,
     options: &BulkPutOptions,
 ) -> Result<BulkPutReport, BulkPutError> {
@@ -214,7 +220,7 @@ fn put(
     }
     let streams =
         streams.into_iter().map(|stream| Box::new(stream) as Box<dyn EntryStream>).collect();
-    store.bulk_put(streams, options)
+    place.bulk_put(streams, options)
 }
 
 /// Notes how far each stream came, if that is stored.

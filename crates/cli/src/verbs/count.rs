@@ -18,7 +18,7 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        println(globals.open()?.table(&self.table)?.count()?)?;
+        println(globals.place()?.count(&self.table)?)?;
         Ok(Exit::Success)
     }
 }

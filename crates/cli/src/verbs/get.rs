@@ -5,17 +5,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tonnage::{
-    BulkGet, BulkGetOptions, FieldRange, KeySource, Row, Store, Table, TableBatch, TableSchema,
-    Value,
+    BulkGet, BulkGetOptions, FieldRange, Row, Store, Table, TableBatch, TableSchema, Value,
 };
 use tonnage_files::{ReadOptions, Source};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
+use crate::keys::Keys;
 use crate::output::{OutputArgs, RowFormat, RowOutput};
+use crate::place::{Place, PlacedRows};
+use crate::table_columns::columns_of;
 use crate::values::Direction;
 use crate::verbs::put::json_of;
-use crate::verbs::unload::columns_of;
 use crate::{interrupt, keys};
 
 /// Read the rows of whole or partial keys
@@ -71,39 +72,32 @@ impl GetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
         self.check_output()?;
-        let store = globals.open()?;
-        let table = store.table(&self.table)?;
-        let (source, given) = self.keys(table.schema())?;
-        let wanted = self.wanted(table.schema())?;
+        let place = globals.place()?;
+        let entry = place.table(&self.table)?;
+        let path = &entry.schema.path;
+        let (keys, given) = self.keys(&entry.schema)?;
+        let wanted = self.wanted(&entry.schema)?;
         let options = BulkGetOptions {
             direction: self.direction.into(),
             columns: self.columns.clone(),
-            range: self.range(table.schema(), given)?,
+            range: self.range(&entry.schema, given)?,
             relatives: self.with.clone(),
             limit_per_key: self.limit_per_key,
             keys_only: self.keys_only,
             cancel: interrupt::cancel(),
             ..BulkGetOptions::default()
         };
-        let rows = table.bulk_get(source, &options)?;
-        let found = match &self.output_dir {
-            Some(directory) => self.write_directory(&store, &table, rows, directory)?,
-            None if self.with.is_empty() => self.write_rows(&table, rows)?,
-            None if self.output.row_format() == RowFormat::Table => {
-                self.write_tables(&store, &table, rows)?
-            }
-            None => self.write_labelled(table.path(), rows)?,
+        let found = match self.with.is_empty() && self.output_dir.is_none() {
+            true => self.write_rows(place.bulk_get(&entry, keys, &options)?)?,
+            false => self.write_several(&place, path, keys, &options)?,
         };
         if found >= wanted {
             return Ok(Exit::Success);
         }
         match found {
-            0 => {
-                globals.info(format_args!("tonnage: {}: no row has any of the keys", table.path()))
-            }
+            0 => globals.info(format_args!("tonnage: {path}: no row has any of the keys")),
             _ => globals.info(format_args!(
-                "tonnage: {}: no row has {} of the {wanted} keys",
-                table.path(),
+                "tonnage: {path}: no row has {} of the {wanted} keys",
                 wanted - found
             )),
         }
@@ -141,7 +135,7 @@ impl GetArgs {
     }
 
     /// The keys, and how many columns each gives.
-    fn keys(&self, schema: &TableSchema) -> CliResult<(KeySource, usize)> {
+    fn keys(&self, schema: &TableSchema) -> CliResult<(Keys, usize)> {
         if let Some(file) = &self.keys {
             let sources = Source::expand(std::slice::from_ref(file))?;
             let [source] = sources.as_slice() else {
@@ -154,7 +148,7 @@ impl GetArgs {
         }
         let keys = keys::from_arguments(schema, &self.key)?;
         let given = keys.first().map_or(0, Vec::len);
-        Ok((keys::source(keys), given))
+        Ok((Keys::Values(keys), given))
     }
 
     /// The range of the first key column that is left open.
@@ -178,15 +172,39 @@ impl GetArgs {
         Ok(Some(FieldRange { column: column.name.clone(), low, high }))
     }
 
-    fn write_rows(&self, table: &Table, rows: BulkGet) -> CliResult<u64> {
+    fn write_rows(&self, rows: PlacedRows) -> CliResult<u64> {
         let cancel = interrupt::cancel();
-        let mut output =
-            self.output.open(columns_of(table, self.columns.as_deref(), self.keys_only)?)?;
-        for batch in rows {
+        let mut output = self.output.open(rows.schema)?;
+        for batch in rows.batches {
             interrupt::check(&cancel)?;
-            output.write(&batch?.rows)?;
+            output.write(&batch?)?;
         }
         output.finish()
+    }
+
+    /// Rows of several tables, which servers do not give yet.
+    fn write_several(
+        &self,
+        place: &Place,
+        path: &str,
+        keys: Keys,
+        options: &BulkGetOptions,
+    ) -> CliResult<u64> {
+        let Place::Store(store) = place else {
+            return Err(Failure::usage(
+                "--with and --output-dir are not offered through a server: get each table by \
+                 itself, or join them with `tonnage sql`",
+            ));
+        };
+        let table = store.table(path)?;
+        let rows = table.bulk_get(keys.source(), options)?;
+        match &self.output_dir {
+            Some(directory) => self.write_directory(store, &table, rows, directory),
+            None if self.output.row_format() == RowFormat::Table => {
+                self.write_tables(store, &table, rows)
+            }
+            None => self.write_labelled(table.path(), rows),
+        }
     }
 
     /// One file for each table. As the other ways to write, it tells how many rows of the table
@@ -231,7 +249,7 @@ impl GetArgs {
     ) -> CliResult<BTreeMap<String, RowOutput>> {
         let mut outputs = BTreeMap::new();
         let own = place(table.path()).open(columns_of(
-            table,
+            table.entry(),
             self.columns.as_deref(),
             self.keys_only,
         )?)?;
@@ -239,7 +257,7 @@ impl GetArgs {
         for path in &self.with {
             let relative = store.table(path)?;
             let output =
-                place(relative.path()).open(columns_of(&relative, None, self.keys_only)?)?;
+                place(relative.path()).open(columns_of(relative.entry(), None, self.keys_only)?)?;
             outputs.insert(relative.path().to_owned(), output);
         }
         Ok(outputs)

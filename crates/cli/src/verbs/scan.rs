@@ -8,7 +8,6 @@ use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::Direction;
-use crate::verbs::unload::columns_of;
 
 /// Read the rows of a table
 #[derive(Args)]
@@ -39,9 +38,9 @@ pub(crate) struct ScanArgs {
 impl ScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        let table = globals.open()?.table(&self.table)?;
+        let place = globals.place()?;
+        let table = place.table(&self.table)?;
         let cancel = interrupt::cancel();
-        let schema = columns_of(&table, self.columns.as_deref(), self.keys_only)?;
         let options = TableScanOptions {
             direction: self.direction.into(),
             columns: self.columns.clone(),
@@ -51,10 +50,11 @@ impl ScanArgs {
             cancel: cancel.clone(),
             ..TableScanOptions::default()
         };
-        let mut output = self.output.open(schema)?;
-        for batch in table.scan(&options)? {
+        let rows = place.scan(&table, &options)?;
+        let mut output = self.output.open(rows.schema)?;
+        for batch in rows.batches {
             interrupt::check(&cancel)?;
-            output.write(&batch?.rows)?;
+            output.write(&batch?)?;
         }
         output.finish()?;
         Ok(Exit::Success)

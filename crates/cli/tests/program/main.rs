@@ -12,7 +12,10 @@ mod pairs;
 #[cfg(unix)]
 mod pipes;
 mod real_data;
+#[cfg(unix)]
+mod remote;
 mod serve;
+mod served;
 #[cfg(unix)]
 mod shell;
 mod timeout;

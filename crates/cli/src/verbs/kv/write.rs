@@ -14,6 +14,7 @@ use crate::args::Globals;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
 use crate::output::println;
+use crate::place::Place;
 use crate::time_limit;
 use crate::values::{BytesAs, Durability};
 use crate::verbs::put::{WriteArgs, report_write};
@@ -129,7 +130,8 @@ impl KvLoadArgs {
         let check = |source: &Source, found: &Schema| check_columns(&wanted, source.name(), found);
         let inputs = FileInput::prepare(self.job.sources()?, &options, true, check)?;
         let store = globals.open_or_create(true)?;
-        self.job.run(globals, &store, inputs, &LoadTarget::Pairs { ttl: self.job.ttl })
+        let place = Place::Store(store);
+        self.job.run(globals, &place, inputs, &LoadTarget::Pairs { ttl: self.job.ttl })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use arrow::datatypes::{Field, Schema};
 use tonnage::ddl::{Statement, parse};
-use tonnage::{ColumnDefinition, ColumnType, Error, Result, Table, TableDefinition, TableSchema};
+use tonnage::{ColumnDefinition, ColumnType, Error, Result, TableDefinition, TableSchema};
 use tonnage_files::{Inferred, NullWords, ReadOptions, Sample, Source, infer_common_schema};
 
 use crate::args::Globals;
@@ -43,8 +43,7 @@ pub(super) fn parse_key(text: &str) -> CliResult<PrimaryKey> {
 }
 
 /// A table that is there already must have the key that was asked for.
-pub(super) fn check_key(table: &Table, key: &PrimaryKey) -> CliResult<()> {
-    let schema = table.schema();
+pub(super) fn check_key(schema: &TableSchema, key: &PrimaryKey) -> CliResult<()> {
     let own: Vec<_> = schema.key_columns().skip(schema.inherited_key_len()).collect();
     let same_columns = own.len() == key.columns.len()
         && own.iter().zip(&key.columns).all(|(own, name)| own.is_named(name));

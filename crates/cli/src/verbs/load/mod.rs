@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use documents::DocumentArgs;
-use tonnage::{Store, Table};
+use tonnage::{ErrorKind, Store, TableEntry};
 use tonnage_files::{ReadOptions, Sample, Source};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{FileInput, JobArgs, LoadTarget};
+use crate::place::Place;
 use crate::values;
 use create::ToMake;
 
@@ -77,14 +78,14 @@ impl LoadArgs {
         // A table that cannot be made must not leave an empty store behind: what the files say
         // comes first.
         let made = self.table_to_make(globals, &sources)?;
-        let store = globals.open_or_create(self.create)?;
-        let table = self.table_in(&store, made.as_ref().map(|made| &made.definition))?;
+        let place = globals.place_or_create(self.create)?;
+        let table = self.table_in(&place, made.as_ref().map(|made| &made.definition))?;
         let inputs = self.inputs(sources, &table)?;
         let exit = self.job.run(
             globals,
-            &store,
+            &place,
             inputs,
-            &LoadTarget::Table { path: table.path().into(), ttl: self.job.ttl },
+            &LoadTarget::Table { path: table.schema.path.as_str().into(), ttl: self.job.ttl },
         )?;
         if let (Exit::Rejected, Some(made)) = (exit, &made) {
             made.note_sample(globals);
@@ -97,10 +98,8 @@ impl LoadArgs {
         let key = create::parse_key(key)?;
         // With a table that is there already, its columns count and the files need not be looked at
         // twice.
-        if let Ok(store) = globals.open()
-            && let Ok(table) = store.table(&self.table)
-        {
-            create::check_key(&table, &key)?;
+        if let Some(table) = self.table_there(globals)? {
+            create::check_key(&table.schema, &key)?;
             return Ok(None);
         }
         let options = ReadOptions {
@@ -118,22 +117,41 @@ impl LoadArgs {
         Ok(Some(made))
     }
 
+    /// The table, if it is there already. A server that cannot be asked is a failure, since what it
+    /// has is not known; a store that cannot be opened is told of when it is made.
+    fn table_there(&self, globals: &Globals) -> CliResult<Option<Arc<TableEntry>>> {
+        match globals.place() {
+            Err(failure) if globals.is_server() => Err(failure),
+            Err(_) => Ok(None),
+            Ok(place) => match place.table(&self.table) {
+                Ok(table) => Ok(Some(table)),
+                Err(failure) if failure.error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(failure) if globals.is_server() => Err(failure),
+                Err(_) => Ok(None),
+            },
+        }
+    }
+
     fn table_in(
         &self,
-        store: &Store,
+        place: &Place,
         definition: Option<&tonnage::TableDefinition>,
-    ) -> CliResult<Table> {
+    ) -> CliResult<Arc<TableEntry>> {
         if let Some(definition) = definition {
-            store.catalog().create_table(definition, true)?;
+            place.create_table(definition)?;
         }
-        store.table(&self.table).map_err(|error| {
-            let remedy = "make it with `tonnage sql`, or let load make it with --create --primary-key 'COLUMNS'";
-            Failure::new(Exit::Usage, tonnage::Error::not_found(format!("{error}; {remedy}")))
+        place.table(&self.table).map_err(|failure| match failure.error.kind() {
+            ErrorKind::NotFound => {
+                let remedy = "make it with `tonnage sql`, or let load make it with --create --primary-key 'COLUMNS'";
+                let message = format!("{}; {remedy}", failure.error);
+                Failure::new(Exit::Usage, tonnage::Error::not_found(message))
+            }
+            _ => failure,
         })
     }
 
-    fn inputs(&self, sources: Vec<Source>, table: &Table) -> CliResult<Vec<FileInput>> {
-        let schema = table.schema();
+    fn inputs(&self, sources: Vec<Source>, table: &TableEntry) -> CliResult<Vec<FileInput>> {
+        let schema = &table.schema;
         let (schema_wanted, documents) = (Some(schema.arrow_schema()), self.documents.options());
         let options = ReadOptions { schema: schema_wanted, documents, ..self.job.read_options()? };
         let check = |source: &Source, found: &arrow::datatypes::Schema| {
@@ -146,15 +164,15 @@ impl LoadArgs {
         let made = self.table_to_make(globals, &sources)?;
         let definition = made.as_ref().map(|made| &made.definition);
         // The table to be made is made in memory only.
-        let store = match definition {
-            Some(_) => Store::open("memory:")?,
-            None => globals.open()?,
+        let place = match definition {
+            Some(_) => Place::Store(Store::open("memory:")?),
+            None => globals.place()?,
         };
-        let table = self.table_in(&store, definition)?;
+        let table = self.table_in(&place, definition)?;
         let inputs = self.inputs(sources, &table)?;
         if definition.is_some() {
-            globals.info(format_args!("would make\n{};", table.schema().to_ddl()));
+            globals.info(format_args!("would make\n{};", table.schema.to_ddl()));
         }
-        dry_run::run(globals, &self.job, Arc::clone(table.entry()), inputs)
+        dry_run::run(globals, &self.job, table, inputs)
     }
 }

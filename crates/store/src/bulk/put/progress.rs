@@ -50,6 +50,12 @@ impl Progress {
         streams.iter().enumerate().map(|(number, stream)| stream.report(number)).collect()
     }
 
+    /// Takes over the counts of a load that runs elsewhere, on a server for example.
+    pub fn follow(&self, reports: &[StreamReport]) {
+        let followed = reports.iter().map(StreamProgress::of);
+        *self.0.streams.write().unwrap_or_else(PoisonError::into_inner) = followed.collect();
+    }
+
     /// Begins a load of streams with these names; false when this progress already watched another
     /// load.
     pub(super) fn begin(&self, names: impl Iterator<Item = String>) -> bool {
@@ -134,6 +140,20 @@ impl std::fmt::Debug for Progress {
 }
 
 impl StreamProgress {
+    fn of(report: &StreamReport) -> Self {
+        let Counts { read, inserted, existed, overtaken, failed, bytes } = report.counts;
+        Self {
+            name: report.name.as_str().into(),
+            read: read.into(),
+            inserted: inserted.into(),
+            existed: existed.into(),
+            overtaken: overtaken.into(),
+            failed: failed.into(),
+            bytes: bytes.into(),
+            completed: report.completed.into(),
+        }
+    }
+
     fn report(&self, number: usize) -> StreamReport {
         let completed = self.completed.load(Relaxed);
         StreamReport {

@@ -5,6 +5,8 @@
 //! `tonnage-sql`, statement by statement: rows to standard output, what was changed to standard
 //! error.
 
+mod server;
+
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,8 +28,8 @@ use crate::{interrupt, values};
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    /// The store, unless --store names it; then statements, separated by semicolons [default:
-    /// standard input]
+    /// The store or the server, unless --store names it; then statements, separated by semicolons
+    /// [default: standard input]
     #[arg(value_names = ["STORE", "STATEMENTS"], num_args = 0..=2)]
     given: Vec<String>,
     /// Run these statements
@@ -70,9 +72,18 @@ impl SqlArgs {
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
         if statements.is_none() && self.file.is_none() && std::io::stdin().is_terminal() {
-            return self.shell(globals);
+            return match globals.is_server() {
+                true => Err(Failure::usage(
+                    "the shell works on a store itself: give a server its statements as they are, \
+                     with -c, with -f or through a pipe",
+                )),
+                false => self.shell(globals),
+            };
         }
         let text = self.text(statements)?;
+        if globals.is_server() {
+            return self.run_on_server(globals, &text);
+        }
         self.carry_out(globals, &text).map_err(|failure| pointed(&text, failure))
     }
 

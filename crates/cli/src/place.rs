@@ -1,0 +1,156 @@
+//! Where the rows are: in a store that this process opens, or behind a server.
+//!
+//! Verbs that work with both ask a place for tables and rows. What only a store can do is asked of
+//! [`crate::args::Globals::open`], which says so where a server is named.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use tonnage::{
+    BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Direction, EntryStream, Store,
+    TableDefinition, TableEntry, TableScanOptions,
+};
+use tonnage_client::{BulkGetRequest, Client, Rows, ScanRequest};
+
+use crate::exit::{CliResult, Failure};
+use crate::keys::Keys;
+use crate::table_columns::columns_of;
+
+/// Where the rows are.
+pub(crate) enum Place {
+    /// In a store of this process.
+    Store(Store),
+    /// Behind a server.
+    Server(Client),
+}
+
+/// Rows as they come, under their columns.
+pub(crate) struct PlacedRows {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Box<dyn Iterator<Item = CliResult<RecordBatch>>>,
+}
+
+impl Place {
+    /// What there is to know of a table.
+    pub(crate) fn table(&self, path: &str) -> CliResult<Arc<TableEntry>> {
+        Ok(match self {
+            Place::Store(store) => store.table(path)?.entry().clone(),
+            Place::Server(client) => client.describe(path)?,
+        })
+    }
+
+    /// Makes a table, unless there is one of its name.
+    pub(crate) fn create_table(&self, definition: &TableDefinition) -> CliResult<()> {
+        match self {
+            Place::Store(store) => {
+                store.catalog().create_table(definition, true)?;
+            }
+            Place::Server(client) => {
+                client.define(&ddl_of(client, definition)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the rows of a table.
+    pub(crate) fn count(&self, table: &str) -> CliResult<u64> {
+        Ok(match self {
+            Place::Store(store) => store.table(table)?.count()?,
+            Place::Server(client) => client.count(&client.describe(table)?.schema.path)?,
+        })
+    }
+
+    /// Reads the rows of a table.
+    pub(crate) fn scan(
+        &self,
+        table: &TableEntry,
+        options: &TableScanOptions,
+    ) -> CliResult<PlacedRows> {
+        let path = &table.schema.path;
+        match self {
+            Place::Store(store) => {
+                let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
+                let rows = store.table(path)?.scan(options)?;
+                Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
+            }
+            Place::Server(client) => {
+                if options.limit_per_shard_key.is_some()
+                    || options.direction != Direction::Unordered
+                {
+                    return Err(Failure::usage(
+                        "a scan over a server has no order of its own: leave out --direction and \
+                         --limit-per-shard-key, or use `tonnage sql` with ORDER BY",
+                    ));
+                }
+                let keys = || table.schema.key_columns().map(|column| column.name.clone());
+                let columns = options.columns.clone();
+                let request = ScanRequest {
+                    table: path.clone(),
+                    columns: columns.or_else(|| options.keys_only.then(|| keys().collect())),
+                    limit: options.limit,
+                };
+                Ok(served(client.scan(&request)?))
+            }
+        }
+    }
+
+    /// Reads the rows of keys.
+    pub(crate) fn bulk_get(
+        &self,
+        table: &TableEntry,
+        keys: Keys,
+        options: &BulkGetOptions,
+    ) -> CliResult<PlacedRows> {
+        let path = &table.schema.path;
+        match self {
+            Place::Store(store) => {
+                let schema = columns_of(table, options.columns.as_deref(), options.keys_only)?;
+                let rows = store.table(path)?.bulk_get(keys.source(), options)?;
+                Ok(PlacedRows { schema, batches: Box::new(rows.map(|batch| Ok(batch?.rows))) })
+            }
+            Place::Server(client) => {
+                let request = BulkGetRequest {
+                    direction: options.direction,
+                    limit_per_key: options.limit_per_key,
+                    columns: options.columns.clone(),
+                    range: options.range.clone(),
+                    keys_only: options.keys_only,
+                    ..BulkGetRequest::of(path)
+                };
+                Ok(served(client.bulk_get(keys.batches(&table.schema)?, &request)?))
+            }
+        }
+    }
+
+    /// Puts the entries of all streams.
+    pub(crate) fn bulk_put(
+        &self,
+        streams: Vec<Box<dyn EntryStream>>,
+        options: &BulkPutOptions,
+    ) -> Result<BulkPutReport, BulkPutError> {
+        match self {
+            Place::Store(store) => store.bulk_put(streams, options),
+            Place::Server(client) => client.bulk_put(streams, options),
+        }
+    }
+}
+
+/// What breaks off while rows come was done in part.
+fn served(rows: Rows) -> PlacedRows {
+    let schema = rows.schema().clone();
+    PlacedRows { schema, batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))) }
+}
+
+/// A definition as a statement. A table in memory writes it, which has the parents that it needs.
+fn ddl_of(client: &Client, definition: &TableDefinition) -> CliResult<String> {
+    let store = Store::open("memory:")?;
+    let ends = definition.path.char_indices().filter(|(_, char)| *char == '.');
+    for (end, _) in ends {
+        let parent = client.describe(&definition.path[..end])?;
+        store.execute(&parent.schema.to_ddl())?;
+    }
+    store.catalog().create_table(definition, true)?;
+    let ddl = store.table(&definition.path)?.schema().to_ddl();
+    Ok(ddl.replacen("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1))
+}

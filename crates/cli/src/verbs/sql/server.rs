@@ -1,0 +1,130 @@
+//! Statements that a server carries out, one by one.
+
+use std::time::Instant;
+
+use tonnage::Store;
+use tonnage_client::{Answer, Client, Rows};
+use tonnage_sql::{SqlTokenKind, SqlTokens};
+
+use super::{SqlArgs, pointed, while_it_ran};
+use crate::args::Globals;
+use crate::exit::{CliResult, Exit, Failure};
+use crate::interrupt;
+use crate::output::{LineOutput, describe_count};
+
+impl SqlArgs {
+    /// Carries the statements out at a server. A text of definitions alone is answered on standard
+    /// output, as a store answers it.
+    pub(super) fn run_on_server(&self, globals: &Globals, text: &str) -> CliResult {
+        if self.create || self.memory.is_some() {
+            return Err(Failure::usage(
+                "--create and --memory are for a store of this process: leave them out with a server",
+            ));
+        }
+        let statements = statements(text);
+        if statements.is_empty() {
+            return Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"));
+        }
+        let client = globals.server.connect(&globals.store, self.timeout)?;
+        if tonnage::ddl::parse(text).is_ok() {
+            return self.define_on_server(&client, text).map_err(|failure| pointed(text, failure));
+        }
+        for (number, statement) in statements.into_iter().enumerate() {
+            let started = Instant::now();
+            let described = self.answer(&client, statement);
+            let described = described.map_err(|failure| pointed(statement, failure));
+            // What came before it stays.
+            let described = match number {
+                0 => described,
+                _ => described.map_err(while_it_ran),
+            };
+            let seconds = started.elapsed().as_secs_f64();
+            globals.info(format_args!("{} ({seconds:.3} s)", described?));
+        }
+        Ok(Exit::Success)
+    }
+
+    fn define_on_server(&self, client: &Client, text: &str) -> CliResult {
+        let mut output = LineOutput::stdout();
+        for done in client.define(text)? {
+            // A list of columns is made from the definition, by a copy of the table.
+            let copy = match (&done, self.output.format) {
+                (tonnage::Outcome::Description(ddl), Some(_)) => copy_of(client, ddl)?,
+                _ => Store::open("memory:")?,
+            };
+            match self.listed(&copy, &done)? {
+                Some(rows) => {
+                    std::mem::replace(&mut output, LineOutput::stdout()).finish()?;
+                    self.print_list(&rows)?;
+                }
+                None => output.line(done.to_string())?,
+            }
+        }
+        output.finish()?;
+        Ok(Exit::Success)
+    }
+
+    /// Carries a statement out, prints its rows, and says what became of it.
+    fn answer(&self, client: &Client, statement: &str) -> CliResult<String> {
+        if let Ok(definitions) = tonnage::ddl::parse(statement)
+            && !definitions.is_empty()
+        {
+            let done = client.define(statement)?;
+            let told: Vec<String> = done.iter().map(ToString::to_string).collect();
+            return Ok(told.join("; "));
+        }
+        Ok(match client.sql(statement)? {
+            Answer::Rows(rows) => describe_count(self.print_served(rows)?),
+            Answer::Changed(0) => "no rows changed".to_owned(),
+            Answer::Changed(count) => format!("{} changed", describe_count(count)),
+        })
+    }
+
+    fn print_served(&self, rows: Rows) -> CliResult<u64> {
+        let cancel = interrupt::cancel();
+        let mut output = self.output.open(rows.schema().clone())?;
+        for batch in rows {
+            interrupt::check(&cancel)?;
+            output.write(&batch.map_err(Failure::stopped)?)?;
+        }
+        output.finish()
+    }
+}
+
+/// A store in memory that has the table of a definition, and its parents.
+fn copy_of(client: &Client, ddl: &str) -> CliResult<Store> {
+    let copy = Store::open("memory:")?;
+    if let Some(tonnage::ddl::Statement::CreateTable { definition, .. }) =
+        tonnage::ddl::parse(ddl)?.first()
+    {
+        for (end, _) in definition.path.char_indices().filter(|(_, char)| *char == '.') {
+            copy.execute(&client.describe(&definition.path[..end])?.schema.to_ddl())?;
+        }
+    }
+    copy.execute(ddl)?;
+    Ok(copy)
+}
+
+/// The statements of a text, without their semicolons.
+fn statements(text: &str) -> Vec<&str> {
+    let tokens = SqlTokens::read(text);
+    let said = tokens.tokens().iter().filter(|token| token.kind != SqlTokenKind::Comment);
+    let said: Vec<_> = said.collect();
+    said.split(|token| token.kind == SqlTokenKind::End)
+        .filter_map(|statement| {
+            let (first, last) = (statement.first()?, statement.last()?);
+            Some(&text[first.range.start..last.range.end])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::statements;
+
+    #[test]
+    fn statements_are_parted_by_semicolons_outside_quotes_and_comments() {
+        let text = "SELECT ';' FROM a; -- one; two\n;  UPDATE a SET b = 1 ;";
+        assert_eq!(statements(text), ["SELECT ';' FROM a", "UPDATE a SET b = 1"]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Verbs whose store is behind a server: the same answers and exit codes as with a store at hand.
+
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::Signal;
+
+use crate::common::{Place, Run, finished, ships_csv};
+use crate::served::Served;
+
+/// A server over a store of its own, and a directory without one.
+struct Remote {
+    place: Place,
+    served: Served,
+}
+
+impl Remote {
+    fn new() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(arguments: &[&str]) -> Self {
+        let place = Place::new();
+        let served = Served::new(&place, arguments, &[]);
+        Self { place, served }
+    }
+
+    fn with_ships(self, count: usize) -> Self {
+        let ddl = "CREATE TABLE ships (ship LONG, at TIMESTAMP(0), lat DOUBLE, name STRING, PRIMARY KEY (SHARD(ship), at))";
+        self.run(&["sql", ddl]).ends(0);
+        self.place.write("ships.csv", ships_csv(count));
+        self.run(&["load", "ships", "ships.csv"]).ends(0);
+        self
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.command(arguments);
+        command.env("TONNAGE_STORE", self.served.flight());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        finished(self.command(arguments).output().unwrap())
+    }
+}
+
+#[test]
+fn statements_are_carried_out_by_the_server() {
+    let remote = Remote::new().with_ships(10);
+    let run = remote.run(&["sql", "SELECT ship, name FROM ships WHERE ship < 2 ORDER BY ship"]);
+    let run = run.ends(0).says(&["2 rows"]);
+    assert_eq!(run.out, "ship,name\n0,\"ship, 0\"\n1,\"ship, 1\"\n");
+    let script =
+        "UPDATE ships SET name = 'a' WHERE ship = 1; SELECT name FROM ships WHERE ship = 1";
+    let run = remote.run(&["sql", script]).ends(0).says(&["1 row changed"]);
+    assert_eq!(run.out, "name\na\n");
+    let run = remote.run(&["sql", "SHOW TABLES; DESCRIBE ships"]).ends(0);
+    assert!(run.out.starts_with("ships\nCREATE TABLE ships ("), "{}", run.out);
+}
+
+#[test]
+fn a_statement_that_is_wrong_is_shown_where() {
+    let remote = Remote::new().with_ships(1);
+    remote.run(&["sql", "SELECT nme FROM ships"]).ends(3).says(&["nme"]);
+    let run = remote
+        .run(&["sql", "INSERT INTO ships VALUES (5, '2022-01-03T00:00:00', 1, 'x'); SELECT 1 +"]);
+    run.ends(2);
+    assert_eq!(remote.run(&["count", "ships"]).ends(0).out, "2\n");
+}
+
+#[test]
+fn the_address_may_stand_where_a_store_does() {
+    let remote = Remote::new().with_ships(3);
+    let address = remote.served.flight();
+    let run = remote.place.run(&["sql", address, "SELECT count(*) AS n FROM ships"]).ends(0);
+    assert_eq!(run.out, "n\n3\n");
+    assert_eq!(remote.place.run(&["count", "--store", address, "ships"]).ends(0).out, "3\n");
+}
+
+#[test]
+fn a_load_reports_as_it_does_into_a_store() {
+    let remote = Remote::new();
+    remote.place.write("good.csv", ships_csv(5_000));
+    let key = ["--create", "--primary-key", "SHARD(ship), at"];
+    let run = remote.run(&[&["load", "ships", "good.csv"], &key[..]].concat()).ends(0);
+    run.says(&["5,000 read, 5,000 inserted, 0 existed, 0 failed"]);
+    // Whoever makes it again finds it there.
+    let run = remote.run(&[&["load", "ships", "good.csv"], &key[..]].concat()).ends(0);
+    run.says(&["5,000 read, 0 inserted, 5,000 existed, 0 failed"]);
+    assert_eq!(remote.run(&["count", "ships"]).ends(0).out, "5000\n");
+}
+
+#[test]
+fn records_that_do_not_fit_are_kept_with_their_reasons() {
+    let remote = Remote::new().with_ships(1);
+    let bad = "ship,at,lat,name\n7,2022-01-03T00:00:00,1.5,a\n8,2022-01-03T00:00:00,north,b\n,2022-01-03T00:00:00,1,c\n";
+    remote.place.write("bad.csv", bad);
+    let arguments = ["load", "ships", "bad.csv", "--rejects", "kept", "--summary", "summary.json"];
+    remote.run(&arguments).ends(1).says(&["3 read, 1 inserted, 0 existed, 2 failed"]);
+    let kept = remote.place.read("kept/bad.csv");
+    assert_eq!(kept, "ship,at,lat,name\n8,2022-01-03T00:00:00,north,b\n,2022-01-03T00:00:00,1,c\n");
+    assert_eq!(remote.place.read("kept/bad.reasons.jsonl").lines().count(), 2);
+    let summary = remote.place.json("summary.json");
+    assert_eq!((&summary["outcome"], &summary["failed"]), (&"rejected".into(), &2.into()));
+    assert_eq!(summary["files"][0]["complete"], true);
+}
+
+#[test]
+fn a_load_with_too_many_errors_stops() {
+    let remote = Remote::new().with_ships(1);
+    let bad = "ship,at,lat,name\n8,2022-01-03T00:00:00,north,b\n9,2022-01-03T00:00:00,south,c\n";
+    remote.place.write("bad.csv", bad);
+    let run = remote.run(&["load", "ships", "bad.csv", "--errors-max", "1"]);
+    run.ends(2).says(&["errors_max (1)"]);
+}
+
+#[test]
+fn a_file_that_ends_too_early_is_not_complete_and_a_resumed_load_goes_on() {
+    let remote = Remote::new().with_ships(1);
+    let whole = ships_csv(20_000);
+    let broken = format!("{}30000,\"never closed", &whole);
+    let path = remote.place.write("broken.csv", broken);
+    let arguments = ["load", "ships", "broken.csv", "--resume", "notes"];
+    let run = remote.run(&arguments);
+    assert!(run.code == 1 || run.code == 2, "{run:?}");
+    std::fs::write(path, whole).unwrap();
+    remote.run(&arguments).ends(0);
+    assert_eq!(remote.run(&["count", "ships"]).ends(0).out, "20000\n");
+}
+
+#[test]
+fn a_table_that_is_missing_is_named_with_the_remedy() {
+    let remote = Remote::new();
+    remote.place.write("ships.csv", ships_csv(1));
+    remote.run(&["load", "ships", "ships.csv"]).ends(3).says(&["ships", "--create"]);
+    remote.run(&["count", "ships"]).ends(3).says(&["ships"]);
+}
+
+#[test]
+fn rows_are_got_by_their_keys() {
+    let remote = Remote::new().with_ships(100);
+    let run =
+        remote.run(&["get", "ships", "7", "8", "--columns", "ship,lat", "--direction", "forward"]);
+    assert_eq!(run.ends(0).out, "ship,lat\n7,7.5\n8,8.5\n");
+    remote.place.write("keys.csv", "ship\n1\n2\n3\n");
+    let run = remote.run(&["get", "ships", "--keys", "keys.csv", "--keys-only"]).ends(0);
+    assert_eq!(run.lines().len(), 4);
+    remote.run(&["get", "ships", "1000"]).ends(1).says(&["no row has any of the keys"]);
+    let range = ["get", "ships", "7", "--from", "2023-01-01T00:00:00"];
+    assert_eq!(remote.run(&range).ends(0).lines().len(), 1);
+}
+
+#[test]
+fn rows_are_scanned_and_unloaded() {
+    let remote = Remote::new().with_ships(3_000);
+    assert_eq!(remote.run(&["scan", "ships", "--limit", "5"]).ends(0).lines().len(), 6);
+    let run = remote.run(&["scan", "ships", "--keys-only", "--limit", "1"]).ends(0);
+    assert_eq!(run.lines()[0], "ship,at");
+    remote.run(&["unload", "ships", "-o", "out.parquet"]).ends(0).says(&["3,000 rows"]);
+    // What was unloaded is the same rows.
+    remote.run(&["load", "ships", "out.parquet"]).ends(0).says(&["3,000 existed"]);
+}
+
+#[test]
+fn what_only_a_store_can_do_is_refused_with_the_remedy() {
+    let remote = Remote::new().with_ships(1);
+    for verb in [&["check"][..], &["stats"], &["serve"], &["backup", "B"], &["kv", "count"]] {
+        remote.run(verb).ends(3).says(&["not through a server", "--store DIR"]);
+    }
+    remote.run(&["scan", "ships", "--direction", "reverse"]).ends(3).says(&["ORDER BY"]);
+    remote
+        .run(&["get", "ships", "1", "--with", "ships", "--format", "jsonl"])
+        .ends(3)
+        .says(&["through a server"]);
+    let load = ["load", "ships", "ships.csv", "--memory", "1G"];
+    remote.run(&load).ends(3).says(&["--memory"]);
+}
+
+#[test]
+fn nobody_at_the_address_is_told() {
+    let remote = Remote::new();
+    let address = remote.served.flight().to_owned();
+    remote.served.signal(Signal::SIGTERM);
+    let Remote { place, served } = remote;
+    assert_eq!(served.ended().0, Some(0));
+    place.run(&["count", "ships", "--store", &address]).ends(3).says(&[&address, "no connection"]);
+    place.run(&["count", "ships", "--store", "grpc://nowhere"]).ends(3).says(&["grpc://HOST:PORT"]);
+}
+
+#[test]
+fn the_password_comes_from_the_environment_and_a_token_from_a_file() {
+    let place = Place::new();
+    let hashed = place.run_with_input(&["hash-password"], b"secret\n").ends(0).out;
+    let users = format!(
+        "[[user]]\nname = \"ann\"\npassword = \"{}\"\nroles = [\"reader\"]\n\
+         [[user]]\nname = \"root\"\n\
+         tokens = [\"3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0\"]\n\
+         roles = [\"admin\"]\n",
+        hashed.trim()
+    );
+    let users = place.write("users.toml", users);
+    place.write("token", "token\n");
+    let remote = Remote::with(&["--users", users.to_str().unwrap()]);
+    let token = place.path("token");
+    let root = ["--token-file", token.to_str().unwrap()];
+    let ddl = ["sql", "CREATE TABLE t (k LONG, PRIMARY KEY (k))"];
+    remote.run(&[&ddl[..], &root].concat()).ends(0);
+    let ann = |password: Option<&str>| {
+        let mut command = remote.command(&["count", "t", "--user", "ann"]);
+        command.env_remove("TONNAGE_PASSWORD").stdin(Stdio::null());
+        password.map(|password| command.env("TONNAGE_PASSWORD", password));
+        finished(command.output().unwrap())
+    };
+    assert_eq!(ann(Some("secret")).ends(0).out, "0\n");
+    ann(Some("guess")).ends(3).says(&["password"]);
+    ann(None).ends(3).says(&["TONNAGE_PASSWORD"]);
+    remote.run(&["count", "t"]).ends(3).says(&["say who you are"]);
+}
+
+#[test]
+fn a_load_whose_server_is_killed_is_not_complete() {
+    let remote = Remote::new().with_ships(1);
+    let mut command = remote.command(&["load", "ships", "-", "--summary", "summary.json"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let rows = ships_csv(50_000);
+    let writer = std::thread::spawn(move || {
+        use std::io::Write;
+        // The load ends before its input does: then nobody reads any more.
+        let _ = input.write_all(rows.as_bytes());
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let _ = input.write_all(b"60000,2022-01-03T00:00:00,1,x\n");
+    });
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    remote.served.signal(Signal::SIGKILL);
+    let run = finished(child.wait_with_output().unwrap());
+    writer.join().unwrap();
+    run.ends(2).says(&["the connection was lost"]);
+    let summary = remote.place.json("summary.json");
+    assert_eq!(
+        (&summary["outcome"], &summary["files"][0]["complete"]),
+        (&"stopped".into(), &false.into())
+    );
+}

@@ -1,0 +1,88 @@
+//! Options of a bulk put as the server takes them.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json, json};
+use tonnage::{BulkPutOptions, Durability, Error, ErrorsMax, OnExisting, Result};
+
+/// Refuses what the wire has no word for.
+pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
+    if options.bytes_per_second_max.is_some() {
+        return Err(Error::unsupported(
+            "bytes_per_second_max is not offered over Flight: limit the rows",
+        ));
+    }
+    let zero = |time: Option<Duration>| time.is_some_and(|time| time.is_zero());
+    if zero(options.timeout) || zero(options.flush_interval) {
+        return Err(Error::invalid("a time is 0: give a longer one, or none"));
+    }
+    if options.rows_per_second_max == Some(0) || options.stream_parallelism == Some(0) {
+        return Err(Error::invalid("rows_per_second_max and stream_parallelism are at least 1"));
+    }
+    match options.errors_max {
+        ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => Err(Error::invalid(
+            format!("errors_max is {percent}%: it must lie between 0% and 100%"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The descriptor's command.
+pub(super) fn of(
+    table: &str,
+    stream: &str,
+    job: &str,
+    ttl: Option<Duration>,
+    options: &BulkPutOptions,
+) -> Json {
+    let mut command = Map::new();
+    let mut set = |name: &str, value: Json| command.insert(name.to_owned(), value);
+    set("table", json!(table));
+    set("stream", json!(stream));
+    set("job", json!(job));
+    set("end", json!("required"));
+    set(
+        "on_existing",
+        json!(match options.on_existing {
+            OnExisting::Keep => "keep",
+            OnExisting::Replace => "replace",
+            OnExisting::BlindReplace => "blind_replace",
+            OnExisting::Fail => "fail",
+        }),
+    );
+    set(
+        "durability",
+        json!(match options.durability {
+            Durability::None => "none",
+            Durability::Write => "write",
+            Durability::Fsync => "fsync",
+        }),
+    );
+    if options.errors_max != ErrorsMax::Unlimited {
+        set("errors_max", json!(options.errors_max.to_string()));
+    }
+    if let Some(ttl) = ttl {
+        set("ttl", json!(milliseconds(ttl)));
+    }
+    if let Some(interval) = options.flush_interval {
+        set("flush_interval", json!(milliseconds(interval)));
+    }
+    json!({"bulk_put": command})
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{}ms", time.as_millis().max(u128::from(!time.is_zero())))
+}
+
+/// Whether more entries failed than may, as the store judges it.
+pub(super) fn is_exceeded(errors_max: ErrorsMax, failed: u64, read: u64, at_end: bool) -> bool {
+    /// Entries that must be read before a share means anything.
+    const SHARE_FROM_ENTRIES: u64 = 1_000;
+    match errors_max {
+        ErrorsMax::Unlimited => false,
+        ErrorsMax::Count(limit) => failed > limit,
+        ErrorsMax::Percent(limit) => {
+            (at_end || read >= SHARE_FROM_ENTRIES) && failed as f64 * 100.0 > limit * read as f64
+        }
+    }
+}

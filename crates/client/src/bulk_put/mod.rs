@@ -1,0 +1,125 @@
+//! Bulk put: streams of entries to a server.
+//!
+//! 1. As many threads as streams run side by side each read one stream, and hold its rows against
+//!    the table as the server will: what does not fit is reported while its batch is at hand.
+//! 2. Each stream is one DoPut. Its rows wait in a queue of a few batches; where the server takes
+//!    nothing, nothing is read.
+//! 3. A source that ends well sends the end marker. One that fails, or is stopped, ends without it:
+//!    the server then stores what came, and never calls the stream completed.
+//! 4. A stream is completed when the server says so, and only then.
+//!
+//! All streams of a call are one job of the server: one load, one limit of errors.
+
+mod command;
+mod job;
+mod position;
+mod reader;
+mod said;
+mod tally;
+mod upload;
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use arrow::array::RecordBatch;
+use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Result, Row};
+
+use crate::client::Client;
+use crate::limits::Limits;
+use crate::row_batch;
+use job::Job;
+
+/// How often limits are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a stopped load waits for sources that still read.
+const READERS_GRACE: Duration = Duration::from_millis(250);
+/// How long a stopped load waits for the server to tell what it stored.
+const SERVER_GRACE: Duration = Duration::from_secs(10);
+
+impl Client {
+    /// Puts the entries of all streams, as [`tonnage::Store::bulk_put`] does. Each stream has rows
+    /// of one table. The memory and the threads of the load are the server's own settings.
+    ///
+    /// # Errors
+    /// Why it stopped, with what was stored until then. When the connection was lost, rows that were
+    /// sent and not told as stored may be stored or not.
+    pub fn bulk_put(
+        &self,
+        streams: Vec<Box<dyn EntryStream>>,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError> {
+        let started = Instant::now();
+        command::check(options)?;
+        let timeout = [options.timeout, self.timeout()].into_iter().flatten().min();
+        let limits = [Limits::begin(&options.cancel, timeout), Limits::begin(self.cancel(), None)];
+        let names = streams.iter().map(|stream| stream.name()).collect();
+        let (sender, ended) = channel();
+        let job = Arc::new(Job::new(self.clone(), options.clone(), names, sender));
+        let count = streams.len();
+        reader::read_all(&job, streams)?;
+        let mut left = count;
+        let mut stopped_at: Option<Instant> = None;
+        while left > 0 {
+            match ended.recv_timeout(LOOK) {
+                Ok(()) => left -= 1,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let limit = limits.iter().find_map(|limits| limits.check().err());
+            if let Some(error) = limit.filter(|_| !job.is_stopped()) {
+                job.stop(error);
+            }
+            if !job.is_stopped() {
+                continue;
+            }
+            let waited = stopped_at.get_or_insert_with(Instant::now).elapsed();
+            if waited >= READERS_GRACE {
+                job.hang_up();
+            }
+            // Sources that never began have nothing at the server.
+            if waited >= SERVER_GRACE || waited >= READERS_GRACE && !job.waits_for_server() {
+                break;
+            }
+        }
+        job.ended(started.elapsed())
+    }
+
+    /// Puts record batches into a table, as one stream.
+    ///
+    /// # Errors
+    /// As [`Client::bulk_put`].
+    pub fn put_batches<B>(
+        &self,
+        table: &str,
+        batches: B,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError>
+    where
+        B: IntoIterator<Item = Result<RecordBatch>>,
+        B::IntoIter: Send + 'static,
+    {
+        self.bulk_put(vec![tonnage::record_batch_stream(table, table, batches)], options)
+    }
+
+    /// Puts rows into a table, as one stream.
+    ///
+    /// # Errors
+    /// As [`Client::bulk_put`].
+    pub fn put(
+        &self,
+        table: &str,
+        rows: impl IntoIterator<Item = Row>,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError> {
+        let entry = self.describe(table)?;
+        let rows: Vec<Row> = rows.into_iter().collect();
+        match rows.is_empty() {
+            true => Ok(BulkPutReport::default()),
+            false => {
+                let batch = row_batch::batch_of(&entry.schema, &rows)?;
+                self.put_batches(table, [Ok(batch)], options)
+            }
+        }
+    }
+}

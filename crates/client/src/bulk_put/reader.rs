@@ -1,0 +1,224 @@
+//! Reads one stream, and holds its rows against their table.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Schema, SchemaRef};
+use tokio::sync::mpsc;
+use tonnage::{EntryBatch, EntryStream, Error, FailedEntry, Payload, Result, TableEntry, cores};
+
+use super::job::Job;
+use super::upload;
+
+/// Reads all streams, some side by side.
+///
+/// # Errors
+/// `Unavailable` when a thread cannot be had.
+pub(super) fn read_all(job: &Arc<Job>, streams: Vec<Box<dyn EntryStream>>) -> Result<()> {
+    let threads = job.options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
+    let waiting: VecDeque<_> = streams.into_iter().enumerate().collect();
+    let waiting = Arc::new(Mutex::new(waiting));
+    for _ in 0..threads {
+        let (job, waiting) = (job.clone(), waiting.clone());
+        let read_next = move || loop {
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some((number, stream)) = next else { return };
+            read(&job, number, stream);
+        };
+        std::thread::Builder::new()
+            .name("tonnage-put".to_owned())
+            .spawn(read_next)
+            .map_err(|error| Error::unavailable(format!("no thread for a stream: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Reads a stream to its end. Whatever happens, its end is told.
+fn read(job: &Arc<Job>, number: usize, mut stream: Box<dyn EntryStream>) {
+    let mut reader = Reader { job, number, target: None };
+    let read = catch_unwind(AssertUnwindSafe(|| reader.read_all(stream.as_mut())));
+    let read = read.unwrap_or_else(|_| {
+        let name = job.stream_name(number);
+        Err(Error::internal(format!("{name}: its source panicked: see the lines above")))
+    });
+    if let Err(error) = read {
+        job.stop(error);
+    }
+    match reader.target {
+        // The upload tells the end. Without its marker it does not complete.
+        Some(target) => drop(target),
+        None => job.end(number),
+    }
+}
+
+struct Reader<'a> {
+    job: &'a Arc<Job>,
+    number: usize,
+    target: Option<Target>,
+}
+
+/// Where the rows go.
+struct Target {
+    table: Arc<str>,
+    ttl: Option<Duration>,
+    entry: Arc<TableEntry>,
+    /// The columns of the first batch, which all others must have.
+    schema: SchemaRef,
+    queue: mpsc::Sender<RecordBatch>,
+    marker: upload::Marker,
+}
+
+impl Reader<'_> {
+    fn read_all(&mut self, stream: &mut dyn EntryStream) -> Result<()> {
+        while !self.job.is_stopped() {
+            let Some(batch) = stream.next_batch()? else {
+                // Only here, where the source itself said that this was all.
+                match &self.target {
+                    Some(target) => target.marker.set(),
+                    None => self.job.with(self.number, |tally| {
+                        tally.is_completed = true;
+                        tally.is_flushed = true;
+                    }),
+                }
+                return Ok(());
+            };
+            if !self.take(batch)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a batch. False when the upload has ended.
+    fn take(&mut self, batch: EntryBatch) -> Result<bool> {
+        for unread in &batch.unread {
+            self.refuse(unread.position, unread.column.as_deref(), &unread.reason)?;
+        }
+        let (table, rows) = rows_of(&batch)?;
+        if rows.num_rows() > 0 {
+            self.aim(table, batch.ttl, rows)?;
+        }
+        let unread =
+            batch.unread.iter().map(|unread| unread.position + 1).max().unwrap_or_default();
+        let Some(target) = &self.target else {
+            self.job.with(self.number, |tally| tally.positions.skip_to(unread));
+            return Ok(true);
+        };
+        if target.table != *table || target.ttl != batch.ttl {
+            return Err(Error::unsupported(
+                "a stream over Flight has one table and one time to live: give each its own stream",
+            ));
+        }
+        let rejected = target.entry.codec.align_unnumbered(rows)?.rejected;
+        let first = self.job.with(self.number, |tally| tally.positions.next());
+        let place = |row: usize| match &batch.positions {
+            Some(positions) => positions[row],
+            None => first + row as u64,
+        };
+        for rejected in &rejected {
+            let column = Some(rejected.column.as_str()).filter(|name| !name.is_empty());
+            self.refuse(place(rejected.row), column, &rejected.reason)?;
+        }
+        let is_kept =
+            |row: usize| rejected.binary_search_by_key(&row, |rejected| rejected.row).is_err();
+        let kept = self.matched(rows, &is_kept)?;
+        self.job.pace(kept.num_rows() as u64);
+        // Noted before it is sent: the server may answer at once.
+        self.job.with(self.number, |tally| {
+            (0..rows.num_rows()).filter(|row| is_kept(*row)).for_each(|row| {
+                tally.positions.send(place(row));
+            });
+            let last = (0..rows.num_rows()).last().map_or(0, |row| place(row) + 1);
+            tally.positions.skip_to(unread.max(last));
+        });
+        self.job.look(false);
+        if kept.num_rows() == 0 {
+            return Ok(true);
+        }
+        Ok(self.target.as_ref().is_none_or(|target| target.queue.blocking_send(kept).is_ok()))
+    }
+
+    /// With the first rows it is known where they go.
+    fn aim(&mut self, table: &Arc<str>, ttl: Option<Duration>, rows: &RecordBatch) -> Result<()> {
+        if self.target.is_some() {
+            return Ok(());
+        }
+        let entry = self.job.client.describe(table)?;
+        let fields = rows.schema_ref().fields().iter();
+        let fields = fields.map(|field| field.as_ref().clone().with_nullable(true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let (queue, marker) = upload::begin(self.job, self.number, table, ttl, schema.clone())?;
+        let (table, target_ttl) = (table.clone(), ttl);
+        self.target = Some(Target { table, ttl: target_ttl, entry, schema, queue, marker });
+        Ok(())
+    }
+
+    /// The rows that go out, in the columns of the first batch.
+    fn matched(&self, rows: &RecordBatch, is_kept: &dyn Fn(usize) -> bool) -> Result<RecordBatch> {
+        let Some(target) = &self.target else {
+            return Err(Error::internal("rows without a target"));
+        };
+        let rows = RecordBatch::try_new(target.schema.clone(), rows.columns().to_vec())
+            .ok()
+            .filter(|_| is_same(&target.schema, rows.schema_ref()))
+            .ok_or_else(|| {
+                Error::unsupported(format!(
+                    "the columns change on the way, from ({}) to ({}): put them apart",
+                    names(&target.schema),
+                    names(rows.schema_ref())
+                ))
+            })?;
+        let kept: BooleanArray = (0..rows.num_rows()).map(|row| Some(is_kept(row))).collect();
+        match kept.true_count() == rows.num_rows() {
+            true => Ok(rows),
+            false => filter_record_batch(&rows, &kept)
+                .map_err(|error| Error::internal(format!("rows cannot be left out: {error}"))),
+        }
+    }
+
+    /// Reports an entry that is not sent.
+    fn refuse(&self, position: u64, column: Option<&str>, reason: &str) -> Result<()> {
+        self.job.with(self.number, |tally| tally.refused += 1);
+        self.job.options.callbacks.failed(&FailedEntry {
+            stream: self.number,
+            stream_name: self.job.stream_name(self.number),
+            position,
+            table: self.target.as_ref().map(|target| &*target.table),
+            column,
+            reason,
+            entry: None,
+        })
+    }
+}
+
+fn is_same(one: &Schema, other: &Schema) -> bool {
+    one.fields().len() == other.fields().len()
+        && one.fields().iter().zip(other.fields()).all(|(one, other)| one.name() == other.name())
+}
+
+fn names(schema: &Schema) -> String {
+    let names = schema.fields().iter().map(|field| field.name().as_str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The table and rows of a batch.
+fn rows_of(batch: &EntryBatch) -> Result<(&Arc<str>, &RecordBatch)> {
+    if batch.ttls.is_some() {
+        return Err(Error::unsupported(
+            "rows over Flight have one time to live a stream: put those of each time apart",
+        ));
+    }
+    match &batch.payload {
+        Payload::Batch { table, rows } => Ok((table, rows)),
+        Payload::Rows { .. } => Err(Error::unsupported(
+            "single rows are no stream over Flight: use Client::put, or record batches",
+        )),
+        Payload::Pairs(_) => Err(Error::unsupported(
+            "a stream of pairs is not offered over Flight: use Client::put_pairs",
+        )),
+    }
+}

@@ -1,0 +1,51 @@
+//! What a server says of a stream.
+
+use serde::Deserialize;
+use tonnage::Counts;
+
+/// One message. Those that there are not here are passed over.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Said {
+    pub(super) progress: Option<Told>,
+    pub(super) failed: Option<Vec<FailedRow>>,
+    pub(super) completed: Option<Completed>,
+    pub(super) stopped: Option<Stopped>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FailedRow {
+    pub(super) position: u64,
+    pub(super) column: Option<String>,
+    pub(super) reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Completed {
+    pub(super) counts: Told,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Stopped {
+    pub(super) kind: String,
+    pub(super) message: String,
+    pub(super) flushed: bool,
+    pub(super) counts: Told,
+}
+
+/// Counts, as messages tell them.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Told {
+    read: u64,
+    inserted: u64,
+    existed: u64,
+    overtaken: u64,
+    failed: u64,
+    bytes: u64,
+}
+
+impl From<Told> for Counts {
+    fn from(told: Told) -> Self {
+        let Told { read, inserted, existed, overtaken, failed, bytes } = told;
+        Counts { read, inserted, existed, overtaken, failed, bytes }
+    }
+}

@@ -1,0 +1,240 @@
+//! One stream on its way: a DoPut, and what the server says of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow_flight::encode::FlightDataEncoderBuilder;
+use arrow_flight::{FlightData, FlightDescriptor};
+use futures::{Stream, StreamExt};
+use serde_json::json;
+use tokio::sync::{mpsc, watch};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonnage::{Error, FailedEntry, Result};
+
+use super::job::Job;
+use super::said::{FailedRow, Said, Stopped};
+use super::{command, said::Told};
+use crate::failure;
+
+/// Batches that wait for the network.
+const QUEUE_BATCHES: usize = 2;
+
+/// Set once the source said that everything was read: only then the end marker goes out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marker(Arc<AtomicBool>);
+
+impl Marker {
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Begins the upload of a stream. It ends when the sender is dropped; with its end marker, if that
+/// is set by then.
+pub(super) fn begin(
+    job: &Arc<Job>,
+    number: usize,
+    table: &str,
+    ttl: Option<Duration>,
+    schema: SchemaRef,
+) -> Result<(mpsc::Sender<RecordBatch>, Marker)> {
+    let (queue, batches) = mpsc::channel(QUEUE_BATCHES);
+    let marker = Marker::default();
+    let name = job.stream_name(number);
+    let name = if name.is_empty() { table } else { name };
+    let command = command::of(table, name, &job.name, ttl, &job.options);
+    let descriptor = FlightDescriptor::new_cmd(command.to_string());
+    let messages = messages(job.clone(), number, batches, marker.clone(), schema, descriptor);
+    job.with(number, |tally| tally.is_sent = true);
+    let end = End { job: job.clone(), number };
+    job.client.spawn(async move {
+        if let Err(error) = run(&end.job, number, messages).await {
+            end.job.stop(error);
+        }
+    })?;
+    Ok((queue, marker))
+}
+
+/// Tells the end of an upload, even of one whose callbacks panicked.
+struct End {
+    job: Arc<Job>,
+    number: usize,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let name = self.job.stream_name(self.number);
+            self.job.stop(Error::internal(format!("{name}: a callback panicked: see above")));
+        }
+        self.job.end(self.number);
+    }
+}
+
+/// The messages of a stream: its schema, its rows, and its marker if it may have one.
+fn messages(
+    job: Arc<Job>,
+    number: usize,
+    batches: mpsc::Receiver<RecordBatch>,
+    marker: Marker,
+    schema: SchemaRef,
+    descriptor: FlightDescriptor,
+) -> impl Stream<Item = FlightData> + Send + 'static {
+    let hung_up = hung_up(job.hung_up());
+    let batches = ReceiverStream::new(batches).take_until(hung_up).map(Ok);
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let (breaks, stopping) = (is_broken.clone(), job.clone());
+    let rows = FlightDataEncoderBuilder::new()
+        .with_schema(schema)
+        .with_flight_descriptor(Some(descriptor))
+        .build(batches)
+        .filter_map(move |message| {
+            if let Err(error) = &message {
+                breaks.store(true, Ordering::Release);
+                stopping.stop(Error::internal(format!("rows cannot be encoded: {error}")));
+            }
+            std::future::ready(message.ok())
+        });
+    let end = futures::stream::once(async move {
+        let is_whole = marker.is_set() && !is_broken.load(Ordering::Acquire);
+        is_whole.then(|| {
+            let rows = job.with(number, |tally| tally.positions.sent());
+            FlightData::new().with_app_metadata(json!({"end": {"rows": rows}}).to_string())
+        })
+    });
+    rows.chain(end.filter_map(std::future::ready))
+}
+
+async fn hung_up(mut hang_up: watch::Receiver<bool>) {
+    // A job that is gone has hung up, too.
+    let _ = hang_up.wait_for(|is_hung_up| *is_hung_up).await;
+}
+
+/// Sends the messages, and takes in what the server says.
+async fn run(
+    job: &Arc<Job>,
+    number: usize,
+    messages: impl Stream<Item = FlightData> + Send + 'static,
+) -> Result<()> {
+    let mut flight = job.client.flight();
+    let answers = flight.do_put(job.client.request(messages)).await;
+    let mut answers = answers.map_err(|status| failed(job, &status))?.into_inner();
+    let mut stopped = None;
+    loop {
+        match answers.message().await {
+            Ok(Some(answer)) => {
+                let said: Said = serde_json::from_slice(&answer.app_metadata).map_err(|error| {
+                    let server = job.client.server();
+                    Error::internal(format!("{server}: an answer cannot be read: {error}"))
+                })?;
+                // Callbacks may wait, even for further calls of the client.
+                tokio::task::block_in_place(|| hear(job, number, said, &mut stopped))?;
+                job.look(false);
+            }
+            Ok(None) => break,
+            Err(status) => {
+                return Err(stopped.map_or_else(
+                    || failed(job, &status),
+                    |stopped| of_stopped(job, number, stopped),
+                ));
+            }
+        }
+    }
+    match job.with(number, |tally| tally.is_completed) {
+        true => Ok(()),
+        false => Err(stopped.map_or_else(
+            || never_completed(job, number),
+            |stopped| of_stopped(job, number, stopped),
+        )),
+    }
+}
+
+fn hear(job: &Job, number: usize, said: Said, stopped: &mut Option<Stopped>) -> Result<()> {
+    if let Some(counts) = said.progress {
+        job.with(number, |tally| tally.told = counts.into());
+    }
+    for row in said.failed.into_iter().flatten() {
+        tell(job, number, &row)?;
+    }
+    if let Some(completed) = said.completed {
+        let report = job.with(number, |tally| {
+            tally.told = completed.counts.into();
+            tally.is_completed = true;
+            tally.is_flushed = true;
+            tally.report(number, job.stream_name(number))
+        });
+        job.options.callbacks.completed(&report);
+    }
+    if let Some(told) = said.stopped {
+        settle(job, number, told.counts, told.flushed);
+        if told.message.contains("errors_max") {
+            job.note_too_many_errors();
+        }
+        *stopped = Some(told);
+    }
+    Ok(())
+}
+
+/// Notes what is stored of a stream that was stopped.
+fn settle(job: &Job, number: usize, counts: Told, flushed: bool) {
+    job.with(number, |tally| {
+        tally.told = counts.into();
+        tally.is_flushed = flushed && tally.told.read == tally.positions.sent();
+    });
+}
+
+fn tell(job: &Job, number: usize, row: &FailedRow) -> Result<()> {
+    let Some(position) = job.with(number, |tally| tally.positions.of(row.position)) else {
+        return Ok(());
+    };
+    job.options.callbacks.failed(&FailedEntry {
+        stream: number,
+        stream_name: job.stream_name(number),
+        position,
+        table: None,
+        column: row.column.as_deref(),
+        reason: &row.reason,
+        entry: None,
+    })
+}
+
+fn failed(job: &Job, status: &Status) -> Error {
+    let error = failure::of_status(job.client.server(), status);
+    match error.kind() {
+        tonnage::ErrorKind::Unavailable => {
+            let message = format!(
+                "{}: which of the rows that were sent are stored is not known: put them again with \
+                 on_existing keep",
+                error.message()
+            );
+            error.with_message(message)
+        }
+        _ => error,
+    }
+}
+
+/// The server's reason. Where it counts entries, it counts what it was sent.
+fn of_stopped(job: &Job, number: usize, stopped: Stopped) -> Error {
+    let kind = failure::of_label(&stopped.kind).unwrap_or(tonnage::ErrorKind::Internal);
+    let message = match job.with(number, |tally| tally.refused) {
+        0 => stopped.message,
+        refused => format!(
+            "{} (entries are counted without the {refused} that did not fit and were not sent)",
+            stopped.message
+        ),
+    };
+    Error::new(kind, message)
+}
+
+fn never_completed(job: &Job, number: usize) -> Error {
+    let (server, name) = (job.client.server(), job.stream_name(number));
+    Error::unavailable(format!("{server}: {name} ended, but was never called completed"))
+}

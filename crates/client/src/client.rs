@@ -1,0 +1,243 @@
+//! The connection to a server, and how its calls are waited for.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::{Action, Criteria, FlightInfo, HandshakeRequest};
+use futures::{StreamExt, TryStreamExt};
+use tokio::runtime::{Builder, Runtime};
+use tonic::metadata::AsciiMetadataValue;
+use tonic::transport::Channel;
+use tonic::{Request, Status};
+use tonnage::{Cancel, Error, Result};
+
+use crate::address::Address;
+use crate::limits::Limits;
+use crate::options::ClientOptions;
+use crate::{channel, failure, tls};
+
+/// How often a call that waits looks whether it was called off.
+const LOOK: Duration = Duration::from_millis(20);
+/// One for the connection, one for what encodes and decodes.
+const THREADS: usize = 2;
+
+/// A connection to a server. Clones share it. Its calls block the thread that makes them, and may be
+/// made from several at a time.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    server: String,
+    flight: FlightServiceClient<Channel>,
+    authorization: Option<AsciiMetadataValue>,
+    options: ClientOptions,
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Waits for nothing, so that it can go wherever the last clone goes.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Client {
+    /// Whether a text is the address of a server, right or wrong: `grpc://`, `grpc+tcp://` or
+    /// `grpc+tls://`.
+    pub fn is_address(text: &str) -> bool {
+        Address::is_one(text)
+    }
+
+    /// Connects to the Flight door of a server, `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`, and
+    /// says who calls.
+    ///
+    /// # Errors
+    /// `Invalid` for an address that is none, certificates that cannot be read, and credentials that
+    /// the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes too
+    /// long.
+    pub fn connect(address: &str, options: ClientOptions) -> Result<Client> {
+        let address = Address::parse(address)?;
+        if !address.is_tls && (options.tls_ca.is_some() || options.tls_certificate.is_some()) {
+            return Err(Error::invalid(format!(
+                "{address}: certificates are given, but there is no TLS: write grpc+tls://{}",
+                address.authority()
+            )));
+        }
+        let tls = match address.is_tls {
+            true => Some(tls::connector(&options)?),
+            false => None,
+        };
+        let authorization = options.credentials.as_ref().map(|credentials| {
+            let mut value = AsciiMetadataValue::try_from(credentials.header()).map_err(|_| {
+                Error::invalid("a token has letters, digits and signs only, on one line")
+            })?;
+            value.set_sensitive(true);
+            Ok::<_, Error>(value)
+        });
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("tonnage-client")
+            .enable_all()
+            .build()
+            .map_err(|error| Error::unavailable(format!("no threads for a client: {error}")))?;
+        let server = address.to_string();
+        let limits = Limits::begin(&options.cancel, Some(options.connect_timeout));
+        let connecting = channel::connect(address, tls, options.connect_timeout);
+        let channel = wait(&runtime, &limits, connecting)
+            .map_err(|error| error.at(format!("{server}: no connection")))?
+            .map_err(|error| failure::of_connecting(&server, &error))?;
+        let client = Client(Arc::new(Inner {
+            server,
+            // The server bounds its messages; a row may be large.
+            flight: FlightServiceClient::new(channel).max_decoding_message_size(usize::MAX),
+            authorization: authorization.transpose()?,
+            options,
+            runtime: Some(runtime),
+        }));
+        client.introduce(&limits)?;
+        Ok(client)
+    }
+
+    /// The server's address.
+    pub fn server(&self) -> &str {
+        &self.0.server
+    }
+
+    /// The paths of the tables that the caller may see.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn tables(&self) -> Result<Vec<String>> {
+        let (mut flight, request) = (self.flight(), self.request(Criteria::default()));
+        let infos: Vec<FlightInfo> = self.call(async move {
+            flight.list_flights(request).await?.into_inner().try_collect().await
+        })?;
+        let paths = infos.into_iter().filter_map(|info| info.flight_descriptor);
+        Ok(paths.map(|descriptor| descriptor.path.join(".")).collect())
+    }
+
+    /// Makes everything that was acknowledged durable.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn sync(&self) -> Result<()> {
+        self.act("tonnage.Sync", Vec::new()).map(drop)
+    }
+
+    /// Tells the server who calls, so that wrong credentials are heard of at once.
+    fn introduce(&self, limits: &Limits) -> Result<()> {
+        let mut flight = self.flight();
+        let hello = futures::stream::iter([HandshakeRequest::default()]);
+        let request = self.request(hello);
+        let call = async move {
+            flight.handshake(request).await?.into_inner().try_for_each(async |_| Ok(())).await
+        };
+        self.answered(self.wait(limits, call)?)
+    }
+
+    /// An action, with the bodies of its results.
+    pub(crate) fn act(&self, action: &str, body: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        let mut flight = self.flight();
+        let request = self.request(Action::new(action, body));
+        self.call(async move {
+            let answers = flight.do_action(request).await?.into_inner();
+            answers.map(|answer| answer.map(|answer| answer.body.to_vec())).try_collect().await
+        })
+    }
+
+    pub(crate) fn flight(&self) -> FlightServiceClient<Channel> {
+        self.0.flight.clone()
+    }
+
+    pub(crate) fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        if let Some(authorization) = &self.0.authorization {
+            request.metadata_mut().insert("authorization", authorization.clone());
+        }
+        request
+    }
+
+    /// The limits of a call that begins now.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits::begin(&self.0.options.cancel, self.0.options.timeout)
+    }
+
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.0.options.cancel
+    }
+
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.0.options.timeout
+    }
+
+    /// A call with one answer.
+    pub(crate) fn call<T: Send + 'static>(
+        &self,
+        call: impl Future<Output = std::result::Result<T, Status>> + Send + 'static,
+    ) -> Result<T> {
+        self.answered(self.wait(&self.limits(), call)?)
+    }
+
+    pub(crate) fn answered<T>(&self, answer: std::result::Result<T, Status>) -> Result<T> {
+        answer.map_err(|status| failure::of_status(self.server(), &status))
+    }
+
+    /// Waits for something, as long as the limits allow.
+    pub(crate) fn wait<T: Send + 'static>(
+        &self,
+        limits: &Limits,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T> {
+        wait(self.runtime()?, limits, future)
+    }
+
+    /// Lets something run by itself.
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        self.runtime()?.spawn(future);
+        Ok(())
+    }
+
+    fn runtime(&self) -> Result<&Runtime> {
+        self.0.runtime.as_ref().ok_or_else(|| Error::internal("the client has no threads"))
+    }
+}
+
+/// Waits on a channel: unlike tokio's own ways to block, that may be done anywhere.
+fn wait<T: Send + 'static>(
+    runtime: &Runtime,
+    limits: &Limits,
+    future: impl Future<Output = T> + Send + 'static,
+) -> Result<T> {
+    limits.check()?;
+    let (sender, receiver) = sync_channel(1);
+    let task = runtime.spawn(async move {
+        // Nobody waits any more once the limits are reached.
+        let _ = sender.send(future.await);
+    });
+    loop {
+        match receiver.recv_timeout(limits.pause(LOOK)) {
+            Ok(answer) => return Ok(answer),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = limits.check() {
+                    task.abort();
+                    return Err(error);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::internal("a call of the client panicked"));
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Client").field(&self.0.server).finish()
+    }
+}

@@ -1,0 +1,77 @@
+//! Definitions of a server's tables, and what is known of a table because of them.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use tonnage::{Error, Outcome, Result, Store, TableEntry};
+
+use crate::client::Client;
+
+impl Client {
+    /// Carries out definitions: CREATE, ALTER and DROP, SHOW TABLES and DESCRIBE, parted by
+    /// semicolons.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn define(&self, text: &str) -> Result<Vec<Outcome>> {
+        let answers = self.act("tonnage.Define", text.as_bytes().to_vec())?;
+        answers.iter().map(|answer| outcome_of(answer).ok_or_else(|| strange(self))).collect()
+    }
+
+    /// What there is to know of a table: its columns, its key, and how its rows are encoded.
+    ///
+    /// # Errors
+    /// `NotFound` for a table that there is not.
+    pub fn describe(&self, path: &str) -> Result<Arc<TableEntry>> {
+        // The same definitions make the same table, here one without rows.
+        let copy = Store::open("memory:")?;
+        let ends = path.char_indices().filter(|(_, char)| *char == '.').map(|(end, _)| end);
+        for end in ends.chain([path.len()]) {
+            let asked = format!("DESCRIBE {}", quoted(&path[..end]));
+            let Some(Outcome::Description(ddl)) = self.define(&asked)?.pop() else {
+                return Err(strange(self));
+            };
+            copy.execute(&ddl)?;
+        }
+        Ok(copy.table(path)?.entry().clone())
+    }
+}
+
+/// A path whose names may hold anything.
+fn quoted(path: &str) -> String {
+    let names = path.split('.').map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
+    names.collect::<Vec<_>>().join(".")
+}
+
+fn strange(client: &Client) -> Error {
+    let server = client.server();
+    Error::internal(format!("{server}: the answer to a definition is of another version"))
+}
+
+fn outcome_of(answer: &[u8]) -> Option<Outcome> {
+    let answer: Json = serde_json::from_slice(answer).ok()?;
+    let (name, told) = answer.as_object()?.iter().next()?;
+    let text = |member: &str| Some(told.get(member)?.as_str()?.to_owned());
+    let flag = |member: &str| told.get(member)?.as_bool();
+    Some(match name.as_str() {
+        "created" => Outcome::Created { table: text("table")?, new: flag("new")? },
+        "dropped" => Outcome::Dropped { table: text("table")?, existed: flag("existed")? },
+        "altered" => Outcome::Altered { table: text("table")? },
+        "created_index" => Outcome::CreatedIndex {
+            index: text("index")?,
+            table: text("table")?,
+            new: flag("new")?,
+        },
+        "dropped_index" => Outcome::DroppedIndex {
+            index: text("index")?,
+            table: text("table")?,
+            existed: flag("existed")?,
+        },
+        "tables" => {
+            let names = told.as_array()?.iter().map(|name| Some(name.as_str()?.to_owned()));
+            Outcome::Tables(names.collect::<Option<_>>()?)
+        }
+        "description" => Outcome::Description(told.as_str()?.to_owned()),
+        _ => return None,
+    })
+}

@@ -1,0 +1,108 @@
+//! What a server answers when it cannot, as the store's own errors.
+
+use std::error::Error as _;
+
+use arrow_flight::error::FlightError;
+use tonic::{Code, Status};
+use tonnage::{Error, ErrorKind};
+
+/// The trailer that tells the kind of an error.
+const KIND_HEADER: &str = "tonnage-kind";
+
+const KINDS: [ErrorKind; 10] = [
+    ErrorKind::Invalid,
+    ErrorKind::NotFound,
+    ErrorKind::Conflict,
+    ErrorKind::Unavailable,
+    ErrorKind::Cancelled,
+    ErrorKind::TimedOut,
+    ErrorKind::Exhausted,
+    ErrorKind::Corruption,
+    ErrorKind::Unsupported,
+    ErrorKind::Internal,
+];
+
+/// A status as an error. What the server itself said keeps its message; for what broke below the
+/// calls the server's address leads the message.
+pub(crate) fn of_status(server: &str, status: &Status) -> Error {
+    let told = status.metadata().get(KIND_HEADER).and_then(|kind| kind.to_str().ok());
+    if let Some(kind) = told.and_then(of_label) {
+        return Error::new(kind, status.message());
+    }
+    match status.code() {
+        Code::Unauthenticated => Error::invalid(format!(
+            "{server}: {}: give a user and password, or a token, that the server knows",
+            status.message()
+        )),
+        Code::PermissionDenied => Error::unsupported(status.message()),
+        Code::InvalidArgument => Error::invalid(status.message()),
+        Code::NotFound => Error::not_found(status.message()),
+        Code::AlreadyExists | Code::Aborted => Error::conflict(status.message()),
+        Code::ResourceExhausted | Code::OutOfRange => Error::exhausted(status.message()),
+        Code::DeadlineExceeded => Error::timed_out(status.message()),
+        Code::Unimplemented => Error::unsupported(format!(
+            "{server}: {}: is this the Flight door of a tonnage serve?",
+            status.message()
+        )),
+        _ => lost(server, status),
+    }
+}
+
+/// The kind that a label names.
+pub(crate) fn of_label(label: &str) -> Option<ErrorKind> {
+    KINDS.into_iter().find(|kind| kind.label() == label)
+}
+
+/// A failure of reading a stream.
+pub(crate) fn of_flight(server: &str, error: FlightError) -> Error {
+    match error {
+        FlightError::Tonic(status) => of_status(server, &status),
+        other => Error::internal(format!("{server}: an answer cannot be read: {other}")),
+    }
+}
+
+/// A connection that could not be made.
+pub(crate) fn of_connecting(server: &str, error: &tonic::transport::Error) -> Error {
+    Error::unavailable(format!("{server}: no connection: {}", causes(error)))
+}
+
+fn lost(server: &str, status: &Status) -> Error {
+    let cause = status.source().map(|source| format!(": {}", causes(source))).unwrap_or_default();
+    Error::unavailable(format!("{server}: the connection was lost: {}{cause}", status.message()))
+}
+
+/// The innermost causes say most.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_comes_back_as_the_server_told_it() {
+        for kind in KINDS {
+            let mut status = Status::unknown("what happened");
+            status.metadata_mut().insert(KIND_HEADER, kind.label().parse().unwrap());
+            let error = of_status("grpc://a:1", &status);
+            assert_eq!((error.kind(), error.message()), (kind, "what happened"));
+        }
+    }
+
+    #[test]
+    fn a_lost_connection_names_the_server() {
+        let error = of_status("grpc://a:1", &Status::unknown("h2 protocol error"));
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.message().starts_with("grpc://a:1: the connection was lost"), "{error}");
+    }
+}

@@ -1,0 +1,42 @@
+//! A client of `tonnage serve`: SQL, bulk put and bulk get over Arrow Flight.
+//!
+//! Its calls block; tokio works inside. Rows are pulled: what the caller does not take, the server
+//! does not read. Errors are the store's own ([`tonnage::Error`]), with the server's message.
+//!
+//! ```no_run
+//! # fn main() -> tonnage::Result<()> {
+//! use tonnage_client::{Client, ClientOptions};
+//!
+//! let client = Client::connect("grpc://127.0.0.1:7411", ClientOptions::default())?;
+//! for batch in client.sql("SELECT name FROM ships")?.rows() {
+//!     println!("{:?}", batch?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+#![warn(missing_debug_implementations)]
+
+mod address;
+mod bulk_get;
+mod bulk_put;
+mod channel;
+mod client;
+mod definition;
+mod failure;
+mod limits;
+mod options;
+mod pairs;
+mod row_batch;
+mod rows;
+mod scan;
+mod sql;
+mod tls;
+
+pub use bulk_get::BulkGetRequest;
+pub use client::Client;
+pub use options::{ClientOptions, Credentials};
+pub use row_batch::batch_of;
+pub use rows::Rows;
+pub use scan::ScanRequest;
+pub use sql::Answer;

@@ -1,0 +1,40 @@
+//! How long a call may go on.
+
+use std::time::{Duration, Instant};
+
+use tonnage::{Cancel, Error, Result};
+
+/// How long a call may go on: until it is called off, or its time is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    cancel: Cancel,
+    end: Option<(Instant, Duration)>,
+}
+
+impl Limits {
+    /// The time of the call begins now.
+    pub(crate) fn begin(cancel: &Cancel, timeout: Option<Duration>) -> Self {
+        let end = timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
+        Self { cancel: cancel.clone(), end }
+    }
+
+    /// How long one may wait before looking again.
+    pub(crate) fn pause(&self, longest: Duration) -> Duration {
+        self.end
+            .map_or(longest, |(end, _)| end.saturating_duration_since(Instant::now()).min(longest))
+    }
+
+    /// # Errors
+    /// `Cancelled` or `TimedOut`.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(Error::cancelled("the call was cancelled"));
+        }
+        match self.end {
+            Some((end, timeout)) if Instant::now() >= end => Err(Error::timed_out(format!(
+                "the call took longer than its timeout of {timeout:?}: give it more time, or ask for less"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Key/value pairs.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, ListBuilder, RecordBatch,
+};
+use arrow_flight::FlightDescriptor;
+use arrow_flight::encode::FlightDataEncoderBuilder;
+use futures::StreamExt;
+use serde_json::{Value as Json, json};
+use tonnage::{Error, Key, Result};
+
+use crate::bulk_get::BulkGetRequest;
+use crate::client::Client;
+
+impl Client {
+    /// Puts pairs, over those that exist. When it returns, all of them are durable (`write`).
+    ///
+    /// # Errors
+    /// What the server says; `Invalid` when a pair was refused.
+    pub fn put_pairs(&self, pairs: &[(Key, Vec<u8>)]) -> Result<()> {
+        let [major, minor] = keys_of(pairs.iter().map(|(key, _)| key));
+        let values: BinaryArray = pairs.iter().map(|(_, value)| Some(value)).collect();
+        let columns: [(&str, ArrayRef); 3] =
+            [("major", major), ("minor", minor), ("value", Arc::new(values))];
+        let batch = batch_of(columns)?;
+        let options = json!({"pairs": true, "on_existing": "replace", "errors_max": "0"});
+        let descriptor = FlightDescriptor::new_cmd(json!({"bulk_put": options}).to_string());
+        let end = json!({"end": {"rows": pairs.len()}}).to_string();
+        let end = arrow_flight::FlightData::new().with_app_metadata(end);
+        let rows = FlightDataEncoderBuilder::new()
+            .with_schema(batch.schema())
+            .with_flight_descriptor(Some(descriptor))
+            .build(futures::stream::iter([Ok(batch)]));
+        let messages = rows.filter_map(|message| std::future::ready(message.ok()));
+        let messages = messages.chain(futures::stream::iter([end]));
+        let (mut flight, request) = (self.flight(), self.request(messages));
+        // The marker tells how many pairs there are: if one were lost, nothing would complete.
+        let is_completed = self.call(async move {
+            let mut answers = flight.do_put(request).await?.into_inner();
+            let mut is_completed = false;
+            while let Some(answer) = answers.message().await? {
+                let said: Json = serde_json::from_slice(&answer.app_metadata).unwrap_or_default();
+                is_completed |= said.get("completed").is_some();
+            }
+            Ok(is_completed)
+        })?;
+        match is_completed {
+            true => Ok(()),
+            false => {
+                let server = self.server();
+                Err(Error::unavailable(format!("{server}: the pairs were never called completed")))
+            }
+        }
+    }
+
+    /// The pairs of whole or partial keys, in the order of the keys.
+    ///
+    /// # Errors
+    /// As [`Client::bulk_get`].
+    pub fn get_pairs(&self, keys: &[Key]) -> Result<Vec<(Key, Vec<u8>)>> {
+        let [major, minor] = keys_of(keys.iter());
+        let batch = batch_of([("major", major), ("minor", minor)])?;
+        let request =
+            BulkGetRequest { direction: tonnage::Direction::Forward, ..BulkGetRequest::default() };
+        let mut pairs = Vec::new();
+        for batch in self.bulk_get([Ok(batch)], &request)? {
+            let batch = batch?;
+            for row in 0..batch.num_rows() {
+                let key =
+                    Key::new(components(&batch, "major", row)?, components(&batch, "minor", row)?);
+                let value = column(&batch, "value")?.as_binary_opt::<i32>().ok_or_else(strange)?;
+                pairs.push((key, value.value(row).to_vec()));
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+fn keys_of<'a>(keys: impl Iterator<Item = &'a Key>) -> [ArrayRef; 2] {
+    let (mut major, mut minor) =
+        (ListBuilder::new(BinaryBuilder::new()), ListBuilder::new(BinaryBuilder::new()));
+    for key in keys {
+        for (list, components) in [(&mut major, key.major()), (&mut minor, key.minor())] {
+            components.iter().for_each(|component| list.values().append_value(component));
+            list.append(true);
+        }
+    }
+    [Arc::new(major.finish()), Arc::new(minor.finish())]
+}
+
+fn batch_of<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
+    RecordBatch::try_from_iter(columns)
+        .map_err(|error| Error::internal(format!("pairs as a batch: {error}")))
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    batch.column_by_name(name).ok_or_else(strange)
+}
+
+fn components(batch: &RecordBatch, name: &str, row: usize) -> Result<Vec<Vec<u8>>> {
+    let lists = column(batch, name)?.as_list_opt::<i32>().ok_or_else(strange)?;
+    let list = lists.value(row);
+    let parts = list.as_binary_opt::<i32>().ok_or_else(strange)?;
+    Ok((0..parts.len()).map(|part| parts.value(part).to_vec()).collect())
+}
+
+fn strange() -> Error {
+    Error::internal("pairs came in columns of another version")
+}

@@ -1,0 +1,236 @@
+//! Bulk puts whose server stays there.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tonnage::{
+    BulkPutOptions, Cancel, Durability, Error, ErrorKind, ErrorsMax, Key, OnExisting, Progress,
+    Row, record_batch_stream,
+};
+
+use crate::support::{Heard, Running, failing, maybe_ships, ships};
+
+#[test]
+fn a_put_is_completed_and_its_report_counts_every_row() {
+    let server = Running::new();
+    let (heard, progress) = (Arc::new(Heard::default()), Progress::default());
+    let options = BulkPutOptions {
+        durability: Durability::Fsync,
+        callbacks: heard.clone(),
+        progress: Some(progress.clone()),
+        ..BulkPutOptions::default()
+    };
+    let batches = (0..10).map(|batch| Ok(ships(batch * 1_000..batch * 1_000 + 1_000)));
+    let report = server.client().put_batches("ships", batches, &options).unwrap();
+    assert_eq!((report.total.read, report.total.inserted), (10_000, 10_000));
+    assert!(report.streams[0].completed);
+    assert_eq!(*heard.completed.lock().unwrap(), ["ships"]);
+    assert_eq!(progress.total().inserted, 10_000);
+    assert_eq!(server.ships(), 10_000);
+}
+
+#[test]
+fn streams_side_by_side_are_reported_one_by_one() {
+    let server = Running::new();
+    let stream = |number: i64| {
+        let rows = ships(number * 100..number * 100 + 100);
+        record_batch_stream(format!("file {number}"), "ships", [Ok(rows)])
+    };
+    let streams = (0..5).map(stream).collect();
+    let options = BulkPutOptions { stream_parallelism: Some(2), ..BulkPutOptions::default() };
+    let report = server.client().bulk_put(streams, &options).unwrap();
+    let told: Vec<_> = report.streams.iter().map(|stream| stream.name.as_str()).collect();
+    assert_eq!(told, ["file 0", "file 1", "file 2", "file 3", "file 4"]);
+    assert!(report.streams.iter().all(|stream| stream.completed && stream.counts.inserted == 100));
+}
+
+#[test]
+fn a_stream_without_rows_is_complete() {
+    let server = Running::new();
+    let report = server.client().put_batches("ships", [], &BulkPutOptions::default()).unwrap();
+    assert_eq!((report.total.read, report.streams[0].completed), (0, true));
+}
+
+#[test]
+fn existing_rows_stay_or_are_replaced_as_asked_for() {
+    let server = Running::new();
+    let client = server.client();
+    let row = |name: &str| Row::new().with("id", 1).with("name", name);
+    client.put("ships", [row("old")], &BulkPutOptions::default()).unwrap();
+    let kept = client.put("ships", [row("new")], &BulkPutOptions::default()).unwrap();
+    assert_eq!((kept.total.existed, kept.total.inserted), (1, 0));
+    let name = || client.get("ships", &Row::new().with("id", 1)).unwrap().unwrap();
+    assert_eq!(name().get("name"), Some(&"old".into()));
+    let replace = BulkPutOptions { on_existing: OnExisting::Replace, ..BulkPutOptions::default() };
+    client.put("ships", [row("new")], &replace).unwrap();
+    assert_eq!(name().get("name"), Some(&"new".into()));
+}
+
+#[test]
+fn rows_that_do_not_fit_are_told_by_their_place_in_the_source() {
+    let server = Running::new();
+    let heard = Arc::new(Heard::default());
+    let options = BulkPutOptions { callbacks: heard.clone(), ..BulkPutOptions::default() };
+    let batches = [maybe_ships(&[Some(1), None, Some(2)]), maybe_ships(&[Some(3), None])];
+    let report = server.client().put_batches("ships", batches.map(Ok), &options).unwrap();
+    let counts = report.total;
+    assert_eq!((counts.read, counts.inserted, counts.failed), (5, 3, 2));
+    let places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(place, _)| *place).collect();
+    assert_eq!(places, [1, 4]);
+}
+
+#[test]
+fn a_row_that_exists_stops_a_put_that_may_meet_none() {
+    let server = Running::new();
+    let client = server.client();
+    client.put_batches("ships", [Ok(ships([7]))], &BulkPutOptions::default()).unwrap();
+    let options = BulkPutOptions { on_existing: OnExisting::Fail, ..BulkPutOptions::default() };
+    let batch = maybe_ships(&[None, Some(6), Some(7)]);
+    let stopped = client.put_batches("ships", [Ok(batch)], &options).unwrap_err();
+    assert_eq!(stopped.error.kind(), ErrorKind::Conflict);
+    let message = stopped.error.message();
+    assert!(message.contains("id 7") && message.contains("without the 1 that"), "{message}");
+    assert!(!stopped.report.streams[0].completed);
+}
+
+#[test]
+fn a_put_stops_when_too_much_has_failed() {
+    let server = Running::new();
+    let errors_max = ErrorsMax::Count(1);
+    let options = BulkPutOptions { errors_max, ..BulkPutOptions::default() };
+    let batch = maybe_ships(&[None, Some(6), None]);
+    let stopped = server.client().put_batches("ships", [Ok(batch)], &options).unwrap_err();
+    assert!(stopped.too_many_errors);
+    assert!(stopped.error.message().contains("errors_max"), "{stopped}");
+    assert!(!stopped.report.streams[0].completed);
+}
+
+#[test]
+fn a_source_that_fails_is_never_completed_and_what_came_is_stored() {
+    let server = Running::new();
+    let heard = Arc::new(Heard::default());
+    let options = BulkPutOptions { callbacks: heard.clone(), ..BulkPutOptions::default() };
+    let batches = failing(3, Error::invalid("line 301 cannot be read"));
+    let stopped = server.client().put_batches("ships", batches, &options).unwrap_err();
+    assert_eq!(stopped.error.message(), "line 301 cannot be read");
+    assert!(!stopped.report.streams[0].completed);
+    assert!(heard.completed.lock().unwrap().is_empty());
+    assert!(stopped.flushed, "the server said what it stored");
+    assert_eq!((stopped.report.total.inserted, server.ships()), (300, 300));
+}
+
+#[test]
+fn a_source_that_panics_is_never_completed() {
+    let server = Running::new();
+    let batches = (0..3).map(|batch| match batch {
+        2 => panic!("the source of this test panics"),
+        batch => Ok(ships(batch * 10..batch * 10 + 10)),
+    });
+    let options = BulkPutOptions::default();
+    let stopped = server.client().put_batches("ships", batches, &options).unwrap_err();
+    assert_eq!(stopped.error.kind(), ErrorKind::Internal);
+    assert!(!stopped.report.streams[0].completed);
+}
+
+/// A source that brings one batch and then nothing for a long time.
+fn stuck() -> impl Iterator<Item = tonnage::Result<tonnage::arrow::array::RecordBatch>> + Send {
+    let wait = || {
+        std::thread::sleep(Duration::from_secs(60));
+        Ok(ships([1_000]))
+    };
+    std::iter::once(Ok(ships(0..10))).chain(std::iter::once_with(wait))
+}
+
+#[test]
+fn a_put_that_is_cancelled_returns_without_its_source_and_tells_what_is_stored() {
+    let server = Running::new();
+    let cancel = Cancel::new();
+    let options = BulkPutOptions { cancel: cancel.clone(), ..BulkPutOptions::default() };
+    let started = Instant::now();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(500));
+        cancel.cancel();
+    });
+    let stopped = server.client().put_batches("ships", stuck(), &options).unwrap_err();
+    assert_eq!(stopped.error.kind(), ErrorKind::Cancelled);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert_eq!((stopped.report.total.inserted, stopped.report.streams[0].completed), (10, false));
+}
+
+#[test]
+fn a_put_whose_time_is_over_stops() {
+    let server = Running::new();
+    let timeout = Some(Duration::from_millis(500));
+    let options = BulkPutOptions { timeout, ..BulkPutOptions::default() };
+    let stopped = server.client().put_batches("ships", stuck(), &options).unwrap_err();
+    assert_eq!(stopped.error.kind(), ErrorKind::TimedOut);
+    assert!(!stopped.report.streams[0].completed);
+}
+
+/// Counts the ships at the server once a stream is complete, and then panics if that is wanted.
+struct Counting {
+    client: tonnage_client::Client,
+    counted: std::sync::Mutex<Option<u64>>,
+    panics: bool,
+}
+
+impl tonnage::BulkPutCallbacks for Counting {
+    fn completed(&self, _: &tonnage::StreamReport) {
+        *self.counted.lock().unwrap() = self.client.count("ships").ok();
+        assert!(!self.panics, "the callback of this test panics");
+    }
+}
+
+#[test]
+fn a_callback_may_call_the_server() {
+    let server = Running::new();
+    let client = server.client();
+    let callbacks =
+        Arc::new(Counting { client: client.clone(), counted: None.into(), panics: false });
+    let options = BulkPutOptions { callbacks: callbacks.clone(), ..BulkPutOptions::default() };
+    client.put_batches("ships", [Ok(ships(0..10))], &options).unwrap();
+    assert_eq!(*callbacks.counted.lock().unwrap(), Some(10));
+}
+
+#[test]
+fn a_callback_that_panics_stops_the_put() {
+    let server = Running::new();
+    let client = server.client();
+    let callbacks =
+        Arc::new(Counting { client: client.clone(), counted: None.into(), panics: true });
+    let options = BulkPutOptions { callbacks, ..BulkPutOptions::default() };
+    let stopped = client.put_batches("ships", [Ok(ships(0..10))], &options).unwrap_err();
+    assert_eq!(stopped.error.kind(), ErrorKind::Internal);
+}
+
+#[test]
+fn a_table_that_there_is_not_is_named() {
+    let server = Running::new();
+    let put = server.client().put_batches("ferries", [Ok(ships([1]))], &BulkPutOptions::default());
+    let stopped = put.unwrap_err();
+    assert_eq!(stopped.error.kind(), ErrorKind::NotFound);
+    assert!(stopped.error.message().contains("ferries"), "{stopped}");
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let server = Running::new();
+    let rows_per_second_max = Some(1_000);
+    let options = BulkPutOptions { rows_per_second_max, ..BulkPutOptions::default() };
+    let batches = (0..4).map(|batch| Ok(ships(batch * 100..batch * 100 + 100)));
+    let started = Instant::now();
+    server.client().put_batches("ships", batches, &options).unwrap();
+    assert!(started.elapsed() >= Duration::from_millis(300), "{:?}", started.elapsed());
+}
+
+#[test]
+fn pairs_go_in_and_come_out() {
+    let server = Running::new();
+    let client = server.client();
+    let key = |minor: &str| Key::new(["fleet"], [minor]);
+    let pairs = [(key("a"), b"1".to_vec()), (key("b"), b"2".to_vec())];
+    client.put_pairs(&pairs).unwrap();
+    client.put_pairs(&[(key("b"), b"3".to_vec())]).unwrap();
+    let found = client.get_pairs(&[key("a"), key("b"), key("c")]).unwrap();
+    assert_eq!(found, [(key("a"), b"1".to_vec()), (key("b"), b"3".to_vec())]);
+}

@@ -1,0 +1,9 @@
+//! The client against a server in process.
+
+mod broken;
+mod bulk_get;
+mod bulk_put;
+mod connect;
+mod example;
+mod sql;
+mod support;
