@@ -181,5 +181,5 @@ fn numbers(numbers: Vec<Option<i32>>) -> ArrayRef {
 
 fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
     let columns = columns.into_iter().map(|(name, array)| (name, array, true));
-    Ok(RecordBatch::try_from_iter_with_nullable(columns).map_err(DataFusionError::from)?)
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(DataFusionError::from)
 }
