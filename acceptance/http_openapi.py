@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import urllib.request
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -23,7 +24,11 @@ def schemathesis(server, checks):
     # A body that is text of another kind than its example is rarely made twice; that is no fault.
     command += ["--suppress-health-check", "filter_too_much"]
     command += ["--max-examples", os.environ.get("SCHEMATHESIS_EXAMPLES", "60"), "--no-color"]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # It keeps examples for its next run beside itself.
+    with tempfile.TemporaryDirectory() as place:
+        ran = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=place
+        )
     if ran.returncode:
         print(ran.stdout, file=sys.stderr)
     assert ran.returncode == 0, f"schemathesis ended with {ran.returncode}"
