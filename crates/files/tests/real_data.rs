@@ -15,7 +15,7 @@ use tonnage_files::{
 
 /// A file of the folder; none, with a message, if it is missing.
 fn real(name: &str) -> Option<Source> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let beside = || PathBuf::from("../../../shared/data");
     let folder = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from);
     let path = folder.join(name);
     if !path.exists() {

@@ -6,9 +6,9 @@ use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, Visit, V
 use tonnage::ddl::Statement as Definition;
 use tonnage::{Error, Result};
 
-use crate::catalog::INFORMATION_SCHEMA;
+use crate::catalog::{INFORMATION_SCHEMA, path_of_parts};
 use crate::session::Sql;
-use crate::text::{CATALOG, Cursor, Kind, Piece, SCHEMA, with_location};
+use crate::text::{Cursor, Kind, Piece, with_location};
 use crate::write;
 
 /// What a statement does to a table.
@@ -66,7 +66,7 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
             let ast::TableObject::TableName(name) = &insert.table else {
                 return Err(Error::unsupported("INSERT INTO takes the name of a table"));
             };
-            let target = path_of(name);
+            let target = parts_of(name).join(".");
             note(target.clone(), Access::Insert);
             if piece.kind == Kind::Upsert || insert.replace_into || insert.or.is_some() {
                 note(target, Access::Update);
@@ -152,7 +152,7 @@ impl<F: FnMut(String, Access)> Visitor for Relations<'_, F> {
     type Break = ();
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-        (self.0)(path_of(name), Access::Read);
+        (self.0)(path_of_parts(&parts_of(name)), Access::Read);
         ControlFlow::Continue(())
     }
 
@@ -168,7 +168,7 @@ fn tables_of(body: &SetExpr, note: &mut impl FnMut(String, Access)) {
         SetExpr::Table(table) => {
             let parts = [&table.schema_name, &table.table_name];
             let parts: Vec<String> = parts.into_iter().flatten().cloned().collect();
-            note(plain_path(&parts), Access::Read);
+            note(path_of_parts(&parts), Access::Read);
         }
         SetExpr::SetOperation { left, right, .. } => {
             tables_of(left, note);
@@ -178,22 +178,15 @@ fn tables_of(body: &SetExpr, note: &mut impl FnMut(String, Access)) {
     }
 }
 
-fn path_of(name: &ObjectName) -> String {
-    let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
-    plain_path(&name.0.iter().filter_map(part).collect::<Vec<String>>())
-}
-
-/// The path that names lead to, without catalog and schema.
-fn plain_path(parts: &[String]) -> String {
-    let is = |place: usize, name: &str| {
-        parts.len() > place + 1 && parts[place].eq_ignore_ascii_case(name)
-    };
-    let skipped = match (is(0, CATALOG), is(1, SCHEMA), is(0, SCHEMA)) {
-        (true, true, _) => 2,
-        (_, _, true) => 1,
-        _ => 0,
-    };
-    parts[skipped..].join(".")
+/// The parts of a name as the planner takes them: in lower case, unless they stand in quotes.
+fn parts_of(name: &ObjectName) -> Vec<String> {
+    let parts = name.0.iter().filter_map(ast::ObjectNamePart::as_ident);
+    parts
+        .map(|ident| match ident.quote_style {
+            None => ident.value.to_ascii_lowercase(),
+            Some(_) => ident.value.clone(),
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -218,6 +211,15 @@ mod tests {
         assert_eq!(
             accesses("SELECT (SELECT max(x) FROM c) FROM (SELECT 1 FROM d.e) AS t"),
             [read("c"), read("d.e")]
+        );
+        // With the catalog alone in front the planner reads a child table of `a`: such reads were
+        // held against the grants of no table at all.
+        assert_eq!(accesses("SELECT * FROM Tonnage.a.b"), [read("a.b")]);
+        assert_eq!(accesses("SELECT * FROM public.a.b"), [read("public.a.b")]);
+        assert_eq!(accesses("SELECT * FROM tonnage.\"PUBLIC\".a"), [read("public.a")]);
+        assert_eq!(
+            accesses("SELECT * FROM tonnage.information_schema.tables"),
+            [read("information_schema.tables")]
         );
         assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);

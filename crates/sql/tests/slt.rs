@@ -114,7 +114,7 @@ fn indent(line: &str) -> usize {
 }
 
 fn files() -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slt");
+    let directory = Path::new("tests/slt");
     let mut files: Vec<_> =
         std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

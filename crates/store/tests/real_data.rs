@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tonnage::{
     BulkGetOptions, BulkPutOptions, ColumnDefinition, ColumnType, Direction, KeySource, Row, Store,
@@ -12,7 +12,7 @@ use tonnage::{
 
 /// A file or folder; none, with a message, if it is missing.
 fn real(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let beside = || PathBuf::from("../../../shared/data");
     let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
     if path.exists() {
         return Some(path);

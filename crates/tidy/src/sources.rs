@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 /// The root of the repository: two levels above this crate, where Cargo runs it. The place where it
 /// was compiled may be another checkout, when two share their build output.
 pub fn root() -> PathBuf {
-    let here = std::env::var_os("CARGO_MANIFEST_DIR");
-    let here = here.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    here.join("../..")
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    Path::new(&here).join("../..")
 }
 
 /// The directories of the crates, sorted.

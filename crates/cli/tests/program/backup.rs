@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::Place;
 
 fn chapter() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+    let path = "../../docs/operations.md";
     let text = fs::read_to_string(path).unwrap();
     let chapter = text.split("## Backup and restore").nth(1).unwrap();
     chapter.split("```").nth(1).unwrap().to_owned()

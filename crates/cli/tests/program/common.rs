@@ -1,8 +1,8 @@
 //! The real program in a directory of its own.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -81,14 +81,9 @@ impl Place {
     }
 
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
-        let mut command = self.command(arguments);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
+        let (child, mut stdin) = piped(&mut self.command(arguments));
+        stdin.write_all(input).unwrap();
+        drop(stdin);
         finished(child.wait_with_output().unwrap())
     }
 
@@ -98,6 +93,14 @@ impl Place {
         self.run(&["sql", ddl]).ends(0);
         self
     }
+}
+
+/// Starts a command whose input is written by the test, and stays open until that is dropped.
+pub(crate) fn piped(command: &mut Command) -> (Child, ChildStdin) {
+    let all = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = all.spawn().unwrap();
+    let stdin = child.stdin.take().unwrap();
+    (child, stdin)
 }
 
 pub(crate) fn finished(output: std::process::Output) -> Run {
@@ -118,7 +121,7 @@ pub(crate) fn ships_csv(count: usize) -> String {
 
 /// A file of real data; none, with a message, if it is missing.
 pub(crate) fn real(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let beside = || std::path::absolute("../../../shared/data").unwrap();
     let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
     if path.exists() {
         return Some(path);

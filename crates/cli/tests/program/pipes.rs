@@ -6,10 +6,10 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, finished};
+use crate::common::{Place, finished, piped};
 
 /// Long enough for a machine with other things to do.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -95,13 +95,7 @@ fn what_cannot_be_read_again_is_refused_where_it_would_have_to_be() {
 fn a_signal_ends_the_wait_for_a_silent_pipe() {
     let place = with_table();
     let mut command = place.command(&["load", "t", "-", "--summary", "s.json"]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
+    let (child, mut input) = piped(&mut command);
     input.write_all(csv().as_bytes()).unwrap();
     input.flush().unwrap();
     // The pipe stays open and silent. Half a second is more than the program needs to come to its

@@ -1,10 +1,11 @@
 //! Verbs whose store is behind a server: the same answers and exit codes as with a store at hand.
 
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::common::{Place, Run, finished, ships_csv};
+use crate::common::{Place, Run, finished, piped, ships_csv};
 use crate::served::Served;
 
 /// A server over a store of its own, and a directory without one.
@@ -220,22 +221,20 @@ fn the_password_comes_from_the_environment_and_a_token_from_a_file() {
 fn a_load_whose_server_is_killed_is_not_complete() {
     let remote = Remote::new().with_ships(1);
     let mut command = remote.command(&["load", "ships", "-", "--summary", "summary.json"]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
+    let (child, mut input) = piped(&mut command);
     let rows = ships_csv(50_000);
     let writer = std::thread::spawn(move || {
         use std::io::Write;
-        // The load ends before its input does: then nobody reads any more.
-        let _ = input.write_all(rows.as_bytes());
-        std::thread::sleep(std::time::Duration::from_secs(2));
-        let _ = input.write_all(b"60000,2022-01-03T00:00:00,1,x\n");
+        // More rows come until nobody reads them: the load cannot end by itself.
+        let (header, rows) = rows.split_once('\n').unwrap();
+        let _ = writeln!(input, "{header}");
+        while input.write_all(rows.as_bytes()).is_ok() {}
     });
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    let started = Instant::now();
+    while !remote.served.request("GET /v1/jobs", "").contains("running") {
+        assert!(started.elapsed() < Duration::from_secs(30), "the load does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     remote.served.signal(Signal::SIGKILL);
     let run = finished(child.wait_with_output().unwrap());
     writer.join().unwrap();

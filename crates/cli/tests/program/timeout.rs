@@ -1,9 +1,8 @@
 //! `--timeout`: a run that takes longer stops in good order, and says so.
 
 use std::io::Write;
-use std::process::Stdio;
 
-use crate::common::{Place, finished};
+use crate::common::{Place, finished, piped};
 
 const ROWS: usize = 30_000;
 
@@ -17,13 +16,7 @@ fn with_table() -> Place {
 fn a_load_out_of_time_stores_what_it_read() {
     let place = with_table();
     let mut command = place.command(&["load", "t", "-", "--timeout", "3s", "--summary", "s.json"]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
+    let (child, mut input) = piped(&mut command);
     let rows: String = (0..ROWS).map(|id| format!("{id},row {id}\n")).collect();
     input.write_all(format!("id,v\n{rows}").as_bytes()).unwrap();
     input.flush().unwrap();

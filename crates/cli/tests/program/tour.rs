@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// The root of the checkout.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    std::path::absolute("../..").unwrap()
 }
 
 /// A directory that looks like the root of a checkout, with `tonnage` on the path.

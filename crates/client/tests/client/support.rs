@@ -1,6 +1,6 @@
 //! A server on a free port, its clients, and rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -65,7 +65,7 @@ impl Drop for Running {
 
 /// Files for TLS: the certificate is for localhost and signs itself.
 pub(crate) fn tls_file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../server/tests/doors/tls").join(name)
+    Path::new("../server/tests/doors/tls").join(name)
 }
 
 /// Ships with these numbers.

@@ -66,13 +66,13 @@ fn names(directory: &Path) -> BTreeSet<PathBuf> {
 
 /// `syncs.c` as a library to preload; nothing where there is no compiler.
 pub(crate) fn syncs_shim(place: &Path) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/syncs.c");
+    let source = Path::new("tests/common/syncs.c");
     let library = place.join("syncs.so");
     let compiled = ["clang", "cc", "gcc"].iter().any(|compiler| {
         let built = Command::new(compiler)
             .args(["-shared", "-fPIC", "-O1", "-o"])
             .arg(&library)
-            .arg(&source)
+            .arg(source)
             .output();
         built.is_ok_and(|built| built.status.success())
     });

@@ -99,7 +99,7 @@ impl Caller {
         for access in sql.accesses(text)? {
             // A name that WITH gives may be no table. What tells of all tables takes a grant too.
             let is_table = access.access != tonnage_sql::Access::Read
-                || access.table.starts_with(INFORMATION_SCHEMA)
+                || access.table.split('.').next() == Some(INFORMATION_SCHEMA)
                 || sql.store().table(&access.table).is_ok();
             if is_table && !self.rights.on_table(access.access.into(), &access.table) {
                 self.note("statement", text, false)?;

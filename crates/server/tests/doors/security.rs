@@ -40,6 +40,7 @@ impl Guarded {
         };
         let server = Running::with(settings);
         server.store.execute("CREATE TABLE secrets (k LONG, PRIMARY KEY (k))").unwrap();
+        server.store.execute("CREATE TABLE secrets.keys (x LONG, PRIMARY KEY (x))").unwrap();
         server.store.execute("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
         Self { server, audit, _users: users }
     }
@@ -106,6 +107,8 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
     assert_eq!(ann.number("SELECT count(*) FROM ships JOIN ships.calls USING (id)"), 0);
     for text in [
         "SELECT * FROM secrets",
+        "SELECT * FROM tonnage.secrets.keys",
+        "SELECT * FROM TONNAGE.public.\"secrets.keys\"",
         "SELECT (SELECT max(k) FROM tonnage.public.\"secrets\") FROM ships",
         "WITH a AS (SELECT * FROM secrets) SELECT 1 FROM a",
         "INSERT INTO ships SELECT k, 'x' FROM secrets",
@@ -138,8 +141,13 @@ fn tables_that_one_may_not_touch_are_not_told_of() {
         client.fetch(&info).unwrap().num_rows()
     };
     assert_eq!(tables(guarded.ann()), 2);
-    assert_eq!(tables(guarded.root()), 3);
-    for text in ["SHOW TABLES", "SHOW INDEXES", "SELECT * FROM information_schema.columns"] {
+    assert_eq!(tables(guarded.root()), 4);
+    for text in [
+        "SHOW TABLES",
+        "SHOW INDEXES",
+        "SELECT * FROM information_schema.columns",
+        "SELECT * FROM tonnage.information_schema.columns",
+    ] {
         let error = guarded.ann().query(text).unwrap_err();
         assert!(error.contains("may not read information_schema"), "{text}: {error}");
         assert!(guarded.root().query(text).is_ok(), "{text}");

@@ -13,7 +13,7 @@ use tonnage_server::Settings;
 use crate::support::Running;
 
 fn settings() -> Settings {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/doors/tls");
+    let folder = Path::new("tests/doors/tls");
     Settings {
         tls_cert: Some(folder.join("cert.pem")),
         tls_key: Some(folder.join("key.pem")),

@@ -8,6 +8,7 @@
 //!
 //! Rows may come in any order. A value or a moment that is NULL is passed over.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray};
@@ -83,7 +84,10 @@ impl AggregateUDFImpl for Series {
         Ok(std::iter::once(DataType::Float64).chain(moments.iter().map(|_| MOMENT)).collect())
     }
 
-    fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+    fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if arguments.is_distinct {
+            return plan_err!("{} takes all rows: leave out DISTINCT", self.name());
+        }
         Ok(match self.kind {
             Kind::Average => Box::new(Average::default()),
             Kind::Interpolated => Box::new(Interpolated::default()),
@@ -116,6 +120,11 @@ impl AggregateUDFImpl for Series {
 /// A value with its moment, in microseconds.
 type Measurement = (i64, f64);
 
+/// By their moments; of equal moments by their values, so that the order of rows says nothing.
+fn order(one: &Measurement, other: &Measurement) -> Ordering {
+    one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+}
+
 /// The measurements of a batch.
 fn measurements(arguments: &[ArrayRef]) -> impl Iterator<Item = (usize, Measurement)> {
     let values = arguments[0].as_primitive::<Float64Type>();
@@ -137,7 +146,7 @@ impl Accumulator for Average {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.measurements.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        self.measurements.sort_unstable_by(order);
         Ok(ScalarValue::Float64(mean(&self.measurements)))
     }
 
@@ -208,10 +217,10 @@ impl Interpolated {
 
     fn see(&mut self, moment: i64, measurement: Measurement) {
         let (at, _) = measurement;
-        if at <= moment && self.before.is_none_or(|(before, _)| before < at) {
+        if at <= moment && self.before.is_none_or(|before| order(&before, &measurement).is_lt()) {
             self.before = Some(measurement);
         }
-        if at >= moment && self.after.is_none_or(|(after, _)| after > at) {
+        if at >= moment && self.after.is_none_or(|after| order(&after, &measurement).is_gt()) {
             self.after = Some(measurement);
         }
     }

@@ -86,19 +86,40 @@ impl Names {
         Self { context, prefix: None, target: Some(target) }
     }
 
-    /// What is below this name; the names that stand for "nothing given" add nothing.
     fn below(&self, name: &str, default: &str) -> Arc<Self> {
-        let prefix = match &self.prefix {
-            None if name == default => None,
-            None => Some(name.to_owned()),
-            Some(prefix) => Some(format!("{prefix}.{name}")),
-        };
+        let prefix = below(self.prefix.as_deref(), name, default);
         Arc::new(Self { prefix, ..self.clone() })
     }
 
     fn path(&self, name: &str) -> String {
-        self.prefix.as_ref().map_or_else(|| name.to_owned(), |prefix| format!("{prefix}.{name}"))
+        path_below(self.prefix.as_deref(), name)
     }
+}
+
+/// The prefix of what is below a name; the names that stand for "nothing given" add nothing.
+fn below(prefix: Option<&str>, name: &str, default: &str) -> Option<String> {
+    match prefix {
+        None if name == default => None,
+        prefix => Some(path_below(prefix, name)),
+    }
+}
+
+fn path_below(prefix: Option<&str>, name: &str) -> String {
+    prefix.map_or_else(|| name.to_owned(), |prefix| format!("{prefix}.{name}"))
+}
+
+/// The path of the table that a query reads under a name of these parts. By it the guard of a store
+/// judges, so it goes the same way as [`Names`].
+pub(crate) fn path_of_parts(parts: &[String]) -> String {
+    let (catalog, schema, table) = match parts {
+        [table] => (CATALOG, SCHEMA, table),
+        [schema, table] => (CATALOG, schema.as_str(), table),
+        [catalog, schema, table] => (catalog.as_str(), schema.as_str(), table),
+        // Deeper ones are one name by now.
+        _ => return parts.join("."),
+    };
+    let prefix = below(None, catalog, CATALOG);
+    path_below(below(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
 }
 
 impl CatalogProviderList for Names {

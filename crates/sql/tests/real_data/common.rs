@@ -12,7 +12,7 @@ use tonnage_sql::{Answer, Request, Sql, SqlOptions};
 
 /// A file or folder; none, with a message, if it is missing.
 pub(crate) fn real(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let beside = || PathBuf::from("../../../shared/data");
     let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
     if path.exists() {
         return Some(path);
