@@ -1,9 +1,11 @@
 //! Storing a chunk: entries of one partition.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use scylla::statement::batch::{Batch, BatchType};
-use tonnage_engine::{Deadline, OnExisting, Result};
+use tonnage_engine::{Deadline, Error, OnExisting, Result};
 
 use crate::cluster::rows;
 use crate::header::{RowHeader, ttl_seconds};
@@ -19,18 +21,36 @@ type Row<'a> = (i32, [u8; 17], &'a [u8], [u8; 4], &'a [u8]);
 /// An entry that is stored, by its place in the generation, and the header that it gets.
 type Winner = (usize, RowHeader);
 
+/// How a chunk is stored.
+pub(super) struct ChunkOrder {
+    pub(super) on_existing: OnExisting,
+    pub(super) deadline: Deadline,
+    /// Set when the load has ended: then nothing more is sent.
+    pub(super) is_off: Arc<AtomicBool>,
+}
+
+impl ChunkOrder {
+    fn check(&self) -> Result<()> {
+        match self.is_off.load(Ordering::Acquire) {
+            true => Err(Error::cancelled("the load has ended")),
+            false => Ok(()),
+        }
+    }
+}
+
 impl OpenStore {
     /// Stores a chunk of a generation. Answers what became of each of its entries.
-    pub(crate) async fn store_chunk(
+    pub(super) async fn store_chunk(
         &self,
         generation: &Generation,
         chunk: &Range<usize>,
-        on_existing: OnExisting,
-        deadline: Deadline,
+        order: &ChunkOrder,
     ) -> Result<Vec<Fate>> {
         let table = generation.table(chunk.start);
         let bucket = generation.origin(chunk.start).bucket;
-        let mut turn = self.turns.take_by(table.id(), bucket, deadline).await?;
+        let on_existing = order.on_existing;
+        let mut turn = self.turns.take_by(table.id(), bucket, order.deadline).await?;
+        order.check()?;
         let oldest = chunk.clone().map(|at| generation.origin(at).version).min().unwrap_or(0);
         let is_blind = on_existing == OnExisting::BlindReplace && *turn < oldest;
         let stored = match is_blind {
@@ -40,6 +60,7 @@ impl OpenStore {
         let stamp = self.time.stamp();
         let (fates, winners) = self.decide_chunk(generation, chunk, &stored, on_existing);
         if let Some(greatest) = winners.iter().map(|(_, header)| header.version).max() {
+            order.check()?;
             *turn = (*turn).max(greatest);
             self.send(generation, table, &winners, stamp).await?;
             self.time.pass(stamp).await;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::JoinSet;
@@ -11,6 +11,7 @@ use tonnage_engine::{
 };
 
 use crate::blocking::by;
+use crate::load::chunk::ChunkOrder;
 use crate::load::fate::Fate;
 use crate::load::generation::{Buffer, Generation, Origin};
 use crate::store::OpenStore;
@@ -87,22 +88,25 @@ impl ClusterLoad {
         self.store.time.check()?;
         let background = &self.store.background;
         let mut waiting = generation.chunks().into_iter();
-        let mut tasks = Tasks(JoinSet::new());
+        let mut tasks = Tasks::new(&self.store);
         loop {
             deadline.check("the load to store what was pushed")?;
-            while tasks.0.len() < CHUNKS
+            while tasks.chunks.len() < CHUNKS
                 && let Some(chunk) = waiting.next()
             {
                 let (store, generation) = (Arc::clone(&self.store), Arc::clone(generation));
-                let on_existing = self.options.on_existing;
+                let order = ChunkOrder {
+                    on_existing: self.options.on_existing,
+                    deadline,
+                    is_off: Arc::clone(&tasks.is_off),
+                };
                 let task = async move {
-                    let stored = store.store_chunk(&generation, &chunk, on_existing, deadline);
-                    let fates = stored.await;
+                    let fates = store.store_chunk(&generation, &chunk, &order).await;
                     (chunk, fates)
                 };
-                tasks.0.spawn_on(task, background.handle());
+                tasks.chunks.spawn_on(task, background.handle());
             }
-            let Some(stored) = background.wait(tasks.0.join_next()) else { return Ok(()) };
+            let Some(stored) = background.wait(tasks.chunks.join_next()) else { return Ok(()) };
             let (chunk, fates) = stored.map_err(|error| {
                 Error::internal("a task of a load failed: report it").with_source(error)
             })?;
@@ -132,13 +136,27 @@ impl ClusterLoad {
     }
 }
 
-/// Chunks under way. Where the load ends early they go on to their ends: one that is given up
-/// half-way would leave its turn before it is settled.
-struct Tasks(JoinSet<(Range<usize>, Result<Vec<Fate>>)>);
+/// Chunks under way. Where the load ends early those that are on their way go on to their ends: one
+/// that is given up half-way would leave its turn before it is settled. The load ends after them,
+/// so that nothing of it is stored after its error was told: not later than the time-out of a
+/// request.
+struct Tasks<'a> {
+    store: &'a OpenStore,
+    chunks: JoinSet<(Range<usize>, Result<Vec<Fate>>)>,
+    /// Whether chunks that were not sent yet stay unsent.
+    is_off: Arc<AtomicBool>,
+}
 
-impl Drop for Tasks {
+impl<'a> Tasks<'a> {
+    fn new(store: &'a OpenStore) -> Self {
+        Self { store, chunks: JoinSet::new(), is_off: Arc::default() }
+    }
+}
+
+impl Drop for Tasks<'_> {
     fn drop(&mut self) {
-        self.0.detach_all();
+        self.is_off.store(true, Ordering::Release);
+        self.store.background.wait(async { while self.chunks.join_next().await.is_some() {} });
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::fixture::{Fixture, entries, group_range, key, kind, load_options};
 use super::{Harness, Recorder};
 use crate::{
-    Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting,
+    Clock, Condition, Durability, Entries, ErrorKind, LoadOptions, LoadSession, OnExisting, Ranges,
     ScanOptions, WriteBatch,
 };
 
@@ -125,6 +125,30 @@ pub fn fail_stops_at_a_key_that_comes_twice(harness: &mut dyn Harness) {
     );
     assert_eq!(kind(loaded), ErrorKind::Conflict);
     assert_ne!(fixture.value(&twice).as_deref(), Some(&b"second"[..]));
+}
+
+/// A load that has failed stores nothing afterwards: what is deleted then stays deleted.
+///
+/// The engine of a cluster sends parts of a load side by side. It once answered with the first error
+/// while others were on their way, and their rows came back after the space had been emptied.
+pub fn a_load_that_failed_stores_nothing_afterwards(harness: &mut dyn Harness) {
+    const ROUNDS: usize = 5;
+    const GROUPS: usize = 300;
+    let fixture = Fixture::new(harness);
+    for _ in 0..ROUNDS {
+        let keys: Vec<Vec<u8>> =
+            (0..GROUPS).map(|group| key(&format!("group {group}"), "1")).collect();
+        for key in &keys[..10] {
+            fixture.put(key, b"stored");
+        }
+        let rows: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"loaded"[..])).collect();
+        assert_eq!(kind(fixture.load(OnExisting::Fail, &entries(&rows))), ErrorKind::Conflict);
+        let all = Ranges::whole_space();
+        fixture.engine().delete_range(fixture.space, &all, Durability::Write).unwrap();
+        assert_eq!(fixture.all_names(), [""; 0]);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert_eq!(fixture.all_names(), [""; 0], "some time later");
+    }
 }
 
 /// Fail: a load that meets nothing is a load like any other.

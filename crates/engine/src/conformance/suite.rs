@@ -148,6 +148,7 @@ macro_rules! conformance_suite {
                 overwrite_stores_over_the_stored_row_and_tells_nothing,
                 fail_stops_at_the_first_stored_row,
                 fail_stops_at_a_key_that_comes_twice,
+                a_load_that_failed_stores_nothing_afterwards,
                 fail_loads_new_rows,
                 keep_stores_the_first_of_a_stream,
                 replace_stores_the_last_of_a_stream,
