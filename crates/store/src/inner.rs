@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{Clock, Engine, Error, Result, SpaceId};
+use tonnage_engine::{Clock, Engine, Error, Result, SpaceId, cores};
 
+use crate::budget::{Budget, Loan};
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
 use crate::index::{Janitor, WriteGate};
@@ -27,9 +28,31 @@ pub(crate) struct Inner {
     pub(crate) janitor: Janitor,
     /// What reads hold that their readers have not asked for yet.
     pub(crate) ahead: Arc<ReadAhead>,
+    /// The threads of all calls.
+    pub(crate) threads: Arc<Budget>,
+    /// The memory of all loads.
+    pub(crate) load_memory: Arc<Budget>,
 }
 
+/// A load that finds the budget of memory spent gets this much.
+const LOAD_MEMORY_LEAST: usize = 16 << 20;
+
 impl Inner {
+    /// Threads for a call that can use so many, itself included.
+    pub(crate) fn lend_threads(&self, wanted: usize) -> Loan {
+        self.threads.lend(wanted, 1)
+    }
+
+    /// Threads for a call that can use every core.
+    pub(crate) fn lend_all_threads(&self) -> Loan {
+        self.lend_threads(cores())
+    }
+
+    /// Memory for a load that asks for so much.
+    pub(crate) fn lend_load_memory(&self, bytes: usize) -> Loan {
+        self.load_memory.lend(bytes, LOAD_MEMORY_LEAST)
+    }
+
     /// When a row put now ceases to exist that lives this long; no time at all is for ever.
     pub(crate) fn expiry_ms(&self, ttl: Duration) -> u64 {
         Self::expiry_from_ms(self.clock.now_ms(), ttl)

@@ -35,6 +35,7 @@
 
 mod acks;
 pub mod backup;
+mod budget;
 pub mod bulk;
 mod cancel;
 pub mod catalog;

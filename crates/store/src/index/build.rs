@@ -138,15 +138,18 @@ fn build(
         deadline,
         ..ScanOptions::default()
     };
+    let threads = store.lend_all_threads();
+    let memory = store.lend_load_memory(options.memory_bytes_max);
     let load = LoadOptions {
         on_existing: OnExisting::Replace,
         durability: Durability::Fsync,
-        memory_bytes_max: options.memory_bytes_max,
+        memory_bytes_max: memory.amount(),
+        parallelism: threads.amount(),
         ..LoadOptions::default()
     };
     let session = store.engine.load(load)?;
     let told = Told { options, deadline, rows: Mutex::new(0) };
-    read_parts(&*store.engine, table.space, &scan, |part| Builder {
+    read_parts(threads.amount(), &*store.engine, table.space, &scan, |part| Builder {
         store,
         table,
         space,

@@ -53,7 +53,8 @@ pub(crate) fn check_index(
     };
     limits.check()?;
     let found = Found::default();
-    read_parts(engine, table.space, &options, |_| Checker {
+    let threads = store.lend_all_threads();
+    read_parts(threads.amount(), engine, table.space, &options, |_| Checker {
         engine,
         table,
         index,
@@ -68,7 +69,7 @@ pub(crate) fn check_index(
         deadline: limits.deadline(),
         ..ScanOptions::default()
     };
-    read_parts(engine, index.space(), &keys_only, |_| Counter(&entries))?;
+    read_parts(threads.amount(), engine, index.space(), &keys_only, |_| Counter(&entries))?;
     let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
     Ok(IndexFindings {
         missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner),

@@ -26,7 +26,7 @@ use super::list::OpenIndex;
 use super::write_gate::WriteGate;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
-use crate::read::parts::{PartReader, read_all, read_parts_by};
+use crate::read::parts::{PartReader, read_all, read_parts};
 use crate::read::sorted_order;
 
 /// Entries looked at together.
@@ -65,7 +65,7 @@ impl Cleaning<'_> {
         };
         let removed = AtomicU64::new(0);
         let cleaner = |_| Cleaner { cleaning: self, removed: &removed };
-        read_parts_by(self.threads, engine, index.space(), &options, cleaner)?;
+        read_parts(self.threads, engine, index.space(), &options, cleaner)?;
         let removed = removed.into_inner();
         let (index, table) = (&index.stored.name, &table.schema.path);
         tracing::info!(index, table, removed, "index cleaned");

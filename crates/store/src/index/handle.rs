@@ -113,12 +113,13 @@ impl Index {
     /// pause: what was deleted before stays deleted.
     pub fn clean(&self) -> Result<u64> {
         self.check_ready()?;
+        let threads = self.store.lend_all_threads();
         let cleaning = Cleaning {
             engine: &*self.store.engine,
             gate: &self.store.gate,
             table: &self.table,
             index: &self.index,
-            threads: tonnage_engine::cores(),
+            threads: threads.amount(),
             give_up: &|| false,
         };
         cleaning.run()

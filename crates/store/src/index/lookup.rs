@@ -107,6 +107,7 @@ pub(super) fn read(
         workers: get.workers(),
         control,
         ahead: store.ahead.clone(),
+        threads: store.threads.clone(),
         shaper,
     };
     let reading = match is_of_table {

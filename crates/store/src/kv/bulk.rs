@@ -180,6 +180,7 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         workers: general.workers(),
         control,
         ahead: store.ahead.clone(),
+        threads: store.threads.clone(),
         shaper: PairShaper,
     })
 }

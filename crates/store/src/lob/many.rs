@@ -93,8 +93,9 @@ impl KeyValue {
                 }
             }
         };
+        let threads = self.store.lend_threads(threads);
         std::thread::scope(|scope| {
-            for _ in 1..threads {
+            for _ in 1..threads.amount() {
                 // Where no thread can be had, the others do its part.
                 let _ = std::thread::Builder::new()
                     .name("tonnage-lob".into())

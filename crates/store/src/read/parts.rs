@@ -23,18 +23,9 @@ pub(crate) trait PartReader {
     fn end(self) -> Result<()>;
 }
 
-/// Reads a whole space. `begin` makes the reader of each part from the number of the part.
+/// Reads a whole space by so many threads. `begin` makes the reader of each part from the number of
+/// the part.
 pub(crate) fn read_parts<R: PartReader>(
-    engine: &dyn Engine,
-    space: SpaceId,
-    options: &ScanOptions,
-    begin: impl Fn(u32) -> R + Sync,
-) -> Result<()> {
-    read_parts_by(tonnage_engine::cores(), engine, space, options, begin)
-}
-
-/// The same by so many threads.
-pub(crate) fn read_parts_by<R: PartReader>(
     threads: usize,
     engine: &dyn Engine,
     space: SpaceId,

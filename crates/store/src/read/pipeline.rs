@@ -7,6 +7,7 @@ use tonnage_engine::{
     Engine, KeyFilter, Part, Projection, Ranges, Result, Rows, ScanOptions, Slices, SpaceId,
 };
 
+use crate::budget::Budget;
 use crate::read::ahead::{BatchMax, Held, Piece, ReadAhead};
 use crate::read::control::ReadControl;
 use crate::read::open_scan::{Begun, BegunScan, OpenScan};
@@ -157,6 +158,7 @@ pub(crate) struct ReadPlan<S> {
     pub(crate) workers: usize,
     pub(crate) control: Arc<ReadControl>,
     pub(crate) ahead: Arc<ReadAhead>,
+    pub(crate) threads: Arc<Budget>,
     pub(crate) shaper: S,
 }
 

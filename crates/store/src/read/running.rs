@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tonnage_engine::{Error, Result};
 
+use crate::budget::Loan;
 use crate::read::ahead::Held;
 use crate::read::control::{ReadControl, ReadMetrics};
 use crate::read::dispatch::{dispatch, panicked};
@@ -35,6 +36,8 @@ pub(crate) struct Running<T> {
     failure: Arc<Mutex<Option<Error>>>,
     stop: Option<Sender<()>>,
     workers: Vec<JoinHandle<()>>,
+    /// Given back when the workers have ended.
+    _threads: Option<Loan>,
     /// While it is here nothing is read ahead of the first piece.
     brake: Option<Sender<()>>,
     is_first_taken: bool,
@@ -76,7 +79,8 @@ impl<T: Send + 'static> Running<T> {
         let brake = is_scan.then_some(brake);
         let resting = Arc::new(Resting::new(go_ahead));
         let worker = Worker { plan: plan.clone(), jobs: [jobs, lookups], stop, resting };
-        let count = if single { 1 } else { plan.workers };
+        let threads = plan.threads.lend(if single { 1 } else { plan.workers }, 1);
+        let count = threads.amount();
         let at_once = if is_scan { 1 } else { count };
         let workers = (0..at_once).map(|_| worker.spawn(None)).collect();
         let wake = wake(worker, count - at_once);
@@ -106,6 +110,7 @@ impl<T: Send + 'static> Running<T> {
             failure,
             stop: Some(stop_sender),
             workers,
+            _threads: Some(threads),
             brake,
             is_first_taken: false,
             wake,
@@ -127,6 +132,8 @@ impl<T: Send + 'static> Running<T> {
             failure: Arc::default(),
             stop: Some(stop_sender),
             workers,
+            // It ends its thread when its reader rests, so it is not counted.
+            _threads: None,
             brake: None,
             is_first_taken: false,
             wake: wake(worker, 0),

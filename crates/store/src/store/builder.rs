@@ -7,7 +7,13 @@ use tonnage_engine::{Clock, Engine, Error, MemoryEngine, Result};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 use super::Store;
+use super::limits::StoreLimits;
 use super::url::StoreUrl;
+
+/// A store with less memory is not worth its name.
+const MEMORY_BYTES_MIN: usize = 64 << 20;
+/// How many memtables a shard may have in use.
+const MEMTABLES: usize = 3;
 
 /// Opens the engine of a cluster: its URL, whether a store that does not exist is made, and the
 /// clock that decides what has expired.
@@ -21,7 +27,7 @@ pub struct StoreBuilder {
     pub(super) settings: Settings,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) clean_in_background: bool,
-    pub(super) read_ahead_bytes: usize,
+    pub(super) limits: StoreLimits,
 }
 
 impl StoreBuilder {
@@ -91,8 +97,37 @@ impl StoreBuilder {
     /// asked for yet; 256 MiB by default. Near this bound batches get smaller, down to 128 KiB: many
     /// scans that are open and rest take that much, and some small batches each.
     pub fn read_ahead_bytes(mut self, bytes: usize) -> Self {
-        self.read_ahead_bytes = bytes;
+        self.limits.read_ahead_bytes = bytes;
         self
+    }
+
+    /// How much memory all loads together take: bulk puts, open loads and the making of indexes. A
+    /// load gets what its options ask for, or what the others have left, and at least 16 MiB. By
+    /// default each load takes what its options say.
+    pub fn load_memory_bytes(mut self, bytes: usize) -> Self {
+        self.limits.load_memory_bytes = Some(bytes);
+        self
+    }
+
+    /// How many threads carry out all calls together: those that encode, sort, read and shape. A
+    /// call gets what the others have left, and at least one. By default each call takes up to as
+    /// many as there are cores. Threads that flush and compact come on top
+    /// ([`Settings::background_threads`]), and so do those that wait in a stream or a key source.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.limits.threads = Some(threads.max(1));
+        self
+    }
+
+    /// The memory of the whole store, about: a half caches blocks, a quarter is for loads, an
+    /// eighth for batches read ahead, an eighth for small writes in each data directory. By default a store takes half of
+    /// the machine's memory and more, which suits a machine that does nothing else. What rows a
+    /// program holds comes on top, and so do filters and indexes of data files
+    /// (docs/operations.md). At least 64 MiB.
+    pub fn memory_bytes(mut self, bytes: usize) -> Self {
+        let bytes = bytes.max(MEMORY_BYTES_MIN);
+        self.settings.cache_bytes = bytes / 2;
+        self.settings.memtable_bytes = (bytes / 8 / MEMTABLES).min(self.settings.memtable_bytes);
+        self.load_memory_bytes(bytes / 4).read_ahead_bytes(bytes / 8)
     }
 
     /// The directory of the store.
@@ -133,7 +168,7 @@ impl StoreBuilder {
                 open(&url, self.settings.create_if_missing, self.clock.clone())?
             }
         };
-        Store::over_with(engine, self.clock, self.clean_in_background, self.read_ahead_bytes)
+        Store::over_with(engine, self.clock, self.clean_in_background, self.limits)
     }
 }
 

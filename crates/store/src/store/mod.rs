@@ -1,6 +1,7 @@
 //! The store: what is opened, and what everything else hangs on.
 
 mod builder;
+mod limits;
 mod url;
 
 pub use builder::{OpenCluster, StoreBuilder};
@@ -16,6 +17,7 @@ use tonnage_engine::{
 use tonnage_rocksdb::Settings;
 
 use crate::backup::{BackupOptions, BackupReport, BackupRepository};
+use crate::budget::Budget;
 use crate::bulk::get::{BulkGetOptions, KeySource, MultiGet, MultiGetRequest, multi_get};
 use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_put};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
@@ -31,6 +33,7 @@ use crate::table::{
     Exchanged, RowOperation, Table, WriteOptions, WriteResult, atomic_write, write_each,
 };
 use crate::terms::check_timeout;
+use limits::StoreLimits;
 
 /// The name of the space that holds the key/value pairs.
 const PAIRS_SPACE: &str = "pairs";
@@ -75,7 +78,7 @@ impl Store {
             settings: Settings::default(),
             clock: Arc::new(SystemClock),
             clean_in_background: true,
-            read_ahead_bytes: ReadAhead::BYTES_MAX,
+            limits: StoreLimits::default(),
         }
     }
 
@@ -84,14 +87,14 @@ impl Store {
     /// # Errors
     /// What the engine says, and `Corruption` or `Unsupported` for a catalog that cannot be read.
     pub fn over(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Store> {
-        Self::over_with(engine, clock, true, ReadAhead::BYTES_MAX)
+        Self::over_with(engine, clock, true, StoreLimits::default())
     }
 
     fn over_with(
         engine: Arc<dyn Engine>,
         clock: Arc<dyn Clock>,
         clean_in_background: bool,
-        read_ahead_bytes: usize,
+        limits: StoreLimits,
     ) -> Result<Store> {
         let catalog = Catalog::open(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
@@ -103,9 +106,18 @@ impl Store {
                 let _ = clean_unneeded(engine, space, give_up);
             });
         }
-        let lobs = OnceLock::new();
-        let ahead = ReadAhead::new(read_ahead_bytes);
-        let inner = Inner { engine, catalog, clock, pairs, gate, lobs, janitor, ahead };
+        let inner = Inner {
+            engine,
+            catalog,
+            clock,
+            pairs,
+            gate,
+            lobs: OnceLock::new(),
+            janitor,
+            ahead: ReadAhead::new(limits.read_ahead_bytes),
+            threads: Budget::new(limits.threads),
+            load_memory: Budget::new(limits.load_memory_bytes),
+        };
         Ok(Store { inner: Arc::new(inner) })
     }
 

@@ -97,6 +97,7 @@ pub(crate) fn count_space(
         workers,
         control,
         ahead: store.ahead.clone(),
+        threads: store.threads.clone(),
         shaper: Counter,
     };
     let parts = store.engine.split(space, PARTS_PER_WORKER * workers, Cuts::Anywhere)?;

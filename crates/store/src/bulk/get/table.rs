@@ -206,6 +206,7 @@ fn plan(
         workers: options.workers(),
         control,
         ahead: store.ahead.clone(),
+        threads: store.threads.clone(),
         shaper,
     })
 }

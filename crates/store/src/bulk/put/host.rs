@@ -14,6 +14,7 @@ use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result
 
 use super::encode::{Encoder, Refused};
 use super::intake::{Flush, Intake, Job, Next};
+use super::means::Means;
 use super::outcomes::{Outcomes, guarded, lock, panic_message};
 use super::ttls::Ttls;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};
@@ -39,7 +40,7 @@ pub(super) struct Host<'a> {
     session: Box<dyn LoadSession>,
     // Dropped after the session: until then nobody may remove entries of indexes.
     load: OpenLoad<'a>,
-    workers: usize,
+    means: Means,
     rows_limit: Option<RateLimit>,
     bytes_limit: Option<RateLimit>,
     /// Held by the worker that sees to flushes.
@@ -76,22 +77,20 @@ struct Pace {
 }
 
 impl<'a> Host<'a> {
-    /// Opens the session of a load that so many threads encode for, within so much memory.
+    /// Opens the session of a load that works with these means.
     pub(super) fn open(
         store: &'a Arc<Inner>,
         options: &'a BulkPutOptions,
         outcomes: &'a Arc<Outcomes>,
         intake: &'a Intake,
-        workers: usize,
-        memory_bytes: usize,
+        means: Means,
     ) -> Result<Self> {
         let load = store.gate.open_load();
         let session = store.engine.load(LoadOptions {
             on_existing: options.on_existing,
             durability: options.durability,
-            // The rest is for what the workers encode.
-            memory_bytes_max: memory_bytes - memory_bytes / ENCODERS_SHARE,
-            parallelism: options.per_shard_parallelism.unwrap_or_else(cores),
+            memory_bytes_max: means.session_bytes(),
+            parallelism: store.threads.most(options.per_shard_parallelism.unwrap_or_else(cores)),
             spill_directory: None,
             observer: outcomes.clone(),
         })?;
@@ -105,7 +104,7 @@ impl<'a> Host<'a> {
             intake,
             session,
             load,
-            workers,
+            means,
             rows_limit,
             bytes_limit,
             pace,
@@ -116,10 +115,10 @@ impl<'a> Host<'a> {
 
     /// Puts everything that comes, to the end, and makes up the report.
     pub(super) fn run(self, started: Instant) -> std::result::Result<BulkPutReport, BulkPutError> {
-        let span = tracing::info_span!("bulk_put", workers = self.workers);
+        let span = tracing::info_span!("bulk_put", workers = self.workers());
         let _entered = span.enter();
         std::thread::scope(|scope| {
-            for _ in 1..self.workers {
+            for _ in 1..self.workers() {
                 // Where no thread can be had, the others do its part.
                 let _ = std::thread::Builder::new()
                     .name("bulk put".into())
@@ -135,6 +134,10 @@ impl<'a> Host<'a> {
         ended
     }
 
+    fn workers(&self) -> usize {
+        self.means.workers()
+    }
+
     fn encoder(&self) -> Encoder<'a> {
         Encoder::new(self.store, self.slice_bytes_max(), self.options.slice_rows_max())
     }
@@ -142,7 +145,7 @@ impl<'a> Host<'a> {
     /// The bytes that go to the engine at once: what all workers hold together stays within their
     /// share of the memory.
     fn slice_bytes_max(&self) -> usize {
-        let share = self.options.memory_bytes() / ENCODERS_SHARE / self.workers;
+        let share = self.means.encoder_bytes() / self.workers();
         self.options.slice_bytes_max().min(share.max(SLICE_BYTES_MIN))
     }
 
@@ -412,9 +415,6 @@ fn tell_end(ended: &std::result::Result<BulkPutReport, BulkPutError>) {
         ),
     }
 }
-
-/// This part of the memory is for what the workers encode.
-const ENCODERS_SHARE: usize = 8;
 /// No worker hands less to the session at once, however little memory there is.
 const SLICE_BYTES_MIN: usize = 4 << 10;
 

@@ -8,12 +8,10 @@ use tonnage_engine::{Deadline, Error, Result, cores};
 
 use super::host::Host;
 use super::intake::Intake;
+use super::means::Means;
 use super::outcomes::Outcomes;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch};
 use crate::inner::Inner;
-
-/// This part of the memory is for batches that wait.
-const QUEUE_SHARE: usize = 8;
 
 const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
@@ -83,24 +81,16 @@ impl Load {
         let started = Instant::now();
         options.check()?;
         let outcomes = Outcomes::new(store, options, std::iter::empty(), started)?;
-        let memory_bytes = options.memory_bytes();
-        let queue_bytes = memory_bytes / QUEUE_SHARE;
-        let intake = Arc::new(Intake::new(0, queue_bytes));
+        let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
+        let means = Means::of(store, options, workers).with_queue();
+        let intake = Arc::new(Intake::new(0, means.queue_bytes()));
         intake.add_source();
         let (opened, answer) = crossbeam_channel::bounded(1);
         let run = {
             let (store, options, outcomes, intake) =
                 (store.clone(), options.clone(), outcomes.clone(), intake.clone());
-            let workers = options.stream_parallelism.unwrap_or_else(cores).min(cores());
             move || {
-                let host = Host::open(
-                    &store,
-                    &options,
-                    &outcomes,
-                    &intake,
-                    workers,
-                    memory_bytes - queue_bytes,
-                );
+                let host = Host::open(&store, &options, &outcomes, &intake, means);
                 let _ = opened.send(host.as_ref().map(drop).map_err(|error| error.restated()));
                 host?.run(started)
             }

@@ -26,6 +26,7 @@ mod failure;
 mod host;
 mod intake;
 mod load;
+mod means;
 pub(crate) mod multi;
 mod options;
 mod outcomes;

@@ -7,6 +7,7 @@ use tonnage_engine::{Error, Result, cores};
 
 use super::host::Host;
 use super::intake::Intake;
+use super::means::Means;
 use super::outcomes::Outcomes;
 use super::readers::Readers;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, EntryBatch, EntryStream};
@@ -34,8 +35,7 @@ pub(crate) fn run(
         options,
         &outcomes,
         &intake,
-        readers.min(cores()),
-        options.memory_bytes(),
+        Means::of(store, options, readers.min(cores())),
     )?;
     let readers = Readers::start(streams, readers, &intake)?;
     let put = host.run(started);
@@ -65,7 +65,8 @@ pub(crate) fn run_in_memory(
         Outcomes::new(store, options, streams.iter().map(|(name, _)| name.clone()), started)?;
     let intake = Intake::new(streams.len(), usize::MAX);
     fill(&intake, streams)?;
-    Host::open(store, options, &outcomes, &intake, workers, options.memory_bytes())?.run(started)
+    let means = Means::of(store, options, workers);
+    Host::open(store, options, &outcomes, &intake, means)?.run(started)
 }
 
 fn fill(intake: &Intake, streams: Vec<(String, Vec<EntryBatch>)>) -> Result<()> {

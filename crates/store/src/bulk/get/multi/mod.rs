@@ -108,7 +108,7 @@ pub(crate) fn multi_get(
         Request::new(store, &request.table, request.keys, &each, is_sound)
     };
     let requests = requests.into_iter().map(open).collect();
-    let requests = Arc::new(Requests::new(requests, options));
+    let requests = Arc::new(Requests::new(requests, options, store.threads.clone()));
     Ok(MultiGet { requests, ready: VecDeque::new(), spent: Duration::ZERO, workers: None, failed })
 }
 

@@ -13,6 +13,7 @@ use super::super::shaper::TableShaper;
 use super::super::table::key_read;
 use super::super::{BulkGetOptions, KeySource};
 use super::Answered;
+use crate::budget::{Budget, Loan};
 use crate::inner::Inner;
 use crate::read::pipeline::read_few;
 use crate::read::worker::read_task;
@@ -99,16 +100,27 @@ pub(super) struct Requests {
     /// Whether the reader is gone. A request whose keys have no rows would not notice otherwise.
     is_stopped: AtomicBool,
     /// How many may work on them.
-    pub(super) workers: usize,
+    workers: usize,
+    threads: Arc<Budget>,
 }
 
 impl Requests {
-    pub(super) fn new(requests: Vec<Request>, options: &BulkGetOptions) -> Self {
+    pub(super) fn new(
+        requests: Vec<Request>,
+        options: &BulkGetOptions,
+        threads: Arc<Budget>,
+    ) -> Self {
         // One in order needs one worker, others may use all.
         let all_ordered = requests.iter().all(|request| request.ordered);
         let workers =
             if all_ordered { options.workers().min(requests.len()) } else { options.workers() };
-        Self { requests, first: AtomicUsize::new(0), is_stopped: AtomicBool::new(false), workers }
+        let (first, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { requests, first, is_stopped, workers, threads }
+    }
+
+    /// Threads to work on them.
+    pub(super) fn lend_threads(&self) -> Loan {
+        self.threads.lend(self.workers, 1)
     }
 
     /// Nobody wants more.

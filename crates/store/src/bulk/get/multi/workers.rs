@@ -7,6 +7,7 @@ use crossbeam_channel::{Receiver, bounded};
 
 use super::Answered;
 use super::requests::Requests;
+use crate::budget::Loan;
 
 /// Batches that may wait for the reader, for each worker.
 const QUEUED_BATCHES_MAX: usize = 2;
@@ -17,17 +18,20 @@ pub(super) struct Workers {
     /// Gone when no more is wanted.
     answered: Option<Receiver<Answered>>,
     threads: Vec<JoinHandle<()>>,
+    /// Given back when the threads have ended.
+    _lent: Loan,
 }
 
 impl Workers {
     pub(super) fn start(requests: &Arc<Requests>) -> Self {
-        let (sender, answered) = bounded(QUEUED_BATCHES_MAX * requests.workers);
+        let lent = requests.lend_threads();
+        let (sender, answered) = bounded(QUEUED_BATCHES_MAX * lent.amount());
         let thread = |_| {
             let (requests, sender) = (requests.clone(), sender.clone());
             std::thread::spawn(move || requests.work(&mut |answered| sender.send(answered).is_ok()))
         };
-        let threads = (0..requests.workers).map(thread).collect();
-        Self { requests: requests.clone(), answered: Some(answered), threads }
+        let threads = (0..lent.amount()).map(thread).collect();
+        Self { requests: requests.clone(), answered: Some(answered), threads, _lent: lent }
     }
 
     pub(super) fn next(&self) -> Option<Answered> {
