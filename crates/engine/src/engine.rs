@@ -4,13 +4,9 @@ use std::path::Path;
 
 use crate::{
     Capability, Cuts, Deadline, Durability, Error, KeyShape, LoadOptions, LoadSession, Part,
-    Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId,
+    Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, ShardId, Slices, SpaceId,
     SpaceInfo, StagedCheckpoint, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
-
-/// The number of a shard, counted from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShardId(pub u32);
 
 /// What keeps the bytes.
 ///

@@ -2,16 +2,6 @@
 
 use crate::{Error, Ranges, Result};
 
-/// Where [`Engine::split`](crate::Engine::split) may cut a space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cuts {
-    /// Anywhere: the parts are of about the same size.
-    #[default]
-    Anywhere,
-    /// Between shard keys only: all rows of a shard key are in one part.
-    BetweenShardKeys,
-}
-
 /// A part of a space, as its engine cut it.
 ///
 /// Only that engine can read it: an embedded one keeps a range of keys in it, a cluster a range of

@@ -23,9 +23,9 @@ use std::sync::atomic::Ordering;
 use rocksdb::WriteBatch;
 use tonnage_engine::{Deadline, Durability, Ranges, Result, SpaceId};
 
+use crate::attempt::Attempt;
 use crate::error::translate;
 use crate::open_store::OpenStore;
-use crate::pace::{self, Attempt};
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
 use crate::stall::Patience;
 
@@ -227,7 +227,7 @@ fn write_tombstone(
 ) -> Result<Attempt<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
-    pace::attempt(shard, durability == Durability::Fsync, batch)
+    shard.attempt(durability == Durability::Fsync, batch)
 }
 
 /// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes

@@ -16,6 +16,8 @@
 #![warn(missing_debug_implementations)]
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod attempt;
+mod backlog;
 mod compaction;
 mod copy;
 mod database;
@@ -32,13 +34,16 @@ mod group_sync;
 mod hot_key_tests;
 mod index_place;
 mod ingestion;
+mod left;
 mod load;
 mod maintenance;
 mod manifest_watch;
 mod open_store;
+mod open_window;
 mod pace;
 mod range_locks;
 mod read;
+mod rows_family;
 mod scan;
 mod settings;
 mod shard;

@@ -8,7 +8,8 @@ use tonnage_engine::{Deadline, Result, ShardStatistics, Statistics};
 use crate::directory::synced_manifest::MissingEnd;
 use crate::error::translate;
 use crate::open_store::OpenStore;
-use crate::shard::{ROWS, Shard};
+use crate::rows_family::ROWS;
+use crate::shard::Shard;
 
 /// Properties of RocksDB that are told by their own names. Writes are held up while
 /// `is_write_stopped` is 1. They are slowed down to so many bytes a second while

@@ -193,7 +193,7 @@ fn rows(
     options.set_max_bytes_for_level_base(4 * settings.memtable_bytes as u64);
     options.set_target_file_size_base(64 << 20);
     options.set_level_compaction_dynamic_level_bytes(true);
-    crate::pace::STEADY.set(&mut options);
+    crate::backlog::STEADY.set(&mut options);
     options
 }
 

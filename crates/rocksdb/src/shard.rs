@@ -12,6 +12,8 @@ use rocksdb::{
 };
 use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
+use crate::attempt::Attempt;
+use crate::backlog::STEADY;
 use crate::compaction::pause::CompactionPause;
 use crate::database::Database;
 use crate::descriptors;
@@ -22,17 +24,15 @@ use crate::error::translate;
 use crate::group_sync::GroupSync;
 use crate::index_place::IndexPlace;
 use crate::ingestion;
-use crate::pace::{self, Pace};
+use crate::pace::Pace;
 use crate::range_locks::RangeLocks;
+use crate::rows_family::ROWS;
 use crate::settings::{Settings, Share, TableIndexes, db_options, row_options_cached};
 use crate::stall;
 use crate::version::VersionCounter;
 use crate::wal::audit::{self, Cut};
 use crate::window::LoadWindows;
 use tonnage_engine::placement_hash;
-
-/// The column family that holds rows; metadata of the engine lives in `default`.
-pub(crate) const ROWS: &str = "rows";
 
 /// The directory for the files of loads, in a data directory.
 const LOAD: &str = "load";
@@ -98,6 +98,15 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Shard {
+    /// Writes a batch, unless writes are stopped.
+    pub(crate) fn attempt(&self, sync: bool, batch: WriteBatch) -> Result<Attempt<()>> {
+        match stall::attempt(self.db(), sync, batch) {
+            Ok(()) => Ok(Attempt::Done(())),
+            Err(error) if stall::is_stop(&error) => Ok(Attempt::Stopped(error)),
+            Err(error) => Err(translate(self.place(), error)),
+        }
+    }
+
     /// Opens the database in a data directory.
     pub(crate) fn open(id: ShardId, directory: &Path, with: &Surroundings<'_>) -> Result<Self> {
         let place = directory.join("db");
@@ -112,7 +121,7 @@ impl Shard {
         let rows = row_options_cached(with.settings, with.cache, Arc::clone(with.clock), indexes);
         let mut metadata = Options::default();
         metadata.set_write_buffer_size(1 << 20);
-        pace::STEADY.set(&mut metadata);
+        STEADY.set(&mut metadata);
         let families = [
             ColumnFamilyDescriptor::new("default", metadata),
             ColumnFamilyDescriptor::new(ROWS, rows),

@@ -12,8 +12,9 @@ use tonnage_engine::{Damage, Deadline, Result, VerifyReport};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;
+use crate::rows_family::ROWS;
 use crate::settings::read_options;
-use crate::shard::{ROWS, SPACE_LEN, Shard};
+use crate::shard::{SPACE_LEN, Shard};
 
 /// Damages listed one by one; beyond them the report only says that there are more.
 const DAMAGES_MAX: usize = 1_000;

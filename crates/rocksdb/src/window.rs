@@ -6,8 +6,8 @@
 //!
 //! 1. A small write holds the gate shared, draws its version, notes its keys if any window is open,
 //!    and then commits.
-//! 2. A window opened with the gate held exclusively ([`OpenWindow::open_by`]) finds every write
-//!    committed, or will be told of it. One opened without ([`OpenWindow::open_early`]) will be
+//! 2. A window opened with the gate held exclusively ([`OpenWindow::open_by`](crate::open_window::OpenWindow::open_by)) finds every write
+//!    committed, or will be told of it. One opened without ([`OpenWindow::open_early`](crate::open_window::OpenWindow::open_early)) will be
 //!    told of every write whose version is greater than one that is drawn afterwards: that is
 //!    enough for a load whose entries lose to greater versions only.
 //! 3. The load takes the gate exclusively before it ingests: what it asks for then is complete.
@@ -28,76 +28,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tonnage_engine::{Deadline, Result};
-
-use crate::shard::Shard;
 use tonnage_engine::placement_hash;
 
 /// How many notes the book of a shard holds before it forgets them: some 32 MiB.
 const KEYS_MAX: usize = 1 << 20;
 /// Each part of the book has a lock of its own.
 const PARTS: usize = 16;
-
-/// An open window of a shard, closed when it goes out of scope.
-pub(crate) struct OpenWindow<'a> {
-    shard: &'a Shard,
-    start: u64,
-}
-
-impl<'a> OpenWindow<'a> {
-    /// Opens a window at a moment when no small write is half done.
-    ///
-    /// # Errors
-    /// `TimedOut` when there is none before the deadline.
-    pub(crate) fn open_by(shard: &'a Shard, deadline: Deadline) -> Result<Self> {
-        let _no_writer = shard.gate_alone_by(deadline)?;
-        Ok(Self::open_early(shard))
-    }
-
-    /// Opens a window that may miss writes whose version is drawn already.
-    pub(crate) fn open_early(shard: &'a Shard) -> Self {
-        Self { shard, start: shard.windows.open() }
-    }
-
-    /// The shard it looks at.
-    pub(crate) fn shard(&self) -> &'a Shard {
-        self.shard
-    }
-
-    /// Counts what was noted so far.
-    pub(crate) fn count(&self) -> u64 {
-        self.shard.windows.count()
-    }
-
-    /// Whether anything was written since that count; since the window was opened, without one.
-    pub(crate) fn is_touched_since(&self, count: Option<u64>) -> bool {
-        self.count() > count.unwrap_or(self.start)
-    }
-
-    /// Whether any key may have been written since that count whose hash is one that `is_ours`
-    /// knows.
-    pub(crate) fn is_touched_by(&self, count: u64, is_ours: impl Fn(u64) -> bool) -> bool {
-        self.is_touched_since(Some(count)) && self.shard.windows.touched_any(count, is_ours)
-    }
-
-    /// Whether the key with this hash may have been written since.
-    pub(crate) fn is_touched_at(&self, key_hash: u64) -> bool {
-        self.shard.windows.touched(self.start, key_hash)
-    }
-
-    /// Whether the row with this key and version is known to have been stored on a condition since.
-    pub(crate) fn is_judged(&self, physical_key: &[u8], version: u64) -> bool {
-        let windows = &self.shard.windows;
-        windows.knows(self.start, judged_key(LoadWindows::key_hash(physical_key), version))
-            || windows.knows(self.start, judged_version(version))
-    }
-}
-
-impl Drop for OpenWindow<'_> {
-    fn drop(&mut self) {
-        self.shard.windows.close(self.start);
-    }
-}
 
 /// The windows of one shard.
 #[derive(Debug, Default)]
@@ -143,6 +79,13 @@ impl LoadWindows {
         }
     }
 
+    /// Whether the row with this key and version is known to have been stored on a condition since
+    /// the count.
+    pub(crate) fn was_judged(&self, count: u64, physical_key: &[u8], version: u64) -> bool {
+        self.knows(count, judged_key(Self::key_hash(physical_key), version))
+            || self.knows(count, judged_version(version))
+    }
+
     /// The same for all rows of a version.
     pub(crate) fn record_judged_version(&self, version: u64) {
         if self.open.load(Ordering::SeqCst) != 0 {
@@ -162,7 +105,7 @@ impl LoadWindows {
     }
 
     /// Opens a window: the answer is where it starts.
-    fn open(&self) -> u64 {
+    pub(crate) fn open(&self) -> u64 {
         let mut starts = self.starts();
         let start = self.count();
         starts.push(start);
@@ -171,7 +114,7 @@ impl LoadWindows {
     }
 
     /// Closes a window that started there.
-    fn close(&self, start: u64) {
+    pub(crate) fn close(&self, start: u64) {
         let mut starts = self.starts();
         if let Some(place) = starts.iter().position(|other| *other == start) {
             starts.swap_remove(place);
@@ -193,23 +136,23 @@ impl LoadWindows {
         starts.iter().min().copied().unwrap_or_else(|| self.count())
     }
 
-    fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::SeqCst)
     }
 
     /// Whether the row of a key with this hash may have been written since.
-    fn touched(&self, start: u64, hash: u64) -> bool {
+    pub(crate) fn touched(&self, start: u64, hash: u64) -> bool {
         let part = self.part(hash);
         part.forgotten > start || part.notes.get(&hash).is_some_and(|count| *count > start)
     }
 
     /// Whether this was noted since, as far as the book can tell.
-    fn knows(&self, start: u64, hash: u64) -> bool {
+    pub(crate) fn knows(&self, start: u64, hash: u64) -> bool {
         self.part(hash).notes.get(&hash).is_some_and(|count| *count > start)
     }
 
     /// Whether a row may have been written since whose hash is one that `is_ours` knows.
-    fn touched_any(&self, start: u64, is_ours: impl Fn(u64) -> bool) -> bool {
+    pub(crate) fn touched_any(&self, start: u64, is_ours: impl Fn(u64) -> bool) -> bool {
         self.parts.iter().any(|part| {
             let part = part.lock().unwrap_or_else(PoisonError::into_inner);
             part.forgotten > start
@@ -279,7 +222,7 @@ impl Hasher for AsItIs {
 mod tests {
     use super::*;
 
-    fn touched(windows: &LoadWindows, start: u64, key: &[u8]) -> bool {
+    pub(crate) fn touched(windows: &LoadWindows, start: u64, key: &[u8]) -> bool {
         windows.touched(start, LoadWindows::key_hash(key))
     }
 

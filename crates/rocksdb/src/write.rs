@@ -36,13 +36,13 @@ use tonnage_engine::{
     WriteOutcome, prefixed_shard,
 };
 
+use crate::attempt::Attempt;
 use crate::error::translate;
+use crate::left::Left;
 use crate::open_store::OpenStore;
-use crate::pace::{self, Attempt};
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
 use crate::stall::Patience;
-use crate::write_many::Left;
 
 /// Where a batch goes.
 pub(crate) struct Destination<'b> {
@@ -81,7 +81,7 @@ impl OpenStore {
             let version = shard.versions.next_until(patience.end)?;
             let mut rows = Encoder::new(shard);
             rows.add(batch, version);
-            Ok(match pace::attempt(shard, false, rows.batch)? {
+            Ok(match shard.attempt(false, rows.batch)? {
                 Attempt::Done(()) => {
                     Attempt::Done((WriteOutcome::Applied { version }, shard.written()))
                 }

@@ -12,15 +12,11 @@
 //! 6. When all shards are done and nothing is held any more, the log of each is synced once where
 //!    that was asked for, as [`write`](crate::write) does it.
 
-use std::collections::HashMap;
+use tonnage_engine::{Deadline, Durability, Error, Result, WriteBatch, WriteOutcome};
 
-use tonnage_engine::header::Header;
-use tonnage_engine::{
-    Deadline, Durability, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
-};
-
+use crate::attempt::Attempt;
+use crate::left::Left;
 use crate::open_store::OpenStore;
-use crate::pace::{self, Attempt};
 use crate::shard::{Shard, Stripe};
 use crate::stall::Patience;
 use crate::write::{Encoder, has_conditions};
@@ -103,8 +99,10 @@ impl OpenStore {
     ) -> Result<Attempt<(Answers, u64)>> {
         let _stripes = stripes(shard, portion, deadline)?;
         let _gate = shard.gate_by(deadline)?;
-        let (mut left, mut answers) =
-            (Left::for_portion(portion), Answers::with_capacity(portion.len()));
+        let (mut left, mut answers) = (
+            Left::new(portion.iter().any(|member| has_conditions(member.batch))),
+            Answers::with_capacity(portion.len()),
+        );
         let mut rows = Encoder::new(shard);
         let mut known_space = None;
         // Those of batches that are not carried out are never used.
@@ -126,7 +124,7 @@ impl OpenStore {
         if rows.batch.is_empty() {
             return Ok(Attempt::Done((answers, shard.written())));
         }
-        Ok(match pace::attempt(shard, false, rows.batch)? {
+        Ok(match shard.attempt(false, rows.batch)? {
             Attempt::Done(()) => Attempt::Done((answers, shard.written())),
             Attempt::Stopped(refusal) => Attempt::Stopped(refusal),
         })
@@ -185,44 +183,10 @@ fn same(error: &Error) -> Error {
     Error::new(error.kind(), error.message())
 }
 
-/// What batches leave for those after them in the same call: the header of each row put, nothing
-/// for each row deleted.
-#[derive(Default)]
-pub(crate) struct Left<'b> {
-    rows: HashMap<(SpaceId, &'b [u8]), Option<Header>>,
-    /// Whether anybody will ask.
-    is_wanted: bool,
-}
-
-impl<'b> Left<'b> {
-    fn for_portion(portion: &[Member<'b>]) -> Self {
-        Self {
-            rows: HashMap::new(),
-            is_wanted: portion.iter().any(|member| has_conditions(member.batch)),
-        }
-    }
-
-    fn add(&mut self, batch: &'b WriteBatch, version: u64) {
-        if !self.is_wanted {
-            return;
-        }
-        for (space, run) in batch.runs() {
-            for index in run {
-                let header = Header { version, expires_at_ms: batch.expires_at_ms(index) };
-                let is_put = batch.operation(index) == Operation::Put;
-                self.rows.insert((space, batch.key(index)), is_put.then_some(header));
-            }
-        }
-    }
-
-    /// Nothing where no batch wrote the row.
-    pub(crate) fn get(&self, space: SpaceId, key: &[u8]) -> Option<Option<Header>> {
-        self.rows.get(&(space, key)).copied()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use tonnage_engine::SpaceId;
+
     use super::*;
 
     #[test]

@@ -218,7 +218,9 @@ fn module_path(relative: &str) -> Option<ModulePath> {
 impl Module {
     fn parse(file: &str, text: &str) -> Self {
         // Tests stand at the end of a file.
-        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let tests = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "];
+        let end = tests.iter().filter_map(|tests| text.find(tests)).min().unwrap_or(text.len());
+        let code = &text[..end];
         let tokens = tokens(code);
         let mut module = Module {
             file: file.to_owned(),

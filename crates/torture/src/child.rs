@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 
 /// The exit code of a child of this program that found something wrong.
 pub(crate) const FOUND: i32 = 1;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::kind::{FAULTS, Kind};
 use crate::ledger::last_checkpoints;

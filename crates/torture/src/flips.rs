@@ -9,8 +9,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::Fallible;
 use crate::child::{self, Ended};
+use crate::fallible::Fallible;
 use crate::options::Options;
 use crate::random::Random;
 use crate::report::{Report, Subject};

@@ -5,6 +5,7 @@
 
 mod child;
 mod content;
+mod fallible;
 mod faults;
 mod flips;
 mod judge;
@@ -23,18 +24,15 @@ mod shelf;
 mod trace;
 mod work;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use fallible::Fallible;
 use judge::Loss;
 use kind::Kind;
 use options::{HELP, Options};
 use report::Report;
 use work::Plan;
-
-/// The answer of what may fail in the harness itself.
-pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// The harness could not do its work, so nothing was found out.
 const UNABLE: u8 = 3;

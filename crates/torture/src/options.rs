@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 use crate::kind::Kind;
 use crate::replay::Model;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::kind::{Kind, POWER};
 use crate::ledger::last_checkpoints;

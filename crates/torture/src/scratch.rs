@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::Fallible;
 use crate::child::{self, Ended};
+use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::kind::Kind;
 

@@ -16,12 +16,12 @@
 mod scanner;
 mod session;
 mod space;
+mod store;
+mod versions;
 mod write;
 
-use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use crate::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
@@ -33,42 +33,13 @@ use crate::{
 use scanner::MemoryScanner;
 use session::MemoryLoad;
 use space::Space;
+use store::{MemoryStore, no_such_space};
 use write::BatchSpaces;
 
 /// An engine whose rows live as long as it does.
 #[derive(Debug)]
 pub struct MemoryEngine {
     store: Arc<MemoryStore>,
-}
-
-/// What the engine, its scans and its loads share.
-#[derive(Debug)]
-struct MemoryStore {
-    capability: Capability,
-    clock: Arc<dyn Clock>,
-    spaces: RwLock<Spaces>,
-    versions: Versions,
-}
-
-/// The spaces that exist, and the number of the next one.
-#[derive(Debug)]
-struct Spaces {
-    by_id: BTreeMap<SpaceId, Arc<Space>>,
-    /// The names in use.
-    names: HashSet<String>,
-    next_id: u32,
-}
-
-/// Hands out versions: each is greater than all before it.
-#[derive(Debug, Default)]
-struct Versions {
-    last: AtomicU64,
-}
-
-impl Versions {
-    fn next(&self) -> u64 {
-        self.last.fetch_add(1, Ordering::SeqCst) + 1
-    }
 }
 
 impl MemoryEngine {
@@ -89,56 +60,7 @@ impl MemoryEngine {
     }
 
     fn build(clock: Arc<dyn Clock>, shared: bool) -> Self {
-        let store = MemoryStore {
-            capability: Capability {
-                key_bytes_max: 64 << 10,
-                value_bytes_max: 1 << 30,
-                batch_bytes_max: 1 << 30,
-                batch_operations_max: usize::MAX,
-                spaces_per_batch: usize::MAX,
-                total_order: true,
-                absolute_consistency: true,
-                fsync: false,
-                persistent: false,
-                shared,
-                checkpoint: false,
-                settle: true,
-                placed_spaces: true,
-                shards: 1,
-            },
-            clock,
-            spaces: RwLock::new(Spaces {
-                by_id: BTreeMap::new(),
-                names: HashSet::new(),
-                next_id: 0,
-            }),
-            versions: Versions::default(),
-        };
-        Self { store: Arc::new(store) }
-    }
-}
-
-impl MemoryStore {
-    fn space(&self, id: SpaceId) -> Result<Arc<Space>> {
-        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
-        spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
-    }
-
-    fn all_spaces(&self) -> Vec<Arc<Space>> {
-        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
-        spaces.by_id.values().cloned().collect()
-    }
-
-    fn check_batch_bytes(&self, batch: &WriteBatch) -> Result<()> {
-        let bytes: usize =
-            (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
-        let bytes_max = self.capability.batch_bytes_max;
-        if bytes > bytes_max {
-            return Err(Error::invalid(format!(
-                "a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load"
-            )));
-        }
-        Ok(())
+        Self { store: Arc::new(MemoryStore::new(clock, shared)) }
     }
 }
 
@@ -303,12 +225,4 @@ impl Engine for MemoryEngine {
         }
         Ok(Statistics { shards: vec![shard] })
     }
-}
-
-#[cold]
-fn no_such_space(space: SpaceId) -> Error {
-    Error::not_found(format!(
-        "there is no space with the number {}: it was dropped, or is of another store",
-        space.0
-    ))
 }

@@ -18,8 +18,8 @@ use crate::{
     Scanner, SpaceId, Verdict,
 };
 
-use super::MemoryStore;
 use super::space::{RowMap, Stored, checked_bounds};
+use super::store::MemoryStore;
 
 /// A scan under way.
 pub(super) struct MemoryScanner {

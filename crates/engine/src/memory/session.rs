@@ -21,8 +21,8 @@ use crate::{
     StoredRun,
 };
 
-use super::MemoryStore;
 use super::space::{RowMap, Space, Stored, put};
+use super::store::MemoryStore;
 
 /// How many entries are applied under one lock.
 const CHUNK_ENTRIES: usize = 4_096;

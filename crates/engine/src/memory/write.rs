@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::header::Header;
 use crate::{Capability, Condition, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
 
-use super::Versions;
 use super::space::{Space, Stored, put};
+use super::versions::Versions;
 
 /// The spaces of a batch, each once, by ascending number: the order in which everybody locks them.
 pub(super) struct BatchSpaces(Vec<Arc<Space>>);

@@ -8,7 +8,8 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use rocksdb::{CompactOptions, DB};
 
-use crate::shard::{ROWS, Shard};
+use crate::rows_family::ROWS;
+use crate::shard::Shard;
 
 /// Something to do; it tells whether it is done.
 type Chore = Box<dyn FnMut() -> bool + Send>;

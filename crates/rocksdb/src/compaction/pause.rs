@@ -24,8 +24,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use rocksdb::{DB, ErrorKind, WriteBatch, WriteOptions};
 
-use crate::pace::{Backlog, Limits, Pace, STEADY};
-use crate::shard::ROWS;
+use crate::backlog::{Backlog, Limits, STEADY};
+use crate::pace::Pace;
+use crate::rows_family::ROWS;
 
 /// How long no load may have merged before compaction goes on.
 const PAUSE: Duration = Duration::from_secs(2);

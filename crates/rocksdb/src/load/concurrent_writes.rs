@@ -12,8 +12,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::open_window::OpenWindow;
 use crate::shard::Shard;
-use crate::window::{LoadWindows, OpenWindow};
+use crate::window::LoadWindows;
 
 /// A shard, watched since the session was opened.
 pub(super) struct ConcurrentWrites<'a> {

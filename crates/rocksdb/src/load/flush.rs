@@ -17,7 +17,7 @@ use super::range::KeyRange;
 use super::run::{RunBuffer, SortedRun};
 use super::small;
 use super::sources::Sources;
-use super::zone::{Lane, Zone, keys_of};
+use super::zone::{Lane, Zone};
 use crate::compaction::pause::Merging;
 
 /// Up to this size the entries of a shard go through the write-ahead log.
@@ -140,7 +140,7 @@ fn plan<'a>(context: &Context<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<
             Zone::Placed => context
                 .placed
                 .iter()
-                .for_each(|space| cut(&keys_of(*space), Way::PlacedFile(*space))),
+                .for_each(|space| cut(&KeyRange::of_space(*space), Way::PlacedFile(*space))),
         }
     }
     tasks

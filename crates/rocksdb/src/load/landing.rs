@@ -20,8 +20,9 @@ use super::record::{Record, RecordSpan};
 use super::tally::Tally;
 use super::zone::Zone;
 use crate::error::translate;
+use crate::open_window::OpenWindow;
 use crate::shard::Shard;
-use crate::window::{LoadWindows, OpenWindow};
+use crate::window::LoadWindows;
 
 /// How often the suspects are gathered before writers have to wait for it.
 const ROUNDS_MAX: usize = 3;
@@ -29,9 +30,9 @@ const ROUNDS_MAX: usize = 3;
 const SUSPECT_BYTES_MAX: usize = 8 << 20;
 
 /// A file on its way through the gate.
-pub(super) struct Landing<'a> {
-    pub(super) output: &'a Output<'a>,
-    pub(super) window: &'a OpenWindow<'a>,
+struct Landing<'a> {
+    output: &'a Output<'a>,
+    window: &'a OpenWindow<'a>,
 }
 
 /// What is known of the entries of a draft, up to one moment.
@@ -49,9 +50,24 @@ struct Survey {
     is_whole: bool,
 }
 
+impl Output<'_> {
+    /// Judges the range, writes its file and has it land.
+    pub(super) fn store_draft(&self) -> Result<Draft> {
+        let (lower, upper) = (self.range.lower.as_deref(), self.range.upper.as_deref());
+        let locked = self.shard.loading.lock_by(lower, upper, self.context.deadline);
+        let _range = locked.map_err(|error| error.at(self.shard.place()))?;
+        let window = OpenWindow::open_by(self.shard, self.context.deadline)?;
+        let mut draft = self.write_draft()?;
+        if !draft.is_refused {
+            Landing { output: self, window: &window }.land(&mut draft)?;
+        }
+        Ok(draft)
+    }
+}
+
 impl Landing<'_> {
     /// Has the file of a draft ingested while nobody writes.
-    pub(super) fn land(&self, draft: &mut Draft) -> Result<()> {
+    fn land(&self, draft: &mut Draft) -> Result<()> {
         let shard = self.output.shard;
         let Some(file) = draft.file.take() else { return Ok(()) };
         let options = self.output.file_options();
@@ -145,7 +161,8 @@ impl Landing<'_> {
                 patch.was_overtaken = false;
             }
         }
-        draft.note(patch);
+        draft.has_losers |= patch.has_losers;
+        draft.has_existing |= patch.has_existing;
         Ok(())
     }
 }
@@ -163,7 +180,7 @@ impl Survey {
 }
 
 /// The rows that are right where those of the file are not.
-pub(super) struct Patch<'a> {
+struct Patch<'a> {
     shard: &'a Shard,
     output: &'a Output<'a>,
     rules: Rules<'a>,
@@ -171,8 +188,8 @@ pub(super) struct Patch<'a> {
     file: FileWriter<'a>,
     /// Whether the entry settled last was overtaken: those that repeat its key were then, too.
     was_overtaken: bool,
-    pub(super) has_losers: bool,
-    pub(super) has_existing: bool,
+    has_losers: bool,
+    has_existing: bool,
 }
 
 impl<'a> Patch<'a> {
@@ -193,7 +210,8 @@ impl<'a> Patch<'a> {
         for (index, span) in &survey.suspects {
             self.settle(&span.of(&survey.arena), &mut draft.fates[*index], &mut draft.tally)?;
         }
-        draft.note(self);
+        draft.has_losers |= self.has_losers;
+        draft.has_existing |= self.has_existing;
         Ok(())
     }
 

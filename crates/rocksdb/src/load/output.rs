@@ -15,7 +15,6 @@ use tonnage_engine::{Durability, OnExisting, Result, SpaceId};
 use super::conflict::EntryOutcome;
 use super::context::Context;
 use super::file::{BYTES_PER_SYNC, FileWriter, FinishedFile};
-use super::landing::{Landing, Patch};
 use super::merge::Merge;
 use super::range::KeyRange;
 use super::sources::Sources;
@@ -23,7 +22,6 @@ use super::tally::Tally;
 use super::zone::Zone;
 use crate::settings::row_options;
 use crate::shard::Shard;
-use crate::window::OpenWindow;
 
 /// After how many entries a step looks whether the load was stopped.
 pub(super) const CHECK_EVERY: usize = 1024;
@@ -45,11 +43,11 @@ pub(super) struct Draft {
     pub(super) tally: Tally,
     pub(super) spaces: Vec<SpaceId>,
     /// Whether entries were left out.
-    has_losers: bool,
+    pub(super) has_losers: bool,
     /// Whether entries are to be reported as existing.
-    has_existing: bool,
+    pub(super) has_existing: bool,
     /// Whether an entry exists where nothing may: the draft ends with it, and is not stored.
-    is_refused: bool,
+    pub(super) is_refused: bool,
 }
 
 impl Output<'_> {
@@ -66,18 +64,6 @@ impl Output<'_> {
         if has_existing { self.report_existing(&fates) } else { Ok(()) }
     }
 
-    fn store_draft(&self) -> Result<Draft> {
-        let (lower, upper) = (self.range.lower.as_deref(), self.range.upper.as_deref());
-        let locked = self.shard.loading.lock_by(lower, upper, self.context.deadline);
-        let _range = locked.map_err(|error| error.at(self.shard.place()))?;
-        let window = OpenWindow::open_by(self.shard, self.context.deadline)?;
-        let mut draft = self.write_draft()?;
-        if !draft.is_refused {
-            Landing { output: self, window: &window }.land(&mut draft)?;
-        }
-        Ok(draft)
-    }
-
     /// An entry that yields is as durable as the row that it yields to, which may stand in the log
     /// alone.
     fn sync_what_stays(&self, draft: &Draft) -> Result<()> {
@@ -89,7 +75,7 @@ impl Output<'_> {
         self.sources.merge(self.range, self.context.precedence())
     }
 
-    fn write_draft(&self) -> Result<Draft> {
+    pub(super) fn write_draft(&self) -> Result<Draft> {
         let options = self.file_options();
         let mut file = FileWriter::new(&options, self.shard);
         let mut judge = self.context.judge(self.shard, Zone::Ordinary);
@@ -155,11 +141,5 @@ impl Draft {
         if self.spaces.last() != Some(&space) {
             self.spaces.push(space);
         }
-    }
-
-    /// Notes what became of entries that were settled anew.
-    pub(super) fn note(&mut self, patch: &Patch<'_>) {
-        self.has_losers |= patch.has_losers;
-        self.has_existing |= patch.has_existing;
     }
 }

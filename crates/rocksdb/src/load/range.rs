@@ -3,6 +3,8 @@
 //! Each range becomes one output file. The cuts come from samples: keys at even distances in every
 //! run, each standing for the bytes around it. Equal keys never part, because a cut is a key.
 
+use tonnage_engine::SpaceId;
+
 use super::run::SortedRun;
 use super::spill::SpillFile;
 
@@ -17,6 +19,13 @@ pub(super) struct KeyRange {
 }
 
 impl KeyRange {
+    /// All keys of a space.
+    pub(super) fn of_space(space: SpaceId) -> Self {
+        let start = space.0.to_be_bytes().to_vec();
+        let upper = space.0.checked_add(1).map(|next| next.to_be_bytes().to_vec());
+        Self { lower: Some(start), upper }
+    }
+
     fn contains(&self, key: &[u8]) -> bool {
         self.lower.as_ref().is_none_or(|lower| lower.as_slice() <= key)
             && self.upper.as_ref().is_none_or(|upper| key < upper.as_slice())
@@ -82,6 +91,15 @@ fn ranges_between(cuts: Vec<Vec<u8>>, all: &KeyRange) -> Vec<KeyRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_keys_of_a_space_end_where_those_of_the_next_begin() {
+        assert_eq!(
+            KeyRange::of_space(SpaceId(3)),
+            KeyRange { lower: Some(vec![0, 0, 0, 3]), upper: Some(vec![0, 0, 0, 4]) }
+        );
+        assert_eq!(KeyRange::of_space(SpaceId(u32::MAX)).upper, None);
+    }
 
     fn samples(keys: impl IntoIterator<Item = u16>) -> Samples {
         Samples { samples: keys.into_iter().map(|key| (key.to_be_bytes().to_vec(), 100)).collect() }

@@ -25,8 +25,8 @@ use super::record::{Record, RecordSpan};
 use super::sources::Sources;
 use super::tally::Tally;
 use super::zone::Zone;
+use crate::attempt::Attempt;
 use crate::error::translate;
-use crate::pace::{self, Attempt};
 use crate::shard::{Shard, Stripe};
 use crate::stall::Patience;
 
@@ -138,11 +138,7 @@ impl<'a> Small<'a> {
                 | EntryOutcome::Overtaken => {}
             }
         }
-        if batch.is_empty() {
-            Ok(Attempt::Done(()))
-        } else {
-            pace::attempt(self.shard, false, batch)
-        }
+        if batch.is_empty() { Ok(Attempt::Done(())) } else { self.shard.attempt(false, batch) }
     }
 
     /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to

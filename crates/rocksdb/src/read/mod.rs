@@ -9,10 +9,11 @@
 //!    shard and each shard gets one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the
 //!    order of the keys, as far as they keep to the bytes asked for.
-//! 4. What takes more than one look at a shard takes them all at one [moment](View), so that it
+//! 4. What takes more than one look at a shard takes them all at one [moment](lookup::View), so that it
 //!    sees all of an atomic batch or nothing of it.
 
 pub(crate) mod helpers;
+mod lookup;
 mod misses;
 mod spread;
 pub(crate) mod walk;
@@ -22,12 +23,13 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-use rocksdb::{DBPinnableSlice, ReadOptions, Snapshot};
+use rocksdb::{DBPinnableSlice, ReadOptions};
 use tonnage_engine::header::{Header, NEVER_MS};
-use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId, SpaceInfo};
+use tonnage_engine::{Projection, Result, Rows, Slices, SpaceId};
 
 use crate::error::translate;
 use crate::open_store::OpenStore;
+use crate::read::lookup::{Lookup, View};
 use crate::read::misses::CacheMisses;
 use crate::read::walk::KeyDensity;
 use crate::settings::read_options;
@@ -49,16 +51,6 @@ thread_local! {
     static READ: RefCell<(ReadOptions, Vec<u8>)> = RefCell::new((read_options(), Vec::new()));
     /// The space that the thread read last, and how many keys the next chunk may take.
     static CHUNK: Cell<(SpaceId, usize)> = const { Cell::new((SpaceId(u32::MAX), 1)) };
-}
-
-/// What a lookup needs besides the keys.
-pub(crate) struct Lookup<'a> {
-    pub(crate) engine: &'a OpenStore,
-    pub(crate) space: &'a SpaceInfo,
-    pub(crate) options: &'a tonnage_engine::ReadOptions,
-    /// Asked for by the first row that may have expired: most never do, and the clock costs as much
-    /// as a cached block.
-    now_ms: OnceLock<u64>,
 }
 
 impl OpenStore {
@@ -233,32 +225,6 @@ impl Lookup<'_> {
         }
         rows.push(key, payload, header.version, header.expires_at_ms, origin);
         Ok(true)
-    }
-}
-
-/// What a read sees: the newest rows at each look, or those of one moment in each shard. A batch is
-/// of one shard.
-pub(crate) struct View<'a> {
-    /// One for each shard, or none.
-    snapshots: Vec<Snapshot<'a>>,
-}
-
-impl<'a> View<'a> {
-    fn newest() -> Self {
-        Self { snapshots: Vec::new() }
-    }
-
-    fn of_one_moment(engine: &'a OpenStore) -> Self {
-        Self { snapshots: engine.shards().iter().map(|shard| shard.db().snapshot()).collect() }
-    }
-
-    /// How to read a shard. The view must outlive what is read with them.
-    pub(crate) fn options(&self, shard: usize) -> ReadOptions {
-        let mut options = read_options();
-        if let Some(snapshot) = self.snapshots.get(shard) {
-            options.set_snapshot(snapshot);
-        }
-        options
     }
 }
 

@@ -18,7 +18,7 @@ use rocksdb::{DBRawIterator, Range};
 use tonnage_engine::{Result, Rows, Slices};
 
 use crate::error::translate;
-use crate::read::{Lookup, View};
+use crate::read::lookup::{Lookup, View};
 use crate::shard::physical_key;
 
 /// For fewer keys an iterator is not worth making.

@@ -10,9 +10,6 @@ use tonnage_engine::{Error, Result};
 use super::copy::{failed, sync_directory, write_whole};
 use super::entry::FileEntry;
 use super::manifest::{BackupInfo, FORMAT, Manifest};
-use super::restore::{RestoreOptions, RestoreReport, restore};
-use super::verify::{BackupVerifyReport, verify};
-use crate::Cancel;
 
 const MARKER: &str = "TONNAGE-BACKUPS";
 const MARKER_LINE: &str = "tonnage backups";
@@ -140,38 +137,6 @@ impl BackupRepository {
         self.numbers()?.into_iter().map(|number| Ok(self.manifest(number)?.info())).collect()
     }
 
-    /// Reads all files of a backup, or of all of them, and compares their checksums. Damage is in
-    /// the report.
-    ///
-    /// # Errors
-    /// `NotFound` when there is no such backup, `Cancelled` when it is called off.
-    pub fn verify(&self, number: Option<u64>, cancel: &Cancel) -> Result<BackupVerifyReport> {
-        let _lock = self.lock(Lock::Shared)?;
-        let numbers = match number {
-            Some(number) => vec![self.find(Some(number))?],
-            None => self.numbers()?,
-        };
-        verify(self, &numbers, cancel)
-    }
-
-    /// Makes a store of a backup, of the latest one when no number is given, in a directory that is
-    /// empty or does not exist. Checksums are compared meanwhile.
-    ///
-    /// # Errors
-    /// `NotFound` when there is no such backup, `Invalid` when a directory is not empty,
-    /// `Corruption` naming a file that is damaged or missing, `Unavailable` when a disk refuses.
-    /// Then there is no store; the same call empties the directories and begins again.
-    pub fn restore(
-        &self,
-        number: Option<u64>,
-        target: &Path,
-        options: &RestoreOptions,
-    ) -> Result<RestoreReport> {
-        let _lock = self.lock(Lock::Shared)?;
-        let manifest = self.manifest(self.find(number)?)?;
-        restore(self, &manifest, target, options)
-    }
-
     /// Removes all backups but the latest `keep`, and the files that no backup needs any more,
     /// among them those that a backup which was cut short has left.
     ///
@@ -216,7 +181,7 @@ impl BackupRepository {
         Ok(numbers)
     }
 
-    fn find(&self, number: Option<u64>) -> Result<u64> {
+    pub(super) fn find(&self, number: Option<u64>) -> Result<u64> {
         let numbers = self.numbers()?;
         let found = match number {
             Some(number) => numbers.iter().find(|there| **there == number),

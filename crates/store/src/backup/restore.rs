@@ -12,7 +12,7 @@ use tonnage_rocksdb::RestoreTarget;
 use super::copy::{failed, read_through, sync_directory};
 use super::entry::FileEntry;
 use super::manifest::{BackupInfo, Manifest};
-use super::repository::BackupRepository;
+use super::repository::{BackupRepository, Lock};
 use crate::Cancel;
 use crate::limits::Limits;
 
@@ -37,7 +37,27 @@ pub struct RestoreReport {
     pub info: BackupInfo,
 }
 
-pub(super) fn restore(
+impl BackupRepository {
+    /// Makes a store of a backup, of the latest one when no number is given, in a directory that is
+    /// empty or does not exist. Checksums are compared meanwhile.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such backup, `Invalid` when a directory is not empty,
+    /// `Corruption` naming a file that is damaged or missing, `Unavailable` when a disk refuses.
+    /// Then there is no store; the same call empties the directories and begins again.
+    pub fn restore(
+        &self,
+        number: Option<u64>,
+        target: &Path,
+        options: &RestoreOptions,
+    ) -> Result<RestoreReport> {
+        let _lock = self.lock(Lock::Shared)?;
+        let manifest = self.manifest(self.find(number)?)?;
+        restore(self, &manifest, target, options)
+    }
+}
+
+fn restore(
     repository: &BackupRepository,
     manifest: &Manifest,
     target: &Path,

@@ -6,7 +6,7 @@ use tonnage_engine::{Damage, ErrorKind, Result};
 
 use super::copy::read_through;
 use super::entry::FileEntry;
-use super::repository::BackupRepository;
+use super::repository::{BackupRepository, Lock};
 use super::restore::{check_presence, damaged};
 use crate::Cancel;
 use crate::limits::Limits;
@@ -32,7 +32,23 @@ impl BackupVerifyReport {
     }
 }
 
-pub(super) fn verify(
+impl BackupRepository {
+    /// Reads all files of a backup, or of all of them, and compares their checksums. Damage is in
+    /// the report.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such backup, `Cancelled` when it is called off.
+    pub fn verify(&self, number: Option<u64>, cancel: &Cancel) -> Result<BackupVerifyReport> {
+        let _lock = self.lock(Lock::Shared)?;
+        let numbers = match number {
+            Some(number) => vec![self.find(Some(number))?],
+            None => self.numbers()?,
+        };
+        verify(self, &numbers, cancel)
+    }
+}
+
+fn verify(
     repository: &BackupRepository,
     numbers: &[u64],
     cancel: &Cancel,

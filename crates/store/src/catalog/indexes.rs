@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use tonnage_engine::{Deadline, Error, KeyShape, Result, SpaceId};
 
+use super::entry::TableEntry;
 use super::rows::StoredTable;
-use super::{Catalog, INDEX_PREFIX, TableEntry, lost_root};
-use crate::TableSchema;
+use super::{Catalog, INDEX_PREFIX, lost_root};
 use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, StoredIndex};
 
 /// What is to be done about an index that someone asks for.
@@ -158,29 +158,6 @@ impl Catalog {
     fn release(&self, space: SpaceId) {
         self.building.lock().unwrap_or_else(PoisonError::into_inner).remove(&space);
     }
-}
-
-/// Refuses a change of a table that takes a column from under an index.
-pub(super) fn check_kept(
-    indexes: &[StoredIndex],
-    before: &TableSchema,
-    after: &TableSchema,
-) -> Result<()> {
-    for index in indexes {
-        let is_kept = |id: u16| after.columns.iter().any(|column| column.id == id);
-        if let Some(lost) = index.columns.iter().find(|column| !is_kept(column.column)) {
-            let name = before
-                .columns
-                .iter()
-                .find(|column| column.id == lost.column)
-                .map_or("", |column| column.name.as_str());
-            return Err(Error::conflict(format!(
-                "table {}: column '{name}' is in index {}: drop the index first",
-                before.path, index.name
-            )));
-        }
-    }
-    Ok(())
 }
 
 #[cold]

@@ -25,8 +25,10 @@
 //! and go away with their parent rows or their space.
 
 mod drops;
+mod entry;
 mod identities;
 mod indexes;
+mod kept;
 mod relatives;
 mod replace;
 mod rows;
@@ -42,12 +44,14 @@ use tonnage_engine::{
 };
 
 use crate::codec::Limits;
-use crate::index::{IndexList, WriteGate};
+use crate::index::WriteGate;
 use crate::schema::{Change, Identity};
-use crate::{KeyClassifier, TableCodec, TableDefinition, TableSchema};
+use crate::{TableDefinition, TableSchema};
+pub use entry::TableEntry;
 use identities::Identities;
 pub(crate) use identities::IdentityColumn;
 pub(crate) use indexes::{NewIndex, unknown_index};
+use kept::check_kept;
 pub(crate) use relatives::Relatives;
 use rows::StoredTable;
 use state::State;
@@ -56,23 +60,6 @@ use state::State;
 const TABLE_PREFIX: &str = "table:";
 /// What the names of the spaces of indexes begin with.
 const INDEX_PREFIX: &str = "index:";
-
-/// A table that is open for use. A snapshot: DDL makes new entries and leaves old ones as they are.
-#[derive(Debug)]
-pub struct TableEntry {
-    /// What the table is.
-    pub schema: Arc<TableSchema>,
-    /// Its codec.
-    pub codec: Arc<TableCodec>,
-    /// Where its rows are.
-    pub space: SpaceId,
-    /// Tells the tables of the space apart.
-    pub classifier: Arc<KeyClassifier>,
-    /// The full names of the tables right below it.
-    pub children: Vec<String>,
-    /// Its indexes: not as they were when the entry was made, but as they are.
-    pub(crate) indexes: Arc<IndexList>,
-}
 
 /// The tables of a store. Readers never wait for the disk: a statement of DDL changes the state
 /// once its row is stored.
@@ -410,7 +397,7 @@ impl Catalog {
         let mut family = self.state().stored(entry.space);
         let table = family.iter_mut().find(|table| table.schema.table_id == schema.table_id);
         let table = table.ok_or_else(|| lost_root(&entry.schema.path))?;
-        indexes::check_kept(&table.indexes, &entry.schema, &schema)?;
+        check_kept(&table.indexes, &entry.schema, &schema)?;
         table.schema = schema;
         self.commit(std::slice::from_ref(table), &[], deadline)?;
         self.publish(entry.space, family);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tonnage_engine::{Error, Result, SpaceId};
 
-use super::TableEntry;
+use super::entry::TableEntry;
 use super::rows::StoredTable;
 use crate::codec::Limits;
 use crate::index::{IndexCodec, IndexList, IndexSet, OpenIndex, StoredIndex};

@@ -3,7 +3,6 @@
 use sqlparser::tokenizer::{Location, Token};
 use tonnage_engine::{Error, Result};
 
-use super::Statement;
 use super::column::column;
 use super::cursor::Cursor;
 use crate::TableDefinition;
@@ -17,6 +16,56 @@ const QUERIES: [&str; 13] = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "UPSERT", "MERGE", "WITH", "VALUES", "EXPLAIN",
     "BEGIN", "COMMIT", "ROLLBACK", "TRUNCATE",
 ];
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// `CREATE TABLE [IF NOT EXISTS] path (column TYPE [NOT NULL] [DEFAULT literal], ..., PRIMARY KEY (SHARD(a, b), c)) [USING TTL n DAYS]`
+    CreateTable {
+        /// What to make.
+        definition: TableDefinition,
+        /// Whether a table of that name is no error.
+        if_not_exists: bool,
+    },
+    /// `DROP TABLE [IF EXISTS] path`
+    DropTable {
+        /// Which.
+        path: String,
+        /// Whether a missing table is no error.
+        if_exists: bool,
+    },
+    /// `ALTER TABLE path ADD [COLUMN] column TYPE ... | DROP [COLUMN] column | USING TTL n DAYS`,
+    /// or several in parentheses.
+    AlterTable {
+        /// Which.
+        path: String,
+        /// What to change, carried out together.
+        changes: Vec<Change>,
+    },
+    /// `CREATE INDEX [IF NOT EXISTS] name ON path (column, document.place, ...)`
+    CreateIndex {
+        /// What to make.
+        definition: IndexDefinition,
+        /// Whether an index of that name on the table is no error.
+        if_not_exists: bool,
+    },
+    /// `DROP INDEX [IF EXISTS] name ON path`
+    DropIndex {
+        /// Which.
+        name: String,
+        /// Of which table.
+        table: String,
+        /// Whether a missing index is no error.
+        if_exists: bool,
+    },
+    /// `SHOW TABLES`
+    ShowTables,
+    /// `DESCRIBE [TABLE] path`
+    DescribeTable {
+        /// Which.
+        path: String,
+    },
+}
 
 pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement> {
     let location = cursor.location();

@@ -16,15 +16,12 @@ use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices};
 
 use super::definition::ResolvedColumn;
 use super::json;
+use super::mark::{NULL, PRESENT};
 use crate::codec::{
     FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells,
     write_column,
 };
 use crate::{TableCodec, Value};
-
-/// The cell of a NULL, and what begins every other cell.
-pub(super) const NULL: u8 = 0;
-pub(super) const PRESENT: u8 = 1;
 
 /// Makes the entries of one index, and reads them.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
-use super::codec::{NULL, PRESENT};
+use super::mark::{NULL, PRESENT};
 use crate::codec::{FieldRange, RangeEnds, key_f64, push_escaped};
 use crate::{ColumnType, Value};
 

@@ -31,6 +31,7 @@ mod janitor;
 mod json;
 mod list;
 mod lookup;
+mod mark;
 mod options;
 mod scan;
 mod write;

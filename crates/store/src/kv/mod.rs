@@ -6,6 +6,7 @@
 mod bulk;
 mod exchange;
 mod key;
+pub(crate) mod limits;
 mod pairs;
 mod scope;
 
@@ -13,9 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::header::NEVER_MS;
-use tonnage_engine::{
-    Capability, Condition, Deadline, Durability, Error, Result, Rows, Slices, WriteBatch,
-};
+use tonnage_engine::{Condition, Deadline, Durability, Error, Result, Rows, Slices, WriteBatch};
 
 pub use bulk::{BulkPairs, PairGetOptions};
 pub use exchange::ExchangedPair;
@@ -29,6 +28,7 @@ use crate::inner::Inner;
 use crate::read::read_by;
 use crate::table::{GetOptions, WriteOptions, WriteResult};
 use crate::terms::{WriteTerms, check_timeout};
+use limits::over_limits;
 
 /// A handle on the key/value pairs of a store.
 ///
@@ -466,13 +466,6 @@ impl KeyValue {
     pub fn scan(&self, options: &PairGetOptions) -> Result<BulkPairs> {
         bulk::scan(&self.store, options)
     }
-}
-
-pub(crate) fn over_limits(key_bytes: usize, value_bytes: usize, capability: &Capability) -> Error {
-    Error::invalid(format!(
-        "a key of {key_bytes} and a value of {value_bytes} bytes: this store takes keys up to {} and values up to {} bytes",
-        capability.key_bytes_max, capability.value_bytes_max
-    ))
 }
 
 impl std::fmt::Debug for KeyValue {

@@ -8,7 +8,7 @@ use tonnage_engine::{
 
 use super::head::{Draft, Head};
 use super::keys::{LobKeys, LobRow};
-use super::space;
+use super::space::space;
 use crate::inner::Inner;
 use crate::limits::Limits;
 

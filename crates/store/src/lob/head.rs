@@ -2,9 +2,23 @@
 
 use tonnage_engine::{Error, Result};
 
-use super::writer::Base;
-
 const FORMAT: u8 = 1;
+
+/// What a writer goes on from: the whole chunks of an object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Base {
+    /// The version of the object; 0 for none.
+    pub(super) version: u64,
+    pub(super) bytes: u64,
+}
+
+/// What an append goes on from.
+pub(super) fn base_of(head: Option<&Head>) -> Base {
+    head.map_or_else(Base::default, |head| Base {
+        version: head.version,
+        bytes: head.bytes() / head.chunk_bytes as u64 * head.chunk_bytes as u64,
+    })
+}
 
 /// Chunks of one generation, from its first on. All but the last of the object are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tonnage_engine::{Error, ErrorKind, Result};
 
-use super::LobOptions;
+use super::options::LobOptions;
 use crate::cancel::Cancel;
 use crate::kv::{Key, KeyValue};
 

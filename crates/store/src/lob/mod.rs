@@ -30,77 +30,28 @@ mod clean;
 mod head;
 mod keys;
 mod many;
+mod options;
 mod reader;
+mod space;
 mod writer;
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tonnage_engine::{
-    Condition, Deadline, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Result, SpaceId,
-    WriteBatch,
-};
+use tonnage_engine::{Condition, Durability, ErrorKind, Result, WriteBatch};
 
 pub use clean::LobCleanReport;
 pub use many::{LobSource, LobsReport};
+pub use options::{LobInfo, LobOptions};
 pub use reader::LobReader;
 pub use writer::LobWriter;
 
 pub(crate) use clean::{LobCheck, check_lobs, clean as clean_unneeded};
+pub(crate) use space::find_space;
 
-use crate::inner::Inner;
 use crate::kv::{Key, KeyValue};
 use crate::table::{GetOptions, WriteOptions};
-use crate::terms::{WriteTerms, check_timeout, deadline_after};
-use head::Head;
+use crate::terms::WriteTerms;
 use keys::LobKeys;
-use writer::Base;
-
-/// The name of the space of large objects; made with the first of them.
-const SPACE: &str = "large objects";
-
-/// How large chunks may be.
-const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 1..=64 << 20;
-
-/// How to write a large object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LobOptions {
-    /// How many bytes a chunk has (1 byte to 64 MiB), and a reader or a writer holds in memory.
-    /// What is appended keeps to the chunks that are there. Default: 1 MiB.
-    pub chunk_bytes: usize,
-    /// When the object counts as stored.
-    pub durability: Durability,
-    /// What must hold of the object that is there when this one is finished.
-    pub condition: Condition,
-    /// The longest that each call of the writer may wait for the store; then it ends with
-    /// `TimedOut`. What was stored before stays, for a call that is made again or for
-    /// [`KeyValue::resume_lob`].
-    pub timeout: Option<Duration>,
-}
-
-impl LobOptions {
-    /// By when the call that begins now must be answered.
-    fn deadline(&self) -> Deadline {
-        deadline_after(self.timeout)
-    }
-}
-
-impl Default for LobOptions {
-    fn default() -> Self {
-        let (durability, condition) = (Durability::default(), Condition::default());
-        Self { chunk_bytes: 1 << 20, durability, condition, timeout: None }
-    }
-}
-
-/// What is known of a large object without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LobInfo {
-    /// How many bytes it has.
-    pub bytes: u64,
-    /// Its version, greater than that of any object before it under the key.
-    pub version: u64,
-}
+use options::check_options;
+use space::{made_space, space};
 
 impl KeyValue {
     /// Opens a writer of a large object. What is written replaces the object that is there once
@@ -235,48 +186,4 @@ impl KeyValue {
             None => Ok(LobCleanReport::default()),
         }
     }
-}
-
-fn check_options(options: &LobOptions) -> Result<()> {
-    check_timeout(options.timeout)?;
-    if CHUNK_BYTES.contains(&options.chunk_bytes) {
-        return Ok(());
-    }
-    Err(Error::invalid(format!(
-        "chunks of {} bytes: give 1 byte to {} MiB",
-        options.chunk_bytes,
-        CHUNK_BYTES.end() >> 20
-    )))
-}
-
-/// The space of large objects, if there are any.
-fn space(store: &Inner) -> Result<Option<SpaceId>> {
-    if let Some(space) = store.lobs.get() {
-        return Ok(Some(*space));
-    }
-    Ok(find_space(&*store.engine)?.map(|space| *store.lobs.get_or_init(|| space)))
-}
-
-/// The same without a store.
-pub(crate) fn find_space(engine: &dyn Engine) -> Result<Option<SpaceId>> {
-    let found = engine.spaces()?.into_iter().find(|space| space.name == SPACE);
-    Ok(found.map(|space| space.id))
-}
-
-fn made_space(store: &Arc<Inner>, deadline: Deadline) -> Result<SpaceId> {
-    if let Some(space) = space(store)? {
-        return Ok(space);
-    }
-    match store.engine.create_space_by(SPACE, &KeyShape::new([KeyPart::Path]), deadline) {
-        Err(error) if error.kind() == ErrorKind::Conflict => space(store)?.ok_or(error),
-        made => made.map(|made| *store.lobs.get_or_init(|| made)),
-    }
-}
-
-/// What an append goes on from.
-fn base_of(head: Option<&Head>) -> Base {
-    head.map_or_else(Base::default, |head| Base {
-        version: head.version,
-        bytes: head.bytes() / head.chunk_bytes as u64 * head.chunk_bytes as u64,
-    })
 }

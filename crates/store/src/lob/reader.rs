@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tonnage_engine::{Deadline, Error, Result, Rows, Slices, SpaceId};
 
-use super::LobInfo;
 use super::head::Head;
 use super::keys::LobKeys;
+use super::options::LobInfo;
 use crate::inner::Inner;
 use crate::read::read_by;
 use crate::terms::deadline_after;

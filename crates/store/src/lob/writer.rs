@@ -5,22 +5,13 @@ use std::sync::Arc;
 
 use tonnage_engine::{Condition, Deadline, Error, Result, Rows, SpaceId, WriteBatch, WriteOutcome};
 
-use super::base_of;
-use super::head::{Draft, Head, Segment};
+use super::head::{Draft, Head, Segment, base_of};
 use super::keys::LobKeys;
+use super::options::{LobInfo, LobOptions};
 use super::reader::read_chunk;
-use super::{LobInfo, LobOptions};
 use crate::inner::Inner;
 
 const TAKEN: &str = "another writer has begun on it";
-
-/// What a writer goes on from: the whole chunks of an object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Base {
-    /// The version of the object; 0 for none.
-    pub(super) version: u64,
-    pub(super) bytes: u64,
-}
 
 /// Writes a large object, chunk by chunk, in memory for one of them.
 ///

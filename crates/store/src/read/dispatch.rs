@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tonnage_engine::{Error, Result};
 
 use crate::read::outlet::Outlet;
-use crate::read::pipeline::{ReadTask, TaskSource};
+use crate::read::task::{ReadTask, TaskSource};
 
 /// Hands tasks to the workers until there are none, or nobody wants more.
 pub(crate) fn dispatch<T>(

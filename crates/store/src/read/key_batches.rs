@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tonnage_engine::Slices;
 
 use crate::read::origin::KeyOrigin;
-use crate::read::pipeline::ReadTask;
+use crate::read::task::ReadTask;
 
 /// How many keys the first gatherings hold. Few of a large store are dear to read, so they soon
 /// grow.

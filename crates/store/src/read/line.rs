@@ -5,7 +5,7 @@ use std::time::Duration;
 use crossbeam_channel::{SendTimeoutError, Sender, bounded};
 
 use crate::read::ahead::Held;
-use crate::read::pipeline::{Answer, HeldResult, QUEUED_BATCHES_MAX};
+use crate::read::job::{Answer, HeldResult, QUEUED_BATCHES_MAX};
 
 /// Where a worker puts the pieces of a task: those that must come one behind the other go through a
 /// queue of their own.

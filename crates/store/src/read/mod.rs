@@ -17,6 +17,7 @@
 pub(crate) mod ahead;
 pub(crate) mod control;
 pub(crate) mod dispatch;
+pub(crate) mod job;
 pub(crate) mod key_batches;
 pub(crate) mod line;
 pub(crate) mod open_scan;
@@ -24,13 +25,17 @@ pub(crate) mod origin;
 pub(crate) mod outlet;
 pub(crate) mod parts;
 pub(crate) mod pipeline;
+pub(crate) mod plan;
 pub(crate) mod rest;
 pub(crate) mod running;
 pub(crate) mod single;
+pub(crate) mod task;
 pub(crate) mod worker;
 
 pub(crate) use ahead::ReadAhead;
 pub(crate) use control::ReadControl;
 pub(crate) use key_batches::{KeyBatcher, sorted_order};
-pub(crate) use pipeline::{ReadPipeline, ReadPlan, ReadTask, Shaper, TaskSource};
+pub(crate) use pipeline::ReadPipeline;
+pub(crate) use plan::{ReadPlan, Shaper};
 pub(crate) use single::read_by;
+pub(crate) use task::{ReadTask, TaskSource};

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use tonnage_engine::{Result, Rows, ScanOptions, Scanner};
 
-use crate::read::pipeline::{BatchSize, ReadPlan, ReadTask, Shaper};
+use crate::read::plan::{BatchSize, ReadPlan, Shaper};
+use crate::read::task::ReadTask;
 
 /// The most batches that are read without a thread; starting one costs more than reading these.
 const INLINE_BATCHES_MAX: usize = 3;

@@ -2,7 +2,8 @@
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::read::pipeline::{Answer, Job, QUEUED_BATCHES_MAX, ReadTask};
+use crate::read::job::{Answer, Job, QUEUED_BATCHES_MAX};
+use crate::read::task::ReadTask;
 
 /// Where the dispatcher puts tasks.
 pub(crate) struct Outlet<T> {

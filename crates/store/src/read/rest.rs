@@ -20,7 +20,7 @@ use tonnage_engine::{Error, Result, Rows};
 use crate::read::ahead::Held;
 use crate::read::line::{Line, Sent};
 use crate::read::open_scan::OpenScan;
-use crate::read::pipeline::{BatchSize, ReadPlan, Shaper};
+use crate::read::plan::{BatchSize, ReadPlan, Shaper};
 
 /// How long a reader must not have read.
 const REST_AFTER: Duration = Duration::from_millis(300);

@@ -11,14 +11,14 @@ use crate::budget::Loan;
 use crate::read::ahead::Held;
 use crate::read::control::{ReadControl, ReadMetrics};
 use crate::read::dispatch::{dispatch, panicked};
+use crate::read::job::{Answer, HeldResult, QUEUED_BATCHES_MAX};
 use crate::read::key_batches::TASKS_MOST;
 use crate::read::line::Line;
 use crate::read::open_scan::OpenScan;
 use crate::read::outlet::Outlet;
-use crate::read::pipeline::{
-    Answer, HeldResult, QUEUED_BATCHES_MAX, ReadPlan, ReadTask, Shaper, TaskSource,
-};
+use crate::read::plan::{ReadPlan, Shaper};
 use crate::read::rest::{Resting, ScanAtWork};
+use crate::read::task::{ReadTask, TaskSource};
 use crate::read::worker::Worker;
 
 /// The most tasks that are handed over at once.

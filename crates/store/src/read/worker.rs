@@ -10,10 +10,12 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, select};
 use tonnage_engine::{Error, ReadOptions, Result, Rows, Slices};
 
+use crate::read::job::Job;
 use crate::read::line::Line;
 use crate::read::open_scan::OpenScan;
-use crate::read::pipeline::{BatchSize, Job, ReadPlan, ReadTask, Shaper};
+use crate::read::plan::{BatchSize, ReadPlan, Shaper};
 use crate::read::rest::{Resting, ScanAtWork};
+use crate::read::task::ReadTask;
 
 /// A worker, wherever it is.
 pub(crate) struct Worker<S: Shaper> {

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, Rows, by_key, rows_of};
+use super::Case;
+use super::read::{Rows, by_key, rows_of};
 use crate::content::{long, row};
 
 /// Loads that were acknowledged, for one key.

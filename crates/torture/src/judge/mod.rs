@@ -6,20 +6,19 @@ mod loads;
 mod moment;
 mod others;
 mod pushed;
+mod read;
 mod rows;
 mod tables;
 
-use std::collections::BTreeMap;
 use std::fmt::Arguments;
 use std::path::Path;
 
-use tonnage::{
-    Direction, Durability, IndexRange, IndexScanOptions, Row, Store, TableScanOptions, WriteOptions,
-};
+use tonnage::{Durability, Store, WriteOptions};
 
-use crate::content::{TABLES, builder, key_row, long, row};
+use crate::content::{TABLES, builder, key_row, row};
 use expect::Expected;
 pub(crate) use expect::Loss;
+use read::{Rows, by_key, rows_of, rows_through};
 
 /// A store under judgement. What is wrong with it is gathered, one text each.
 struct Case {
@@ -28,9 +27,6 @@ struct Case {
     is_checkpoint: bool,
     complaints: Vec<String>,
 }
-
-/// Rows of a table by their key `k`.
-type Rows = BTreeMap<i64, Row>;
 
 /// What is wrong with the store; nothing when all is well.
 pub(crate) fn judge(
@@ -150,30 +146,4 @@ impl Case {
         }
         self.judge_soundness("CHECK after writing:");
     }
-}
-
-/// All rows of a table, by key, in the order of a forward scan.
-fn rows_of(store: &Store, table: &str) -> tonnage::Result<Vec<Row>> {
-    let options = TableScanOptions { direction: Direction::Forward, ..TableScanOptions::default() };
-    let rows = store.table(table)?.scan(&options)?.into_rows();
-    rows.map(|found| found.map(|found| found.row)).collect()
-}
-
-fn by_key(rows: Vec<Row>) -> Rows {
-    rows.into_iter().filter_map(|row| Some((long(&row, "k")?, row))).collect()
-}
-
-/// The rows that an index leads to, and how many of them came more than once.
-fn rows_through(store: &Store, table: &str, index: &str) -> tonnage::Result<(Rows, usize)> {
-    let index = store.table(table)?.index(index)?;
-    let (mut found, mut twice) = (Rows::new(), 0);
-    for batch in index.scan(&IndexRange::default(), &IndexScanOptions::default())? {
-        let rows = batch?.rows;
-        for at in 0..rows.num_rows() {
-            let row = Row::from_batch(&rows, at)?;
-            let key = long(&row, "k").unwrap_or(i64::MIN);
-            twice += usize::from(found.insert(key, row).is_some());
-        }
-    }
-    Ok((found, twice))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tonnage::Store;
 
-use super::rows_of;
+use super::read::rows_of;
 use crate::content::{long, pair_key};
 use crate::ledger::lines;
 

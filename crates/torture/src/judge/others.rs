@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, rows_of};
+use super::Case;
+use super::read::rows_of;
 use crate::content::{long, pair_key, pair_value, purged_row};
 
 impl Case {

@@ -1,6 +1,7 @@
 //! Batches pushed into an open load: those whose position was acknowledged are there.
 
-use super::{Case, Rows, by_key, rows_of};
+use super::Case;
+use super::read::{Rows, by_key, rows_of};
 use crate::content::row;
 
 impl Case {

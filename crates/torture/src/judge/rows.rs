@@ -1,7 +1,8 @@
 //! Single writes: no generation older than the acknowledged one, none that was not tried, groups
 //! whole.
 
-use super::{Case, Rows, by_key, rows_of};
+use super::Case;
+use super::read::{Rows, by_key, rows_of};
 use crate::content::{child_row, is_delete, long, row};
 
 impl Case {

@@ -6,7 +6,7 @@ mod program;
 use std::fs;
 use std::time::Duration;
 
-use crate::Fallible;
+use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::kind::{Kind, POWER};
 use crate::options::Options;

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use tonnage::{Row, TableScanOptions, Value};
 
-use crate::Fallible;
 use crate::child;
 use crate::content::{builder, long};
+use crate::fallible::Fallible;
 use crate::options::Options;
 use crate::random::Random;
 use crate::report::{Report, Subject};

@@ -7,8 +7,8 @@ use tonnage::{
     RowOperation, Table, Value, WriteOptions, WriteResult,
 };
 
-use super::drive::{OBJECTS, Round, write_of};
 use super::history::{Answer, Event, KEYS, Operation, State, When};
+use super::round::{OBJECTS, Round, write_of};
 use crate::content::long;
 use crate::random::Random;
 

@@ -1,16 +1,16 @@
 //! One round: small writes and reads on few rows, beside bulk puts, DDL and the making of an index.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use tonnage::{BulkPutOptions, OnExisting, Result, Row, Store, Value, row_stream};
+use tonnage::{BulkPutOptions, OnExisting, Result, Row, row_stream};
 
 use super::client::Client;
-use super::history::{Event, KEYS, Mode, Operation, Versions};
+use super::history::{Event, KEYS, Mode, Operation};
+use super::round::{OBJECTS, Object, Round, write_of};
 use crate::random::Random;
 
-pub(super) const OBJECTS: u64 = 3;
 const CLIENTS: u64 = 8;
 const OPERATIONS: u64 = 40;
 const LOADERS: u64 = 2;
@@ -19,71 +19,7 @@ pub(super) const TABLE: &str = "\
     CREATE TABLE r (s LONG, k LONG, w LONG, pad STRING, PRIMARY KEY (SHARD(s), k)); \
     CREATE INDEX by_w ON r (w)";
 
-/// What the threads of a round share.
-pub(super) struct Round<'a> {
-    pub(super) store: &'a Store,
-    /// The first shard key of the round.
-    pub(super) base: i64,
-    pub(super) seed: u64,
-    clock: &'a AtomicU64,
-    writes: &'a AtomicU64,
-    objects: Vec<Mutex<Object>>,
-    stop: AtomicBool,
-    loads: AtomicU64,
-}
-
-/// What is known of one object.
-#[derive(Clone, Default)]
-pub(super) struct Object {
-    pub(super) events: Vec<Event>,
-    pub(super) versions: Versions,
-}
-
-impl<'a> Round<'a> {
-    pub(super) fn new(
-        store: &'a Store,
-        base: i64,
-        seed: u64,
-        clock: &'a AtomicU64,
-        writes: &'a AtomicU64,
-    ) -> Self {
-        let objects = (0..OBJECTS).map(|_| Mutex::default()).collect();
-        let (stop, loads) = (AtomicBool::new(false), AtomicU64::new(0));
-        Self { store, base, seed, clock, writes, objects, stop, loads }
-    }
-
-    /// The next moment.
-    pub(super) fn tick(&self) -> u64 {
-        self.clock.fetch_add(1, SeqCst)
-    }
-
-    /// The number of a new write.
-    pub(super) fn write(&self) -> u64 {
-        self.writes.fetch_add(1, SeqCst)
-    }
-
-    pub(super) fn key(&self, object: u64, key: usize) -> Row {
-        Row::new().with("s", self.base + object as i64).with("k", key as i64)
-    }
-
-    pub(super) fn row(&self, object: u64, key: usize, write: u64) -> Row {
-        let pad = "p".repeat((write % 300) as usize);
-        self.key(object, key).with("w", write as i64).with("pad", pad)
-    }
-
-    pub(super) fn note(&self, object: u64, event: Event) {
-        self.object(object).events.push(event);
-    }
-
-    /// Somebody learned which write has a version.
-    pub(super) fn learn(&self, object: u64, key: usize, version: u64, write: u64) {
-        self.object(object).versions.insert((key, version), write);
-    }
-
-    fn object(&self, object: u64) -> std::sync::MutexGuard<'_, Object> {
-        self.objects[object as usize].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Round<'_> {
     /// Plays the round; gives the objects with their histories, and the number of loads.
     pub(super) fn play(self) -> Result<(Vec<Object>, u64)> {
         let round = &self;
@@ -186,12 +122,4 @@ fn filling(shard: i64) -> impl Iterator<Item = Row> {
         let row = Row::new().with("s", shard).with("k", key);
         row.with("w", -1 - key).with("pad", "f".repeat(600))
     })
-}
-
-/// The write that a row shows.
-pub(super) fn write_of(row: &Row) -> u64 {
-    match row.get("w") {
-        Some(Value::Long(write)) => *write as u64,
-        _ => u64::MAX,
-    }
 }

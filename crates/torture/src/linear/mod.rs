@@ -4,6 +4,7 @@
 mod client;
 mod drive;
 mod history;
+mod round;
 mod search;
 
 use std::collections::BTreeSet;
@@ -14,14 +15,15 @@ use std::time::Duration;
 
 use tonnage::{IndexRange, IndexScanOptions, Row, Store, TableScanOptions};
 
-use crate::Fallible;
 use crate::child;
 use crate::content::{builder, long};
+use crate::fallible::Fallible;
 use crate::options::Options;
 use crate::random::Random;
 use crate::report::{Report, Subject};
 use crate::scratch::{Scratch, progress};
-use drive::{Object, Round, TABLE};
+use drive::TABLE;
+use round::{Object, Round};
 use search::{Verdict, search};
 
 /// Stores when nobody says how many.

@@ -6,7 +6,7 @@ use tonnage::{
     BulkPutCallbacks, BulkPutOptions, Durability, EntryStream, OnExisting, StreamReport, row_stream,
 };
 
-use super::Scene;
+use super::scene::Scene;
 use crate::content::row;
 use crate::ledger::{Ledger, durability_name};
 use crate::random::Random;

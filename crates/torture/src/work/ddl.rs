@@ -1,6 +1,6 @@
 //! Tables and indexes made, altered and dropped. What is acknowledged stands whatever happens.
 
-use super::Scene;
+use super::scene::Scene;
 use crate::content::member_row;
 use crate::ledger::durability_name;
 

@@ -6,80 +6,23 @@ mod others;
 mod pairs;
 mod purge;
 mod push;
+mod scene;
 mod single;
 
-use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tonnage::{Durability, Result, Store, WriteOptions};
+use tonnage::{Result, Store};
 
 use crate::content::{TABLES, builder};
-use crate::kind::Kind;
 use crate::ledger::Ledger;
-
-/// Failed calls after which a workload gives up: a store with a bad disk refuses everything.
-const FAILURES_MAX: u64 = 60;
+pub(crate) use scene::Plan;
+use scene::Scene;
 
 /// A part of a workload, in a thread of its own.
 type Part = fn(&Scene<'_>);
-
-/// What a working process is to do.
-pub(crate) struct Plan {
-    pub(crate) store: PathBuf,
-    pub(crate) ledger: PathBuf,
-    pub(crate) kind: Kind,
-    pub(crate) seed: u64,
-    pub(crate) millis: u64,
-    /// Processes that worked on the store before: keys differ from round to round.
-    pub(crate) round: i64,
-    /// The workload ends when the ledger has grown by this much.
-    pub(crate) ledger_bytes_max: u64,
-}
-
-/// What the threads of a workload share.
-struct Scene<'a> {
-    plan: &'a Plan,
-    store: &'a Store,
-    ledger: &'a Arc<Ledger>,
-    stop: &'a AtomicBool,
-    failures: &'a AtomicU64,
-    /// Numbers the phase between two openings, over all rounds.
-    round: i64,
-}
-
-impl Scene<'_> {
-    fn goes_on(&self) -> bool {
-        !self.stop.load(Ordering::SeqCst)
-    }
-
-    fn has(&self, part: &str) -> bool {
-        self.plan.kind.has(part)
-    }
-
-    /// The durability of most writes.
-    fn durability(&self) -> Durability {
-        if self.has("soft") { Durability::Write } else { Durability::Fsync }
-    }
-
-    fn options(&self) -> WriteOptions {
-        WriteOptions { durability: self.durability(), ..WriteOptions::default() }
-    }
-
-    /// Notes an error; what was tried stays open.
-    fn failed(&self, what: &str, error: impl Display) {
-        self.ledger.failed(what, error);
-        if self.failures.fetch_add(1, Ordering::SeqCst) >= FAILURES_MAX {
-            self.stop.store(true, Ordering::SeqCst);
-        }
-    }
-
-    fn wrong(&self, text: impl Display) {
-        self.ledger.say(format_args!("wrong {text}"));
-    }
-}
 
 /// Works as planned, in one phase or (with `reopen`) in three, with the store closed between them.
 pub(crate) fn work(plan: &Plan) -> std::io::Result<()> {

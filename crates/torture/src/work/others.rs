@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::Scene;
+use super::scene::Scene;
 
 pub(super) fn rebuild(scene: &Scene<'_>) {
     let steps = [

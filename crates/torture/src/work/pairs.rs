@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tonnage::{Durability, WriteOptions};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::content::{pair_key, pair_value};
 use crate::ledger::durability_name;
 

@@ -2,7 +2,7 @@
 
 use tonnage::{Row, RowOperation};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::content::purged_row;
 use crate::ledger::durability_name;
 use crate::random::Random;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tonnage::{BulkPutCallbacks, BulkPutOptions, FailedEntry, Load, Payload, Result};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::content::row;
 use crate::ledger::durability_name;
 use crate::random::Random;

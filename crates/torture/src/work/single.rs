@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tonnage::{Durability, Result, RowOperation, Table, WriteOptions, WriteResult};
 
-use super::Scene;
+use super::scene::Scene;
 use crate::content::{child_key_row, child_row, is_delete, key_row, row};
 use crate::ledger::durability_name;
 use crate::random::Random;

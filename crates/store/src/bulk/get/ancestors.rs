@@ -1,10 +1,22 @@
 //! Rows of ancestor tables on their way to the rows below them.
 
-use tonnage_engine::{Deadline, Engine, ReadOptions, Result, Rows, Slices};
+use std::sync::Arc;
 
-use super::TableBatch;
-use super::result::Chunk;
-use super::shaper::{Part, TableShaper};
+use tonnage_engine::{Deadline, Engine, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
+
+use super::chunk::{AncestorEnds, Chunk};
+use super::part::Part;
+use super::table_batch::TableBatch;
+use crate::codec::KeyClassifier;
+
+/// The tables above the target whose rows come along, and how these are read.
+pub(super) struct Ancestors {
+    pub(super) parts: Vec<Part>,
+    pub(super) classifier: Arc<KeyClassifier>,
+    pub(super) space: SpaceId,
+    pub(super) projection: Projection,
+    pub(super) batch_bytes_max: usize,
+}
 
 /// The ancestors that the rows of a batch want: for each table, one for each run of rows that share
 /// it.
@@ -33,24 +45,13 @@ pub(super) struct Found {
     ends: AncestorEnds,
 }
 
-/// With which ancestors of one table a chunk begins and ends.
-#[derive(Clone, Debug, Default)]
-pub(super) struct AncestorEnds {
-    /// The key of the first.
-    first: Vec<u8>,
-    /// Whether there is a row of that key: then it is the first of its part.
-    has_first: bool,
-    /// The key of the last.
-    last: Vec<u8>,
-}
-
 impl Wanted {
-    pub(super) fn of(shaper: &TableShaper, rows: &Rows) -> Result<Self> {
+    pub(super) fn of(family: &Ancestors, rows: &Rows) -> Result<Self> {
         let runs = |part: &Part| {
             let table_id = part.entry.schema.table_id;
             let mut runs = Runs::default();
             for (row, key) in rows.keys.iter().enumerate() {
-                let ancestor = &key[..shaper.classifier.ancestor_key_len(key, table_id)?];
+                let ancestor = &key[..family.classifier.ancestor_key_len(key, table_id)?];
                 if runs.keys.last() != Some(ancestor) {
                     runs.keys.push(ancestor);
                     runs.firsts.push(row);
@@ -58,30 +59,30 @@ impl Wanted {
             }
             Ok(runs)
         };
-        Ok(Self { tables: shaper.ancestors.iter().map(runs).collect::<Result<_>>()? })
+        Ok(Self { tables: family.parts.iter().map(runs).collect::<Result<_>>()? })
     }
 
     /// Looks up the ancestors of the rows from `first` on, as many as the bytes of a batch hold.
     /// Answers up to which row.
     pub(super) fn read(
         &mut self,
-        shaper: &TableShaper,
+        family: &Ancestors,
         engine: &dyn Engine,
         first: usize,
         rows: usize,
     ) -> Result<(Vec<Found>, usize)> {
-        let bytes_max = shaper.batch_bytes_max / self.tables.len();
+        let bytes_max = family.batch_bytes_max / self.tables.len();
         let (mut read, mut end) = (Vec::with_capacity(self.tables.len()), rows);
         for runs in &self.tables {
             let wanted = runs.next..runs.firsts.partition_point(|row| *row < end);
             let options = ReadOptions {
-                projection: shaper.projection,
+                projection: family.projection,
                 keys: wanted.clone(),
                 bytes_max,
                 deadline: Deadline::NONE,
             };
             let mut found = Rows::new();
-            let taken = engine.read_some(shaper.space, &runs.keys, &options, &mut found)?;
+            let taken = engine.read_some(family.space, &runs.keys, &options, &mut found)?;
             if taken < wanted.len() {
                 end = runs.firsts[wanted.start + taken];
             }

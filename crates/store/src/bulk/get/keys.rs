@@ -14,7 +14,7 @@ use crate::codec::{FieldRange, NO_SUCH_KEY};
 use crate::read::ReadControl;
 use crate::read::key_batches::KeyBatcher;
 use crate::read::origin::KeyOrigin;
-use crate::read::pipeline::{ReadTask, TaskSource};
+use crate::read::task::{ReadTask, TaskSource};
 
 /// How many keys tasks hold: few at first, so that first rows come soon and few keys spread over
 /// all workers.

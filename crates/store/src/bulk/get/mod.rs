@@ -17,16 +17,19 @@
 //! [`Store::multi_get`](crate::Store::multi_get) does the same for many tables in one call.
 
 mod ancestors;
+mod chunk;
 mod drawn;
 mod keys;
 mod multi;
 mod options;
+mod part;
 mod result;
 mod resume;
 mod scan;
 mod shaper;
 mod source;
 mod table;
+mod table_batch;
 
 pub use crate::read::origin::KeyOrigin;
 pub(crate) use drawn::{
@@ -38,9 +41,10 @@ pub use multi::{MultiGet, MultiGetRequest};
 pub(crate) use multi::multi_get;
 pub(crate) use options::KEY_MEMORY_BYTES;
 pub use options::{BulkGetOptions, Consistency};
-pub use result::{BulkGet, BulkGetRows, RelatedRow, TableBatch};
+pub use result::{BulkGet, BulkGetRows, RelatedRow};
 pub(crate) use resume::Place;
 pub use resume::ResumeToken;
 pub(crate) use scan::{PARTS_PER_WORKER, SpaceParts, count, count_space};
 pub use source::{BulkKey, KeySender, KeySource};
 pub(crate) use table::{bulk_get, scan, scan_parts};
+pub use table_batch::TableBatch;

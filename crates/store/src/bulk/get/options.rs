@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tonnage_engine::{Direction, Error, Result, cores};
+use tonnage_engine::{Direction, Error, Projection, Result, cores};
 
 use crate::bulk::get::ResumeToken;
 use crate::cancel::Cancel;
@@ -119,6 +119,11 @@ impl Default for BulkGetOptions {
 }
 
 impl BulkGetOptions {
+    /// What of each row is read.
+    pub(super) fn projection(&self) -> Projection {
+        if self.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues }
+    }
+
     /// Refuses settings out of their range, each by name and with its limits.
     pub(crate) fn check(&self) -> Result<()> {
         within("max_concurrent_requests", self.workers(), 1, 1_024)?;

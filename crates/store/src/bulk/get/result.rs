@@ -2,132 +2,18 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use tonnage_engine::{Result, Slices, SpaceId};
+use tonnage_engine::{Result, SpaceId};
 
-use super::ancestors::{AncestorEnds, Joiner};
+use super::ancestors::Joiner;
+use super::chunk::Chunk;
 use super::resume::{Place, ResumeToken};
 use super::shaper::TableShaper;
-use crate::read::ahead::Piece;
+use super::table_batch::TableBatch;
 use crate::read::control::ReadProgress;
 use crate::read::origin::KeyOrigin;
 use crate::read::pipeline::ReadPipeline;
 use crate::row::Row;
-
-/// Rows of one table.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TableBatch {
-    /// The path of the table.
-    pub table: Arc<str>,
-    /// Its rows.
-    pub rows: RecordBatch,
-    /// The version of each row.
-    pub versions: Vec<u64>,
-    /// When each row expires, in milliseconds since 1970; 0 for never.
-    pub expiries_ms: Vec<u64>,
-    /// Which key each row answers, if [`BulkGetOptions::origins`] asks for that; else empty. A row
-    /// of an ancestor has the origin of the first row below it.
-    ///
-    /// [`BulkGetOptions::origins`]: crate::BulkGetOptions::origins
-    pub origins: Vec<KeyOrigin>,
-}
-
-impl Piece for TableBatch {
-    fn bytes(&self) -> usize {
-        let stamps = self.versions.capacity() + self.expiries_ms.capacity();
-        self.rows.get_array_memory_size()
-            + stamps * size_of::<u64>()
-            + self.origins.capacity() * size_of::<KeyOrigin>()
-    }
-}
-
-/// What one batch of engine rows became.
-pub(super) struct Chunk {
-    pub(super) parts: Vec<TableBatch>,
-    /// For each row in key order the part that holds it; nothing when there is one part.
-    pub(super) order: Vec<u32>,
-    /// Whether a family goes on in the next chunk of the task, which must come right behind this
-    /// one.
-    pub(super) is_cut: bool,
-    /// With what it begins and ends, for each ancestor table.
-    pub(super) ancestors: Vec<AncestorEnds>,
-    /// The places of the rows, where a read can go on behind them.
-    pub(super) places: Option<Places>,
-}
-
-/// Where the rows of a chunk lie, in the order in which they come, those of ancestors left out.
-pub(super) struct Places {
-    pub(super) keys: Arc<Slices>,
-    /// Which of the keys; all without it.
-    pub(super) rows: Option<Vec<u32>>,
-}
-
-impl Places {
-    /// The key of a row.
-    fn key(&self, place: usize) -> Option<&[u8]> {
-        let place = match &self.rows {
-            None => place,
-            Some(rows) => *rows.get(place)? as usize,
-        };
-        (place < self.keys.len()).then(|| self.keys.get(place))
-    }
-
-    fn len(&self) -> usize {
-        self.rows.as_ref().map_or(self.keys.len(), Vec::len)
-    }
-}
-
-impl Piece for Chunk {
-    fn bytes(&self) -> usize {
-        let places = self.places.as_ref().map_or(0, |places| places.keys.memory_bytes());
-        let parts: usize = self.parts.iter().map(Piece::bytes).sum();
-        parts + places + self.order.capacity() * size_of::<u32>()
-    }
-}
-
-impl Chunk {
-    pub(super) fn of_one(part: TableBatch) -> Self {
-        Self {
-            parts: vec![part],
-            order: Vec::new(),
-            is_cut: false,
-            ancestors: Vec::new(),
-            places: None,
-        }
-    }
-
-    /// Keeps so many rows of a chunk that has one part.
-    fn truncate(&mut self, rows: u64) {
-        let [batch] = &mut self.parts[..] else { return };
-        let rows = batch.rows.num_rows().min(usize::try_from(rows).unwrap_or(usize::MAX));
-        if rows == batch.rows.num_rows() {
-            return;
-        }
-        batch.rows = batch.rows.slice(0, rows);
-        batch.versions.truncate(rows);
-        batch.expiries_ms.truncate(rows);
-        batch.origins.truncate(rows);
-        if let Some(places) = &mut self.places {
-            places.rows = Some((0..rows as u32).collect());
-        }
-    }
-
-    /// Takes the first row of a part out.
-    pub(super) fn drop_first(&mut self, part: usize) {
-        let batch = &mut self.parts[part];
-        batch.rows = batch.rows.slice(1, batch.rows.num_rows() - 1);
-        batch.versions.remove(0);
-        batch.expiries_ms.remove(0);
-        if !batch.origins.is_empty() {
-            batch.origins.remove(0);
-        }
-        if let Some(place) = self.order.iter().position(|of_row| *of_row as usize == part) {
-            self.order.remove(place);
-        }
-    }
-}
 
 /// The rows of a bulk get, an iterator of record batches.
 ///

@@ -10,61 +10,16 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
-use tonnage_engine::{Direction, Engine, Error, Projection, Result, Rows, Slices, SpaceId};
+use tonnage_engine::{Direction, Engine, Error, Result, Rows, Slices};
 
-use super::ancestors::{Found, Wanted};
-use super::result::{Chunk, Places};
-use super::table::projection;
-use super::{BulkGetOptions, TableBatch};
+use super::BulkGetOptions;
+use super::ancestors::{Ancestors, Found, Wanted};
+use super::chunk::{Chunk, Places};
+use super::part::Part;
 use crate::catalog::Relatives;
-use crate::catalog::TableEntry;
-use crate::codec::{KeyClassifier, KeyOwner};
+use crate::codec::KeyOwner;
 use crate::read::origin::KeyOrigin;
 use crate::read::{ReadTask, Shaper};
-
-/// One table of a result: what of it is wanted.
-pub(super) struct Part {
-    pub(super) entry: Arc<TableEntry>,
-    pub(super) path: Arc<str>,
-    columns: Option<Vec<usize>>,
-}
-
-impl Part {
-    fn new(entry: &Arc<TableEntry>, options: &BulkGetOptions, is_target: bool) -> Result<Self> {
-        let schema = &entry.schema;
-        let columns = match &options.columns {
-            Some(names) if is_target => {
-                Some(names.iter().map(|name| schema.require_column(name)).collect::<Result<_>>()?)
-            }
-            _ if options.keys_only => Some(schema.key.clone()),
-            _ => None,
-        };
-        Ok(Self { entry: entry.clone(), path: schema.path.as_str().into(), columns })
-    }
-
-    pub(super) fn decode(&self, rows: &Rows, which: Option<&[u32]>) -> Result<TableBatch> {
-        let batch = self.entry.codec.decode(rows, which, self.columns.as_deref())?;
-        let pick = |all: &[u64]| match which {
-            None => all.to_vec(),
-            Some(which) => which.iter().map(|index| all[*index as usize]).collect(),
-        };
-        Ok(TableBatch {
-            table: self.path.clone(),
-            rows: batch,
-            versions: pick(&rows.versions),
-            expiries_ms: pick(&rows.expiries_ms),
-            origins: Vec::new(),
-        })
-    }
-}
-
-impl Part {
-    /// The columns that its batches have.
-    pub(super) fn arrow_schema(&self) -> Result<SchemaRef> {
-        self.entry.codec.projected_schema(self.columns.as_deref())
-    }
-}
 
 /// What is kept from batch to batch of one task.
 #[derive(Default)]
@@ -94,11 +49,7 @@ impl Rest<'_> {
 pub(super) struct TableShaper {
     /// The target, then the wanted tables below it.
     below: Vec<Part>,
-    pub(super) ancestors: Vec<Part>,
-    pub(super) classifier: Arc<KeyClassifier>,
-    pub(super) space: SpaceId,
-    pub(super) projection: Projection,
-    pub(super) batch_bytes_max: usize,
+    ancestors: Ancestors,
     /// Whether chunks tell the places of their rows, so that a read can go on behind them.
     tells_places: bool,
     /// Whether batches must end where families end: ordered ones follow each other anyway.
@@ -120,14 +71,16 @@ impl TableShaper {
             .map(|entry| Part::new(entry, options, false))
             .collect::<Result<_>>()?;
         Ok(Self {
-            classifier: relatives.target.classifier.clone(),
-            space: relatives.target.space,
-            projection: projection(options),
-            batch_bytes_max: options.batch_bytes_max,
             tells_places: options.direction != Direction::Unordered,
             keeps_families: options.direction == Direction::Unordered && below.len() > 1,
             below,
-            ancestors,
+            ancestors: Ancestors {
+                parts: ancestors,
+                classifier: relatives.target.classifier.clone(),
+                space: relatives.target.space,
+                projection: options.projection(),
+                batch_bytes_max: options.batch_bytes_max,
+            },
         })
     }
 
@@ -136,13 +89,14 @@ impl TableShaper {
     pub(super) fn batch_rows_max(&self, options: &BulkGetOptions) -> usize {
         let default_bytes =
             |part: &Part| part.entry.codec.default_bytes_of(part.columns.as_deref());
-        let most = self.below.iter().chain(&self.ancestors).map(default_bytes).max().unwrap_or(0);
+        let most =
+            self.below.iter().chain(&self.ancestors.parts).map(default_bytes).max().unwrap_or(0);
         options.batch_rows_max.min(options.batch_bytes_max / most.max(1)).max(1)
     }
 
     /// The tables of the result, ancestors first, as their batches come.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
-        self.ancestors.iter().chain(&self.below)
+        self.ancestors.parts.iter().chain(&self.below)
     }
 
     pub(super) fn target(&self) -> &Part {
@@ -158,7 +112,9 @@ impl TableShaper {
         let mut which = vec![Vec::new(); self.below.len()];
         let mut order = Vec::with_capacity(end - first);
         for index in first..end {
-            let KeyOwner::Table(table) = self.classifier.classify(rows.keys.get(index))? else {
+            let KeyOwner::Table(table) =
+                self.ancestors.classifier.classify(rows.keys.get(index))?
+            else {
                 continue;
             };
             if let Some(part) =
@@ -175,7 +131,7 @@ impl TableShaper {
     fn last_family(&self, rows: &Rows) -> Result<usize> {
         let last = rows.len() - 1;
         let key = rows.keys.get(last);
-        let family = &key[..self.classifier.ancestor_key_len(key, self.target_id())?];
+        let family = &key[..self.ancestors.classifier.ancestor_key_len(key, self.target_id())?];
         let is_of_it = |row: &usize| {
             rows.origins[*row] == rows.origins[last] && rows.keys.get(*row).starts_with(family)
         };
@@ -209,16 +165,16 @@ impl TableShaper {
     ) -> Result<()> {
         let rows = rest.rows;
         let keys = self.tells_places.then(|| Arc::new(rows.keys.clone()));
-        if self.ancestors.is_empty() {
+        if self.ancestors.parts.is_empty() {
             let mut chunk = self.chunk(rest, 0, rows.len(), &[], keys)?;
             chunk.is_cut = rest.is_cut;
             emit(chunk);
             return Ok(());
         }
-        let mut wanted = Wanted::of(self, rows)?;
+        let mut wanted = Wanted::of(&self.ancestors, rows)?;
         let mut first = 0;
         while first < rows.len() {
-            let (found, end) = wanted.read(self, engine, first, rows.len())?;
+            let (found, end) = wanted.read(&self.ancestors, engine, first, rows.len())?;
             let mut chunk = self.chunk(rest, first, end, &found, keys.clone())?;
             chunk.is_cut = rest.is_cut || end < rows.len();
             if !emit(chunk) {
@@ -248,7 +204,7 @@ impl TableShaper {
         }
         let (which, below_order) = self.sort_out(rows, first, end)?;
         let mut parts = Vec::with_capacity(found.len() + which.len());
-        for (found, part) in found.iter().zip(&self.ancestors) {
+        for (found, part) in found.iter().zip(&self.ancestors.parts) {
             let mut batch = found.decode(part)?;
             batch.origins = rest.origins_of(found.before.iter().copied());
             parts.push(batch);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Error, Part, Projection, Result, ScanOptions};
+use tonnage_engine::{Direction, Error, Part, Result, ScanOptions};
 
 use super::keys::KeyTasks;
 use super::result::Resumable;
@@ -187,7 +187,7 @@ fn plan(
     let control = ReadControl::new(&options.cancel, options.timeout);
     let scan = ScanOptions {
         direction: options.direction,
-        projection: projection(options),
+        projection: options.projection(),
         limit_per_range: options.limit_per_key,
         limit_per_shard_key: None,
         batch_rows_max: shaper.batch_rows_max(options),
@@ -200,7 +200,7 @@ fn plan(
     Ok(ReadPlan {
         engine: store.engine.clone(),
         space: relatives.target.space,
-        projection: projection(options),
+        projection: options.projection(),
         scan,
         ordered: options.direction != Direction::Unordered,
         workers: options.workers(),
@@ -209,8 +209,4 @@ fn plan(
         threads: store.threads.clone(),
         shaper,
     })
-}
-
-pub(super) fn projection(options: &BulkGetOptions) -> Projection {
-    if options.keys_only { Projection::KeysOnly } else { Projection::KeysAndValues }
 }

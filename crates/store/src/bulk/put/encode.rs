@@ -13,6 +13,7 @@ use crate::catalog::TableEntry;
 use crate::codec::Aligned;
 use crate::inner::Inner;
 use crate::kv::Pairs;
+use crate::kv::limits::over_limits;
 use crate::row::Row;
 
 /// An entry that could not be encoded.
@@ -190,7 +191,7 @@ impl<'a> Encoder<'a> {
         {
             let (key, value) = (pairs.keys.get(index), pairs.values.get(index));
             if key.len() > capability.key_bytes_max || value.len() > capability.value_bytes_max {
-                let error = crate::kv::over_limits(key.len(), value.len(), capability);
+                let error = over_limits(key.len(), value.len(), capability);
                 self.refuse(place(index), index - offset, None, &error);
             } else {
                 self.entries.keys.push(key);

@@ -12,6 +12,7 @@
 //! 4. Where rows come in the order of their keys a request has one worker from its first task to
 //!    its last.
 
+mod answered;
 mod requests;
 mod workers;
 
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{Error, Result};
 
+use self::answered::Answered;
 use self::requests::{Here, Request, Requests};
 use self::workers::Workers;
 use super::{BulkGetOptions, KeySource, TableBatch};
@@ -28,9 +30,6 @@ use crate::inner::Inner;
 
 /// About what starting the workers takes.
 const HERE_LONGEST: Duration = Duration::from_micros(100);
-
-/// What came of a request, by its number.
-type Answered = (usize, Result<TableBatch>);
 
 /// The answers of a multi-get as they come, an iterator: the number of a request, in the order
 /// given and from 0, with rows of its table or with the error that ended it, after which nothing

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use tonnage_engine::{Direction, Error, Result};
 
 use super::super::ancestors::Joiner;
+use super::super::chunk::Chunk;
 use super::super::keys::KeyTasks;
-use super::super::result::Chunk;
 use super::super::shaper::TableShaper;
 use super::super::table::key_read;
 use super::super::{BulkGetOptions, KeySource};
-use super::Answered;
+use super::answered::Answered;
 use crate::budget::{Budget, Loan};
 use crate::inner::Inner;
 use crate::read::pipeline::read_few;

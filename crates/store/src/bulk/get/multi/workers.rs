@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, bounded};
 
-use super::Answered;
+use super::answered::Answered;
 use super::requests::Requests;
 use crate::budget::Loan;
 

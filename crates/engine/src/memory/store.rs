@@ -1,0 +1,87 @@
+//! What the memory engine, its scans and its loads share.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
+
+use super::space::Space;
+use super::versions::Versions;
+
+/// What the engine, its scans and its loads share.
+#[derive(Debug)]
+pub(super) struct MemoryStore {
+    pub(super) capability: Capability,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) spaces: RwLock<Spaces>,
+    pub(super) versions: Versions,
+}
+
+/// The spaces that exist, and the number of the next one.
+#[derive(Debug)]
+pub(super) struct Spaces {
+    pub(super) by_id: BTreeMap<SpaceId, Arc<Space>>,
+    /// The names in use.
+    pub(super) names: HashSet<String>,
+    pub(super) next_id: u32,
+}
+
+impl MemoryStore {
+    pub(super) fn new(clock: Arc<dyn Clock>, shared: bool) -> Self {
+        Self {
+            capability: Capability {
+                key_bytes_max: 64 << 10,
+                value_bytes_max: 1 << 30,
+                batch_bytes_max: 1 << 30,
+                batch_operations_max: usize::MAX,
+                spaces_per_batch: usize::MAX,
+                total_order: true,
+                absolute_consistency: true,
+                fsync: false,
+                persistent: false,
+                shared,
+                checkpoint: false,
+                settle: true,
+                placed_spaces: true,
+                shards: 1,
+            },
+            clock,
+            spaces: RwLock::new(Spaces {
+                by_id: BTreeMap::new(),
+                names: HashSet::new(),
+                next_id: 0,
+            }),
+            versions: Versions::default(),
+        }
+    }
+
+    pub(super) fn space(&self, id: SpaceId) -> Result<Arc<Space>> {
+        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
+    }
+
+    pub(super) fn all_spaces(&self) -> Vec<Arc<Space>> {
+        let spaces = self.spaces.read().unwrap_or_else(PoisonError::into_inner);
+        spaces.by_id.values().cloned().collect()
+    }
+
+    pub(super) fn check_batch_bytes(&self, batch: &WriteBatch) -> Result<()> {
+        let bytes: usize =
+            (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
+        let bytes_max = self.capability.batch_bytes_max;
+        if bytes > bytes_max {
+            return Err(Error::invalid(format!(
+                "a write batch of {bytes} bytes is over the limit of {bytes_max}: use a load"
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+pub(super) fn no_such_space(space: SpaceId) -> Error {
+    Error::not_found(format!(
+        "there is no space with the number {}: it was dropped, or is of another store",
+        space.0
+    ))
+}

@@ -1,0 +1,36 @@
+//! Rows of one table, as they are handed over.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+
+use crate::read::ahead::Piece;
+use crate::read::origin::KeyOrigin;
+
+/// Rows of one table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TableBatch {
+    /// The path of the table.
+    pub table: Arc<str>,
+    /// Its rows.
+    pub rows: RecordBatch,
+    /// The version of each row.
+    pub versions: Vec<u64>,
+    /// When each row expires, in milliseconds since 1970; 0 for never.
+    pub expiries_ms: Vec<u64>,
+    /// Which key each row answers, if [`BulkGetOptions::origins`] asks for that; else empty. A row
+    /// of an ancestor has the origin of the first row below it.
+    ///
+    /// [`BulkGetOptions::origins`]: crate::BulkGetOptions::origins
+    pub origins: Vec<KeyOrigin>,
+}
+
+impl Piece for TableBatch {
+    fn bytes(&self) -> usize {
+        let stamps = self.versions.capacity() + self.expiries_ms.capacity();
+        self.rows.get_array_memory_size()
+            + stamps * size_of::<u64>()
+            + self.origins.capacity() * size_of::<KeyOrigin>()
+    }
+}

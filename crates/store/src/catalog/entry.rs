@@ -1,0 +1,25 @@
+//! A table that is open.
+
+use std::sync::Arc;
+
+use tonnage_engine::SpaceId;
+
+use crate::index::IndexList;
+use crate::{KeyClassifier, TableCodec, TableSchema};
+
+/// A table that is open for use. A snapshot: DDL makes new entries and leaves old ones as they are.
+#[derive(Debug)]
+pub struct TableEntry {
+    /// What the table is.
+    pub schema: Arc<TableSchema>,
+    /// Its codec.
+    pub codec: Arc<TableCodec>,
+    /// Where its rows are.
+    pub space: SpaceId,
+    /// Tells the tables of the space apart.
+    pub classifier: Arc<KeyClassifier>,
+    /// The full names of the tables right below it.
+    pub children: Vec<String>,
+    /// Its indexes: not as they were when the entry was made, but as they are.
+    pub(crate) indexes: Arc<IndexList>,
+}

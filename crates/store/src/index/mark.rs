@@ -1,0 +1,5 @@
+//! What the cells of an entry begin with.
+
+/// The cell of a NULL, and what begins every other cell.
+pub(super) const NULL: u8 = 0;
+pub(super) const PRESENT: u8 = 1;
