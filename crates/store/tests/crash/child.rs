@@ -115,12 +115,15 @@ pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration) ->
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let (begun, begins) = std::sync::mpsc::channel();
     // Read while the child runs, lest it waits for room in the pipe.
     let said = std::thread::spawn(move || {
         let mut said = Vec::new();
         loop {
             let mut line = String::new();
-            match lines.read_line(&mut line) {
+            let read = lines.read_line(&mut line);
+            let _ = begun.send(());
+            match read {
                 Ok(0) | Err(_) => return said,
                 // A line cut short by the kill says nothing.
                 Ok(_) if !line.ends_with('\n') => return said,
@@ -128,6 +131,8 @@ pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration) ->
             }
         }
     });
+    // A busy machine may take long to start it.
+    let _ = begins.recv();
     std::thread::sleep(life);
     let died_before = child.try_wait().unwrap();
     child.kill().unwrap();
