@@ -153,7 +153,7 @@ impl Value {
     }
 
     /// The value as a JSON value: numbers and booleans as such, JSON as it is, the rest as the text
-    /// that it shows as.
+    /// that it shows as. So do decimals of more than 15 digits: readers take numbers for doubles.
     pub fn to_json(&self) -> serde_json::Value {
         let number = |value: f64| {
             serde_json::Number::from_f64(value)
@@ -169,6 +169,9 @@ impl Value {
                 value.to_string().parse().map_or(serde_json::Value::Null, number)
             }
             Value::Double(value) => number(*value),
+            Value::Number { unscaled, .. } if unscaled.unsigned_abs() >= DIGITS_15 => {
+                self.to_string().into()
+            }
             Value::Number { .. } => self.to_double().map_or(serde_json::Value::Null, number),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => nested::to_json(self),
             Value::Json(text) => {
@@ -178,6 +181,9 @@ impl Value {
         }
     }
 }
+
+/// Every decimal of so many digits is a double's own shortest text.
+const DIGITS_15: u128 = 1_000_000_000_000_000;
 
 fn whole_of_double(value: f64) -> Option<i128> {
     (value.is_finite() && value.fract() == 0.0).then_some(value as i128)

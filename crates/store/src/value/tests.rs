@@ -168,6 +168,12 @@ fn json_holds_numbers_as_numbers_and_the_rest_as_text() {
     assert_eq!(json(Value::Long(i64::MAX)), "9223372036854775807");
     assert_eq!(json(Value::Double(f64::NAN)), "\"NaN\"");
     assert_eq!(json(Value::Json("{\"b\": [1], \"a\": 2}".into())), "{\"b\":[1],\"a\":2}");
+    assert_eq!(json(number(999_999_999_999_999, 2)), "9999999999999.99");
+    // It came as 1.2345678901234567e+19: the other digits were lost.
+    assert_eq!(
+        json(number(123_456_789_012_345_678_900_123_456_789, 10)),
+        "\"12345678901234567890.0123456789\""
+    );
     assert_eq!(json(at(0, 0)), "\"1970-01-01T00:00:00\"");
     assert_eq!(json(Value::Null), "null");
 }
