@@ -9,7 +9,8 @@ use tonnage::{Error, Result};
 use crate::catalog::{INFORMATION_SCHEMA, path_of_parts};
 use crate::session::Sql;
 use crate::text::{Cursor, Kind, Piece, with_location};
-use crate::write;
+use crate::write::ViewStatement;
+use crate::{show, views, write};
 
 /// What a statement does to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +49,27 @@ impl Sql {
             let piece = &statement.piece;
             of_piece(piece, text, &mut accesses).map_err(|error| with_location(error, piece))?;
         }
+        self.read_by_views(&mut accesses)?;
         Ok(accesses)
+    }
+
+    /// Adds the tables that views read.
+    fn read_by_views(&self, accesses: &mut Vec<TableAccess>) -> Result<()> {
+        let mut at = 0;
+        while at < accesses.len() {
+            if accesses[at].access == Access::Read
+                && let Some(query) = views::query_of(self.store(), &accesses[at].table)?
+            {
+                read(&query, &mut |path: String, access| {
+                    let access = TableAccess { table: path.to_ascii_lowercase(), access };
+                    if !accesses.contains(&access) {
+                        accesses.push(access);
+                    }
+                });
+            }
+            at += 1;
+        }
+        Ok(())
     }
 }
 
@@ -58,8 +79,12 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
         accesses.push(TableAccess { table, access });
     };
     match piece.kind {
+        Kind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
+            of_piece(&change, text, accesses)?;
+        }
         Kind::Query | Kind::Explain => read(&piece.parse()?, &mut note),
         Kind::Insert | Kind::Upsert => {
+            let returned = write::returned_items(piece)?;
             let ast::Statement::Insert(insert) = write::plain(piece)?.parse()? else {
                 return Err(Error::invalid("expected INSERT INTO"));
             };
@@ -68,8 +93,25 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
             };
             let target = parts_of(name).join(".");
             note(target.clone(), Access::Insert);
-            if piece.kind == Kind::Upsert || insert.replace_into || insert.or.is_some() {
-                note(target, Access::Update);
+            let updates = match &insert.on {
+                Some(ast::OnInsert::OnConflict(conflict)) => match &conflict.action {
+                    ast::OnConflictAction::DoUpdate(update) => {
+                        read(update, &mut note);
+                        true
+                    }
+                    ast::OnConflictAction::DoNothing => false,
+                },
+                _ => piece.kind == Kind::Upsert || insert.replace_into || insert.or.is_some(),
+            };
+            if updates {
+                note(target.clone(), Access::Update);
+            }
+            // Rows that were there come out: of RETURNING, and of expressions over them.
+            if returned.is_some() || updates && insert.on.is_some() {
+                note(target, Access::Read);
+            }
+            if let Some(returned) = returned {
+                read(&returned, &mut note);
             }
             if let Some(source) = &insert.source {
                 read(source.as_ref(), &mut note);
@@ -84,10 +126,26 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                 return Err(cursor.expected("the name of a table"));
             };
             let access = if piece.kind == Kind::Update { Access::Update } else { Access::Delete };
-            note(path, access);
+            note(path.clone(), access);
+            if let Some(returned) = write::returned_items(piece)? {
+                note(path, Access::Read);
+                read(&returned, &mut note);
+            }
             if piece.kind != Kind::Truncate {
                 read(&plain.parse()?, &mut note);
             }
+        }
+        Kind::Definition if let Some(view) = ViewStatement::read(piece)? => match view {
+            ViewStatement::Create(view) => {
+                note(view.name.clone(), Access::Define);
+                read(&view.query.parse()?, &mut note);
+            }
+            ViewStatement::Drop { name, .. } => note(name, Access::Define),
+        },
+        Kind::Definition if let Some(create) = write::CreateAs::read(piece)? => {
+            note(create.path.clone(), Access::Define);
+            note(create.path.clone(), Access::Insert);
+            read(&create.query.parse()?, &mut note);
         }
         Kind::Definition => {
             for definition in tonnage::ddl::parse(&piece.text(text))? {
@@ -119,7 +177,7 @@ fn of_piece(piece: &Piece, text: &str, accesses: &mut Vec<TableAccess>) -> Resul
                     note(told("statistics"), Access::Read);
                     return Ok(());
                 }
-            } else if cursor.word("TABLES") {
+            } else if cursor.word("TABLES") || cursor.word("VIEWS") {
                 note(told("tables"), Access::Read);
                 return Ok(());
             } else if cursor.word("CREATE") {
@@ -240,6 +298,32 @@ mod tests {
             accesses("UPSERT INTO a VALUES (1) RETURNING COUNT(*)"),
             [did("a", Access::Insert), did("a", Access::Update)]
         );
+        assert_eq!(
+            accesses("INSERT INTO a VALUES (1) RETURNING (SELECT max(x) FROM b)"),
+            [did("a", Access::Insert), did("a", Access::Read), did("b", Access::Read)]
+        );
+        assert_eq!(
+            accesses("DELETE FROM a RETURNING (SELECT 1 FROM b)")[..3],
+            [did("a", Access::Delete), did("a", Access::Read), did("b", Access::Read)]
+        );
+        assert_eq!(
+            accesses("INSERT INTO a VALUES (1) ON CONFLICT DO UPDATE SET x = (SELECT 1 FROM b)"),
+            [
+                did("a", Access::Insert),
+                did("b", Access::Read),
+                did("a", Access::Update),
+                did("a", Access::Read)
+            ]
+        );
+        assert_eq!(
+            accesses("CREATE TABLE a (PRIMARY KEY (x)) AS SELECT x FROM b"),
+            [did("a", Access::Define), did("a", Access::Insert), did("b", Access::Read)]
+        );
+        assert_eq!(
+            accesses("CREATE VIEW v AS SELECT x FROM b; DROP VIEW v"),
+            [did("v", Access::Define), did("b", Access::Read), did("v", Access::Define)]
+        );
+        assert_eq!(accesses("EXPLAIN DELETE FROM a")[0], did("a", Access::Delete));
         assert_eq!(accesses("DELETE FROM a WHERE x = 1")[0], did("a", Access::Delete));
         assert_eq!(accesses("TRUNCATE TABLE a"), [did("a", Access::Delete)]);
         assert_eq!(accesses("UPDATE a SET x = (SELECT 1 FROM b)")[0], did("a", Access::Update));
@@ -247,5 +331,17 @@ mod tests {
             accesses("CREATE TABLE a (x LONG, PRIMARY KEY (x)); DROP TABLE b"),
             [did("a", Access::Define), did("b", Access::Define)]
         );
+    }
+
+    #[test]
+    fn who_reads_a_view_reads_its_tables() {
+        let store = tonnage::Store::open("memory:").unwrap();
+        let sql = Sql::new(store, SqlOptions::default()).unwrap();
+        sql.execute("CREATE TABLE a (x LONG, PRIMARY KEY (x)); CREATE VIEW v AS SELECT x FROM a")
+            .unwrap();
+        sql.execute("CREATE VIEW w AS SELECT x FROM v WHERE x > 1").unwrap();
+        let read = sql.accesses("SELECT * FROM W").unwrap();
+        let read: Vec<_> = read.iter().map(|access| access.table.as_str()).collect();
+        assert_eq!(read, ["w", "v", "a"]);
     }
 }

@@ -105,6 +105,12 @@ impl Rows {
         Self::new(&batch.schema(), std::iter::once(Ok(batch)), Guard::default())
     }
 
+    /// The same behind rows that are there already.
+    pub(crate) fn behind(self, first: RecordBatch) -> Self {
+        let (schema, guard) = (self.schema.clone(), self.guard.clone());
+        Self::new(&schema, std::iter::once(Ok(first)).chain(self), guard)
+    }
+
     /// The rows of a plan.
     pub(crate) fn of_plan(
         mut stream: SendableRecordBatchStream,

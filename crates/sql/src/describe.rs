@@ -61,6 +61,9 @@ impl Sql {
             matches!(piece.kind, Kind::Query | Kind::Explain | Kind::Show | Kind::Describe);
         let (rows, types) = match piece.kind {
             Kind::Query => self.query_described(statement, parameters, count)?,
+            Kind::Explain if show::explained_change(piece)?.is_some() => {
+                (Some(show::row("write", "")?.schema()), Types::new())
+            }
             Kind::Explain => {
                 let (rows, types) = self.inner.planner.described(statement, parameters)?;
                 (Some(rows), types)
@@ -72,7 +75,8 @@ impl Sql {
             Kind::Unknown => return Err(crate::text::unknown(piece)),
             _ => {
                 write::parsed(piece)?;
-                (write::returned(piece)?, self.write_types(piece, parameters)?)
+                let planner = &self.inner.planner;
+                (write::returned(planner, piece, parameters)?, self.write_types(piece, parameters)?)
             }
         };
         let parameters = (1..=count).map(|number| {

@@ -139,6 +139,10 @@ fn config(options: &SqlOptions) -> SessionConfig {
     settings.optimizer.hash_join_inlist_pushdown_max_distinct_values = 1 << 18;
     // A read in the order of the key is ahead of its plan as it is.
     settings.execution.sort_pushdown_buffer_capacity = 4 << 20;
+    // It takes each NaN for another, and for less than some number.
+    settings.optimizer.enable_topk_aggregation = false;
+    // It refuses plans that know of fewer columns that they are never NULL than the statement does.
+    settings.execution.skip_physical_aggregate_schema_check = true;
     settings.optimizer.enable_dynamic_filter_pushdown = options.push_down;
     config
 }

@@ -47,6 +47,7 @@ mod request;
 mod session;
 mod show;
 mod text;
+mod views;
 mod wait;
 mod write;
 

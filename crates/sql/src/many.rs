@@ -9,7 +9,7 @@ use crate::describe::count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
 use crate::text::Kind;
-use crate::write::{repeated, returned};
+use crate::write::{repeated, tells};
 
 /// Rows of an INSERT that are written by one statement: more would cost more to plan than they
 /// save.
@@ -35,7 +35,7 @@ impl Prepared {
         }
         let piece = &self.statement.piece;
         let reads = [Kind::Query, Kind::Explain, Kind::Show, Kind::Describe].contains(&piece.kind);
-        if reads || returned(piece)?.is_some() {
+        if reads || tells(piece)? {
             return Err(gives_rows());
         }
         let mut changes = Changes::default();

@@ -18,13 +18,14 @@ use tonnage::{Error, Result};
 use crate::access::{declared, scalar_of};
 use crate::answer::Rows;
 use crate::cache::{Plan, Statement};
-use crate::catalog::{Context, StoreTable};
+use crate::catalog::{Context, Names, StoreTable};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::KeySets;
 use crate::request::Parameters;
 use crate::text::Kind;
+use crate::views;
 use crate::wait::wait;
 
 /// Fields by the names of parameters.
@@ -83,6 +84,19 @@ impl Planner {
         self.described_plan(&state, logical, false, parameters)
     }
 
+    /// The same of a statement that finds tables under other names.
+    pub(crate) fn described_with(
+        &self,
+        names: Names,
+        parsed: ast::Statement,
+        parameters: &Parameters,
+    ) -> Result<(SchemaRef, Types)> {
+        let mut state = self.state(&Guard::default());
+        state.register_catalog_list(Arc::new(names));
+        let logical = self.logical(&state, parsed)?;
+        self.described_plan(&state, logical, false, parameters)
+    }
+
     fn described_plan(
         &self,
         state: &SessionState,
@@ -125,7 +139,8 @@ impl Planner {
         wait(state.query_planner().create_physical_plan(&logical, state))
     }
 
-    fn logical(&self, state: &SessionState, parsed: ast::Statement) -> Result<LogicalPlan> {
+    fn logical(&self, state: &SessionState, mut parsed: ast::Statement) -> Result<LogicalPlan> {
+        views::expand(&self.context.store, &mut parsed)?;
         let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
         planned
             .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
@@ -146,8 +161,9 @@ impl Planner {
 
     /// Plans a statement, and keeps the plan where that is right.
     fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<Plan> {
-        let (parsed, sets) = KeySets::parse(&statement.piece)?;
-        let keeps = sets.is_empty();
+        let (mut parsed, sets) = KeySets::parse(&statement.piece)?;
+        // Views may change without a table that does.
+        let keeps = !views::expand(&self.context.store, &mut parsed)? && sets.is_empty();
         sets.register(state).map_err(from_datafusion)?;
         let logical = self.logical(state, parsed)?;
         let is_lasting = is_lasting(&logical).map_err(from_datafusion)?;

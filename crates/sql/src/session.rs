@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tonnage::ddl::Statement as Definition;
 use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 
-use crate::answer::{Answer, Rows};
+use crate::answer::{Answer, Changes, Rows};
 use crate::cache::{Cache, Statement, Statements};
 use crate::catalog::Context;
 use crate::direct::{Direct, bind};
@@ -109,7 +109,16 @@ impl Sql {
         match piece.kind {
             Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
             Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
-            Kind::Definition => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
+            Kind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
+                write::define_view(&self.inner.planner, &view, &request.text)?;
+                Ok(Answer::Changed(Changes::default()))
+            }
+            Kind::Definition => match write::CreateAs::read(piece)? {
+                Some(create) => {
+                    write::create_as(&self.inner.planner, &create, &request.parameters, &guard)
+                }
+                None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
+            },
             Kind::Show | Kind::Describe => {
                 show::run(self.store(), piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
@@ -184,6 +193,11 @@ impl Sql {
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
+        if let Some((explain, change)) = show::explained_change(&statement.piece)? {
+            let planner = &self.inner.planner;
+            let (told, rows) = write::explained(planner, &change, explain, parameters, &guard)?;
+            return Ok(rows.behind(show::row("write", &told)?));
+        }
         let explained = show::explained(&statement.piece).map(Statement::new);
         if let Some(explained) = &explained
             && let Some(direct) = self.direct(explained, parameters)?

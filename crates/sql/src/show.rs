@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Index, Result, Store, TableSchema};
 
 use crate::catalog::indexes;
+use crate::error::invalid_at;
 use crate::text::{Cursor, Kind, Piece};
+use crate::views;
 
 /// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW CREATE TABLE t`
 /// and `DESCRIBE t`.
@@ -26,6 +28,11 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
             store.tables().iter().map(|table| table.path().to_owned()).collect(),
         )]);
     }
+    if cursor.word("VIEWS") {
+        cursor.end()?;
+        let (names, queries) = views::all(store)?.into_iter().unzip();
+        return texts([("view", names), ("query", queries)]);
+    }
     if cursor.word("COLUMNS") {
         if !cursor.word("FROM") && !cursor.word("IN") {
             return Err(cursor.expected("FROM"));
@@ -42,7 +49,7 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         let schema = table(store, &mut cursor)?;
         return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
     }
-    Err(cursor.expected("TABLES, COLUMNS FROM, INDEXES or CREATE TABLE"))
+    Err(cursor.expected("TABLES, VIEWS, COLUMNS FROM, INDEXES or CREATE TABLE"))
 }
 
 fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
@@ -117,9 +124,43 @@ pub(crate) fn explained(piece: &Piece) -> Option<Piece> {
     is_select.then(|| Piece { tokens: Arc::new(rest.to_vec()), kind: Kind::Query, end: piece.end })
 }
 
+/// EXPLAIN with its options, and the statement behind it that changes rows, if it is one.
+pub(crate) fn explained_change(piece: &Piece) -> Result<Option<(&[TokenWithSpan], Piece)>> {
+    let is = |token: &TokenWithSpan, names: &[&str]| {
+        matches!(&token.token, Token::Word(word) if word.quote_style.is_none()
+            && names.iter().any(|name| word.value.eq_ignore_ascii_case(name)))
+    };
+    let changing = ["INSERT", "UPSERT", "REPLACE", "UPDATE", "DELETE", "TRUNCATE"];
+    let options = ["ANALYZE", "VERBOSE"];
+    let Some(at) = (1..piece.tokens.len()).find(|at| !is(&piece.tokens[*at], &options)) else {
+        return Ok(None);
+    };
+    if !is(&piece.tokens[at], &changing) {
+        return Ok(None);
+    }
+    let (explain, rest) = piece.tokens.split_at(at);
+    if explain.iter().any(|token| is(token, &["ANALYZE"])) {
+        return Err(invalid_at(
+            explain[1].span.start,
+            "EXPLAIN ANALYZE would carry the statement out: write EXPLAIN for what it would do",
+        ));
+    }
+    let mut tokens = rest.to_vec();
+    let kind = Kind::of(&tokens);
+    if kind == Kind::Upsert {
+        tokens[0].token = Token::make_keyword("INSERT");
+    }
+    Ok(Some((explain, Piece { tokens: Arc::new(tokens), kind, end: piece.end })))
+}
+
 /// A plan as EXPLAIN gives it.
 pub(crate) fn plan(text: &str) -> Result<RecordBatch> {
-    texts([("plan_type", vec!["direct".to_owned()]), ("plan", vec![text.to_owned()])])
+    row("direct", text)
+}
+
+/// A row of EXPLAIN.
+pub(crate) fn row(plan_type: &str, text: &str) -> Result<RecordBatch> {
+    texts([("plan_type", vec![plan_type.to_owned()]), ("plan", vec![text.to_owned()])])
 }
 
 fn texts<const N: usize>(columns: [(&str, Vec<String>); N]) -> Result<RecordBatch> {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
-use arrow::datatypes::{DataType, Float32Type, Float64Type, SchemaRef};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow::datatypes::SchemaRef;
 use tonnage::{Error, Result, TableBatch};
 
 use crate::guard::Guard;
+use crate::plan::settle;
 
 /// Where batches come from: a bulk get, a scan, an index.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
@@ -53,7 +54,7 @@ impl Read {
         let is_own = self.origins.iter().all(|origin| *origin == ColumnOrigin::Own);
         let mut arrays =
             if is_own { batch.rows.columns().to_vec() } else { self.with_notes(&batch) };
-        arrays.iter_mut().for_each(with_one_zero);
+        arrays.iter_mut().for_each(settle);
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(|error| {
             Error::internal(format!("table {}: {error}", batch.table)).with_source(error)
@@ -70,25 +71,6 @@ impl Read {
             ColumnOrigin::Expiry => noted(&batch.expiries_ms),
         };
         self.origins.iter().filter_map(next).collect()
-    }
-}
-
-/// Takes the sign off zeros: it is one value to SQL, and not everything in a plan compares it so.
-fn with_one_zero(array: &mut ArrayRef) {
-    match array.data_type() {
-        DataType::Float64 => {
-            let values = array.as_primitive::<Float64Type>();
-            if values.values().iter().any(|value| value.to_bits() == (-0.0_f64).to_bits()) {
-                *array = Arc::new(values.unary::<_, Float64Type>(|value| value + 0.0));
-            }
-        }
-        DataType::Float32 => {
-            let values = array.as_primitive::<Float32Type>();
-            if values.values().iter().any(|value| value.to_bits() == (-0.0_f32).to_bits()) {
-                *array = Arc::new(values.unary::<_, Float32Type>(|value| value + 0.0));
-            }
-        }
-        _ => {}
     }
 }
 

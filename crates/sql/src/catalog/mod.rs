@@ -14,6 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
+use datafusion::datasource::MemTable;
 use tonnage::{ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
@@ -74,16 +75,23 @@ pub(crate) struct Names {
     context: Context,
     prefix: Option<String>,
     target: Option<Target>,
+    /// Rows of the statement's own, under a name that no table can have.
+    given: Option<(String, Arc<MemTable>)>,
 }
 
 impl Names {
     pub(crate) fn new(context: Context) -> Self {
-        Self { context, prefix: None, target: None }
+        Self { context, prefix: None, target: None, given: None }
     }
 
     /// The same for a statement that changes a table.
     pub(crate) fn changing(context: Context, target: Target) -> Self {
-        Self { context, prefix: None, target: Some(target) }
+        Self { context, prefix: None, target: Some(target), given: None }
+    }
+
+    /// The same with rows of the statement's own.
+    pub(crate) fn with_rows(self, given: Option<(String, Arc<MemTable>)>) -> Self {
+        Self { given, ..self }
     }
 
     fn below(&self, name: &str, default: &str) -> Arc<Self> {
@@ -157,6 +165,9 @@ impl SchemaProvider for Names {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if let Some((_, rows)) = self.given.as_ref().filter(|(given, _)| given == name) {
+            return Ok(Some(rows.clone()));
+        }
         match self.context.table(&self.path(name)) {
             Ok(table) => {
                 let table = Target::seen(self.target.as_ref(), table.with_estimate());

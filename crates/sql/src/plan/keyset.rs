@@ -9,10 +9,12 @@ use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, Int64Array, RecordBatch, StringArray,
+};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::Result;
+use datafusion::common::{Result, exec_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
@@ -193,12 +195,31 @@ impl KeySet {
         }
         let schema = Schema::new(vec![Field::new("argument", data_type.clone(), true)]);
         // Values that the type cannot hold become NULL, and no argument equals them.
-        let values = crate::access::comparable(&cast(&self.values, data_type)?)?;
+        let values = match data_type {
+            DataType::FixedSizeBinary(16) => uuids(&self.values)?,
+            data_type => cast(&self.values, data_type)?,
+        };
+        let values = crate::access::comparable(&values)?;
         let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new("argument", 0));
         let list = Arc::new(InListExpr::try_new_from_array(argument, values, false, &schema)?);
         *test = Some((data_type.clone(), list.clone()));
         Ok(list)
     }
+}
+
+/// Texts as the UUIDs that they spell.
+fn uuids(values: &ArrayRef) -> Result<ArrayRef> {
+    let Some(texts) = values.as_string_opt::<i32>() else {
+        return exec_err!("a UUID is compared with numbers");
+    };
+    let mut builder = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
+    for text in texts.iter().flatten() {
+        match tonnage::Value::parse(text, tonnage::ColumnType::Uuid) {
+            Ok(tonnage::Value::Uuid(bytes)) => builder.append_value(bytes)?,
+            _ => return exec_err!("'{text}' is no UUID"),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
 }
 
 impl PartialEq for KeySet {

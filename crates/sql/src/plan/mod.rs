@@ -1,6 +1,7 @@
 //! The store as a source of DataFusion's plans.
 
 mod dependent;
+mod doubles;
 mod dynamic;
 mod keyset;
 mod latest;
@@ -17,6 +18,7 @@ mod types;
 mod uuid;
 
 pub(crate) use dependent::DependentRule;
+pub(crate) use doubles::settle;
 pub(crate) use keyset::{KeySets, key_set_of};
 pub(crate) use latest::LatestRule;
 pub(crate) use membership::MembershipRule;

@@ -35,6 +35,15 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
             let is_rounded = unit.is_some_and(|unit| round_up(low, unit) | round_down(high, unit));
             compared(&mut [expr, low, high], schema) || is_rounded
         }
+        // A day of any year is a moment in microseconds.
+        Expr::Cast(Cast { expr, field })
+            if *field.data_type() == DataType::Timestamp(TimeUnit::Nanosecond, None)
+                && expr.get_type(schema).is_ok_and(|kind| kind == DataType::Date32) =>
+        {
+            let data_type = DataType::Timestamp(TimeUnit::Microsecond, None);
+            *field = Arc::new(field.as_ref().clone().with_data_type(data_type));
+            true
+        }
         _ => false,
     };
     if changed { Transformed::yes(expr) } else { Transformed::no(expr) }

@@ -24,6 +24,8 @@ use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr_common::datum::apply;
 
+use super::doubles;
+
 /// Runs after types are brought together.
 #[derive(Debug)]
 pub(crate) struct OverflowRule;
@@ -45,14 +47,19 @@ impl AnalyzerRule for OverflowRule {
             let names = NamePreserver::new(&node);
             let node = node.map_expressions(|expr| {
                 let name = names.save(&expr);
-                let expr = expr.transform_up(|part| Ok(checked(part, &schema)))?;
+                let expr = expr.transform_up(|part| {
+                    checked(part, &schema)
+                        .transform_data(|part| Ok(doubles::settled(part, &schema)))
+                })?;
                 Ok(if expr.transformed {
                     expr.update_data(|expr| name.restore(expr))
                 } else {
                     expr
                 })
             })?;
-            if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
+            let node =
+                if node.transformed { node.map_data(LogicalPlan::recompute_schema)? } else { node };
+            node.transform_data(doubles::summed)
         });
         rewritten.map(|rewritten| rewritten.data)
     }

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Expr, Join, LogicalPlan, Projection, Union};
+use datafusion::logical_expr::{BinaryExpr, Expr, Join, LogicalPlan, Projection, Union};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::numbers::{self, NumberKind};
@@ -48,7 +49,17 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let rewritten = expr.transform_up(|part| as_written(part, &schema))?;
         Ok(rewritten.update_data(|expr| name.restore(expr)))
     })?;
-    if rewritten.transformed {
+    // An input may have other types than before; what only hands its columns on has them too.
+    let hands_on = matches!(
+        rewritten.data,
+        LogicalPlan::Projection(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::Aggregate(_)
+            | LogicalPlan::Window(_)
+            | LogicalPlan::Join(_)
+            | LogicalPlan::Distinct(_)
+    );
+    if rewritten.transformed || hands_on {
         rewritten.map_data(LogicalPlan::recompute_schema)
     } else {
         Ok(rewritten)
@@ -56,9 +67,32 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let part = uuid::spelled(part, schema);
+    let part = turned(part).transform_data(|part| Ok(uuid::spelled(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
     part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
+}
+
+/// `5 < a` as `a > 5`. Of `a >= 5 AND 5 < a` the optimiser would keep the first alone.
+fn turned(part: Expr) -> Transformed<Expr> {
+    match part {
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if numbers::is_compared(op) && !is_read(&left) && is_read(&right) =>
+        {
+            match op.swap() {
+                Some(op) => Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(right, op, left))),
+                None => Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })),
+            }
+        }
+        part => Transformed::no(part),
+    }
+}
+
+/// Whether a value comes out of rows.
+fn is_read(expr: &Expr) -> bool {
+    let reads = |expr: &Expr| {
+        matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_))
+    };
+    expr.exists(|expr| Ok(reads(expr))).unwrap_or(true)
 }
 
 /// A union whose columns of decimals become doubles where another input has doubles.
@@ -75,7 +109,12 @@ fn united(union: Union) -> Result<Union> {
             && kinds(*place).any(|kind| kind == NumberKind::Decimal)
     };
     let mixed: Vec<usize> = (0..union.schema.fields().len()).filter(is_mixed).collect();
-    if mixed.is_empty() {
+    // Its inputs may have got other types below.
+    let is_outdated = |(place, field): (usize, &FieldRef)| {
+        let mut inputs = union.inputs.iter().filter_map(|input| input.schema().fields().get(place));
+        inputs.all(|input| input.data_type() != field.data_type())
+    };
+    if mixed.is_empty() && !union.schema.fields().iter().enumerate().any(is_outdated) {
         return Ok(union);
     }
     let inputs = union

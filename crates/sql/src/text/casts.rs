@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, CharacterLength, DataType, Expr, TimezoneInfo, TypedString, UnaryOperator, Value,
-    ValueWithSpan, Values, VisitMut, VisitorMut,
+    CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString,
+    UnaryOperator, Value, ValueWithSpan, Values, VisitMut, VisitorMut,
 };
 use tonnage::ColumnType;
 
@@ -22,6 +22,9 @@ pub(super) fn exact(expr: &mut Expr) {
             widen(data_type);
         }
         Expr::Cast { data_type, .. } => {
+            if let Some(known) = own_type(data_type) {
+                *data_type = known;
+            }
             if let Some(length) = length_of(data_type) {
                 *data_type = DataType::Varchar(None);
                 let whole = std::mem::replace(expr, Expr::value(Value::Null));
@@ -30,6 +33,24 @@ pub(super) fn exact(expr: &mut Expr) {
             }
         }
         _ => {}
+    }
+}
+
+/// What the planner calls a type that only tables have by that name.
+fn own_type(data_type: &DataType) -> Option<DataType> {
+    let DataType::Custom(name, arguments) = data_type else { return None };
+    let digits = arguments.iter().map(|digits| digits.parse().ok());
+    match (name.to_string().to_ascii_uppercase().as_str(), digits.collect::<Option<Vec<u64>>>()?) {
+        ("LONG", digits) if digits.is_empty() => Some(DataType::BigInt(None)),
+        ("NUMBER", digits) => Some(DataType::Decimal(match digits.as_slice() {
+            [] => ExactNumberInfo::PrecisionAndScale(38, 9),
+            [precision] => ExactNumberInfo::Precision(*precision),
+            [precision, scale] => {
+                ExactNumberInfo::PrecisionAndScale(*precision, i64::try_from(*scale).ok()?)
+            }
+            _ => return None,
+        })),
+        _ => None,
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(tokens: &[TokenWithSpan]) -> Self {
+    pub(crate) fn of(tokens: &[TokenWithSpan]) -> Self {
         const KINDS: [(&str, Kind); 18] = [
             ("SELECT", Kind::Query),
             ("WITH", Kind::Query),

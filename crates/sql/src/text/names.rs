@@ -12,13 +12,14 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableFactor,
-    TableWithJoins, Value, Visit, Visitor,
+    TableWithJoins, UnaryOperator, Value, Visit, Visitor,
 };
 
 use super::{call, json_path};
 
 /// Gives columns the names that they come out by.
 pub(super) fn name_columns(select: &mut Select) {
+    select.projection.iter_mut().for_each(without_plus);
     select.projection.iter_mut().for_each(show_document);
     name_twins(select);
     for item in &mut select.projection {
@@ -28,6 +29,16 @@ pub(super) fn name_columns(select: &mut Select) {
             let name = expr.to_string();
             rename(item, name);
         }
+    }
+}
+
+/// `+ a` says no more than `a`, and would be named as it is.
+fn without_plus(item: &mut SelectItem) {
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else {
+        return;
+    };
+    while let Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } = expr {
+        *expr = std::mem::replace(signed.as_mut(), Expr::value(Value::Null));
     }
 }
 

@@ -140,6 +140,7 @@ fn broken_off(result: Result<()>) -> ControlFlow<Error> {
 fn expression(expr: &mut Expr) -> Result<()> {
     match expr {
         Expr::Subquery(query) => let_be_null(query),
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = taken(signed),
         Expr::IsDistinctFrom(..)
         | Expr::IsNotDistinctFrom(..)
         | Expr::UnaryOp { op: UnaryOperator::Not, .. }

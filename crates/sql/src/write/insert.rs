@@ -4,27 +4,35 @@
 //! 2. As long as the rows fit into memory they are gathered and checked: values that do not fit,
 //!    keys given twice and keys that exist are told of before anything is written.
 //! 3. More rows than that are streamed into the store; then a key that exists stops the statement
-//!    midway. So do keys that exist where the store numbers the rows.
+//!    midway.
+//! 4. Rows that RETURNING tells of, and those of DO UPDATE, are written one by one (`rows.rs`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::compute::{filter_record_batch, is_not_null};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use arrow::row::{RowConverter, SortField};
 use datafusion::sql::sqlparser::ast::{self, Spanned};
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{
     BulkGetOptions, BulkPutOptions, ColumnType, Counts, Error, ErrorKind, KeySource, OnExisting,
     Result, Row, Table, TableSchema, record_batch_stream,
 };
 
+use super::conflict::Conflict;
+use super::keys::exists;
+use super::returned::Written;
+use super::rows::Inserting;
 use super::stopped::stopped;
+use super::tokens::word;
 use crate::answer::{Changes, Rows};
 use crate::catalog::{Names, Target};
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, as_double, double, signed};
+use crate::text::{Kind, Piece, as_double, double, parse, signed};
 
 /// Rows that are gathered before anything is written.
 const GATHERED_ROWS_MAX: usize = 100_000;
@@ -36,6 +44,8 @@ pub(crate) struct Insertion {
     pub(crate) table: Table,
     pub(crate) columns: Vec<String>,
     pub(crate) source: Box<ast::Query>,
+    /// Another name of the table.
+    pub(crate) alias: Option<String>,
     on_existing: OnExisting,
 }
 
@@ -59,7 +69,8 @@ pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
     let Some(source) = insert.source else {
         return Err(Error::unsupported("INSERT without VALUES or a query"));
     };
-    Ok(Insertion { table, columns, source, on_existing })
+    let alias = insert.table_alias.map(|alias| alias.alias.value.to_ascii_lowercase());
+    Ok(Insertion { table, columns, source, alias, on_existing })
 }
 
 pub(super) fn run(
@@ -67,8 +78,10 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
+    written: &mut Written,
 ) -> Result<Changes> {
-    let Insertion { table, columns, mut source, on_existing } = insertion(planner, piece)?;
+    let Insertion { table, columns, mut source, alias, on_existing } = insertion(planner, piece)?;
+    let conflict = Conflict::read(piece, table.schema())?;
     let mut state = planner.state(guard);
     if let ast::SetExpr::Values(values) = source.body.as_mut() {
         state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
@@ -78,7 +91,78 @@ pub(super) fn run(
     state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
     let rows = planner.rows_of(state, ast::Statement::Query(source), parameters, guard.clone())?;
     let source = RowSource { rows, columns, schema: table.schema().clone() };
-    write(planner, &table, source, on_existing, guard)
+    if !written.tells_rows() && conflict.is_none() {
+        return write(planner, &table, source, on_existing, guard);
+    }
+    let batches = gathered(planner, &table, source)?;
+    if on_existing == OnExisting::Fail {
+        refuse_existing(&table, &batches)?;
+    }
+    let inserting = Inserting {
+        planner,
+        table: &table,
+        alias,
+        on_existing,
+        conflict: conflict.as_ref(),
+        parameters,
+        guard,
+        piece,
+        changes: Changes::default(),
+        met: Vec::new(),
+        keys_met: HashSet::new(),
+    };
+    inserting.check()?;
+    inserting.run(&batches, written)
+}
+
+/// All rows of a statement that writes them one by one, as they came and as they fit.
+fn gathered(
+    planner: &Planner,
+    table: &Table,
+    source: RowSource,
+) -> Result<Vec<(RecordBatch, RecordBatch)>> {
+    let bytes_max = planner.context.options.memory_bytes_max / 4;
+    let (mut batches, mut rows, mut bytes) = (Vec::new(), 0, 0);
+    for batch in source {
+        let batch = batch?;
+        let fitting = fitting(table, &batch, rows)?;
+        rows += fitting.num_rows();
+        bytes += fitting.get_array_memory_size();
+        if bytes > bytes_max {
+            return Err(Error::exhausted(format!(
+                "INSERT with RETURNING or DO UPDATE gathers its rows, and they take more than {bytes_max} bytes: raise memory_bytes_max, or insert fewer at once"
+            )));
+        }
+        batches.push((batch, fitting));
+    }
+    Ok(batches)
+}
+
+/// How an INSERT gets its rows.
+pub(super) fn explained(
+    planner: &Planner,
+    piece: &Piece,
+    explain: &[TokenWithSpan],
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<(String, Rows)> {
+    let Insertion { table, source, on_existing, .. } = insertion(planner, piece)?;
+    let conflict = Conflict::read(piece, table.schema())?;
+    let existing = match on_existing {
+        _ if conflict.is_some() => "a row that exists is updated",
+        OnExisting::Replace => "a row that exists is replaced",
+        OnExisting::Keep => "a row that exists stays",
+        _ => "a key that exists is an error",
+    };
+    let told = format!("INSERT INTO {}: stores each row; {existing}", table.path());
+    // Behind EXPLAIN and its options any query stands for the one that is explained.
+    let shown = explain.iter().cloned().chain([word("SELECT"), word("NULL")]).collect();
+    let mut parsed = parse(shown, piece.end)?;
+    if let ast::Statement::Explain { statement, .. } = &mut parsed {
+        **statement = ast::Statement::Query(source);
+    }
+    let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
+    Ok((told, rows))
 }
 
 fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
@@ -95,9 +179,9 @@ fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
         {
             Ok(OnExisting::Keep)
         }
-        Some(_) => Err(Error::unsupported(
-            "ON CONFLICT DO UPDATE: write UPSERT INTO to store over existing rows",
-        )),
+        // What exists is changed by whoever reads the clause.
+        Some(ast::OnInsert::OnConflict(_)) => Ok(OnExisting::Keep),
+        Some(_) => Err(Error::unsupported("write ON CONFLICT DO UPDATE SET, as PostgreSQL has it")),
     }
 }
 
@@ -232,10 +316,11 @@ fn write(
     let (mut gathered, mut rows, mut bytes) = (Vec::new(), 0, 0);
     let mut is_all = true;
     for batch in source.by_ref() {
-        let batch = fitting(table, &batch?, rows)?;
-        rows += batch.num_rows();
-        bytes += batch.get_array_memory_size();
-        gathered.push(batch);
+        let batch = batch?;
+        let fitting = fitting(table, &batch, rows)?;
+        rows += fitting.num_rows();
+        bytes += fitting.get_array_memory_size();
+        gathered.push((batch, fitting));
         if rows >= GATHERED_ROWS_MAX || bytes >= GATHERED_BYTES_MAX {
             is_all = false;
             break;
@@ -244,11 +329,13 @@ fn write(
     if rows == 0 {
         return Ok(Changes::default());
     }
-    let is_numbered = table.schema().identity_column().is_some();
-    if is_all && on_existing == OnExisting::Fail && !is_numbered {
+    if is_all && on_existing == OnExisting::Fail {
         refuse_existing(table, &gathered)?;
     }
-    let batches = gathered.into_iter().map(Ok).chain(source);
+    // Rows that the store numbers go to it as they are: they have no number yet.
+    let is_numbered = table.schema().identity_column().is_some();
+    let own = move |(given, fitting)| if is_numbered { given } else { fitting };
+    let batches = gathered.into_iter().map(own).map(Ok).chain(source);
     let options = BulkPutOptions {
         on_existing,
         durability: planner.context.options.durability,
@@ -287,13 +374,10 @@ fn write(
     }
 }
 
-/// The batch in the table's own columns and types; the first row that does not fit is an error. Rows
-/// that the store numbers stay as they are: they have no number yet.
+/// The batch in the table's own columns and types; the first row that does not fit is an error.
 fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<RecordBatch> {
-    let is_numbered = table.schema().identity_column().is_some();
     let aligned = table.entry().codec.align_unnumbered(batch)?;
     match aligned.rejected.first() {
-        None if is_numbered => Ok(batch.clone()),
         None => Ok(aligned.batch),
         Some(rejected) => Err(Error::invalid(format!(
             "row {}: column '{}': {}",
@@ -304,19 +388,35 @@ fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<Rec
     }
 }
 
-/// A key that is given twice, or exists, is an error before anything is written.
-fn refuse_existing(table: &Table, batches: &[RecordBatch]) -> Result<()> {
+/// A key that is given twice, or exists, is an error before anything is written. Keys that the store
+/// is still to number are not known.
+fn refuse_existing(table: &Table, batches: &[(RecordBatch, RecordBatch)]) -> Result<()> {
     let schema = table.schema();
-    let keys = batches
-        .iter()
-        .map(|batch| batch.project(&schema.key))
-        .collect::<std::result::Result<Vec<_>, _>>();
-    let keys = keys.map_err(|error| Error::internal(error.to_string()))?;
+    let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
+    let numbered = schema.identity_column().filter(|column| schema.is_key(*column));
+    let keys = batches.iter().map(|(given, fitting)| {
+        let keys = fitting.project(&schema.key).map_err(broken)?;
+        let Some(identity) = numbered else { return Ok(keys) };
+        let name = &schema.columns[identity].name;
+        let is_own = |field: &FieldRef| field.name().eq_ignore_ascii_case(name);
+        match given.schema_ref().fields().iter().position(is_own) {
+            None => Ok(keys.slice(0, 0)),
+            Some(column) => {
+                let is_known = is_not_null(given.column(column)).map_err(broken)?;
+                filter_record_batch(&keys, &is_known).map_err(broken)
+            }
+        }
+    });
+    let keys = keys.collect::<Result<Vec<_>>>()?;
     refuse_duplicates(schema, &keys)?;
     let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
     let mut existing = table.bulk_get(KeySource::from(keys), &options)?;
     match existing.next().transpose()? {
-        Some(found) => Err(exists(schema, &Row::from_batch(&found.rows, 0)?, "exists already")),
+        Some(found) => Err(exists(
+            schema,
+            &Row::from_batch(&found.rows, 0)?,
+            "exists already: nothing was inserted",
+        )),
         None => Ok(()),
     }
 }
@@ -330,19 +430,14 @@ fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
     for batch in keys {
         let rows = converter.convert_columns(batch.columns()).map_err(broken)?;
         if let Some(twice) = (0..rows.num_rows()).find(|row| !seen.insert(rows.row(*row).owned())) {
-            return Err(exists(schema, &Row::from_batch(batch, twice)?, "is given twice"));
+            return Err(exists(
+                schema,
+                &Row::from_batch(batch, twice)?,
+                "is given twice: nothing was inserted",
+            ));
         }
     }
     Ok(())
-}
-
-fn exists(schema: &TableSchema, key: &Row, what: &str) -> Error {
-    let key: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    Error::conflict(format!(
-        "table {}: the key ({}) {what}: nothing was inserted; write UPSERT to store over it, or ON CONFLICT DO NOTHING to leave it",
-        schema.path,
-        key.join(", ")
-    ))
 }
 
 /// The path that a name in a statement stands for.

@@ -5,12 +5,21 @@
 //! existing keys before it writes anything, so that the common failure changes nothing.
 
 mod change;
+mod conflict;
+mod create;
 mod insert;
+mod keys;
 mod many;
+mod returned;
+mod rows;
+mod selected;
 mod stopped;
+mod tokens;
+mod view;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
+use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 use tonnage::{Error, Result};
@@ -20,10 +29,13 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, without_catalog};
+use crate::text::{Kind, Piece, parse, without_catalog};
+use returned::{Returning, Wanted, Written};
 
+pub(crate) use create::{CreateAs, create_as};
 pub(crate) use insert::insertion;
 pub(crate) use many::repeated;
+pub(crate) use view::{ViewStatement, define_view};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.
 pub(crate) fn run(
@@ -32,17 +44,63 @@ pub(crate) fn run(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
-    let (piece, returns) = stripped(piece)?;
-    let changes = match piece.kind {
-        Kind::Insert | Kind::Upsert => insert::run(planner, &piece, parameters, guard)?,
-        Kind::Update => change::update(planner, &piece, parameters, guard)?,
-        Kind::Truncate => change::truncate(planner, &piece, parameters, guard)?,
-        _ => change::delete(planner, &piece, parameters, guard)?,
+    let (piece, wanted) = stripped(piece)?;
+    let Wanted::Rows(items) = &wanted else {
+        let changes = changed(planner, &piece, parameters, guard, &mut Written::untold())?;
+        return match wanted {
+            Wanted::Count => counted(changes).map(|batch| Answer::Rows(Rows::ready(batch))),
+            _ => Ok(Answer::Changed(changes)),
+        };
     };
-    if returns {
-        counted(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
-    } else {
-        Ok(Answer::Changed(changes))
+    let returning = returning(planner, &piece, items)?;
+    returning.schema(planner, parameters)?;
+    let mut written = Written::told(planner, &returning.table);
+    changed(planner, &piece, parameters, guard, &mut written)?;
+    returning.rows(planner, written, parameters, guard).map(Answer::Rows)
+}
+
+fn changed(
+    planner: &Planner,
+    piece: &Piece,
+    parameters: &Parameters,
+    guard: &Guard,
+    written: &mut Written,
+) -> Result<Changes> {
+    match piece.kind {
+        Kind::Insert | Kind::Upsert => insert::run(planner, piece, parameters, guard, written),
+        _ => change::run(planner, piece, parameters, guard, written),
+    }
+}
+
+fn returning<'a>(
+    planner: &Planner,
+    piece: &Piece,
+    items: &'a [TokenWithSpan],
+) -> Result<Returning<'a>> {
+    let (table, alias) = match piece.kind {
+        Kind::Insert | Kind::Upsert => {
+            let insertion = insertion(planner, piece)?;
+            (insertion.table, insertion.alias)
+        }
+        _ => change::target(planner, piece)?,
+    };
+    Ok(Returning { items, table, alias, end: piece.end })
+}
+
+/// What a statement that changes rows would do: how it writes, then how it finds them.
+pub(crate) fn explained(
+    planner: &Planner,
+    piece: &Piece,
+    explain: &[TokenWithSpan],
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<(String, Rows)> {
+    let (piece, _) = stripped(piece)?;
+    match piece.kind {
+        Kind::Insert | Kind::Upsert => {
+            insert::explained(planner, &piece, explain, parameters, guard)
+        }
+        _ => change::explained(planner, &piece, explain, parameters, guard),
     }
 }
 
@@ -51,18 +109,37 @@ pub(crate) fn plain(piece: &Piece) -> Result<Piece> {
     stripped(piece).map(|(piece, _)| piece)
 }
 
+/// Whether a statement that changes rows gives some.
+pub(crate) fn tells(piece: &Piece) -> Result<bool> {
+    Ok(!matches!(without_returning(piece)?, (_, Wanted::Changes)))
+}
+
+/// What a statement tells of the rows that it wrote, as a query without FROM.
+pub(crate) fn returned_items(piece: &Piece) -> Result<Option<ast::Statement>> {
+    let (plain, Wanted::Rows(items)) = without_returning(piece)? else { return Ok(None) };
+    let tokens = std::iter::once(tokens::word("SELECT")).chain(items).collect();
+    parse(tokens, plain.end).map(Some)
+}
+
 /// The columns that a statement gives back: those of its RETURNING.
-pub(crate) fn returned(piece: &Piece) -> Result<Option<SchemaRef>> {
-    match without_returning(piece)? {
-        (_, true) => counted(Changes::default()).map(|batch| Some(batch.schema())),
-        (_, false) => Ok(None),
+pub(crate) fn returned(
+    planner: &Planner,
+    piece: &Piece,
+    parameters: &Parameters,
+) -> Result<Option<SchemaRef>> {
+    match stripped(piece)? {
+        (_, Wanted::Count) => counted(Changes::default()).map(|batch| Some(batch.schema())),
+        (_, Wanted::Changes) => Ok(None),
+        (plain, Wanted::Rows(items)) => {
+            returning(planner, &plain, &items)?.schema(planner, parameters).map(Some)
+        }
     }
 }
 
-fn stripped(piece: &Piece) -> Result<(Piece, bool)> {
-    let (mut piece, returns) = without_returning(piece)?;
+fn stripped(piece: &Piece) -> Result<(Piece, Wanted)> {
+    let (mut piece, wanted) = without_returning(piece)?;
     piece.tokens = Arc::new(without_catalog(&piece.tokens));
-    Ok((piece, returns))
+    Ok((piece, wanted))
 }
 
 /// Whether a statement is one that the parser understands.
@@ -76,25 +153,24 @@ pub(crate) fn parsed(piece: &Piece) -> Result<()> {
     }
 }
 
-/// The statement without `RETURNING COUNT(*)`, and whether that stood at its end.
-fn without_returning(piece: &Piece) -> Result<(Piece, bool)> {
+/// The statement without its RETURNING, and what that wants.
+fn without_returning(piece: &Piece) -> Result<(Piece, Wanted)> {
     let is_returning = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("RETURNING"));
     let Some(at) = piece.tokens.iter().rposition(is_returning) else {
-        return Ok((piece.clone(), false));
+        return Ok((piece.clone(), Wanted::Changes));
     };
-    let wanted: Vec<String> = piece.tokens[at + 1..]
-        .iter()
-        .map(|token| token.token.to_string().to_ascii_lowercase())
-        .collect();
-    if wanted != ["count", "(", "*", ")"] {
-        let error = invalid_at(
-            piece.tokens[at].span.start,
-            "RETURNING gives counts only: write RETURNING COUNT(*)",
-        );
-        return Err(Error::unsupported(error.message()));
+    let items = &piece.tokens[at + 1..];
+    if items.is_empty() {
+        return Err(invalid_at(piece.end, "RETURNING without columns: write RETURNING *"));
     }
+    let text: Vec<String> =
+        items.iter().map(|token| token.token.to_string().to_ascii_lowercase()).collect();
+    let wanted = match text == ["count", "(", "*", ")"] {
+        true => Wanted::Count,
+        false => Wanted::Rows(items.to_vec()),
+    };
     let end = piece.tokens[at].span.start;
-    Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, true))
+    Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, wanted))
 }
 
 fn counted(changes: Changes) -> Result<RecordBatch> {

@@ -122,3 +122,60 @@ fn an_update_leaves_a_row_the_life_it_has() {
     sql.execute("UPSERT INTO t VALUES (3, 0)").unwrap();
     assert_eq!(table.get(&key(3)).unwrap().unwrap().expires_at_ms, 3_601_500);
 }
+
+/// What each of four threads is told by a statement that it carries out 25 times.
+fn told_by_all(sql: &Sql, statement: &str) -> Vec<i64> {
+    let mut told: Vec<i64> = std::thread::scope(|scope| {
+        let told = || {
+            let one = |_| rows(sql, statement).pop().unwrap()[0].parse::<i64>().unwrap();
+            (0..25).map(one).collect::<Vec<_>>()
+        };
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(told)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    told.sort_unstable();
+    told
+}
+
+#[test]
+fn returning_tells_each_writer_what_it_wrote() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t VALUES (1, 0)")
+        .unwrap();
+    let told = told_by_all(&sql, "UPDATE t SET n = n + 1 RETURNING n");
+    assert_eq!(told, (1..=100).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_insert_that_updates_loses_no_row_and_no_increment() {
+    let sql = session();
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG)").unwrap();
+    let told = told_by_all(
+        &sql,
+        "INSERT INTO t VALUES (1, 1) ON CONFLICT DO UPDATE SET n = t.n + excluded.n RETURNING n",
+    );
+    assert_eq!(told, (1..=100).collect::<Vec<_>>());
+    // Rows that vanish meanwhile are inserted after all.
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..100).for_each(|_| drop(sql.execute("DELETE FROM t WHERE id = 2"))));
+        for _ in 0..100 {
+            let text = "INSERT INTO t VALUES (2, 1) ON CONFLICT DO UPDATE SET n = 2";
+            let done = changes(sql.execute(text).unwrap());
+            assert_eq!(done.inserted + done.updated, 1, "{done:?}");
+        }
+    });
+}
+
+#[test]
+fn rows_that_returning_cannot_hold_stop_the_statement() {
+    let options = SqlOptions { memory_bytes_max: 16 << 20, ..SqlOptions::default() };
+    let sql = super::session_with(options);
+    sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, text STRING)").unwrap();
+    sql.execute("INSERT INTO t SELECT value, repeat('x', 1000) FROM generate_series(1, 8000)")
+        .unwrap();
+    super::assert_fails(
+        sql.execute("UPDATE t SET text = text || 'y' RETURNING *"),
+        tonnage::ErrorKind::Exhausted,
+        "rows changed before that",
+    );
+}

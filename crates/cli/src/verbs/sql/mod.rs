@@ -307,9 +307,20 @@ fn is_definition(text: &str) -> bool {
     let mut words = text.split(is_other).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default().to_ascii_lowercase();
     match first.as_str() {
-        "create" | "drop" | "alter" | "describe" => true,
+        "create" | "drop" => !is_of_queries(text),
+        "alter" | "describe" => true,
         // Its other forms are answered with rows.
         "show" => words.next().is_some_and(|what| what.eq_ignore_ascii_case("tables")),
         _ => false,
     }
+}
+
+/// Whether a text begins with a definition that has a query: `CREATE TABLE ... AS`, or of a view.
+fn is_of_queries(text: &str) -> bool {
+    let statement = text.split(';').next().unwrap_or_default().to_ascii_lowercase();
+    let is_other = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let words: Vec<_> = statement.split(is_other).filter(|word| !word.is_empty()).collect();
+    let queries = ["select", "with", "values", "table", "from"];
+    matches!(words.as_slice(), [_, "view", ..] | ["create", "or", "replace", ..])
+        || words.windows(2).any(|pair| pair[0] == "as" && queries.contains(&pair[1]))
 }

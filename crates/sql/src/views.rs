@@ -1,0 +1,181 @@
+//! Views: queries that are kept under a name.
+//!
+//! They are rows of the table `_views`, which is made with the first of them, so that whatever
+//! copies or moves a store takes them along. A statement that names one is planned as if the view's
+//! query stood in its place: who asks needs grants on the tables of that query. A table of the same
+//! name comes first.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    self, ObjectName, Query, Statement, TableFactor, VisitMut, VisitorMut,
+};
+use tonnage::{Error, ErrorKind, Result, Row, Store, Table, Value};
+
+use crate::catalog::path_of_parts;
+use crate::text::pieces;
+
+/// The table that holds them.
+pub(crate) const TABLE: &str = "_views";
+/// What makes it.
+pub(crate) const DEFINITION: &str = "CREATE TABLE IF NOT EXISTS _views \
+    (name STRING, columns STRING, query STRING, PRIMARY KEY (SHARD(name)))";
+/// How deep views may stand upon views.
+const DEPTH_MAX: usize = 16;
+
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The table of views, if there are any.
+pub(crate) fn table(store: &Store) -> Result<Option<Table>> {
+    match store.table(TABLE) {
+        Ok(table) => Ok(Some(table)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// All views, by name: with their queries.
+pub(crate) fn all(store: &Store) -> Result<Vec<(String, String)>> {
+    let Some(views) = table(store)? else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for batch in views.scan(&tonnage::TableScanOptions::default())? {
+        let rows = batch?.rows;
+        for row in 0..rows.num_rows() {
+            let row = Row::from_batch(&rows, row)?;
+            let text = |name: &str| row.get(name).map(ToString::to_string).unwrap_or_default();
+            all.push((text("name"), text("query")));
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+/// The text that stands for a view: its query, under its columns.
+fn text_of(store: &Store, views: &Table, name: &str) -> Result<Option<String>> {
+    if store.table(name).is_ok() {
+        return Ok(None);
+    }
+    let Some(found) = views.get(&Row::new().with("name", name))? else { return Ok(None) };
+    let text = |name: &str| match found.row.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let query = text("query")
+        .ok_or_else(|| Error::corruption(format!("table {TABLE}: the view {name} has no query")))?;
+    Ok(Some(match text("columns") {
+        Some(columns) => format!("SELECT * FROM ({query}) AS v ({columns})"),
+        None => query,
+    }))
+}
+
+/// Puts the queries of views in their places. Tells whether there were any.
+pub(crate) fn expand(store: &Store, statement: &mut Statement) -> Result<bool> {
+    let Some(views) = table(store)? else { return Ok(false) };
+    expand_below(store, &views, statement, 0)
+}
+
+fn expand_below(
+    store: &Store,
+    views: &Table,
+    statement: &mut Statement,
+    depth: usize,
+) -> Result<bool> {
+    if depth > DEPTH_MAX {
+        return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
+    }
+    let mut expanding = Expanding { store, views, depth, names: Vec::new(), found: false };
+    match statement.visit(&mut expanding) {
+        ControlFlow::Continue(()) => Ok(expanding.found),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Expanding<'a> {
+    store: &'a Store,
+    views: &'a Table,
+    depth: usize,
+    /// The names that WITH gives, of the queries around.
+    names: Vec<Vec<String>>,
+    found: bool,
+}
+
+impl VisitorMut for Expanding<'_> {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.names.push(tables.map(|table| table.alias.name.value.to_ascii_lowercase()).collect());
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.names.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        match self.expanded(factor) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(expanded)) => {
+                *factor = expanded;
+                self.found = true;
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+}
+
+impl Expanding<'_> {
+    fn expanded(&self, factor: &TableFactor) -> Result<Option<TableFactor>> {
+        let TableFactor::Table { name, alias, args: None, .. } = factor else { return Ok(None) };
+        let path = path_of(name);
+        if self.names.iter().flatten().any(|given| *given == path) {
+            return Ok(None);
+        }
+        let Some(text) = text_of(self.store, self.views, &path)? else { return Ok(None) };
+        let mut made = parsed(&format!("SELECT * FROM ({text}) AS {}", quoted(&path)), &path)?;
+        expand_below(self.store, self.views, &mut made, self.depth + 1)?;
+        let Some(mut derived) = first_factor(made) else {
+            return Err(Error::internal(format!("the view {path} is no query")));
+        };
+        if let (TableFactor::Derived { alias: own, .. }, Some(alias)) = (&mut derived, alias) {
+            *own = Some(alias.clone());
+        }
+        Ok(Some(derived))
+    }
+}
+
+fn parsed(text: &str, view: &str) -> Result<Statement> {
+    let piece = pieces(text)?.pop().ok_or_else(crate::text::missing)?;
+    piece.parse().map_err(|error| {
+        let message = format!("view {view}: {}", error.message());
+        error.restated().with_message(message)
+    })
+}
+
+fn first_factor(statement: Statement) -> Option<TableFactor> {
+    let Statement::Query(query) = statement else { return None };
+    let ast::SetExpr::Select(mut select) = *query.body else { return None };
+    Some(select.from.pop()?.relation)
+}
+
+pub(crate) fn path_of(name: &ObjectName) -> String {
+    let parts = name.0.iter().filter_map(ast::ObjectNamePart::as_ident);
+    let parts: Vec<String> = parts
+        .map(|ident| match ident.quote_style {
+            None => ident.value.to_ascii_lowercase(),
+            Some(_) => ident.value.clone(),
+        })
+        .collect();
+    path_of_parts(&parts)
+}
+
+/// The query of a view, for whoever looks which tables it reads.
+pub(crate) fn query_of(store: &Store, name: &str) -> Result<Option<Statement>> {
+    let Some(views) = table(store)? else { return Ok(None) };
+    let Some(text) = text_of(store, &views, name)? else { return Ok(None) };
+    parsed(&text, name).map(Some)
+}

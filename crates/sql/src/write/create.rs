@@ -1,0 +1,159 @@
+//! `CREATE TABLE [IF NOT EXISTS] t (PRIMARY KEY (...)) [USING TTL ...] AS query`
+//!
+//! The table gets the columns of the query, and its rows. When these cannot all be stored the table
+//! is dropped again.
+
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use tonnage::{ColumnType, Error, Outcome, Result};
+
+use super::{changed, returned::Written};
+use crate::answer::{Answer, Changes};
+use crate::error::invalid_at;
+use crate::guard::Guard;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::text::{Cursor, Kind, Piece, pieces};
+
+use super::tokens::made;
+
+/// A table that is made of a query.
+pub(crate) struct CreateAs {
+    pub(crate) path: String,
+    if_not_exists: bool,
+    /// What stands between the columns and the query.
+    key: Vec<TokenWithSpan>,
+    terms: Vec<TokenWithSpan>,
+    /// The query.
+    pub(crate) query: Piece,
+}
+
+impl CreateAs {
+    /// Reads a definition, if it is one of this kind.
+    pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
+        let mut cursor = Cursor::new(piece);
+        if !(cursor.word("CREATE") && cursor.word("TABLE")) {
+            return Ok(None);
+        }
+        let if_not_exists = cursor.word("IF");
+        if if_not_exists && !(cursor.word("NOT") && cursor.word("EXISTS")) {
+            return Ok(None);
+        }
+        let Some(path) = cursor.path() else { return Ok(None) };
+        let place = cursor.location();
+        let key = parenthesized(&mut cursor);
+        let mut terms = Vec::new();
+        while let Some(token) = cursor.rest().first().filter(|_| !cursor.is_word("AS")) {
+            terms.push(token.clone());
+            cursor.next();
+        }
+        if !cursor.word("AS") {
+            return Ok(None);
+        }
+        let is_key = matches!(key.first().map(|token| &token.token), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case("PRIMARY"));
+        if !is_key {
+            return Err(invalid_at(
+                place,
+                "every table has a primary key: write CREATE TABLE name (PRIMARY KEY (column)) AS SELECT ...; columns get their types from the query",
+            ));
+        }
+        let tokens = cursor.rest().to_vec();
+        let kind = Kind::of(&tokens);
+        let query = Piece { tokens: tokens.into(), kind, end: piece.end };
+        if kind != Kind::Query {
+            return Err(cursor.expected("a query"));
+        }
+        Ok(Some(Self { path, if_not_exists, key, terms, query }))
+    }
+
+    /// The definition of the table, with columns as the query has them.
+    fn definition(&self, planner: &Planner, parameters: &Parameters) -> Result<String> {
+        let (schema, _) = planner.described_statement(self.query.parse()?, parameters)?;
+        let mut columns = Vec::new();
+        for field in schema.fields() {
+            let Some(column_type) = ColumnType::of_arrow(field) else {
+                return Err(Error::invalid(format!(
+                    "column '{}' of the query has no type that a table can hold: cast it, for instance CAST({} AS STRING)",
+                    field.name(),
+                    field.name()
+                )));
+            };
+            columns.push(format!("{} {column_type}", name(field.name())));
+        }
+        let text = |tokens: &[TokenWithSpan]| {
+            tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let exists = if self.if_not_exists { "IF NOT EXISTS " } else { "" };
+        let path: Vec<String> = self.path.split('.').map(name).collect();
+        Ok(format!(
+            "CREATE TABLE {exists}{} ({}, {}) {}",
+            path.join("."),
+            columns.join(", "),
+            text(&self.key),
+            text(&self.terms)
+        ))
+    }
+}
+
+fn name(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The tokens between parentheses, if they stand here.
+fn parenthesized(cursor: &mut Cursor) -> Vec<TokenWithSpan> {
+    let (mut tokens, mut depth) = (Vec::new(), 0_i32);
+    while let Some(token) = cursor.rest().first() {
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ if depth == 0 => break,
+            _ => {}
+        }
+        tokens.push(token.clone());
+        cursor.next();
+        if depth == 0 {
+            break;
+        }
+    }
+    if tokens.len() < 2 {
+        return Vec::new();
+    }
+    tokens[1..tokens.len() - 1].to_vec()
+}
+
+/// Makes the table and fills it.
+pub(crate) fn create_as(
+    planner: &Planner,
+    create: &CreateAs,
+    parameters: &Parameters,
+    guard: &Guard,
+) -> Result<Answer> {
+    let store = &planner.context.store;
+    if create.if_not_exists && store.table(&create.path).is_ok() {
+        return Ok(Answer::Changed(Changes::default()));
+    }
+    let definition = create.definition(planner, parameters)?;
+    let made_now = match store.execute(&definition)?.pop() {
+        Some(Outcome::Created { new, .. }) => new,
+        _ => return Err(Error::internal("a definition had no outcome")),
+    };
+    if !made_now {
+        return Ok(Answer::Changed(Changes::default()));
+    }
+    let path: Vec<String> = create.path.split('.').map(name).collect();
+    let path = path.join(".");
+    let filled = pieces(&format!("INSERT INTO {path}")).and_then(|head| {
+        let mut tokens = head.first().map(|piece| piece.tokens.to_vec()).unwrap_or_default();
+        tokens.iter_mut().for_each(|token| *token = made(token.token.clone()));
+        tokens.extend(create.query.tokens.iter().cloned());
+        let insert = Piece { tokens: tokens.into(), kind: Kind::Insert, end: create.query.end };
+        changed(planner, &insert, parameters, guard, &mut Written::untold())
+    });
+    match filled {
+        Ok(changes) => Ok(Answer::Changed(changes)),
+        Err(error) => {
+            store.execute(&format!("DROP TABLE IF EXISTS {path}"))?;
+            let message = format!("{}; the table was dropped again", error.message());
+            Err(error.restated().with_message(message).with_source(error))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Rows inserted one by one, for statements that tell of each or change those that exist.
+//!
+//! All rows are read before the first is written, so that a statement that reads the table that it
+//! writes does not meet its own rows. Each is stored on condition that its key is free; then what
+//! is told is what was written. A key that is given twice meets the row that was stored before.
+
+use std::collections::HashSet;
+
+use arrow::array::{Array, RecordBatch};
+use tonnage::{
+    Condition, Error, OnExisting, Result, Row, Table, TableSchema, Value, WriteOptions, WriteResult,
+};
+
+use super::change::update_rows;
+use super::conflict::Conflict;
+use super::keys::{exists, key_text};
+use super::returned::Written;
+use super::selected::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
+use super::stopped::stopped;
+use crate::answer::Changes;
+use crate::guard::Guard;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::text::Piece;
+
+/// Rows on their way into a table.
+pub(super) struct Inserting<'a> {
+    pub(super) planner: &'a Planner,
+    pub(super) table: &'a Table,
+    pub(super) alias: Option<String>,
+    pub(super) on_existing: OnExisting,
+    /// What becomes of rows that exist.
+    pub(super) conflict: Option<&'a Conflict>,
+    pub(super) parameters: &'a Parameters,
+    pub(super) guard: &'a Guard,
+    pub(super) piece: &'a Piece,
+    pub(super) changes: Changes,
+    /// Rows whose keys exist, with the versions that they met.
+    pub(super) met: Vec<(Row, Option<u64>)>,
+    pub(super) keys_met: HashSet<String>,
+}
+
+impl<'a> Inserting<'a> {
+    /// Writes rows, given as they came and as they fit the table.
+    pub(super) fn run(
+        mut self,
+        batches: &[(RecordBatch, RecordBatch)],
+        written: &mut Written,
+    ) -> Result<Changes> {
+        match self.write_all(batches, written) {
+            Ok(()) => Ok(self.changes),
+            Err(error) => Err(stopped(error, self.changes)),
+        }
+    }
+
+    fn write_all(
+        &mut self,
+        batches: &[(RecordBatch, RecordBatch)],
+        written: &mut Written,
+    ) -> Result<()> {
+        for (given, fitting) in batches {
+            for row in 0..fitting.num_rows() {
+                if row % ROWS_PER_LOOK == 0 {
+                    self.guard.check()?;
+                }
+                let row = self.row(given, fitting, row)?;
+                if self.keys_met.contains(&key_text(&row, self.table.schema())) {
+                    self.update(written)?;
+                }
+                self.put(row, written)?;
+            }
+        }
+        self.update(written)
+    }
+
+    /// A row; its number is left out where the store gives it.
+    fn row(&self, given: &RecordBatch, fitting: &RecordBatch, place: usize) -> Result<Row> {
+        let row = Row::from_batch(fitting, place)?;
+        let Some(identity) = self.table.schema().identity_column() else { return Ok(row) };
+        let name = &self.table.schema().columns[identity].name;
+        let is_own = |field: &arrow::datatypes::FieldRef| field.name().eq_ignore_ascii_case(name);
+        let column = given.schema_ref().fields().iter().position(is_own);
+        let value = match column {
+            Some(column) if !given.column(column).is_null(place) => return Ok(row),
+            Some(_) => Some(Value::Null),
+            None => None,
+        };
+        let mut bare = Row::with_capacity(row.len());
+        for (column, cell) in row.iter() {
+            match (column == name, &value) {
+                (false, _) => bare.set(column, cell.clone()),
+                (true, Some(value)) => bare.set(column, value.clone()),
+                (true, None) => {}
+            }
+        }
+        Ok(bare)
+    }
+
+    fn put(&mut self, mut row: Row, written: &mut Written) -> Result<()> {
+        let condition = match self.on_existing {
+            OnExisting::Replace => Condition::Always,
+            _ => Condition::IfAbsent,
+        };
+        let durability = self.planner.context.options.durability;
+        let options = WriteOptions { durability, ..WriteOptions::default() };
+        let put = self.table.put_returning(&row, condition, &options)?;
+        match put.result {
+            WriteResult::Stored { .. } => {
+                match put.previous {
+                    Some(_) => self.changes.updated += 1,
+                    None => self.changes.inserted += 1,
+                }
+                if let (Some(number), Some(identity)) =
+                    (put.generated, self.table.schema().identity_column())
+                {
+                    row.set(&self.table.schema().columns[identity].name, number);
+                }
+                written.note(row)
+            }
+            WriteResult::ConditionFailed { current, .. } if self.conflict.is_some() => {
+                self.keys_met.insert(key_text(&row, self.table.schema()));
+                self.met.push((row, current));
+                Ok(())
+            }
+            WriteResult::ConditionFailed { .. } if self.on_existing == OnExisting::Keep => {
+                self.changes.skipped += 1;
+                Ok(())
+            }
+            WriteResult::ConditionFailed { .. } => {
+                Err(exists(self.table.schema(), &key(&row, self.table.schema()), "exists already"))
+            }
+        }
+    }
+
+    fn change(&self) -> RowChange<'a> {
+        let alias = self.alias.clone();
+        let Self { planner, table, parameters, guard, piece, .. } = *self;
+        RowChange::new(planner, table, alias, parameters, guard, piece.end)
+    }
+
+    /// Plans what becomes of rows that exist, for what is wrong with it.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(conflict) = self.conflict else { return Ok(()) };
+        let none = Written::told(self.planner, self.table).into_batch()?;
+        conflict.of_rows(self.change(), &none)?.check()
+    }
+
+    /// Changes the rows that were met. One that is gone meanwhile is inserted after all.
+    fn update(&mut self, written: &mut Written) -> Result<()> {
+        for _ in 0..TRIES_MAX {
+            let met = std::mem::take(&mut self.met);
+            self.keys_met.clear();
+            let Some(conflict) = self.conflict.filter(|_| !met.is_empty()) else { return Ok(()) };
+            self.guard.check()?;
+            let mut excluded = Written::told(self.planner, self.table);
+            met.iter().try_for_each(|(row, _)| excluded.note(row.clone()))?;
+            let change = conflict.of_rows(self.change(), &excluded.into_batch()?)?;
+            written.note_keys(self.table.schema());
+            let done = update_rows(&change, &mut self.changes.updated, written);
+            let changed = written.take_keys();
+            done?;
+            for (row, version) in met {
+                if changed.contains(&key_text(&row, self.table.schema())) {
+                    continue;
+                }
+                // It was there all the time, and the condition did not hold.
+                let now = self.table.get(&key(&row, self.table.schema()))?;
+                if now.is_some_and(|now| Some(now.version) == version) {
+                    self.changes.skipped += 1;
+                } else {
+                    self.put(row, written)?;
+                }
+            }
+        }
+        Err(Error::unavailable(format!(
+            "rows of {} are written by others all the time; try again",
+            self.table.path()
+        )))
+    }
+}
+
+fn key(row: &Row, schema: &TableSchema) -> Row {
+    let mut key = Row::with_capacity(schema.key.len());
+    for column in schema.key_columns() {
+        key.set(&column.name, row.get(&column.name).cloned().unwrap_or(Value::Null));
+    }
+    key
+}

@@ -1,0 +1,307 @@
+//! The rows that a statement changes: selected, written, selected again.
+//!
+//! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with
+//!    the new values in the places of the old. A row that is changed keeps the expiry that it has.
+//! 2. Each row is written on condition that it still has that version. So what RETURNING tells is
+//!    what was written, or what was there last.
+//! 3. A row that was written meanwhile is selected again, by its key and the statement's own
+//!    condition, until it holds or matches no more.
+
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::UInt64Type;
+use datafusion::datasource::MemTable;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use tonnage::{Durability, Error, Result, Row, Table, WriteResult};
+
+use super::returned::Written;
+use super::tokens::{made, quoted, separated, word};
+use crate::access::{EXPIRY, VERSION};
+use crate::answer::{Changes, Rows};
+use crate::catalog::{Names, Target};
+use crate::guard::Guard;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::text::parse;
+
+/// How often a row is selected again that others write all the time.
+pub(super) const TRIES_MAX: usize = 100;
+/// How many rows are written before it is looked whether the statement must stop.
+pub(super) const ROWS_PER_LOOK: usize = 64;
+
+/// A column with the tokens of its new value.
+pub(super) type Assignment = (usize, Vec<TokenWithSpan>);
+
+/// Writes a row; also gives the row that RETURNING tells of.
+pub(super) type Write =
+    dyn Fn(&RecordBatch, usize, NotedRow, &Table, Durability) -> Result<(WriteResult, Row)>;
+
+/// What the store notes of a row beside its columns.
+#[derive(Clone, Copy)]
+pub(super) struct NotedRow {
+    pub(super) version: u64,
+    pub(super) expires_at_ms: u64,
+}
+
+/// Rows to select, and what it takes to select them again.
+pub(super) struct RowChange<'a> {
+    pub(super) planner: &'a Planner,
+    pub(super) table: &'a Table,
+    pub(super) alias: Option<String>,
+    /// The columns set.
+    pub(super) items: Vec<Assignment>,
+    /// Other tables.
+    pub(super) others: Vec<TokenWithSpan>,
+    /// Rows of the statement's own, under a name.
+    pub(super) given: Option<(String, Arc<MemTable>)>,
+    pub(super) condition: Vec<TokenWithSpan>,
+    pub(super) parameters: &'a Parameters,
+    pub(super) guard: &'a Guard,
+    pub(super) end: Location,
+}
+
+impl<'a> RowChange<'a> {
+    /// A change of all rows of a table, to nothing yet.
+    pub(super) fn new(
+        planner: &'a Planner,
+        table: &'a Table,
+        alias: Option<String>,
+        parameters: &'a Parameters,
+        guard: &'a Guard,
+        end: Location,
+    ) -> Self {
+        let (items, others, given, condition) = (Vec::new(), Vec::new(), None, Vec::new());
+        Self { planner, table, alias, items, others, given, condition, parameters, guard, end }
+    }
+
+    /// Writes every row that matches; tells how many.
+    pub(super) fn run(
+        &self,
+        told: impl Fn(u64) -> Changes,
+        write: &Write,
+        written: &mut Written,
+    ) -> Result<Changes> {
+        let mut changed = 0;
+        match self.write_all(&mut changed, write, written) {
+            Ok(()) => Ok(told(changed)),
+            Err(error) => Err(super::stopped::stopped(error, told(changed))),
+        }
+    }
+
+    pub(super) fn write_all(
+        &self,
+        changed: &mut u64,
+        write: &Write,
+        written: &mut Written,
+    ) -> Result<()> {
+        let tells_all = written.tells_rows() && self.items.is_empty();
+        for batch in self.select(None, self.parameters, tells_all)? {
+            let (batch, noted) = parted(&batch?)?;
+            for (row, noted) in noted.into_iter().enumerate() {
+                if row % ROWS_PER_LOOK == 0 {
+                    self.guard.check()?;
+                }
+                let (result, told) = write(&batch, row, noted, self.table, self.durability())?;
+                let told = match result {
+                    WriteResult::Stored { .. } => Some(told),
+                    WriteResult::ConditionFailed { .. } => {
+                        self.again(&batch, row, write, tells_all)?
+                    }
+                };
+                if let Some(told) = told {
+                    *changed += 1;
+                    written.note(told)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Selects and writes a row again that changed after it was selected; nothing when it is gone or
+    /// matches no more.
+    fn again(
+        &self,
+        batch: &RecordBatch,
+        row: usize,
+        write: &Write,
+        tells_all: bool,
+    ) -> Result<Option<Row>> {
+        let mut parameters = self.parameters.clone();
+        let key = Row::from_batch(batch, row)?;
+        for (place, column) in self.table.schema().key_columns().enumerate() {
+            let value = key.get(&column.name).cloned().unwrap_or(tonnage::Value::Null);
+            parameters.set(key_parameter(place), value);
+        }
+        let columns: Vec<String> = self
+            .table
+            .schema()
+            .key_columns()
+            .map(|column| column.name.to_ascii_lowercase())
+            .collect();
+        for _ in 0..TRIES_MAX {
+            self.guard.check()?;
+            let mut selected = self.select(Some(&columns), &parameters, tells_all)?;
+            let Some(batch) = selected.next().transpose()? else {
+                return Ok(None);
+            };
+            let (batch, noted) = parted(&batch)?;
+            if let Some(noted) = noted.first() {
+                let (result, told) = write(&batch, 0, *noted, self.table, self.durability())?;
+                if result.is_stored() {
+                    return Ok(Some(told));
+                }
+            }
+        }
+        Err(Error::unavailable(format!(
+            "a row of {} is written by others all the time; try again",
+            self.table.path()
+        )))
+    }
+
+    fn durability(&self) -> Durability {
+        self.planner.context.options.durability
+    }
+
+    /// The table's name; a deep one in one piece.
+    fn name(&self) -> Vec<TokenWithSpan> {
+        let path = self.table.path().to_ascii_lowercase();
+        if path.split('.').count() > PARTS_MAX {
+            return vec![quoted(&path)];
+        }
+        let mut tokens: Vec<_> =
+            path.split('.').flat_map(|part| [quoted(part), made(Token::Period)]).collect();
+        tokens.pop();
+        tokens
+    }
+
+    /// The name that stands before its columns.
+    fn qualifier(&self) -> Vec<TokenWithSpan> {
+        self.alias.as_ref().map_or_else(|| self.name(), |alias| vec![quoted(alias)])
+    }
+
+    pub(super) fn column(&self, name: &str) -> Vec<TokenWithSpan> {
+        let mut tokens = self.qualifier();
+        tokens.extend([made(Token::Period), quoted(&name.to_ascii_lowercase())]);
+        tokens
+    }
+
+    /// The key for DELETE; for UPDATE all columns, those that are set as `(expression) AS column`.
+    /// Then the notes of the row.
+    fn items(&self, tells_all: bool) -> Vec<TokenWithSpan> {
+        let schema = self.table.schema();
+        let order: Vec<usize> = if self.items.is_empty() && !tells_all {
+            schema.key.clone()
+        } else {
+            (0..schema.columns.len()).collect()
+        };
+        let item = |column: usize| {
+            let name = schema.columns[column].name.to_ascii_lowercase();
+            match self.items.iter().find(|(set, _)| *set == column) {
+                None => self.column(&name),
+                Some((_, value)) => {
+                    let mut tokens = vec![made(Token::LParen)];
+                    tokens.extend(value.iter().cloned());
+                    tokens.extend([made(Token::RParen), word("AS"), quoted(&name)]);
+                    tokens
+                }
+            }
+        };
+        let notes = [VERSION, EXPIRY].map(|name| self.column(name));
+        let mut tokens = separated(order.into_iter().map(item).chain(notes));
+        tokens.pop();
+        tokens
+    }
+
+    /// `SELECT items, _version, _expires_at_ms FROM table [, others] WHERE (condition) [AND key = ...]`.
+    /// With other tables a row may match several times, and is taken once.
+    fn select(
+        &self,
+        key: Option<&[String]>,
+        parameters: &Parameters,
+        tells_all: bool,
+    ) -> Result<Rows> {
+        let tokens = self.selection(key, tells_all);
+        self.rows(tokens, parameters)
+    }
+
+    /// Plans the statement, for what is wrong with it.
+    pub(super) fn check(&self) -> Result<()> {
+        let parsed = parse(self.selection(None, false), self.end)?;
+        self.planner.described_with(self.names(), parsed, self.parameters).map(drop)
+    }
+
+    /// How the rows are found, as EXPLAIN tells it.
+    pub(super) fn explained(&self, explain: &[TokenWithSpan]) -> Result<Rows> {
+        let tokens = explain.iter().cloned().chain(self.selection(None, false)).collect();
+        self.rows(tokens, self.parameters)
+    }
+
+    fn selection(&self, key: Option<&[String]>, tells_all: bool) -> Vec<TokenWithSpan> {
+        let mut tokens = vec![word("SELECT")];
+        if !self.others.is_empty() {
+            tokens.extend([word("DISTINCT"), word("ON"), made(Token::LParen)]);
+            tokens.extend(separated(
+                self.table.schema().key_columns().map(|column| self.column(&column.name)),
+            ));
+            tokens.pop();
+            tokens.push(made(Token::RParen));
+        }
+        tokens.extend(self.items(tells_all));
+        tokens.push(word("FROM"));
+        tokens.extend(self.name());
+        tokens.extend(self.alias.iter().flat_map(|alias| [word("AS"), quoted(alias)]));
+        if !self.others.is_empty() {
+            tokens.push(made(Token::Comma));
+            tokens.extend(self.others.iter().cloned());
+        }
+        tokens.push(word("WHERE"));
+        tokens.push(made(Token::LParen));
+        if self.condition.is_empty() {
+            tokens.push(word("TRUE"));
+        }
+        tokens.extend(self.condition.iter().cloned());
+        tokens.push(made(Token::RParen));
+        for (place, column) in key.into_iter().flatten().enumerate() {
+            tokens.push(word("AND"));
+            tokens.extend(self.column(column));
+            tokens.push(made(Token::Eq));
+            tokens.push(made(Token::Placeholder(format!("${}", key_parameter(place)))));
+        }
+        tokens
+    }
+
+    fn names(&self) -> Names {
+        let written = self.items.iter().map(|(column, _)| *column).collect();
+        let target = Target::Changed { path: self.table.path().to_owned(), written };
+        let names = Names::changing(self.planner.context.clone(), target);
+        names.with_rows(self.given.clone())
+    }
+
+    fn rows(&self, tokens: Vec<TokenWithSpan>, parameters: &Parameters) -> Result<Rows> {
+        let mut state = self.planner.state(self.guard);
+        state.register_catalog_list(Arc::new(self.names()));
+        self.planner.rows_of(state, parse(tokens, self.end)?, parameters, self.guard.clone())
+    }
+}
+
+/// The deepest path that SQL takes as a name of several parts.
+const PARTS_MAX: usize = 3;
+
+fn key_parameter(place: usize) -> String {
+    format!("_key_{place}")
+}
+
+/// The columns of the table, and what is noted of each row.
+fn parted(batch: &RecordBatch) -> Result<(RecordBatch, Vec<NotedRow>)> {
+    let own = batch.num_columns() - 2;
+    let numbers =
+        |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();
+    let noted = numbers(own)
+        .zip(numbers(own + 1))
+        .map(|(version, expires_at_ms)| NotedRow { version, expires_at_ms })
+        .collect();
+    let columns: Vec<usize> = (0..own).collect();
+    let batch = batch.project(&columns).map_err(|error| Error::internal(error.to_string()))?;
+    Ok((batch, noted))
+}

@@ -1,0 +1,27 @@
+//! Tokens that stand nowhere in a text.
+
+use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
+
+pub(super) fn separated(items: impl Iterator<Item = Vec<TokenWithSpan>>) -> Vec<TokenWithSpan> {
+    let mut tokens = Vec::new();
+    for item in items {
+        tokens.extend(item);
+        tokens.push(made(Token::Comma));
+    }
+    tokens
+}
+
+/// A token that stands nowhere in the text.
+pub(super) fn made(token: Token) -> TokenWithSpan {
+    TokenWithSpan { token, span: Span::empty() }
+}
+
+pub(super) fn word(keyword: &str) -> TokenWithSpan {
+    made(Token::make_keyword(keyword))
+}
+
+pub(super) fn quoted(name: &str) -> TokenWithSpan {
+    let token = Token::make_word(name, Some('"'));
+    debug_assert!(matches!(&token, Token::Word(Word { quote_style: Some('"'), .. })));
+    made(token)
+}

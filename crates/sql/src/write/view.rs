@@ -1,0 +1,182 @@
+//! `CREATE VIEW` and `DROP VIEW`.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement, Visit, Visitor};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::{Condition, Error, Result, Row, WriteOptions};
+
+use crate::catalog::path_of_parts;
+use crate::error::invalid_at;
+use crate::planner::Planner;
+use crate::request::Parameters;
+use crate::text::{Cursor, Kind, Piece};
+use crate::views::{DEFINITION, TABLE, path_of, quoted, table};
+
+/// `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query`, or
+/// `DROP VIEW [IF EXISTS] name`.
+pub(crate) enum ViewStatement {
+    Create(NewView),
+    Drop { name: String, if_exists: bool },
+}
+
+pub(crate) struct NewView {
+    pub(crate) name: String,
+    columns: Vec<String>,
+    replaces: bool,
+    if_not_exists: bool,
+    pub(crate) query: Piece,
+}
+
+impl ViewStatement {
+    /// Reads a definition, if it is one of a view.
+    pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
+        let mut cursor = Cursor::new(piece);
+        if cursor.word("DROP") {
+            if !cursor.word("VIEW") {
+                return Ok(None);
+            }
+            let if_exists = cursor.word("IF");
+            if if_exists && !cursor.word("EXISTS") {
+                return Err(cursor.expected("EXISTS"));
+            }
+            let name = name(&mut cursor)?;
+            cursor.end()?;
+            return Ok(Some(Self::Drop { name, if_exists }));
+        }
+        if !cursor.word("CREATE") {
+            return Ok(None);
+        }
+        let replaces = cursor.word("OR") && cursor.word("REPLACE");
+        if !cursor.word("VIEW") {
+            return Ok(None);
+        }
+        let if_not_exists = cursor.word("IF");
+        if if_not_exists && !(cursor.word("NOT") && cursor.word("EXISTS")) {
+            return Err(cursor.expected("NOT EXISTS"));
+        }
+        let name = name(&mut cursor)?;
+        let columns = columns(&mut cursor)?;
+        if !cursor.word("AS") {
+            return Err(cursor.expected("AS"));
+        }
+        let tokens = cursor.rest().to_vec();
+        let kind = Kind::of(&tokens);
+        if kind != Kind::Query {
+            return Err(cursor.expected("a query"));
+        }
+        let parameter = tokens.iter().find(|token| matches!(token.token, Token::Placeholder(_)));
+        if let Some(parameter) = parameter {
+            return Err(invalid_at(parameter.span.start, "a view has no parameters"));
+        }
+        let query = Piece { tokens: tokens.into(), kind, end: piece.end };
+        Ok(Some(Self::Create(NewView { name, columns, replaces, if_not_exists, query })))
+    }
+}
+
+fn name(cursor: &mut Cursor) -> Result<String> {
+    let place = cursor.location();
+    let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a view")) };
+    let parts: Vec<String> = path.split('.').map(str::to_ascii_lowercase).collect();
+    let name = path_of_parts(&parts);
+    match name.contains('.') {
+        false => Ok(name),
+        true => Err(invalid_at(place, "the name of a view has one part")),
+    }
+}
+
+fn columns(cursor: &mut Cursor) -> Result<Vec<String>> {
+    let mut columns = Vec::new();
+    if !cursor.token(&Token::LParen) {
+        return Ok(columns);
+    }
+    loop {
+        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
+        columns.push(name.to_owned());
+        if cursor.token(&Token::RParen) {
+            return Ok(columns);
+        }
+        if !cursor.token(&Token::Comma) {
+            return Err(cursor.expected("',' or ')'"));
+        }
+    }
+}
+
+/// Carries the definition of a view out; `text` is the whole text that it is a part of.
+pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -> Result<()> {
+    let store = &planner.context.store;
+    match view {
+        ViewStatement::Create(view) => create(planner, view, text),
+        ViewStatement::Drop { name, if_exists } => {
+            let key = Row::new().with("name", name.as_str());
+            let existed = match table(store)? {
+                Some(views) => views.delete(&key, &options(planner))?,
+                None => false,
+            };
+            match existed || *if_exists {
+                true => Ok(()),
+                false => Err(Error::not_found(format!("there is no view {name}"))),
+            }
+        }
+    }
+}
+
+fn create(planner: &Planner, view: &NewView, text: &str) -> Result<()> {
+    let (store, name) = (&planner.context.store, &view.name);
+    if store.table(name).is_ok() {
+        return Err(Error::conflict(format!(
+            "there is a table {name}: give the view another name"
+        )));
+    }
+    let parsed = view.query.parse()?;
+    if names_in(&parsed).contains(name) {
+        return Err(Error::invalid(format!("the view {name} would read itself")));
+    }
+    let (schema, _) = planner.described_statement(parsed, &Parameters::default())?;
+    if !view.columns.is_empty() && view.columns.len() != schema.fields().len() {
+        return Err(Error::invalid(format!(
+            "the view {name} names {} columns, and its query has {}",
+            view.columns.len(),
+            schema.fields().len()
+        )));
+    }
+    store.execute(DEFINITION)?;
+    let views = store.table(TABLE)?;
+    let mut row = Row::new()
+        .with("name", name.as_str())
+        .with("query", view.query.text(text).trim().to_owned());
+    if !view.columns.is_empty() {
+        row.set(
+            "columns",
+            view.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
+        );
+    }
+    let condition = if view.replaces { Condition::Always } else { Condition::IfAbsent };
+    let put = views.put_returning(&row, condition, &options(planner))?;
+    match put.result.is_stored() || view.if_not_exists {
+        true => Ok(()),
+        false => Err(Error::conflict(format!(
+            "the view {name} exists already: write CREATE OR REPLACE VIEW to put another in its place"
+        ))),
+    }
+}
+
+fn options(planner: &Planner) -> WriteOptions {
+    WriteOptions { durability: planner.context.options.durability, ..WriteOptions::default() }
+}
+
+/// The names of tables and views in a statement.
+fn names_in(statement: &Statement) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl Visitor for Names {
+        type Break = ();
+
+        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+            self.0.push(path_of(name));
+            ControlFlow::Continue(())
+        }
+    }
+    let mut names = Names(Vec::new());
+    let _ = statement.visit(&mut names);
+    names.0
+}
