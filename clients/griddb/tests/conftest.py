@@ -1,9 +1,14 @@
-"""Every test runs on a store in memory and on one on disk."""
+"""Every test runs on a store in memory, on one on disk, and over a server."""
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import subprocess
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import griddb_python as griddb
@@ -17,9 +22,29 @@ COLUMNS = [
 ]
 
 
-@pytest.fixture(params=["memory", "disk"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return "memory:" if request.param == "memory" else str(tmp_path / "store")
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of a server, for as long as it is wanted."""
+    command = [os.environ["TONNAGE_PROGRAM"], "serve", "--store", "memory:", "--create"]
+    process = subprocess.Popen(
+        [*command, "--http", "off", "--flight", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        lines = "".join(iter(process.stdout.readline, "ready\n"))
+        yield re.findall(r"grpc\S+", lines)[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+@pytest.fixture(params=["memory", "disk", "server"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "server":
+        with served() as address:
+            yield address
+    else:
+        yield "memory:" if request.param == "memory" else str(tmp_path / "store")
 
 
 @pytest.fixture

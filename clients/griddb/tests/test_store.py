@@ -430,15 +430,23 @@ def test_the_variable_names_the_store(tmp_path, monkeypatch):
     [
         {"host": "239.0.0.1", "port": 31999},
         {"notification_member": "10.0.0.1:10001,10.0.0.2:10001"},
-        {"host": "grpc://localhost:32010"},
         {},
     ],
 )
-def test_an_address_of_a_server_is_an_error_that_says_what_to_do(monkeypatch, arguments):
+def test_what_names_no_store_is_an_error_that_says_what_to_do(monkeypatch, arguments):
     monkeypatch.delenv("TONNAGE_STORE", raising=False)
     with pytest.raises(GSException, match="set TONNAGE_STORE to a directory") as raised:
         griddb.StoreFactory.get_instance().get_store(**arguments)
     assert raised.value.get_error_code(0) == 145028
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"host": "grpc://127.0.0.1:9"}, {"host": "127.0.0.1", "port": 9}]
+)
+def test_a_server_that_does_not_answer_is_named(monkeypatch, arguments):
+    monkeypatch.delenv("TONNAGE_STORE", raising=False)
+    with pytest.raises(GSException, match="grpc://127.0.0.1:9"):
+        griddb.StoreFactory.get_instance().get_store(**arguments)
 
 
 def test_databases_do_not_see_each_others_containers(place):

@@ -47,7 +47,7 @@ impl Place {
                 store.catalog().create_table(definition, true)?;
             }
             Place::Server(client) => {
-                client.define(&ddl_of(client, definition)?)?;
+                client.create_table(definition, true)?;
             }
         }
         Ok(())
@@ -89,6 +89,7 @@ impl Place {
                     table: path.clone(),
                     columns: columns.or_else(|| options.keys_only.then(|| keys().collect())),
                     limit: options.limit,
+                    ..ScanRequest::default()
                 };
                 Ok(served(client.scan(&request)?))
             }
@@ -140,17 +141,4 @@ impl Place {
 fn served(rows: Rows) -> PlacedRows {
     let schema = rows.schema().clone();
     PlacedRows { schema, batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))) }
-}
-
-/// A definition as a statement. A table in memory writes it, which has the parents that it needs.
-fn ddl_of(client: &Client, definition: &TableDefinition) -> CliResult<String> {
-    let store = Store::open("memory:")?;
-    let ends = definition.path.char_indices().filter(|(_, char)| *char == '.');
-    for (end, _) in ends {
-        let parent = client.describe(&definition.path[..end])?;
-        store.execute(&parent.schema.to_ddl())?;
-    }
-    store.catalog().create_table(definition, true)?;
-    let ddl = store.table(&definition.path)?.schema().to_ddl();
-    Ok(ddl.replacen("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1))
 }

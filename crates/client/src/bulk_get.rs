@@ -11,7 +11,7 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonnage::{Direction, Error, FieldRange, Result, Row, Value};
+use tonnage::{Depth, Direction, Error, FieldRange, Result, Row};
 
 use crate::client::Client;
 use crate::row_batch;
@@ -31,12 +31,14 @@ pub struct BulkGetRequest {
     pub limit_per_key: Option<u64>,
     /// The columns wanted; all, unless they are given.
     pub columns: Option<Vec<String>>,
-    /// A range of the first key column that the keys leave open. Its ends belong to it.
+    /// A range of the first key column that the keys leave open.
     pub range: Option<FieldRange>,
     /// Columns of the key only.
     pub keys_only: bool,
     /// Whether `_version` and `_expires_at_ms` come along.
     pub versions: bool,
+    /// How deep below the keys of pairs to look.
+    pub depth: Depth,
 }
 
 impl BulkGetRequest {
@@ -45,7 +47,7 @@ impl BulkGetRequest {
         Self { table: Some(table.into()), ..Self::default() }
     }
 
-    fn command(&self) -> Result<Json> {
+    fn command(&self) -> Json {
         let mut command = Map::new();
         match &self.table {
             Some(table) => command.insert("table".to_owned(), json!(table)),
@@ -59,6 +61,16 @@ impl BulkGetRequest {
         command.insert("direction".to_owned(), json!(direction));
         command.insert("keys_only".to_owned(), json!(self.keys_only));
         command.insert("versions".to_owned(), json!(self.versions));
+        if self.table.is_none() {
+            let depth = match self.depth {
+                Depth::ParentOnly => "parent_only",
+                Depth::ChildrenOnly => "children_only",
+                Depth::DescendantsOnly => "descendants_only",
+                Depth::ParentAndChildren => "parent_and_children",
+                Depth::ParentAndDescendants => "parent_and_descendants",
+            };
+            command.insert("depth".to_owned(), json!(depth));
+        }
         if let Some(limit) = self.limit_per_key {
             command.insert("limit_per_key".to_owned(), json!(limit));
         }
@@ -66,21 +78,22 @@ impl BulkGetRequest {
             command.insert("columns".to_owned(), json!(columns));
         }
         if let Some(range) = &self.range {
-            command.insert("range".to_owned(), range_of(range)?);
+            command.insert("range".to_owned(), range_of(range));
         }
-        Ok(json!({"bulk_get": command}))
+        json!({"bulk_get": command})
     }
 }
 
-fn range_of(range: &FieldRange) -> Result<Json> {
-    let end = |end: &Option<(Value, bool)>| match end {
-        None => Ok(Json::Null),
-        Some((value, true)) => Ok(value.to_json()),
-        Some((_, false)) => Err(Error::unsupported(
-            "a range over Flight holds its ends: give the next value inside as its end",
-        )),
-    };
-    Ok(json!({"column": range.column, "from": end(&range.low)?, "to": end(&range.high)?}))
+fn range_of(range: &FieldRange) -> Json {
+    let mut told = Map::new();
+    told.insert("column".to_owned(), json!(range.column));
+    for (name, end) in [("from", &range.low), ("to", &range.high)] {
+        if let Some((value, is_inclusive)) = end {
+            told.insert(name.to_owned(), value.to_json());
+            told.insert(format!("{name}_inclusive"), json!(is_inclusive));
+        }
+    }
+    Json::Object(told)
 }
 
 impl Client {
@@ -99,7 +112,7 @@ impl Client {
         let mut keys = keys.into_iter();
         let first = keys.next().unwrap_or_else(|| Err(Error::invalid("there are no keys")))?;
         let schema = first.schema();
-        let descriptor = FlightDescriptor::new_cmd(request.command()?.to_string());
+        let descriptor = FlightDescriptor::new_cmd(request.command().to_string());
         let (sender, receiver) = mpsc::channel(QUEUE_BATCHES);
         let source = SourceFailure::default();
         let (failed, failed_encoding) = (source.clone(), source.clone());

@@ -28,17 +28,20 @@ const THREADS: usize = 2;
 /// A connection to a server. Clones share it. Its calls block the thread that makes them, and may be
 /// made from several at a time.
 #[derive(Clone)]
-pub struct Client(Arc<Inner>);
+pub struct Client {
+    connection: Arc<Connection>,
+    cancel: Cancel,
+    timeout: Option<Duration>,
+}
 
-struct Inner {
+struct Connection {
     server: String,
     flight: FlightServiceClient<Channel>,
     authorization: Option<AsciiMetadataValue>,
-    options: ClientOptions,
     runtime: Option<Runtime>,
 }
 
-impl Drop for Inner {
+impl Drop for Connection {
     fn drop(&mut self) {
         // Waits for nothing, so that it can go wherever the last clone goes.
         if let Some(runtime) = self.runtime.take() {
@@ -92,21 +95,30 @@ impl Client {
         let channel = wait(&runtime, &limits, connecting)
             .map_err(|error| error.at(format!("{server}: no connection")))?
             .map_err(|error| failure::of_connecting(&server, &error))?;
-        let client = Client(Arc::new(Inner {
+        let connection = Connection {
             server,
             // The server bounds its messages; a row may be large.
             flight: FlightServiceClient::new(channel).max_decoding_message_size(usize::MAX),
             authorization: authorization.transpose()?,
-            options,
             runtime: Some(runtime),
-        }));
+        };
+        let (cancel, timeout) = (options.cancel, options.timeout);
+        let client = Client { connection: Arc::new(connection), cancel, timeout };
         client.introduce(&limits)?;
         Ok(client)
     }
 
+    /// The same connection for calls that are called off by another `cancel`, or take no longer than
+    /// a time of their own.
+    #[must_use]
+    pub fn with_limits(&self, cancel: &Cancel, timeout: Option<Duration>) -> Client {
+        let timeout = timeout.or(self.timeout);
+        Client { connection: self.connection.clone(), cancel: cancel.clone(), timeout }
+    }
+
     /// The server's address.
     pub fn server(&self) -> &str {
-        &self.0.server
+        &self.connection.server
     }
 
     /// The paths of the tables that the caller may see.
@@ -128,6 +140,16 @@ impl Client {
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn sync(&self) -> Result<()> {
         self.act("tonnage.Sync", Vec::new()).map(drop)
+    }
+
+    /// The state of the store: numbers by their names.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn statistics(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+        let told = self.act("tonnage.Statistics", Vec::new())?;
+        let told = told.first().and_then(|told| serde_json::from_slice(told).ok());
+        told.ok_or_else(|| Error::internal(format!("{}: no statistics came", self.server())))
     }
 
     /// Tells the server who calls, so that wrong credentials are heard of at once.
@@ -152,12 +174,12 @@ impl Client {
     }
 
     pub(crate) fn flight(&self) -> FlightServiceClient<Channel> {
-        self.0.flight.clone()
+        self.connection.flight.clone()
     }
 
     pub(crate) fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
-        if let Some(authorization) = &self.0.authorization {
+        if let Some(authorization) = &self.connection.authorization {
             request.metadata_mut().insert("authorization", authorization.clone());
         }
         request
@@ -165,15 +187,15 @@ impl Client {
 
     /// The limits of a call that begins now.
     pub(crate) fn limits(&self) -> Limits {
-        Limits::begin(&self.0.options.cancel, self.0.options.timeout)
+        Limits::begin(&self.cancel, self.timeout)
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {
-        &self.0.options.cancel
+        &self.cancel
     }
 
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.0.options.timeout
+        self.timeout
     }
 
     /// A call with one answer.
@@ -182,6 +204,11 @@ impl Client {
         call: impl Future<Output = std::result::Result<T, Status>> + Send + 'static,
     ) -> Result<T> {
         self.answered(self.wait(&self.limits(), call)?)
+    }
+
+    /// An answer that cannot be read.
+    pub(crate) fn strange(&self) -> Error {
+        Error::internal(format!("{}: an answer is of another version", self.server()))
     }
 
     pub(crate) fn answered<T>(&self, answer: std::result::Result<T, Status>) -> Result<T> {
@@ -204,7 +231,7 @@ impl Client {
     }
 
     fn runtime(&self) -> Result<&Runtime> {
-        self.0.runtime.as_ref().ok_or_else(|| Error::internal("the client has no threads"))
+        self.connection.runtime.as_ref().ok_or_else(|| Error::internal("the client has no threads"))
     }
 }
 
@@ -238,6 +265,6 @@ fn wait<T: Send + 'static>(
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.0.server).finish()
+        f.debug_tuple("Client").field(&self.server()).finish()
     }
 }

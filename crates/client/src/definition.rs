@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tonnage::{Error, Outcome, Result, Store, TableEntry};
+use tonnage::{Error, Outcome, Result, Store, TableDefinition, TableEntry};
 
 use crate::client::Client;
 
@@ -16,6 +16,24 @@ impl Client {
     pub fn define(&self, text: &str) -> Result<Vec<Outcome>> {
         let answers = self.act("tonnage.Define", text.as_bytes().to_vec())?;
         answers.iter().map(|answer| outcome_of(answer).ok_or_else(|| strange(self))).collect()
+    }
+
+    /// Makes a table.
+    ///
+    /// # Errors
+    /// As [`Client::define`]; `Conflict` when there is one of its name, unless it `may_exist`.
+    pub fn create_table(&self, definition: &TableDefinition, may_exist: bool) -> Result<()> {
+        // A table in memory writes the statement, which has the parents that it needs.
+        let copy = Store::open("memory:")?;
+        let ends = definition.path.char_indices().filter(|(_, char)| *char == '.');
+        for (end, _) in ends {
+            let parent = self.describe(&definition.path[..end])?;
+            copy.execute(&parent.schema.to_ddl())?;
+        }
+        copy.catalog().create_table(definition, true)?;
+        let ddl = copy.table(&definition.path)?.schema().to_ddl();
+        let lead = if may_exist { "CREATE TABLE IF NOT EXISTS " } else { "CREATE TABLE " };
+        self.define(&ddl.replacen("CREATE TABLE ", lead, 1)).map(drop)
     }
 
     /// What there is to know of a table: its columns, its key, and how its rows are encoded.
@@ -48,7 +66,7 @@ fn strange(client: &Client) -> Error {
     Error::internal(format!("{server}: the answer to a definition is of another version"))
 }
 
-fn outcome_of(answer: &[u8]) -> Option<Outcome> {
+pub(crate) fn outcome_of(answer: &[u8]) -> Option<Outcome> {
     let answer: Json = serde_json::from_slice(answer).ok()?;
     let (name, told) = answer.as_object()?.iter().next()?;
     let text = |member: &str| Some(told.get(member)?.as_str()?.to_owned());

@@ -20,11 +20,7 @@ impl Client {
     /// # Errors
     /// What the server says; `Invalid` when a pair was refused.
     pub fn put_pairs(&self, pairs: &[(Key, Vec<u8>)]) -> Result<()> {
-        let [major, minor] = keys_of(pairs.iter().map(|(key, _)| key));
-        let values: BinaryArray = pairs.iter().map(|(_, value)| Some(value)).collect();
-        let columns: [(&str, ArrayRef); 3] =
-            [("major", major), ("minor", minor), ("value", Arc::new(values))];
-        let batch = batch_of(columns)?;
+        let batch = batch_of_pairs(pairs.iter().map(|(key, value)| (key, value.as_slice())))?;
         let options = json!({"pairs": true, "on_existing": "replace", "errors_max": "0"});
         let descriptor = FlightDescriptor::new_cmd(json!({"bulk_put": options}).to_string());
         let end = json!({"end": {"rows": pairs.len()}}).to_string();
@@ -60,22 +56,46 @@ impl Client {
     /// # Errors
     /// As [`Client::bulk_get`].
     pub fn get_pairs(&self, keys: &[Key]) -> Result<Vec<(Key, Vec<u8>)>> {
-        let [major, minor] = keys_of(keys.iter());
-        let batch = batch_of([("major", major), ("minor", minor)])?;
+        let batch = batch_of_keys(keys)?;
         let request =
             BulkGetRequest { direction: tonnage::Direction::Forward, ..BulkGetRequest::default() };
         let mut pairs = Vec::new();
         for batch in self.bulk_get([Ok(batch)], &request)? {
             let batch = batch?;
             for row in 0..batch.num_rows() {
-                let key =
-                    Key::new(components(&batch, "major", row)?, components(&batch, "minor", row)?);
+                let key = key_of_row(&batch, row)?;
                 let value = column(&batch, "value")?.as_binary_opt::<i32>().ok_or_else(strange)?;
                 pairs.push((key, value.value(row).to_vec()));
             }
         }
         Ok(pairs)
     }
+}
+
+/// Pairs as a batch with the columns `major`, `minor` and `value`.
+pub(crate) fn batch_of_pairs<'a>(
+    pairs: impl Iterator<Item = (&'a Key, &'a [u8])> + Clone,
+) -> Result<RecordBatch> {
+    let [major, minor] = keys_of(pairs.clone().map(|(key, _)| key));
+    let values: BinaryArray = pairs.map(|(_, value)| Some(value)).collect();
+    batch_of([("major", major), ("minor", minor), ("value", Arc::new(values) as ArrayRef)])
+}
+
+/// Keys of pairs as a batch with the columns `major` and `minor`, for [`Client::bulk_get`].
+///
+/// # Errors
+/// `Internal` for what Arrow cannot hold.
+pub fn batch_of_keys(keys: &[Key]) -> Result<RecordBatch> {
+    let [major, minor] = keys_of(keys.iter());
+    batch_of([("major", major), ("minor", minor)])
+}
+
+/// The key of a pair in a row of what [`Client::bulk_get`] gives for pairs.
+///
+/// # Errors
+/// `Internal` for columns of another version.
+pub fn key_of_row(batch: &RecordBatch, row: usize) -> Result<Key> {
+    Ok(Key::new(components(batch, "major", row)?, components(batch, "minor", row)?))
 }
 
 fn keys_of<'a>(keys: impl Iterator<Item = &'a Key>) -> [ArrayRef; 2] {

@@ -1,11 +1,12 @@
 //! Rows as record batches.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::concat;
-use arrow::datatypes::Schema;
-use tonnage::{Error, Result, Row, TableSchema, Value};
+use arrow::datatypes::{DataType, Field, Schema};
+use tonnage::{Column, ColumnType, Error, Result, Row, TableSchema, Value};
 
 /// Rows as a batch of the columns that any of them names. A row that lacks one has NULL there.
 ///
@@ -38,4 +39,113 @@ pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
         .map_err(|error| Error::internal(format!("rows as a batch: {error}")))
+}
+
+/// Rows that fit their columns, and what is wrong with the others.
+pub(crate) struct Fitting {
+    pub(crate) batch: RecordBatch,
+    /// The numbers of the rows in the batch.
+    pub(crate) kept: Vec<usize>,
+    pub(crate) misfits: Vec<Misfit>,
+}
+
+/// What is wrong with a row.
+pub(crate) struct Misfit {
+    pub(crate) row: usize,
+    pub(crate) column: String,
+    pub(crate) reason: String,
+}
+
+/// Rows as a batch of these columns. A row that lacks one has its default there, or NULL.
+///
+/// # Errors
+/// `Internal` for what Arrow cannot hold.
+pub(crate) fn fitting_rows(columns: &[Column], rows: &[Row]) -> Result<Fitting> {
+    let mut arrays: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(rows.len()); columns.len()];
+    let (mut kept, mut misfits) = (Vec::with_capacity(rows.len()), Vec::new());
+    for (number, row) in rows.iter().enumerate() {
+        match cells_of(columns, row) {
+            Ok(cells) => {
+                kept.push(number);
+                arrays.iter_mut().zip(cells).for_each(|(array, cell)| array.push(cell));
+            }
+            Err((column, reason)) => misfits.push(Misfit { row: number, column, reason }),
+        }
+    }
+    let fields = columns.iter().map(|column| column.to_arrow().with_nullable(true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let batch = match kept.is_empty() {
+        true => RecordBatch::new_empty(schema),
+        false => {
+            let arrays = arrays.iter().map(|cells| {
+                let cells: Vec<&dyn Array> = cells.iter().map(AsRef::as_ref).collect();
+                concat(&cells)
+            });
+            let arrays = arrays.collect::<std::result::Result<Vec<_>, _>>();
+            arrays
+                .and_then(|arrays| RecordBatch::try_new(schema, arrays))
+                .map_err(|error| Error::internal(format!("rows as a batch: {error}")))?
+        }
+    };
+    Ok(Fitting { batch, kept, misfits })
+}
+
+/// The cells of a row, or the column that is wrong and why.
+fn cells_of(columns: &[Column], row: &Row) -> std::result::Result<Vec<ArrayRef>, (String, String)> {
+    if let Some((name, _)) =
+        row.iter().find(|(name, _)| !columns.iter().any(|column| column.is_named(name)))
+    {
+        return Err((name.to_owned(), "the table has no such column".to_owned()));
+    }
+    let cells = columns.iter().map(|column| {
+        let value = row.get(&column.name).or(column.default.as_ref()).unwrap_or(&Value::Null);
+        value
+            .to_array(column.column_type, 1)
+            .map_err(|error| (column.name.clone(), error.message().to_owned()))
+    });
+    cells.collect()
+}
+
+/// One row of values by their names, each as it is: the server makes it what a column holds.
+pub(crate) fn batch_of_values<'a>(
+    values: impl Iterator<Item = (String, &'a Value)>,
+) -> Result<RecordBatch> {
+    let (mut fields, mut columns): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+    for (name, value) in values {
+        let (field, column) = match type_of(value) {
+            None => (Field::new(name, DataType::Null, true), Arc::new(NullArray::new(1)) as _),
+            Some(kind) => (kind.to_arrow(&name, true), json_of_nested(value).to_array(kind, 1)?),
+        };
+        fields.push(field);
+        columns.push(column);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+        .map_err(|error| Error::internal(format!("values as a batch: {error}")))
+}
+
+fn json_of_nested(value: &Value) -> Cow<'_, Value> {
+    match value.is_nested() {
+        true => Cow::Owned(Value::Json(value.to_json().to_string())),
+        false => Cow::Borrowed(value),
+    }
+}
+
+fn type_of(value: &Value) -> Option<ColumnType> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Boolean(_) => ColumnType::Boolean,
+        Value::Integer(_) => ColumnType::Integer,
+        Value::Long(_) => ColumnType::Long,
+        Value::Float(_) => ColumnType::Float,
+        Value::Double(_) => ColumnType::Double,
+        Value::Number { scale, .. } => ColumnType::Number { precision: 38, scale: *scale },
+        Value::String(_) => ColumnType::String,
+        Value::Binary(_) => ColumnType::Binary,
+        Value::Timestamp { precision, .. } => ColumnType::Timestamp(*precision),
+        Value::Uuid(_) => ColumnType::Uuid,
+        Value::Date(_) => ColumnType::Date,
+        Value::Time(_) => ColumnType::Time,
+        Value::Json(_) | Value::Array(_) | Value::Map(_) | Value::Record(_) => ColumnType::Json,
+    })
 }

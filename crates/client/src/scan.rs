@@ -1,5 +1,7 @@
 //! All rows of a table.
 
+use std::num::NonZeroUsize;
+
 use arrow_flight::Ticket;
 use serde::Serialize;
 use serde_json::json;
@@ -10,7 +12,7 @@ use crate::rows::Rows;
 use crate::sql::Answer;
 
 /// What to scan.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ScanRequest {
     /// The path of the table.
     pub table: String,
@@ -18,6 +20,17 @@ pub struct ScanRequest {
     pub columns: Option<Vec<String>>,
     /// At most this many rows.
     pub limit: Option<u64>,
+    /// Which of `parts` parts to read, from 0.
+    pub part: usize,
+    /// Into how many parts the table is cut. A scan with a limit has one.
+    pub parts: NonZeroUsize,
+}
+
+impl Default for ScanRequest {
+    fn default() -> Self {
+        let parts = NonZeroUsize::MIN;
+        Self { table: String::new(), columns: None, limit: None, part: 0, parts }
+    }
 }
 
 impl Client {

@@ -1,16 +1,16 @@
 //! Statements, over Flight SQL.
 
-use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
 use arrow_flight::decode::FlightDataDecoder;
 use arrow_flight::error::FlightError;
 use arrow_flight::sql::{CommandStatementQuery, ProstMessageExt};
 use arrow_flight::{FlightDescriptor, Ticket};
 use futures::TryStreamExt;
 use prost::Message;
-use tonnage::{Error, Result};
+use serde::Deserialize;
+use tonnage::{Error, Outcome, Result};
 
 use crate::client::Client;
+use crate::definition::outcome_of;
 use crate::limits::Limits;
 use crate::rows::{Rows, SourceFailure};
 
@@ -19,8 +19,30 @@ use crate::rows::{Rows, SourceFailure};
 pub enum Answer {
     /// Rows, for a statement that reads.
     Rows(Rows),
-    /// How many rows a statement changed; 0 for definitions.
-    Changed(u64),
+    /// How many rows a statement changed.
+    Changed(Changes),
+    /// What a definition did.
+    Done(Outcome),
+}
+
+/// How many rows a statement changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Changes {
+    /// Rows stored under a key that was free.
+    pub inserted: u64,
+    /// Rows changed, or stored over another.
+    pub updated: u64,
+    /// Rows deleted.
+    pub deleted: u64,
+    /// Rows left out because their key existed and `ON CONFLICT DO NOTHING` was said.
+    pub skipped: u64,
+}
+
+impl Changes {
+    /// Rows that are not as they were.
+    pub fn total(&self) -> u64 {
+        self.inserted + self.updated + self.deleted
+    }
 }
 
 impl Answer {
@@ -28,7 +50,7 @@ impl Answer {
     pub fn rows(self) -> impl Iterator<Item = Result<tonnage::arrow::array::RecordBatch>> {
         match self {
             Answer::Rows(rows) => Some(rows),
-            Answer::Changed(_) => None,
+            Answer::Changed(_) | Answer::Done(_) => None,
         }
         .into_iter()
         .flatten()
@@ -42,10 +64,14 @@ impl Client {
     /// What the server says, and `Unavailable` when it cannot be reached. Whether a change was done
     /// is not known then.
     pub fn sql(&self, statement: &str) -> Result<Answer> {
-        let limits = self.limits();
         let query = statement.to_owned();
         let command = CommandStatementQuery { query, transaction_id: None };
-        let descriptor = FlightDescriptor::new_cmd(command.as_any().encode_to_vec());
+        self.ask(self.limits(), command.as_any().encode_to_vec())
+    }
+
+    /// Carries out what a command of Flight SQL asks for.
+    pub(crate) fn ask(&self, limits: Limits, command: Vec<u8>) -> Result<Answer> {
+        let descriptor = FlightDescriptor::new_cmd(command);
         let (mut flight, request) = (self.flight(), self.request(descriptor));
         let asked = async move { flight.get_flight_info(request).await };
         let info = self.answered(self.wait(&limits, asked)?)?.into_inner();
@@ -58,7 +84,7 @@ impl Client {
         let rows = self.fetch(limits, ticket)?;
         match is_change {
             false => Ok(Answer::Rows(rows)),
-            true => counted(rows),
+            true => self.counted(rows),
         }
     }
 
@@ -70,19 +96,25 @@ impl Client {
         let decoder = FlightDataDecoder::new(stream.map_err(FlightError::from));
         Rows::open(self.clone(), limits, decoder, SourceFailure::default())
     }
-}
 
-/// A change answers the one column `count`, but for one whose answer is rows.
-fn counted(rows: Rows) -> Result<Answer> {
-    let fields = rows.schema().fields();
-    if fields.len() != 1 || fields[0].name() != "count" {
-        return Ok(Answer::Rows(rows));
+    /// A change answers the one column `count` and tells in its schema what it did; but for one whose
+    /// answer is rows.
+    fn counted(&self, rows: Rows) -> Result<Answer> {
+        let told = rows.schema().metadata();
+        let (changes, done) = (told.get("tonnage.changes"), told.get("tonnage.done"));
+        let answer = match (changes, done) {
+            (Some(changes), _) => serde_json::from_str(changes).ok().map(Answer::Changed),
+            (None, Some(done)) => outcome_of(done.as_bytes()).map(Answer::Done),
+            (None, None) => return Ok(Answer::Rows(rows)),
+        };
+        let answer = answer.ok_or_else(|| {
+            let server = self.server();
+            Error::internal(format!("{server}: a statement is done, but its answer cannot be read"))
+        })?;
+        // The server is done when its rows are.
+        for batch in rows {
+            batch?;
+        }
+        Ok(answer)
     }
-    let mut total = 0;
-    for batch in rows {
-        let batch = batch?;
-        let counts = batch.column(0).as_primitive_opt::<Int64Type>();
-        total += counts.map_or(0, |counts| counts.values().iter().sum::<i64>());
-    }
-    Ok(Answer::Changed(u64::try_from(total).unwrap_or_default()))
 }

@@ -14,14 +14,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use tonnage::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream,
-    ErrorsMax, ExistingEntry, FailedEntry, Progress, Result, Store, StreamReport, UnreadEntry,
-    record_batch_stream,
+    ErrorsMax, ExistingEntry, FailedEntry, Progress, Result, StreamReport, TableSchema,
+    UnreadEntry, record_batch_stream,
 };
 use tonnage_files::{ReadOptions, RecordReader, Source};
 
 use crate::arrow_in::{failed, reader_of};
 use crate::error::{OrRaise, to_exception};
-use crate::handle::Handle;
+use crate::place::Place;
 use crate::python_rows::{PairStream, Raised, RowStream};
 use crate::read_options::seconds;
 use crate::write_options::{durability, on_existing};
@@ -159,15 +159,19 @@ pub(crate) type SourceArgument<'py> = (String, Option<String>, Option<f64>, Boun
 /// For sources and options that do not fit: then nothing was read.
 pub(crate) fn bulk_put<'py>(
     py: Python<'py>,
-    handle: &Handle,
+    place: &Place,
     sources: Vec<SourceArgument<'py>>,
     arguments: &PutArguments<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let store = handle.store()?;
+    if place.is_server() && arguments.on_exists.is_some() {
+        return Err(to_exception(&tonnage::Error::unsupported(
+            "a server does not tell the keys that exist: leave on_exists out, or ask it first",
+        )));
+    }
     let raised = Raised::default();
     let streams = sources
         .into_iter()
-        .map(|source| stream_of(&store, source, &raised))
+        .map(|source| stream_of(py, place, source, &raised))
         .collect::<PyResult<Vec<_>>>()?;
     let mut options = arguments.options()?;
     let progress = Progress::default();
@@ -182,8 +186,9 @@ pub(crate) fn bulk_put<'py>(
     });
 
     let (done, ended) = bounded(1);
+    let place = place.clone();
     let load = std::thread::Builder::new().name("tonnage-put".to_owned()).spawn(move || {
-        let ended = store.bulk_put(streams, &options);
+        let ended = place.bulk_put(streams, &options);
         // The last reports go out before the end does.
         drop(options);
         let _ = done.send(ended);
@@ -308,14 +313,18 @@ fn stream_report<'py>(py: Python<'py>, stream: &StreamReport) -> PyResult<Bound<
 
 /// A stream of entries out of what Python gave.
 fn stream_of(
-    store: &Store,
+    py: Python<'_>,
+    place: &Place,
     (name, table, ttl, source): SourceArgument<'_>,
     raised: &Raised,
 ) -> PyResult<Box<dyn EntryStream>> {
     let ttl = seconds(ttl)?;
     let stream = match table {
         None => pairs_of(&source, raised)?,
-        Some(table) => rows_of(store, name, &table, &source, raised)?,
+        Some(table) => {
+            let table = py.detach(|| place.table(&table)).or_raise()?;
+            rows_of(&table.schema, name, &source, raised)?
+        }
     };
     Ok(match ttl {
         None => stream,
@@ -332,27 +341,25 @@ fn pairs_of(source: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Entr
 }
 
 fn rows_of(
-    store: &Store,
+    table: &TableSchema,
     name: String,
-    table: &str,
     source: &Bound<'_, PyAny>,
     raised: &Raised,
 ) -> PyResult<Box<dyn EntryStream>> {
-    let table = store.table(table).or_raise()?;
-    let path: Arc<str> = table.path().into();
+    let path: Arc<str> = table.path.as_str().into();
     if let Some(reader) = reader_of(source)? {
         let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
         return Ok(record_batch_stream(name, path, batches));
     }
     if source.is_instance_of::<PyString>() || source.hasattr("__fspath__")? {
         let file = Source::file(source.extract::<PathBuf>()?);
-        let schema = Some(table.schema().arrow_schema());
+        let schema = Some(table.arrow_schema());
         let options = ReadOptions { schema, ..ReadOptions::default() };
         let reader = RecordReader::open(&file, &options).or_raise()?;
         return Ok(Box::new(FileStream { reader, name, table: path }));
     }
     if let Ok(columns) = source.cast::<PyDict>() {
-        return rows_of(store, name, table.path(), &rows_of_columns(columns)?, raised);
+        return rows_of(table, name, &rows_of_columns(columns)?, raised);
     }
     let rows = source.try_iter().map_err(|_| {
         PyTypeError::new_err(format!(
@@ -361,7 +368,7 @@ fn rows_of(
             source.get_type()
         ))
     })?;
-    let columns = table.schema().columns.iter().map(|column| column.name.clone()).collect();
+    let columns = table.columns.iter().map(|column| column.name.clone()).collect();
     Ok(Box::new(RowStream::new(rows.unbind(), name, path, columns, raised.clone())))
 }
 

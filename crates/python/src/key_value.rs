@@ -27,7 +27,7 @@ pub(crate) struct KeyValue {
 }
 
 /// A pair: key, value, version, expiry in ms or nothing.
-type StoredPair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyBytes>, u64, Option<u64>);
+pub(crate) type StoredPair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyBytes>, u64, Option<u64>);
 
 #[pymethods]
 impl KeyValue {
@@ -137,7 +137,7 @@ impl KeyValue {
     }
 }
 
-fn schema() -> SchemaRef {
+pub(crate) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("key", DataType::Utf8, false),
         Field::new("value", DataType::Binary, false),

@@ -9,18 +9,22 @@
 //! 2. Classes are frozen and lock inside, so that any thread may use them.
 //! 3. A store that was opened before a fork is dead in the child ([`handle`]).
 
+mod adbc;
 mod arrow_in;
 mod arrow_out;
 mod batch_iterator;
 mod batches;
 mod bulk_put;
+mod definition;
 mod error;
 mod handle;
 mod key;
 mod key_value;
+mod place;
 mod python_rows;
 mod read_options;
 mod record_cells;
+mod remote;
 mod sql;
 mod store;
 mod table;
@@ -38,6 +42,8 @@ mod _tonnage {
     use crate::bulk_put::Cancel;
     #[pymodule_export]
     use crate::handle::mark_forked;
+    #[pymodule_export]
+    use crate::remote::{RemoteKeyValue, RemotePrepared, RemoteStore, RemoteTable};
     #[pymodule_export]
     use crate::sql::Prepared;
     #[pymodule_export]

@@ -2,28 +2,28 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use tonnage::schema::{ColumnDefinition, TableDefinition};
 use tonnage::{Cancel as NativeCancel, KeySource, MultiGetRequest, RowOperation, WriteResult};
 
-use crate::arrow_in::schema_of;
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
 use crate::bulk_put::{PutArguments, SourceArgument, bulk_put};
+use crate::definition::table_definition;
 use crate::error::{OrRaise, to_exception};
 use crate::handle::{Handle, before_open};
 use crate::key_value::KeyValue;
+use crate::place::Place;
 use crate::python_rows::Raised;
-use crate::read_options::{ReadArguments, seconds};
+use crate::read_options::ReadArguments;
 use crate::sql::{self, Prepared, SqlAnswer};
 use crate::table::{Table, key_source};
 use crate::value::to_row;
 use crate::write_options::{to_condition, write_options};
 
 /// `put` or `delete`, the path of the table, the row or key, and a condition.
-type OperationArgument<'py> = (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+pub(crate) type OperationArgument<'py> =
+    (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 /// An open store.
 #[pyclass(frozen, module = "tonnage._tonnage")]
@@ -133,31 +133,7 @@ impl Store {
         shard: Vec<String>,
         ttl: Option<f64>,
     ) -> PyResult<Table> {
-        let schema = schema_of(columns)?;
-        let columns = schema.fields().iter().map(|field| {
-            let column_type = tonnage::ColumnType::of_arrow(field).ok_or_else(|| {
-                PyValueError::new_err(format!(
-                    "column '{}' is of type {}, which no column of a table has",
-                    field.name(),
-                    field.data_type()
-                ))
-            })?;
-            let nullable = !primary_key.contains(field.name());
-            Ok(ColumnDefinition { nullable, ..ColumnDefinition::new(field.name(), column_type) })
-        });
-        let columns = columns.collect::<PyResult<Vec<_>>>()?;
-        if !primary_key.starts_with(&shard) {
-            return Err(PyValueError::new_err(format!(
-                "shard is {shard:?}: the shard key is the beginning of the primary key {primary_key:?}"
-            )));
-        }
-        let definition = TableDefinition {
-            path,
-            columns,
-            shard_key_len: (!shard.is_empty()).then_some(shard.len()),
-            key: primary_key,
-            ttl_ms: seconds(ttl)?.map(|ttl| ttl.as_millis() as u64),
-        };
+        let definition = table_definition(path, columns, primary_key, &shard, ttl)?;
         let store = self.handle.store()?;
         py.detach(|| store.catalog().create_table(&definition, false)).or_raise()?;
         self.table(&definition.path)
@@ -174,7 +150,7 @@ impl Store {
         sources: Vec<SourceArgument<'py>>,
         arguments: PutArguments<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        bulk_put(py, &self.handle, sources, &arguments)
+        bulk_put(py, &Place::Store(self.handle.store()?), sources, &arguments)
     }
 
     /// Answers each request of a table and keys with batches or an exception.
@@ -272,6 +248,12 @@ impl Store {
         statements: Vec<(String, Option<Bound<'py, PyAny>>)>,
     ) -> PyResult<Bound<'py, PyList>> {
         sql::fetch_all(py, &self.handle, &statements)
+    }
+
+    /// The number under which the driver for ADBC finds this store, once.
+    fn share(&self) -> PyResult<u64> {
+        self.handle.store()?;
+        Ok(crate::adbc::share(self.handle.clone()))
     }
 
     fn query_table(&self, py: Python<'_>, table: &str, text: &str) -> PyResult<SqlAnswer> {

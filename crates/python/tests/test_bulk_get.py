@@ -33,6 +33,22 @@ def test_the_latest_of_each_key(fleet: tonnage.Table) -> None:
     assert latest.fetchall() == [{"mmsi": ship, "lat": 990.0 + ship} for ship in range(10)]
 
 
+def test_a_scan_gives_the_latest_of_each_shard_key(local_ships: tonnage.Table) -> None:
+    local_ships.bulk_put({"mmsi": n % 10, "at": AT + timedelta(seconds=n)} for n in range(100))
+    latest = local_ships.scan(direction="reverse", limit_per_key=1).rows()
+    assert sorted(row["at"] for row in latest) == [AT + timedelta(seconds=n) for n in range(90, 100)]
+
+
+def test_no_keys_give_no_rows(fleet: tonnage.Table) -> None:
+    rows = fleet.bulk_get([], columns=["lat", "mmsi"])
+    assert (rows.columns, rows.fetchall()) == (["lat", "mmsi"], [])
+
+
+def test_a_limit_bounds_all_rows(fleet: tonnage.Table) -> None:
+    assert len(fleet.bulk_get([1, 2], limit=150).fetchall()) == 150
+    assert len(fleet.scan(limit=7).fetchall()) == 7
+
+
 def test_a_range_of_the_next_key_column(fleet: tonnage.Table) -> None:
     window = tonnage.Range("at", AT, AT + timedelta(seconds=20), high_inclusive=False)
     rows = fleet.bulk_get([0, 1], range=window, direction="forward").rows(tuples=True)
@@ -41,8 +57,7 @@ def test_a_range_of_the_next_key_column(fleet: tonnage.Table) -> None:
 
 def test_keys_may_come_out_of_a_generator_that_reads_the_store(fleet: tonnage.Table) -> None:
     def keys() -> Iterator[int]:
-        for row in fleet.scan(direction="reverse", limit_per_key=1).rows():
-            yield row["mmsi"]
+        yield from {row["mmsi"] for row in fleet.scan(columns=["mmsi"]).rows()}
 
     assert len(fleet.bulk_get(keys(), limit_per_key=2).fetchall()) == 20
 
@@ -71,7 +86,8 @@ def test_a_scan_gives_all_rows_and_its_parts_together_do(fleet: tonnage.Table) -
     ]
 
 
-def test_children_come_with_their_parents(store: tonnage.Store) -> None:
+def test_children_come_with_their_parents(local_store: tonnage.Store) -> None:
+    store = local_store
     store.sql("CREATE TABLE users (id LONG, name STRING, PRIMARY KEY (id))")
     store.sql("CREATE TABLE users.mails (n LONG, text STRING, PRIMARY KEY (n))")
     store.table("users").bulk_put({"id": id, "name": f"u{id}"} for id in range(3))
@@ -112,6 +128,6 @@ def test_options_that_do_not_fit_are_named(fleet: tonnage.Table) -> None:
     with pytest.raises(ValueError, match="sideways"):
         fleet.scan(direction="sideways")
     with pytest.raises(tonnage.InvalidRequest, match="limit_per_key"):
-        fleet.bulk_get([1], limit_per_key=0)
+        fleet.bulk_get([1], limit_per_key=0).fetchall()
     with pytest.raises(ValueError, match="size"):
         fleet.bulk_get([1], memory="many")

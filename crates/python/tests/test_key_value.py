@@ -46,20 +46,36 @@ def test_many_pairs_are_put_and_got(store: tonnage.Store) -> None:
     assert pairs.bulk_put((f"/u/{n}", b"x") for n in range(5)).existed == 5
     got = {row["key"]: row["value"] for row in pairs.bulk_get(f"/u/{n}" for n in range(990, 1_010)).rows()}
     assert got == {f"/u/{n}": str(n).encode() for n in range(990, 1_000)}
-    assert pairs.count() == 1_000 == len(pairs.scan().fetchall())
+
+
+def below(store: tonnage.Store) -> tonnage.KeyValue:
+    pairs = store.kv()
+    pairs.bulk_put({f"/u/1/-/mail/{n}": b"" for n in range(5)} | {"/u/1": b"", "/u/2/-/mail/1": b""})
+    return pairs
 
 
 def test_pairs_below_a_key(store: tonnage.Store) -> None:
-    pairs = store.kv()
-    pairs.bulk_put({f"/u/1/-/mail/{n}": b"" for n in range(5)} | {"/u/1": b"", "/u/2/-/mail/1": b""})
-    below = pairs.bulk_get(["/u/1"], depth="parent_and_descendants", direction="forward").fetchall()
-    assert [row["key"] for row in below] == ["/u/1", *[f"/u/1/-/mail/{n}" for n in range(5)]]
+    found = below(store).bulk_get(["/u/1"], depth="parent_and_descendants", direction="forward")
+    assert [row["key"] for row in found.rows()] == ["/u/1", *[f"/u/1/-/mail/{n}" for n in range(5)]]
+
+
+def test_a_range_of_pairs_below_a_key(local_store: tonnage.Store) -> None:
+    pairs = below(local_store)
     ranged = pairs.bulk_get(
         ["/u/1/-/mail"], depth="children_only", range=tonnage.KeyRange(low="3"), keys_only=True
     )
     assert sorted(row["key"] for row in ranged.rows()) == ["/u/1/-/mail/3", "/u/1/-/mail/4"]
     assert pairs.delete_subtree("/u/1", depth="descendants_only") == 5
-    assert pairs.count() == 2
+    assert pairs.count() == 2 == len(pairs.scan().fetchall())
+
+
+def test_a_pair_has_a_time_to_live(store: tonnage.Store) -> None:
+    pairs = store.kv()
+    version = pairs.put("k", b"v", ttl=3600)
+    found = pairs.get("k")
+    assert found is not None and found.version == version and found.expires is not None
+    [row] = pairs.bulk_get(["k"]).rows()
+    assert (row["key"], row["version"], row["expires_at"]) == ("/k", version, found.expires)
 
 
 def test_pairs_that_do_not_fit_are_told_with_their_position(store: tonnage.Store) -> None:

@@ -46,6 +46,7 @@ def test_a_second_process_hears_who_owns_the_store(tmp_path: Path) -> None:
         other = python("import sys, tonnage; tonnage.connect(sys.argv[1])", str(tmp_path / "s"))
     assert other.returncode == 1
     assert "tonnage.errors.Unavailable" in other.stderr and str(tmp_path / "s") in other.stderr
+    assert f"process {os.getpid()}" in other.stderr
 
 
 def test_a_table_of_a_store_that_is_closed_refuses(tmp_path: Path) -> None:
@@ -79,6 +80,39 @@ def test_a_store_is_dead_in_a_forked_child_and_lives_in_the_parent(tmp_path: Pat
     assert os.waitstatus_to_exitcode(status) == 0
     assert store.kv()["k"] == b"v"
     store.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_in_the_middle_of_a_load_leaves_it_alone(store: tonnage.Store) -> None:
+    store.sql("CREATE TABLE t (k LONG, PRIMARY KEY (k))")
+    table, rows = store.table("t"), store.sql("SELECT 1 AS one")
+    is_running, goes_on = threading.Event(), threading.Event()
+
+    def source():  # type: ignore[no-untyped-def]
+        yield {"k": 0}
+        is_running.set()
+        goes_on.wait(30)
+        yield from ({"k": k} for k in range(1, 10_000))
+
+    load = threading.Thread(target=lambda: table.bulk_put(source()))
+    load.start()
+    assert is_running.wait(30)
+    child = os.fork()
+    if child == 0:
+        calls = [lambda: table.get(1), lambda: store.sql("SELECT 1"), rows.fetchall, store.close]
+        refused = 0
+        for call in calls:
+            try:
+                call()
+            except tonnage.Unavailable as error:
+                refused += "spawn" in str(error)
+        os._exit(0 if refused == len(calls) else 1)
+    _, status = os.waitpid(child, 0)
+    goes_on.set()
+    load.join(30)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert table.count() == 10_000 and rows.fetchall() == [{"one": 1}]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -196,6 +230,33 @@ def test_an_old_processor_is_refused_before_it_dies(tmp_path: Path) -> None:
         with pytest.raises(ImportError, match="pclmulqdq"):
             _cpu.check(cpuinfo)
     _cpu.check(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("first", ["tonnage", "rocksdict"])
+def test_another_rocksdb_in_the_process_is_in_nobodys_way(tmp_path: Path, first: str) -> None:
+    pytest.importorskip("rocksdict")
+    ended = python(
+        """
+        import sys
+        path, first = sys.argv[1:]
+        for name in sorted(["tonnage", "rocksdict"], reverse=first == "tonnage"):
+            __import__(name)
+        import rocksdict, tonnage
+        other = rocksdict.Rdict(path + "/other")
+        with tonnage.connect(path + "/own") as store:
+            store.kv().bulk_put({str(n): b"own" for n in range(10_000)})
+            for n in range(10_000):
+                other[n] = n
+            other.flush()
+            store.settle()
+            assert store.check()["is_sound"] and store.kv().count() == 10_000
+        assert other[9_999] == 9_999
+        other.close()
+        """,
+        str(tmp_path),
+        first,
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_upkeep(tmp_path: Path) -> None:

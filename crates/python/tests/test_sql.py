@@ -12,6 +12,15 @@ import tonnage
 
 @pytest.fixture
 def phones(store: tonnage.Store) -> tonnage.Store:
+    return filled(store)
+
+
+@pytest.fixture
+def local_phones(local_store: tonnage.Store) -> tonnage.Store:
+    return filled(local_store)
+
+
+def filled(store: tonnage.Store) -> tonnage.Store:
     store.sql(
         "CREATE TABLE phones (maker STRING, price INTEGER, id LONG, "
         "PRIMARY KEY (SHARD(maker), price, id))"
@@ -30,15 +39,20 @@ def test_rows_counts_and_messages(phones: tonnage.Store) -> None:
         deleted.fetchall()
 
 
-def test_parameters_by_number_and_by_name(phones: tonnage.Store) -> None:
+def test_parameters_by_number(phones: tonnage.Store) -> None:
     by_number = phones.sql("SELECT id FROM phones WHERE maker = $1 AND price < $2", ["Nokia", 500])
     assert by_number.fetchall() == [{"id": 1}]
-    by_name = phones.sql("SELECT id FROM phones WHERE maker = :maker", {"maker": "Apple"})
-    assert by_name.fetchall() == [{"id": 3}]
     values = phones.sql(
         "SELECT $1 AS a, $2 AS b, $3 AS c", [Decimal("1.50"), datetime(2022, 1, 3), None]
     )
     assert values.fetchone() == {"a": Decimal("1.50"), "b": datetime(2022, 1, 3), "c": None}
+
+
+def test_parameters_by_name(local_phones: tonnage.Store) -> None:
+    by_name = local_phones.sql("SELECT id FROM phones WHERE maker = :maker", {"maker": "Apple"})
+    assert by_name.fetchall() == [{"id": 3}]
+    [together] = local_phones.fetch_all([("SELECT id FROM phones WHERE price = :p", {"p": 300})])
+    assert isinstance(together, tonnage.Result) and together.fetchone() == {"id": 1}
 
 
 def test_a_statement_is_prepared_once_and_run_often(phones: tonnage.Store) -> None:
@@ -51,19 +65,23 @@ def test_a_statement_is_prepared_once_and_run_often(phones: tonnage.Store) -> No
 
 
 def test_many_statements_in_one_call_have_an_answer_each(phones: tonnage.Store) -> None:
-    counted, failed, named = phones.fetch_all(
+    counted, failed, named, dearer, deleted = phones.fetch_all(
         [
             "SELECT count(*) AS n FROM phones",
             "SELECT nothing FROM phones",
-            ("SELECT id FROM phones WHERE price = :p", {"p": 300}),
+            ("SELECT id FROM phones WHERE price = $1", [300]),
+            ("SELECT id FROM phones WHERE price = $1", [Decimal(900)]),
+            "DELETE FROM phones WHERE price > 950",
         ]
     )
+    assert isinstance(dearer, tonnage.Result) and dearer.fetchone() == {"id": 2}
+    assert isinstance(deleted, tonnage.Result) and deleted.changes == tonnage.Changes(deleted=1)
     assert counted.fetchone() == {"n": 3} and named.fetchone() == {"id": 1}
     assert isinstance(failed, tonnage.TonnageError) and "nothing" in str(failed)
 
 
-def test_a_query_without_from_is_of_its_table(phones: tonnage.Store) -> None:
-    rows = phones.query_table("phones", "select * where id = 2").fetchall()
+def test_a_query_without_from_is_of_its_table(local_phones: tonnage.Store) -> None:
+    rows = local_phones.query_table("phones", "select * where id = 2").fetchall()
     assert rows == [{"maker": "Nokia", "price": 900, "id": 2}]
 
 

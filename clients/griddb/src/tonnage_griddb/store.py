@@ -55,16 +55,18 @@ class StoreFactory:
     ) -> Store:
         """Open a store of Tonnage.
 
-        The environment variable `TONNAGE_STORE` names it: a directory, or `memory:` for a store
-        that lasts until its last connection closes. Without the variable, `host` may be either.
-        Names of clusters and users have no effect.
+        The environment variable `TONNAGE_STORE` names it: a directory, `memory:` for a store that
+        lasts until its last connection closes, or the address of a server, `grpc://HOST:PORT`.
+        Without the variable, `host` may be any of these, or a server's name beside its `port`.
+        `username` and `password` are for a server with users. Names of clusters have no effect.
 
         Args:
             database: separates containers from those of other databases. `public` is the default.
         """
         where = connection.address(host, port, notification_member or notification_provider)
         name = database if database and database != DEFAULT_DATABASE else None
-        return Store(where, name)
+        # Programs name a user for any store; a store of this process has none.
+        return Store(where, name, username, password)
 
     def get_version(self) -> str:
         """What this client is."""
@@ -77,9 +79,15 @@ class StoreFactory:
 class Store:
     """The containers of a database. Any thread may use it."""
 
-    def __init__(self, where: str, database: str | None) -> None:
+    def __init__(
+        self,
+        where: str,
+        database: str | None,
+        user: str | None = None,
+        password: str | None = None,
+    ) -> None:
         self._where = where
-        self._tonnage = connection.acquire(where)
+        self._tonnage = connection.acquire(where, user, password)
         self._catalog = Catalog(self._tonnage, database)
         self._is_closed = False
 
@@ -227,7 +235,7 @@ class Store:
         """Close the connection; the last one to a store closes it."""
         if not self._is_closed:
             self._is_closed = True
-            connection.release(self._where)
+            connection.release(self._where, self._tonnage)
 
     def __enter__(self) -> Store:
         return self

@@ -29,7 +29,7 @@ pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
 
 /// The descriptor's command.
 pub(super) fn of(
-    table: &str,
+    table: Option<&str>,
     stream: &str,
     job: &str,
     ttl: Option<Duration>,
@@ -37,7 +37,10 @@ pub(super) fn of(
 ) -> Json {
     let mut command = Map::new();
     let mut set = |name: &str, value: Json| command.insert(name.to_owned(), value);
-    set("table", json!(table));
+    match table {
+        Some(table) => set("table", json!(table)),
+        None => set("pairs", json!(true)),
+    };
     set("stream", json!(stream));
     set("job", json!(job));
     set("end", json!("required"));

@@ -9,10 +9,14 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Schema, SchemaRef};
 use tokio::sync::mpsc;
-use tonnage::{EntryBatch, EntryStream, Error, FailedEntry, Payload, Result, TableEntry, cores};
+use tonnage::{
+    Column, EntryBatch, EntryStream, Error, FailedEntry, Payload, Result, Row, TableEntry, cores,
+};
 
 use super::job::Job;
 use super::upload;
+use crate::pairs::batch_of_pairs;
+use crate::row_batch::fitting_rows;
 
 /// Reads all streams, some side by side.
 ///
@@ -39,7 +43,7 @@ pub(super) fn read_all(job: &Arc<Job>, streams: Vec<Box<dyn EntryStream>>) -> Re
 
 /// Reads a stream to its end. Whatever happens, its end is told.
 fn read(job: &Arc<Job>, number: usize, mut stream: Box<dyn EntryStream>) {
-    let mut reader = Reader { job, number, target: None };
+    let mut reader = Reader { job, number, target: None, columns: None };
     let read = catch_unwind(AssertUnwindSafe(|| reader.read_all(stream.as_mut())));
     let read = read.unwrap_or_else(|_| {
         let name = job.stream_name(number);
@@ -59,13 +63,17 @@ struct Reader<'a> {
     job: &'a Arc<Job>,
     number: usize,
     target: Option<Target>,
+    /// The columns that single rows go out in.
+    columns: Option<Vec<Column>>,
 }
 
 /// Where the rows go.
 struct Target {
-    table: Arc<str>,
+    /// Nothing for pairs.
+    table: Option<Arc<str>>,
     ttl: Option<Duration>,
-    entry: Arc<TableEntry>,
+    /// What is known of the table.
+    entry: Option<Arc<TableEntry>>,
     /// The columns of the first batch, which all others must have.
     schema: SchemaRef,
     queue: mpsc::Sender<RecordBatch>,
@@ -98,7 +106,63 @@ impl Reader<'_> {
         for unread in &batch.unread {
             self.refuse(unread.position, unread.column.as_deref(), &unread.reason)?;
         }
-        let (table, rows) = rows_of(&batch)?;
+        if batch.ttls.is_some() {
+            return Err(Error::unsupported(
+                "rows over Flight have one time to live a stream: put those of each time apart",
+            ));
+        }
+        match &batch.payload {
+            Payload::Batch { table, rows } => self.take_rows(&batch, Some(table), rows),
+            Payload::Pairs(pairs) => {
+                let pairs =
+                    (0..pairs.len()).map(|index| Ok((pairs.key(index)?, pairs.value(index))));
+                let pairs = pairs.collect::<Result<Vec<_>>>()?;
+                let rows = batch_of_pairs(pairs.iter().map(|(key, value)| (key, *value)))?;
+                self.take_rows(&batch, None, &rows)
+            }
+            Payload::Rows { table, rows } => {
+                let columns = self.columns(table, rows)?;
+                let fitting = fitting_rows(&columns, rows)?;
+                let place = |row: usize| match &batch.positions {
+                    Some(positions) => positions[row],
+                    None => row as u64,
+                };
+                for misfit in &fitting.misfits {
+                    self.refuse(place(misfit.row), Some(&misfit.column), &misfit.reason)?;
+                }
+                let positions = fitting.kept.iter().map(|row| place(*row)).collect();
+                let kept = EntryBatch {
+                    positions: batch.positions.as_ref().map(|_| positions),
+                    ttl: batch.ttl,
+                    ..EntryBatch::rows(table.clone(), fitting.batch.clone())
+                };
+                self.take_rows(&kept, Some(table), &fitting.batch)
+            }
+        }
+    }
+
+    /// The columns that single rows go out in: those of the table, but for a numbered one that none
+    /// of the first rows names.
+    fn columns(&mut self, table: &Arc<str>, rows: &[Row]) -> Result<Vec<Column>> {
+        if let Some(columns) = &self.columns {
+            return Ok(columns.clone());
+        }
+        let entry = self.job.client.describe(table)?;
+        let is_wanted = |column: &&Column| {
+            column.identity.is_none() || rows.iter().any(|row| row.get(&column.name).is_some())
+        };
+        let columns: Vec<_> = entry.schema.columns.iter().filter(is_wanted).cloned().collect();
+        self.columns = Some(columns.clone());
+        Ok(columns)
+    }
+
+    /// Sends rows, or pairs where there is no table.
+    fn take_rows(
+        &mut self,
+        batch: &EntryBatch,
+        table: Option<&Arc<str>>,
+        rows: &RecordBatch,
+    ) -> Result<bool> {
         if rows.num_rows() > 0 {
             self.aim(table, batch.ttl, rows)?;
         }
@@ -108,12 +172,18 @@ impl Reader<'_> {
             self.job.with(self.number, |tally| tally.positions.skip_to(unread));
             return Ok(true);
         };
-        if target.table != *table || target.ttl != batch.ttl {
+        if target.table.as_ref() != table || target.ttl != batch.ttl {
             return Err(Error::unsupported(
                 "a stream over Flight has one table and one time to live: give each its own stream",
             ));
         }
-        let rejected = target.entry.codec.align_unnumbered(rows)?.rejected;
+        let rejected = match &target.entry {
+            // The server numbers rows, and judges those that have no number yet.
+            Some(entry) if !lacks_number(entry, rows) => {
+                entry.codec.align_unnumbered(rows)?.rejected
+            }
+            _ => Vec::new(),
+        };
         let first = self.job.with(self.number, |tally| tally.positions.next());
         let place = |row: usize| match &batch.positions {
             Some(positions) => positions[row],
@@ -143,17 +213,23 @@ impl Reader<'_> {
     }
 
     /// With the first rows it is known where they go.
-    fn aim(&mut self, table: &Arc<str>, ttl: Option<Duration>, rows: &RecordBatch) -> Result<()> {
+    fn aim(
+        &mut self,
+        table: Option<&Arc<str>>,
+        ttl: Option<Duration>,
+        rows: &RecordBatch,
+    ) -> Result<()> {
         if self.target.is_some() {
             return Ok(());
         }
-        let entry = self.job.client.describe(table)?;
+        let entry = table.map(|table| self.job.client.describe(table)).transpose()?;
         let fields = rows.schema_ref().fields().iter();
         let fields = fields.map(|field| field.as_ref().clone().with_nullable(true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let (queue, marker) = upload::begin(self.job, self.number, table, ttl, schema.clone())?;
-        let (table, target_ttl) = (table.clone(), ttl);
-        self.target = Some(Target { table, ttl: target_ttl, entry, schema, queue, marker });
+        let path = table.map(AsRef::as_ref);
+        let (queue, marker) = upload::begin(self.job, self.number, path, ttl, schema.clone())?;
+        let table = table.cloned();
+        self.target = Some(Target { table, ttl, entry, schema, queue, marker });
         Ok(())
     }
 
@@ -187,12 +263,21 @@ impl Reader<'_> {
             stream: self.number,
             stream_name: self.job.stream_name(self.number),
             position,
-            table: self.target.as_ref().map(|target| &*target.table),
+            table: self.target.as_ref().and_then(|target| target.table.as_deref()),
             column,
             reason,
             entry: None,
         })
     }
+}
+
+/// Whether the rows lack the column in which the store numbers them.
+fn lacks_number(entry: &TableEntry, rows: &RecordBatch) -> bool {
+    let mut numbered = entry.schema.columns.iter().filter(|column| column.identity.is_some());
+    let is_there = |column: &Column| {
+        rows.schema_ref().fields().iter().any(|field| column.is_named(field.name()))
+    };
+    numbered.any(|column| !is_there(column))
 }
 
 fn is_same(one: &Schema, other: &Schema) -> bool {
@@ -203,22 +288,4 @@ fn is_same(one: &Schema, other: &Schema) -> bool {
 fn names(schema: &Schema) -> String {
     let names = schema.fields().iter().map(|field| field.name().as_str());
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// The table and rows of a batch.
-fn rows_of(batch: &EntryBatch) -> Result<(&Arc<str>, &RecordBatch)> {
-    if batch.ttls.is_some() {
-        return Err(Error::unsupported(
-            "rows over Flight have one time to live a stream: put those of each time apart",
-        ));
-    }
-    match &batch.payload {
-        Payload::Batch { table, rows } => Ok((table, rows)),
-        Payload::Rows { .. } => Err(Error::unsupported(
-            "single rows are no stream over Flight: use Client::put, or record batches",
-        )),
-        Payload::Pairs(_) => Err(Error::unsupported(
-            "a stream of pairs is not offered over Flight: use Client::put_pairs",
-        )),
-    }
 }

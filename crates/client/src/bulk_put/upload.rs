@@ -37,19 +37,19 @@ impl Marker {
     }
 }
 
-/// Begins the upload of a stream. It ends when the sender is dropped; with its end marker, if that
+/// Begins the upload of a stream, of pairs where there is no table. It ends when the sender is dropped; with its end marker, if that
 /// is set by then.
 pub(super) fn begin(
     job: &Arc<Job>,
     number: usize,
-    table: &str,
+    table: Option<&str>,
     ttl: Option<Duration>,
     schema: SchemaRef,
 ) -> Result<(mpsc::Sender<RecordBatch>, Marker)> {
     let (queue, batches) = mpsc::channel(QUEUE_BATCHES);
     let marker = Marker::default();
     let name = job.stream_name(number);
-    let name = if name.is_empty() { table } else { name };
+    let name = if name.is_empty() { table.unwrap_or("pairs") } else { name };
     let command = command::of(table, name, &job.name, ttl, &job.options);
     let descriptor = FlightDescriptor::new_cmd(command.to_string());
     let messages = messages(job.clone(), number, batches, marker.clone(), schema, descriptor);

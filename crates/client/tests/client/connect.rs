@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use tonnage::ErrorKind;
-use tonnage_client::{Client, ClientOptions, Credentials};
+use tonnage::{Condition, ErrorKind, Key, Row, RowOperation, WriteOptions};
+use tonnage_client::{Client, ClientOptions, Credentials, PairWrite};
 use tonnage_server::{Settings, hash_password};
 
 use crate::support::{Running, tls_file};
@@ -45,6 +45,23 @@ fn with_users() -> (Running, tempfile::TempPath) {
     .unwrap();
     let path = file.into_temp_path();
     (Running::with(Settings { users: Some(path.to_path_buf()), ..Settings::default() }), path)
+}
+
+#[test]
+fn a_write_needs_the_rights_of_what_it_does() {
+    let (server, _users) = with_users();
+    let client = Client::connect(&server.address(), password("ann", "pass:word")).unwrap();
+    let row = || Row::new().with("id", 1_i64);
+    for operation in [RowOperation::put("ships", row()), RowOperation::delete("ships", row())] {
+        let error = client.write(&[operation], &WriteOptions::default()).unwrap_err();
+        assert!(error.message().contains("may not"), "{error}");
+    }
+    let key = Key::of_major(["a"]);
+    assert!(client.get_pair(&key).is_err());
+    let always = Condition::Always;
+    let options = WriteOptions::default();
+    assert!(client.write_pair(&key, &PairWrite::Put(b"v"), &always, &options).is_err());
+    assert_eq!((server.ships(), server.store.kv().count().unwrap()), (0, 0));
 }
 
 #[test]

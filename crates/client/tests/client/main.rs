@@ -7,3 +7,4 @@ mod connect;
 mod example;
 mod sql;
 mod support;
+mod write;

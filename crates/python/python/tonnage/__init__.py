@@ -1,4 +1,4 @@
-"""Tonnage: a bulk-first store of tables, JSON and key/value pairs, embedded in your program.
+"""Tonnage: a bulk-first store of tables, JSON and key/value pairs, in your program or behind a server.
 
 >>> import tonnage
 >>> with tonnage.connect("memory:") as store:
@@ -16,6 +16,7 @@ from tonnage import _cpu as _cpu
 
 _cpu.check()
 
+from tonnage._connect import connect
 from tonnage._lifetime import install as _install
 from tonnage._tonnage import Cancel, RecordBatch, __version__
 from tonnage.errors import (
@@ -36,10 +37,18 @@ from tonnage.key_value import KeyValue, Pair
 from tonnage.range import KeyRange, Range
 from tonnage.report import Counts, ExistingRow, FailedRow, PutReport, StreamReport
 from tonnage.result import Batches, Changes, Result, Row, Statement
-from tonnage.store import Delete, Put, Store, Stream, connect
+from tonnage.store import Delete, Put, Store, Stream
 from tonnage.table import Column, Table, Written
 
 _install()
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Called by `%load_ext tonnage`; see `tonnage.notebook`."""
+    from tonnage.notebook import load_ipython_extension as load
+
+    load(shell)
+
 
 __all__ = [
     "Batches",

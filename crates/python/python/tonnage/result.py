@@ -102,12 +102,24 @@ class Batches:
         return polars.DataFrame(self)
 
     def df(self) -> pandas.DataFrame:
-        """All rows as a pandas data frame."""
-        import pandas
+        """All rows as a pandas data frame.
 
+        A column of whole numbers with NULLs has the type Int32 or Int64 of pandas: as floating-point
+        numbers it would not hold all of them.
+        """
+        import pandas
+        import pyarrow
+
+        table = self.arrow()
+        whole = {pyarrow.int32(): pandas.Int32Dtype(), pyarrow.int64(): pandas.Int64Dtype()}
         if hasattr(pandas.DataFrame, "from_arrow"):
-            return pandas.DataFrame.from_arrow(self)
-        return self.arrow().to_pandas()
+            frame = pandas.DataFrame.from_arrow(table)
+        else:
+            frame = table.to_pandas()
+        for place, column in enumerate(table.columns):
+            if column.type in whole and column.null_count > 0:
+                frame.isetitem(place, column.to_pandas(types_mapper=whole.get))
+        return frame
 
     def close(self) -> None:
         """Stop the read."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal
 
-from tonnage import _lifetime, _tonnage
+from tonnage import _tonnage
 from tonnage._progress import bar
 from tonnage._sizes import seconds, size
 from tonnage.errors import BulkPutError, TonnageError
@@ -20,34 +20,6 @@ from tonnage.table import Durability, Table, read_arguments
 
 OnExisting = Literal["keep", "replace", "blind", "fail"]
 FAILURES_KEPT = 1000
-
-
-def connect(
-    target: str | os.PathLike[str] = "memory:",
-    *,
-    create: bool = True,
-    data_directories: Sequence[str | os.PathLike[str]] = (),
-    cache: int | str | None = None,
-) -> Store:
-    """Open a store.
-
-    Args:
-        target: the path of its directory, or `memory:` for a store that is gone when it is closed.
-        create: whether a store that does not exist is made, or raises `NotFound`.
-        data_directories: directories that a new store spreads its data over, one on each disk.
-        cache: memory that caches data, in bytes or as '1GiB'.
-
-    A process owns a store: a second one gets `Unavailable`.
-    """
-    native = _tonnage.Store(
-        os.fspath(target),
-        create=create,
-        data_directories=[os.fspath(directory) for directory in data_directories],
-        cache_bytes=size(cache),
-    )
-    store = Store(native)
-    _lifetime.remember(store)
-    return store
 
 
 @dataclass(frozen=True)
@@ -86,7 +58,10 @@ class Delete:
 
 
 class Store:
-    """An open store. Any thread may use it. Close it, or use it as a context manager."""
+    """An open store, of this process or behind a server. Any thread may use it.
+
+    Close it, or use it as a context manager.
+    """
 
     def __init__(self, native: _tonnage.Store) -> None:
         self._native = native
@@ -182,9 +157,9 @@ class Store:
         """Put what sources give into the store.
 
         Args:
-            source: an Arrow table or reader, a data frame, a path of a file (CSV, JSON, Parquet,
-                Arrow), a dict of columns, an iterable of dicts or of sequences in the order of the
-                columns; or a list of `Stream`, each with a table of its own.
+            source: an Arrow table or reader, a data frame, a lazy frame of polars, a path of a file
+                (CSV, JSON, Parquet, Arrow), a dict of columns, an iterable of dicts or of sequences
+                in the order of the columns; or a list of `Stream`, each with a table of its own.
             table: the path of the table; None for key/value pairs or a list of `Stream`.
             on_existing: what happens to a row whose key exists: 'keep' the stored one, 'replace'
                 it, replace it without a look ('blind'), or 'fail'.
@@ -369,12 +344,19 @@ class Store:
         for stream in streams:
             name = stream.name or _name_of(stream.source) or stream.table or "pairs"
             own = ttl if stream.ttl is None else stream.ttl
-            told.append((name, stream.table, seconds(own), stream.source))
+            told.append((name, stream.table, seconds(own), _drawn(stream.source)))
         return told
 
 
 def _is_streams(source: Any) -> bool:
     return isinstance(source, (list, tuple)) and any(isinstance(item, Stream) for item in source)
+
+
+def _drawn(source: Any) -> Any:
+    """A lazy frame of polars as the stream of its batches."""
+    if hasattr(source, "collect_batches") and not hasattr(source, "__arrow_c_stream__"):
+        return source.collect_batches()
+    return source
 
 
 def _name_of(source: Any) -> str:
@@ -408,4 +390,4 @@ def _report_of(told: dict[str, Any], failures: list[FailedRow]) -> PutReport:
     return report
 
 
-__all__ = ["Delete", "Put", "Store", "Stream", "connect"]
+__all__ = ["Delete", "Put", "Store", "Stream"]

@@ -6,12 +6,14 @@ use arrow::array::RecordBatch;
 use arrow_flight::Action;
 use serde::Deserialize;
 use serde_json::json;
-use tonnage::{Error, KeySource, Outcome, Result, TableRows};
+use tonnage::{Error, KeySource, Result, TableRows};
 use tonnage_sql::Answer;
 
 use super::command::{BulkGetCommand, BulkPutCommand, parse};
 use super::frame;
+use super::outcome::{changes_json, outcome_json};
 use super::sql::{plain_batch, plain_schema};
+use super::write;
 use crate::auth::Caller;
 use crate::context::Context;
 use crate::metrics::Door;
@@ -24,11 +26,13 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// All actions, with what they do.
-pub(crate) const ACTIONS: [(&str, &str); 8] = [
+pub(crate) const ACTIONS: [(&str, &str); 10] = [
     ("tonnage.Define", "Carry out definitions: CREATE TABLE, DROP TABLE, ALTER TABLE, indexes"),
     ("tonnage.MultiPut", "Put rows of many tables"),
     ("tonnage.MultiGet", "Get rows of many tables by their keys"),
     ("tonnage.FetchAll", "Carry out many statements"),
+    ("tonnage.Write", "Put and delete rows of one shard key, or a pair, under conditions"),
+    ("tonnage.GetPair", "Get the pair of a key, with its version"),
     ("tonnage.Jobs", "List the loads that run, and those that ended lately"),
     ("tonnage.CancelJob", "Cancel a load"),
     ("tonnage.Sync", "Make everything acknowledged durable"),
@@ -66,6 +70,12 @@ pub(crate) async fn run(
         "tonnage.MultiGet" => {
             context.blocking(move |context| multi_get(context, &caller, &body)).await
         }
+        "tonnage.Write" => {
+            context.blocking(move |context| write::write(context, &caller, &body)).await
+        }
+        "tonnage.GetPair" => {
+            context.blocking(move |context| write::get_pair(context, &caller, &body)).await
+        }
         "tonnage.FetchAll" => fetch_all(context, caller, &body).await,
         "tonnage.Sync" => {
             caller.check_operator("sync")?;
@@ -98,25 +108,6 @@ fn define(context: &Context, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>
     caller.check_statement(&context.sql, text)?;
     let outcomes = context.store.execute(text)?;
     Ok(outcomes.iter().map(|outcome| outcome_json(outcome).to_string().into_bytes()).collect())
-}
-
-/// What became of a definition.
-pub(crate) fn outcome_json(outcome: &Outcome) -> serde_json::Value {
-    match outcome {
-        Outcome::Created { table, new } => json!({"created": {"table": table, "new": new}}),
-        Outcome::Dropped { table, existed } => {
-            json!({"dropped": {"table": table, "existed": existed}})
-        }
-        Outcome::Altered { table } => json!({"altered": {"table": table}}),
-        Outcome::CreatedIndex { index, table, new } => {
-            json!({"created_index": {"index": index, "table": table, "new": new}})
-        }
-        Outcome::DroppedIndex { index, table, existed } => {
-            json!({"dropped_index": {"index": index, "table": table, "existed": existed}})
-        }
-        Outcome::Tables(tables) => json!({"tables": tables}),
-        Outcome::Description(text) => json!({"description": text}),
-    }
 }
 
 fn statistics(context: &Context) -> Result<Vec<Vec<u8>>> {
@@ -219,7 +210,9 @@ fn fetched(context: &Context, index: usize, answer: Result<Answer>) -> Result<Ve
             frame::write(json!({"index": index, "ok": {}}).to_string().as_bytes(), &batches)
         }
         Answer::Changed(changes) => {
-            let header = json!({"index": index, "ok": {"changed": changes.total()}});
+            let mut ok = changes_json(&changes);
+            ok["changed"] = json!(changes.total());
+            let header = json!({"index": index, "ok": ok});
             frame::write(header.to_string().as_bytes(), &[])
         }
         Answer::Done(outcome) => {

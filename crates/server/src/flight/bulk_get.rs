@@ -133,6 +133,7 @@ impl BulkGet {
             }
             BulkGet::Pairs { command, form, schema } => {
                 let options = PairGetOptions {
+                    depth: command.depth.into(),
                     direction: command.direction.into(),
                     keys_only: command.keys_only,
                     batch_rows_max: Some(MESSAGE_ROWS),

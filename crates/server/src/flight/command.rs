@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tonnage::{
-    BulkGetOptions, BulkPutOptions, Direction, Durability, Error, ErrorsMax, FieldRange,
+    BulkGetOptions, BulkPutOptions, Depth, Direction, Durability, Error, ErrorsMax, FieldRange,
     OnExisting, Result, TableSchema,
 };
 
@@ -183,6 +183,31 @@ pub(crate) struct BulkGetCommand {
     pub(crate) range: Option<RangeCommand>,
     pub(crate) keys_only: bool,
     pub(crate) versions: bool,
+    /// How deep below the keys of pairs to look.
+    pub(crate) depth: DepthChoice,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DepthChoice {
+    #[default]
+    ParentOnly,
+    ChildrenOnly,
+    DescendantsOnly,
+    ParentAndChildren,
+    ParentAndDescendants,
+}
+
+impl From<DepthChoice> for Depth {
+    fn from(choice: DepthChoice) -> Self {
+        match choice {
+            DepthChoice::ParentOnly => Depth::ParentOnly,
+            DepthChoice::ChildrenOnly => Depth::ChildrenOnly,
+            DepthChoice::DescendantsOnly => Depth::DescendantsOnly,
+            DepthChoice::ParentAndChildren => Depth::ParentAndChildren,
+            DepthChoice::ParentAndDescendants => Depth::ParentAndDescendants,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -204,13 +229,18 @@ impl From<DirectionChoice> for Direction {
     }
 }
 
-/// A range of the first key column that the keys leave open; both ends belong to it.
+/// A range of the first key column that the keys leave open. Its ends belong to it, unless it says
+/// otherwise.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RangeCommand {
     pub(crate) column: String,
     pub(crate) from: Option<serde_json::Value>,
     pub(crate) to: Option<serde_json::Value>,
+    #[serde(default = "RangeCommand::inclusive")]
+    pub(crate) from_inclusive: bool,
+    #[serde(default = "RangeCommand::inclusive")]
+    pub(crate) to_inclusive: bool,
 }
 
 /// The rows that one message holds about.
@@ -248,10 +278,18 @@ impl BulkGetCommand {
 impl RangeCommand {
     fn of(&self, table: &TableSchema) -> Result<FieldRange> {
         let column = &table.columns[table.require_column(&self.column)?];
-        let end = |end: &Option<serde_json::Value>| {
-            end.as_ref().map(|end| value_of(end, column).map(|end| (end, true))).transpose()
+        let end = |end: &Option<serde_json::Value>, inclusive: bool| {
+            end.as_ref().map(|end| value_of(end, column).map(|end| (end, inclusive))).transpose()
         };
-        Ok(FieldRange { column: self.column.clone(), low: end(&self.from)?, high: end(&self.to)? })
+        Ok(FieldRange {
+            column: self.column.clone(),
+            low: end(&self.from, self.from_inclusive)?,
+            high: end(&self.to, self.to_inclusive)?,
+        })
+    }
+
+    fn inclusive() -> bool {
+        true
     }
 }
 

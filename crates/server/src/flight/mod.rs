@@ -10,6 +10,7 @@ mod frame;
 mod key_spool;
 mod opened;
 mod outbox;
+mod outcome;
 mod pairs;
 mod reports;
 mod rows;
@@ -17,6 +18,7 @@ mod scan;
 mod service;
 mod sql;
 mod wire;
+mod write;
 
 use std::sync::Arc;
 
@@ -27,8 +29,8 @@ use tonic::service::Routes;
 use crate::auth::guard;
 use crate::context::Context;
 use crate::metrics::Door;
-pub(crate) use actions::outcome_json;
 pub(crate) use command::{BulkPutCommand, DurabilityChoice, ExistingChoice};
+pub(crate) use outcome::outcome_json;
 use service::Flight;
 pub(crate) use sql::{plain_batch, plain_schema};
 

@@ -101,7 +101,7 @@ fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef
 /// `Invalid` for columns that are missing or no bytes.
 pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
     let keys = Keys::of(batch)?;
-    let values = column(batch, "value", &DataType::Binary)?;
+    let values = values(batch)?;
     let values = values.as_binary::<i32>();
     let mut pairs = Pairs::with_capacity(batch.num_rows(), 0, values.value_data().len());
     let (mut positions, mut unread) = (Vec::new(), Vec::new());
@@ -128,6 +128,14 @@ pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
     Ok(entries)
 }
 
+/// The values of a batch, as bytes.
+///
+/// # Errors
+/// `Invalid` when there are none.
+pub(crate) fn values(batch: &RecordBatch) -> Result<ArrayRef> {
+    column(batch, "value", &DataType::Binary)
+}
+
 /// The keys of a batch, to be looked up.
 ///
 /// # Errors
@@ -152,6 +160,7 @@ pub(crate) fn schema(form: KeyForm, with_versions: bool) -> SchemaRef {
     fields.push(Field::new("value", DataType::Binary, false));
     if with_versions {
         fields.push(Field::new("_version", DataType::UInt64, false));
+        fields.push(Field::new("_expires_at_ms", DataType::UInt64, false));
     }
     Arc::new(Schema::new(fields))
 }
@@ -194,6 +203,9 @@ pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Res
         let versions: UInt64Array =
             (0..pairs.len()).map(|index| Some(pairs.version(index))).collect();
         columns.push(Arc::new(versions));
+        let expiries: UInt64Array =
+            (0..pairs.len()).map(|index| Some(pairs.expires_at_ms(index))).collect();
+        columns.push(Arc::new(expiries));
     }
     RecordBatch::try_new(schema.clone(), columns)
         .map_err(|error| Error::internal(format!("pairs cannot be made a batch: {error}")))

@@ -73,6 +73,19 @@ impl Pairs {
     pub fn bytes(&self) -> usize {
         self.keys.bytes() + self.values.bytes()
     }
+
+    /// The key of the pair at `index`.
+    ///
+    /// # Errors
+    /// `Corruption` when it cannot be read.
+    pub fn key(&self, index: usize) -> Result<Key> {
+        Key::decode(self.keys.get(index))
+    }
+
+    /// The value of the pair at `index`.
+    pub fn value(&self, index: usize) -> &[u8] {
+        self.values.get(index)
+    }
 }
 
 /// A pair that was read.

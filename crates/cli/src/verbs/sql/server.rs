@@ -75,8 +75,11 @@ impl SqlArgs {
         }
         Ok(match client.sql(statement)? {
             Answer::Rows(rows) => describe_count(self.print_served(rows)?),
-            Answer::Changed(0) => "no rows changed".to_owned(),
-            Answer::Changed(count) => format!("{} changed", describe_count(count)),
+            Answer::Changed(changes) => match changes.total() {
+                0 => "no rows changed".to_owned(),
+                count => format!("{} changed", describe_count(count)),
+            },
+            Answer::Done(done) => done.to_string(),
         })
     }
 

@@ -18,6 +18,7 @@ use super::message::not_here;
 use super::plain::{plain_batch, plain_schema};
 use crate::auth::Caller;
 use crate::context::Context;
+use crate::flight::outcome::{changes_json, outcome_json};
 use crate::flight::rows::rows;
 use crate::prepared::PreparedStatement;
 use crate::random::random_name;
@@ -236,9 +237,20 @@ fn outcome(answer: Answer) -> Result<RecordBatch> {
             let schema = plain_schema(rows.schema());
             plain_batch(rows.into_batch()?, &schema)
         }
-        Answer::Changed(changes) => counted(changes.total()),
-        Answer::Done(_) => counted(0),
+        Answer::Changed(changes) => {
+            told(counted(changes.total())?, "tonnage.changes", &changes_json(&changes))
+        }
+        Answer::Done(done) => told(counted(0)?, "tonnage.done", &outcome_json(&done)),
     }
+}
+
+/// A count with what else there is to tell, in its schema's metadata.
+fn told(count: RecordBatch, name: &str, what: &serde_json::Value) -> Result<RecordBatch> {
+    let metadata = [(name.to_owned(), what.to_string())].into();
+    let schema = count.schema_ref().as_ref().clone().with_metadata(metadata);
+    count
+        .with_schema(Arc::new(schema))
+        .map_err(|error| Error::internal(format!("a count cannot be told: {error}")))
 }
 
 fn count_schema() -> SchemaRef {

@@ -1,0 +1,60 @@
+//! Frames of an action with many parts: `u32 length, JSON | u32 length, Arrow IPC stream`, lengths
+//! little-endian, repeated.
+
+use std::io::Cursor;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use serde_json::Value as Json;
+use tonnage::{Error, Result};
+
+/// A frame that came: its header, and its rows if it has any.
+pub(crate) struct Frame {
+    pub(crate) header: Json,
+    pub(crate) rows: Option<(SchemaRef, Vec<RecordBatch>)>,
+}
+
+/// Writes a frame with one batch.
+///
+/// # Errors
+/// `Exhausted` for more than 4 GiB, `Internal` for what Arrow cannot write.
+pub(crate) fn write(header: &Json, batch: &RecordBatch) -> Result<Vec<u8>> {
+    let mut data = Vec::new();
+    StreamWriter::try_new(&mut data, batch.schema_ref())
+        .and_then(|mut writer| {
+            writer.write(batch)?;
+            writer.finish()
+        })
+        .map_err(|error| Error::internal(format!("rows cannot be written: {error}")))?;
+    let header = header.to_string();
+    let mut frame = Vec::with_capacity(8 + header.len() + data.len());
+    for part in [header.as_bytes(), &data] {
+        let length = u32::try_from(part.len())
+            .map_err(|_| Error::exhausted("a row has more than 4 GiB: put less at once"))?;
+        frame.extend_from_slice(&length.to_le_bytes());
+        frame.extend_from_slice(part);
+    }
+    Ok(frame)
+}
+
+/// Reads the frame that an answer is.
+pub(crate) fn read(mut answer: &[u8]) -> Option<Frame> {
+    let header = serde_json::from_slice(take(&mut answer)?).ok()?;
+    let data = take(&mut answer)?;
+    if data.is_empty() {
+        return Some(Frame { header, rows: None });
+    }
+    let reader = StreamReader::try_new(Cursor::new(data), None).ok()?;
+    let schema = reader.schema();
+    let batches = reader.collect::<std::result::Result<Vec<_>, _>>().ok()?;
+    Some(Frame { header, rows: Some((schema, batches)) })
+}
+
+fn take<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (part, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    *bytes = rest;
+    Some(part)
+}

@@ -1,0 +1,125 @@
+//! Single rows and pairs under conditions, and the pair of a key.
+
+use arrow::array::{Array, AsArray};
+use serde_json::{Map, Value as Json, json};
+use tonnage::{Condition, Durability, Key, Pair, Result, RowOperation, WriteOptions, WriteResult};
+
+use crate::client::Client;
+use crate::pairs::batch_of_pairs;
+use crate::{frame, row_batch};
+
+/// What is to be done with a pair.
+#[derive(Clone, Debug)]
+pub enum PairWrite<'a> {
+    /// Stores a value.
+    Put(&'a [u8]),
+    /// Deletes the pair.
+    Delete,
+}
+
+impl Client {
+    /// Carries out operations on rows of one shard key, all or none.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached. Whether the operations were
+    /// carried out is not known then.
+    pub fn write(
+        &self,
+        operations: &[RowOperation],
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        let mut body = Vec::new();
+        for operation in operations {
+            let (verb, table, row, condition) = match operation {
+                RowOperation::Put { table, row, condition } => ("put", table, row, condition),
+                RowOperation::Delete { table, key, condition } => ("delete", table, key, condition),
+            };
+            let mut header = header_of(condition, options);
+            header.insert(verb.to_owned(), json!(&**table));
+            let values = row.iter().map(|(name, value)| (name.to_owned(), value));
+            let batch = row_batch::batch_of_values(values)?;
+            body.extend(frame::write(&Json::Object(header), &batch)?);
+        }
+        self.written(body)
+    }
+
+    /// Puts or deletes a pair under a condition.
+    ///
+    /// # Errors
+    /// As [`Client::write`].
+    pub fn write_pair(
+        &self,
+        key: &Key,
+        write: &PairWrite<'_>,
+        condition: &Condition,
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        let mut header = header_of(condition, options);
+        let (verb, value): (_, &[u8]) = match write {
+            PairWrite::Put(value) => ("put_pair", value),
+            PairWrite::Delete => ("delete_pair", b""),
+        };
+        header.insert(verb.to_owned(), json!(true));
+        let batch = batch_of_pairs([(key, value)].into_iter())?;
+        self.written(frame::write(&Json::Object(header), &batch)?)
+    }
+
+    /// The pair of a whole key.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn get_pair(&self, key: &Key) -> Result<Option<Pair>> {
+        let batch = batch_of_pairs([(key, b"".as_slice())].into_iter())?;
+        let answers = self.act("tonnage.GetPair", frame::write(&json!({}), &batch)?)?;
+        let Some(answer) = answers.first() else { return Ok(None) };
+        let pair = frame::read(answer).and_then(|frame| {
+            let (_, batches) = frame.rows?;
+            let value = batches.first()?.column(0).as_binary_opt::<i32>()?;
+            Some(Pair {
+                key: key.clone(),
+                value: (!value.is_empty()).then(|| value.value(0).to_vec())?,
+                version: frame.header.get("version")?.as_u64()?,
+                expires_at_ms: frame.header.get("expires_at_ms")?.as_u64()?,
+            })
+        });
+        pair.map(Some).ok_or_else(|| self.strange())
+    }
+
+    fn written(&self, body: Vec<u8>) -> Result<WriteResult> {
+        let answers = self.act("tonnage.Write", body)?;
+        let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
+        let result = told.and_then(|told| {
+            Some(match told.get("stored")?.as_bool()? {
+                true => WriteResult::Stored { version: told.get("version")?.as_u64()? },
+                false => WriteResult::ConditionFailed {
+                    operation: usize::try_from(told.get("operation")?.as_u64()?).ok()?,
+                    current: told.get("version")?.as_u64(),
+                },
+            })
+        });
+        result.ok_or_else(|| self.strange())
+    }
+}
+
+fn header_of(condition: &Condition, options: &WriteOptions) -> Map<String, Json> {
+    let mut header = Map::new();
+    let condition = match condition {
+        Condition::Always => None,
+        Condition::IfAbsent => Some(json!("absent")),
+        Condition::IfPresent => Some(json!("present")),
+        Condition::IfVersion(version) => Some(json!({"version": version})),
+    };
+    if let Some(condition) = condition {
+        header.insert("if".to_owned(), condition);
+    }
+    let durability = match options.durability {
+        Durability::None => "none",
+        Durability::Write => "write",
+        Durability::Fsync => "fsync",
+    };
+    header.insert("durability".to_owned(), json!(durability));
+    if let Some(ttl) = options.ttl {
+        header.insert("ttl_ms".to_owned(), json!(ttl.as_millis() as u64));
+    }
+    header
+}

@@ -1,0 +1,204 @@
+//! Single rows and pairs under conditions, streams of them, statements with values, many at once.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use tonnage::arrow::array::RecordBatch;
+use tonnage::{
+    BulkPutOptions, Condition, ErrorKind, Key, Pairs, Row, RowOperation, Value, WriteOptions,
+    WriteResult, pair_stream, row_stream,
+};
+use tonnage_client::{Answer, Changes, Client, Fetched, PairWrite, ScanRequest};
+
+use crate::support::{Heard, Running, ships};
+
+fn connected() -> (Running, Client) {
+    let server = Running::new();
+    let client = server.client();
+    (server, client)
+}
+
+fn ship(id: i64, name: &str) -> Row {
+    Row::new().with("id", id).with("name", name)
+}
+
+fn write(client: &Client, operation: RowOperation) -> WriteResult {
+    client.write(&[operation], &WriteOptions::default()).unwrap()
+}
+
+#[test]
+fn a_row_is_written_if_its_condition_holds() {
+    let (server, client) = connected();
+    let put = |name: &str, condition| RowOperation::put("ships", ship(1, name)).when(condition);
+    let version = write(&client, put("ARGO", Condition::IfAbsent)).version().unwrap();
+    let refused = write(&client, put("PEQUOD", Condition::IfAbsent));
+    assert_eq!(refused, WriteResult::ConditionFailed { operation: 0, current: Some(version) });
+    assert!(write(&client, put("PEQUOD", Condition::IfVersion(version))).is_stored());
+    assert!(!write(&client, put("ARGO", Condition::IfVersion(version))).is_stored());
+    let stored = server.store.table("ships").unwrap().get(&Row::new().with("id", 1_i64)).unwrap();
+    assert_eq!(stored.unwrap().row.get("name"), Some(&Value::String("PEQUOD".into())));
+    let key = Row::new().with("id", 1_i64);
+    assert!(write(&client, RowOperation::delete("ships", key)).is_stored());
+    assert_eq!(server.ships(), 0);
+}
+
+#[test]
+fn operations_are_carried_out_together_or_not_at_all() {
+    let (server, client) = connected();
+    server
+        .store
+        .execute("CREATE TABLE berths (port STRING, n LONG, PRIMARY KEY (SHARD(port), n))")
+        .unwrap();
+    let berth = |n: i64| {
+        let row = Row::new().with("port", "Delft").with("n", n);
+        RowOperation::put("berths", row).when(Condition::IfAbsent)
+    };
+    let options = WriteOptions::default();
+    assert!(client.write(&[berth(1), berth(2)], &options).unwrap().is_stored());
+    let refused = client.write(&[berth(3), berth(2)], &options).unwrap();
+    assert!(matches!(refused, WriteResult::ConditionFailed { operation: 1, .. }), "{refused:?}");
+    assert_eq!(client.count("berths").unwrap(), 2);
+}
+
+#[test]
+fn a_row_that_does_not_fit_is_refused_as_the_store_says_it() {
+    let (server, client) = connected();
+    let row = Row::new().with("id", "seven");
+    let operation = RowOperation::put("ships", row);
+    let error = client.write(&[operation], &WriteOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("id"), "{error}");
+    assert_eq!(server.ships(), 0);
+}
+
+#[test]
+fn a_pair_is_written_if_its_condition_holds() {
+    let (_server, client) = connected();
+    let key = Key::new(["users", "1"], ["mail"]);
+    let put = |value: &[u8], condition: Condition| {
+        let write = PairWrite::Put(value);
+        client.write_pair(&key, &write, &condition, &WriteOptions::default()).unwrap()
+    };
+    let version = put(b"one", Condition::Always).version().unwrap();
+    assert!(!put(b"two", Condition::IfAbsent).is_stored());
+    assert!(put(b"two", Condition::IfVersion(version)).is_stored());
+    let pair = client.get_pair(&key).unwrap().unwrap();
+    assert_eq!((pair.key, pair.value, pair.expires_at_ms), (key.clone(), b"two".to_vec(), 0));
+    let delete = |condition| {
+        let options = WriteOptions::default();
+        client.write_pair(&key, &PairWrite::Delete, &condition, &options).unwrap().is_stored()
+    };
+    assert!(!delete(Condition::IfVersion(version)));
+    assert!(delete(Condition::IfPresent) && !delete(Condition::IfPresent));
+    assert!(client.get_pair(&key).unwrap().is_none());
+}
+
+#[test]
+fn streams_of_rows_tell_each_row_that_does_not_fit() {
+    let (server, client) = connected();
+    let rows = (0..10_000_i64).map(|id| {
+        let row = match id {
+            7 => Row::new().with("id", "seven"),
+            9 => ship(9, "x").with("tons", 3_i64),
+            _ => ship(id, "x"),
+        };
+        Ok((Arc::from("ships"), row))
+    });
+    let heard = Arc::new(Heard::default());
+    let options = BulkPutOptions { callbacks: heard.clone(), ..BulkPutOptions::default() };
+    let report = client.bulk_put(vec![row_stream("fleet", rows)], &options).unwrap();
+    assert_eq!((report.total.read, report.total.inserted, report.total.failed), (10_000, 9_998, 2));
+    let places: Vec<u64> = heard.failed.lock().unwrap().iter().map(|(place, _)| *place).collect();
+    assert_eq!(places, [7, 9]);
+    assert_eq!(server.ships(), 9_998);
+}
+
+#[test]
+fn rows_that_lack_a_column_take_its_default_or_a_number() {
+    let (server, client) = connected();
+    let ddl = "CREATE TABLE t (k LONG GENERATED ALWAYS AS IDENTITY, v STRING DEFAULT 'none', \
+               w STRING, PRIMARY KEY (k))";
+    server.store.execute(ddl).unwrap();
+    let rows = ["a", "b"].map(|w| Ok((Arc::from("t"), Row::new().with("w", w))));
+    let report = client.bulk_put(vec![row_stream("t", rows)], &BulkPutOptions::default()).unwrap();
+    assert_eq!(report.total.inserted, 2);
+    let found = client.sql("SELECT count(*) FROM t WHERE v = 'none' AND k IS NOT NULL").unwrap();
+    let counts: Vec<RecordBatch> = found.rows().collect::<Result<_, _>>().unwrap();
+    let field = counts[0].schema_ref().field(0).clone();
+    let count = Value::from_array(counts[0].column(0).as_ref(), &field, 0).unwrap();
+    assert_eq!(count, Value::Long(2));
+}
+
+#[test]
+fn a_stream_of_pairs_is_put() {
+    let (server, client) = connected();
+    let mut pairs = Pairs::new();
+    for n in 0..100 {
+        pairs.push(&Key::new(["u"], [n.to_string()]), b"v").unwrap();
+    }
+    let stream = pair_stream("pairs", [Ok(pairs)]);
+    let report = client.bulk_put(vec![stream], &BulkPutOptions::default()).unwrap();
+    assert_eq!(report.total.inserted, 100);
+    assert_eq!(server.store.kv().count().unwrap(), 100);
+}
+
+#[test]
+fn a_statement_takes_values_and_is_kept_for_many_executions() {
+    let (_server, client) = connected();
+    let insert = client.prepare("INSERT INTO ships VALUES ($1, $2)").unwrap();
+    for id in 0..3_i64 {
+        let answer = insert.execute(&[Value::Long(id), Value::Null]).unwrap();
+        let inserted = Changes { inserted: 1, ..Changes::default() };
+        assert!(matches!(answer, Answer::Changed(changes) if changes == inserted), "{answer:?}");
+    }
+    let answer = client.sql_with("SELECT id FROM ships WHERE id > $1", &[Value::Long(0)]).unwrap();
+    assert_eq!(answer.rows().map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 2);
+}
+
+#[test]
+fn what_a_statement_did_is_told_in_full() {
+    let (_server, client) = connected();
+    let done = client.sql("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
+    assert!(
+        matches!(&done, Answer::Done(done) if done.to_string() == "created table t"),
+        "{done:?}"
+    );
+    client.sql("INSERT INTO t VALUES (1), (2)").unwrap();
+    let deleted = Changes { deleted: 2, ..Changes::default() };
+    let answer = client.sql("DELETE FROM t").unwrap();
+    assert!(matches!(answer, Answer::Changed(changes) if changes == deleted), "{answer:?}");
+}
+
+#[test]
+fn many_statements_have_an_answer_each() {
+    let (_server, client) = connected();
+    client.put_batches("ships", [Ok(ships(0..10))], &Default::default()).unwrap();
+    let of = |text: &str, values: Vec<Value>| (text.to_owned(), values);
+    let asked = [
+        of("SELECT name FROM ships WHERE id = $1", vec![Value::Long(3)]),
+        of("SELECT nothing FROM ships", vec![]),
+        of("DELETE FROM ships WHERE id < 5", vec![]),
+    ];
+    let answers = client.fetch_all(&asked).unwrap();
+    let [Ok(Fetched::Rows(_, rows)), Err(error), Ok(Fetched::Changed(changes))] = &answers[..]
+    else {
+        panic!("{answers:?}");
+    };
+    assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 1);
+    assert!(error.message().contains("nothing"), "{error}");
+    assert_eq!(changes.deleted, 5);
+    let strange = [of("SELECT $1", vec![Value::Binary(vec![1])])];
+    assert_eq!(client.fetch_all(&strange).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn the_parts_of_a_scan_have_each_row_once() {
+    let (_server, client) = connected();
+    client.put_batches("ships", [Ok(ships(0..5_000))], &Default::default()).unwrap();
+    let parts = NonZeroUsize::new(3).unwrap();
+    let rows = (0..3).map(|part| {
+        let request = ScanRequest { table: "ships".into(), part, parts, ..ScanRequest::default() };
+        client.scan(&request).unwrap().map(|batch| batch.unwrap().num_rows()).sum::<usize>()
+    });
+    assert_eq!(rows.sum::<usize>(), 5_000);
+}

@@ -1,0 +1,90 @@
+//! What the driver is.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use adbc_core::error::Result;
+use adbc_core::options::InfoCode;
+use adbc_core::schemas::GET_INFO_SCHEMA;
+use arrow::array::{
+    ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt32Array, UnionArray,
+    new_empty_array,
+};
+use arrow::datatypes::DataType;
+
+use super::error::internal;
+use super::reader::{Reader, one};
+
+/// The members of the union of values.
+const TEXT: i8 = 0;
+const TRUTH: i8 = 1;
+const NUMBER: i8 = 2;
+
+enum Told {
+    Text(String),
+    Truth(bool),
+    Number(i64),
+}
+
+/// What is told of each code.
+fn told() -> [(InfoCode, Told); 9] {
+    let version = || Told::Text(env!("CARGO_PKG_VERSION").to_owned());
+    let arrow = || Told::Text(format!("v{}", arrow::ARROW_VERSION));
+    [
+        (InfoCode::VendorName, Told::Text("Tonnage".to_owned())),
+        (InfoCode::VendorVersion, version()),
+        (InfoCode::VendorArrowVersion, arrow()),
+        (InfoCode::VendorSql, Told::Truth(true)),
+        (InfoCode::VendorSubstrait, Told::Truth(false)),
+        (InfoCode::DriverName, Told::Text("Tonnage ADBC driver".to_owned())),
+        (InfoCode::DriverVersion, version()),
+        (InfoCode::DriverArrowVersion, arrow()),
+        (InfoCode::DriverAdbcVersion, Told::Number(1_001_000)),
+    ]
+}
+
+/// What is known of these codes; of all, without them.
+pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<Reader> {
+    let (mut names, mut types, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut texts, mut truths, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for (code, told) in told() {
+        if codes.as_ref().is_some_and(|codes| !codes.contains(&code)) {
+            continue;
+        }
+        names.push(u32::from(&code));
+        let (member, place) = match told {
+            Told::Text(text) => {
+                texts.push(text);
+                (TEXT, texts.len())
+            }
+            Told::Truth(truth) => {
+                truths.push(truth);
+                (TRUTH, truths.len())
+            }
+            Told::Number(number) => {
+                numbers.push(number);
+                (NUMBER, numbers.len())
+            }
+        };
+        types.push(member);
+        places.push(place as i32 - 1);
+    }
+    let DataType::Union(fields, _) = GET_INFO_SCHEMA.field(1).data_type() else {
+        return Err(super::error::invalid("the values are no union"));
+    };
+    let members: Vec<ArrayRef> = fields
+        .iter()
+        .map(|(member, field)| match member {
+            TEXT => Arc::new(StringArray::from(std::mem::take(&mut texts))) as ArrayRef,
+            TRUTH => Arc::new(BooleanArray::from(std::mem::take(&mut truths))),
+            NUMBER => Arc::new(Int64Array::from(std::mem::take(&mut numbers))),
+            _ => new_empty_array(field.data_type()),
+        })
+        .collect();
+    let values = UnionArray::try_new(fields.clone(), types.into(), Some(places.into()), members);
+    let columns = |values| vec![Arc::new(UInt32Array::from(names)) as ArrayRef, Arc::new(values)];
+    values
+        .and_then(|values| RecordBatch::try_new(GET_INFO_SCHEMA.clone(), columns(values)))
+        .map(one)
+        .map_err(|error| internal(&error))
+}

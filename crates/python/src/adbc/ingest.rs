@@ -1,0 +1,179 @@
+//! Tables taken in bulk.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use adbc_core::options::IngestMode;
+use arrow::array::RecordBatchReader;
+use arrow::datatypes::Schema;
+use tonnage::schema::{ColumnDefinition, TableDefinition};
+use tonnage::{
+    BulkPutCallbacks, BulkPutOptions, Cancel, ColumnType, Error, ErrorKind, ErrorsMax, FailedEntry,
+    OnExisting, Result, Store, record_batch_stream,
+};
+
+use crate::arrow_in::failed;
+
+/// The name of the option, and of the schema's metadata, with the key columns of a new table.
+pub(super) const PRIMARY_KEY: &str = "tonnage.primary_key";
+/// The name of the option that says what happens to rows whose key exists.
+pub(super) const ON_EXISTING: &str = "tonnage.on_existing";
+
+/// What is to be taken.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ingest {
+    pub(super) table: Option<String>,
+    pub(super) mode: Option<IngestMode>,
+    pub(super) primary_key: Option<String>,
+    pub(super) on_existing: Option<OnExisting>,
+}
+
+impl Ingest {
+    /// Takes all rows, or fails. Rows before one that fails stay.
+    pub(super) fn run(
+        &self,
+        store: &Store,
+        rows: Box<dyn RecordBatchReader + Send>,
+        cancel: &Cancel,
+    ) -> Result<u64> {
+        let path = self.table.as_deref().unwrap_or_default();
+        let place = self.place(store, path, &rows.schema())?;
+        let failure = Arc::new(FirstFailure::default());
+        let options = BulkPutOptions {
+            on_existing: self.on_existing.unwrap_or(OnExisting::Fail),
+            errors_max: ErrorsMax::Count(0),
+            callbacks: failure.clone(),
+            cancel: cancel.clone(),
+            ..BulkPutOptions::default()
+        };
+        let rows = rows.map(|batch| batch.map_err(|error| failed(&error)));
+        let stream = record_batch_stream(path, place.path.as_str(), rows);
+        let report =
+            store.bulk_put(vec![stream], &options).map_err(|stopped| match failure.take() {
+                Some(reason) => Error::new(stopped.error.kind(), format!("{path}: {reason}")),
+                None => stopped.error,
+            })?;
+        place.finish()?;
+        let replaced = match options.on_existing {
+            OnExisting::Replace => report.total.existed,
+            _ => 0,
+        };
+        Ok(report.total.inserted + replaced)
+    }
+
+    /// The table to load: found, made, or made anew.
+    fn place(&self, store: &Store, path: &str, schema: &Schema) -> Result<Place> {
+        let found = match store.table(path) {
+            Ok(table) => Some(table),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let at = |path: &str, replaces: Option<&str>| Place {
+            store: store.clone(),
+            path: path.to_owned(),
+            replaces: replaces.map(str::to_owned),
+        };
+        let mode = self.mode.unwrap_or(IngestMode::Create);
+        match (found, mode) {
+            (Some(table), IngestMode::Append | IngestMode::CreateAppend) => {
+                for field in schema.fields() {
+                    table.schema().require_column(field.name())?;
+                }
+                Ok(at(path, None))
+            }
+            (Some(_), IngestMode::Create) => {
+                Err(Error::conflict(format!("table {path} exists: append to it, or replace it")))
+            }
+            (Some(table), _) => {
+                let key = table.schema().key_columns().map(|column| column.name.clone()).collect();
+                let beside = format!("{path}_replacing_{}", std::process::id());
+                let definition = self.definition(schema, &beside, Some(key))?;
+                store.catalog().create_table(&definition, false)?;
+                Ok(at(&beside, Some(path)))
+            }
+            (None, IngestMode::Append) => Err(Error::not_found(format!(
+                "there is no table {path}: make it, or ingest with mode create"
+            ))),
+            (None, _) => {
+                let definition = self.definition(schema, path, None)?;
+                store.catalog().create_table(&definition, false)?;
+                Ok(at(path, None))
+            }
+        }
+    }
+
+    fn definition(
+        &self,
+        schema: &Schema,
+        path: &str,
+        old_key: Option<Vec<String>>,
+    ) -> Result<TableDefinition> {
+        let named = self.primary_key.as_ref().or_else(|| schema.metadata().get(PRIMARY_KEY));
+        let split = |names: &String| names.split(',').map(|name| name.trim().to_owned()).collect();
+        let key: Vec<String> = named.map(split).or(old_key).ok_or_else(|| {
+            Error::invalid(format!(
+                "table {path} would have no primary key: name its columns in the option \
+                 {PRIMARY_KEY} of the statement, or in the metadata of the schema"
+            ))
+        })?;
+        let columns = schema.fields().iter().map(|field| {
+            let column_type = ColumnType::of_arrow(field).ok_or_else(|| {
+                Error::unsupported(format!(
+                    "column {} is of type {}, which no column of a table has",
+                    field.name(),
+                    field.data_type()
+                ))
+            })?;
+            let nullable = !key.contains(field.name());
+            Ok(ColumnDefinition { nullable, ..ColumnDefinition::new(field.name(), column_type) })
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let path = path.to_owned();
+        Ok(TableDefinition { path, columns, shard_key_len: None, key, ttl_ms: None })
+    }
+}
+
+/// The table that is loaded. One that was to replace another goes when the load fails.
+struct Place {
+    store: Store,
+    path: String,
+    replaces: Option<String>,
+}
+
+impl Place {
+    fn finish(mut self) -> Result<()> {
+        let Some(replaced) = &self.replaces else { return Ok(()) };
+        self.store.catalog().replace_table(replaced, &self.path)?;
+        self.replaces = None;
+        Ok(())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.replaces.is_some() {
+            // One that cannot be dropped is in nobody's way, and its name tells what it was for.
+            let _ = self.store.catalog().drop_table(&self.path, true);
+        }
+    }
+}
+
+/// Keeps why the first entry failed.
+#[derive(Default)]
+struct FirstFailure(Mutex<Option<String>>);
+
+impl FirstFailure {
+    fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl BulkPutCallbacks for FirstFailure {
+    fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| match entry.column {
+            Some(column) => format!("row {}, column {column}: {}", entry.position, entry.reason),
+            None => format!("row {}: {}", entry.position, entry.reason),
+        });
+        Ok(())
+    }
+}

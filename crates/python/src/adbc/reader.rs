@@ -1,0 +1,41 @@
+//! Rows on their way to a driver manager.
+
+use arrow::array::{RecordBatch, RecordBatchReader};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
+use tonnage::Result;
+
+/// What ADBC takes rows from.
+pub(super) type Reader = Box<dyn RecordBatchReader + Send + 'static>;
+
+/// Batches under their columns.
+pub(super) struct Batches<I> {
+    pub(super) schema: SchemaRef,
+    pub(super) batches: I,
+}
+
+impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Batches<I> {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next()?;
+        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl<I: Iterator<Item = Result<RecordBatch>>> RecordBatchReader for Batches<I> {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+/// One batch.
+pub(super) fn one(batch: RecordBatch) -> Reader {
+    let schema = batch.schema();
+    Box::new(Batches { schema, batches: std::iter::once(Ok(batch)) })
+}
+
+/// The answer of a statement without rows.
+pub(super) fn nothing() -> Reader {
+    one(RecordBatch::new_empty(Schema::empty().into()))
+}

@@ -1,0 +1,91 @@
+//! Keys on their way to a server: record batches out of Arrow, or out of Python's iterators.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tonnage::{BulkKey, Error, Key, Result, Row, TableEntry, Value};
+use tonnage_client::{batch_of, batch_of_keys};
+
+use crate::arrow_in::{failed, reader_of};
+use crate::python_rows::{Raised, pair_keys, table_keys};
+
+/// Keys that one batch has.
+const KEYS_MAX: usize = 4_096;
+
+/// Batches of keys, and whether drawing them needs the interpreter.
+pub(crate) type KeyBatches = (Box<dyn Iterator<Item = Result<RecordBatch>> + Send>, bool);
+
+/// Keys of a table.
+///
+/// # Errors
+/// `TypeError` for what gives no keys.
+pub(crate) fn keys_of_table(
+    keys: &Bound<'_, PyAny>,
+    entry: &Arc<TableEntry>,
+) -> PyResult<KeyBatches> {
+    if let Some(reader) = reader_of(keys)? {
+        let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
+        return Ok((Box::new(batches), false));
+    }
+    if let Ok(columns) = keys.cast::<PyDict>() {
+        let rows = keys.py().import("tonnage._rows")?.getattr("of_columns")?.call1((columns,))?;
+        return keys_of_table(&rows, entry);
+    }
+    let columns: Vec<_> = entry.schema.key_columns().map(|column| column.name.clone()).collect();
+    let keys = table_keys(keys.try_iter()?.unbind(), columns.clone(), Raised::default());
+    let entry = entry.clone();
+    let batch = move |keys: Vec<BulkKey>| {
+        let rows = keys.into_iter().map(|key| match key {
+            BulkKey::Row(row) => whole(&row, &columns),
+            _ => Err(Error::internal("a key that is no row")),
+        });
+        batch_of(&entry.schema, &rows.collect::<Result<Vec<_>>>()?)
+    };
+    Ok((Box::new(Chunks { items: keys, batch }), true))
+}
+
+/// Keys of pairs.
+///
+/// # Errors
+/// `TypeError` for what is no iterable.
+pub(crate) fn keys_of_pairs(keys: &Bound<'_, PyAny>) -> PyResult<KeyBatches> {
+    let keys = pair_keys(keys.try_iter()?.unbind(), Raised::default());
+    let batch = |keys: Vec<Key>| batch_of_keys(&keys);
+    Ok((Box::new(Chunks { items: keys, batch }), true))
+}
+
+/// The key with NULL for what it leaves open, so that all keys have the same columns.
+fn whole(key: &Row, columns: &[String]) -> Result<Row> {
+    let is_known = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+    if let Some((name, _)) = key.iter().find(|(name, _)| !is_known(name)) {
+        let columns = columns.join(", ");
+        return Err(Error::invalid(format!("'{name}' is no key column: these are {columns}")));
+    }
+    let cell = |name: &String| (name.clone(), key.get(name).cloned().unwrap_or(Value::Null));
+    Ok(columns.iter().map(cell).collect())
+}
+
+/// Items by the thousand, each lot as a batch.
+struct Chunks<I, F> {
+    items: I,
+    batch: F,
+}
+
+impl<T, I, F> Iterator for Chunks<I, F>
+where
+    I: Iterator<Item = Result<T>>,
+    F: FnMut(Vec<T>) -> Result<RecordBatch>,
+{
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let items = self.items.by_ref().take(KEYS_MAX).collect::<Result<Vec<T>>>();
+        match items {
+            Ok(items) if items.is_empty() => None,
+            Ok(items) => Some((self.batch)(items)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Statements over a server.
+
+use std::sync::Mutex;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use tonnage::{Cancel as NativeCancel, Error, Value};
+use tonnage_client::{Answer, Fetched, PreparedStatement};
+
+use super::connection::Connection;
+use super::rows::batches;
+use crate::batch_iterator::BatchIterator;
+use crate::batches::Batches;
+use crate::bulk_put::Cancel;
+use crate::error::{OrRaise, to_exception};
+use crate::handle::OfProcess;
+use crate::read_options::seconds;
+use crate::sql::SqlAnswer;
+use crate::value::to_value;
+
+/// A statement that the server keeps for many executions.
+#[pyclass(frozen, module = "tonnage._tonnage")]
+pub(crate) struct RemotePrepared {
+    /// One execution at a time: the server keeps the values with the statement.
+    statement: OfProcess<Mutex<PreparedStatement>>,
+    text: String,
+}
+
+#[pymethods]
+impl RemotePrepared {
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    #[pyo3(signature = (values=None))]
+    fn execute(&self, py: Python<'_>, values: Option<Bound<'_, PyAny>>) -> PyResult<SqlAnswer> {
+        let statement = self.statement.get()?;
+        let values = numbered(values.as_ref())?;
+        let answer = py.detach(|| {
+            let statement = statement.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            statement.execute(&values)
+        });
+        Ok(answer_of(answer.or_raise()?, NativeCancel::new()))
+    }
+}
+
+pub(crate) fn prepare(
+    py: Python<'_>,
+    connection: &Connection,
+    text: &str,
+) -> PyResult<RemotePrepared> {
+    let client = connection.client()?;
+    let statement = py.detach(|| client.prepare(text)).or_raise()?;
+    let statement = OfProcess::new(Mutex::new(statement));
+    Ok(RemotePrepared { statement, text: text.to_owned() })
+}
+
+pub(crate) fn execute(
+    py: Python<'_>,
+    connection: &Connection,
+    text: &str,
+    values: Option<&Bound<'_, PyAny>>,
+    timeout: Option<f64>,
+    cancel: Option<&Bound<'_, Cancel>>,
+) -> PyResult<SqlAnswer> {
+    let cancel = cancel.map(|cancel| cancel.get().0.clone()).unwrap_or_default();
+    let client = connection.limited(&cancel, seconds(timeout)?)?;
+    let values = numbered(values)?;
+    let answer = py.detach(|| client.sql_with(text, &values)).or_raise()?;
+    Ok(answer_of(answer, cancel))
+}
+
+/// The answer of each statement, or the exception that it ended with. Those whose parameters JSON
+/// does not have are carried out one by one.
+pub(crate) fn fetch_all<'py>(
+    py: Python<'py>,
+    connection: &Connection,
+    statements: &[(String, Option<Bound<'py, PyAny>>)],
+) -> PyResult<Bound<'py, PyList>> {
+    let client = connection.client()?;
+    let mut together = Vec::new();
+    let mut answers = Vec::new();
+    for (text, values) in statements {
+        let values = numbered(values.as_ref())?;
+        match values.iter().all(is_plain) {
+            true => {
+                together.push((text.clone(), values));
+                answers.push(None);
+            }
+            false => {
+                let answer = py.detach(|| client.sql_with(text, &values));
+                answers.push(Some(answer.map(|answer| answer_of(answer, NativeCancel::new()))));
+            }
+        }
+    }
+    let fetched = py.detach(|| client.fetch_all(&together)).or_raise()?;
+    let mut fetched = fetched.into_iter();
+    let told = PyList::empty(py);
+    for answer in answers {
+        let answer = match answer {
+            Some(answer) => answer,
+            None => match fetched.next() {
+                Some(answer) => answer.map(fetched_answer),
+                None => Err(Error::internal("a statement has no answer")),
+            },
+        };
+        match answer {
+            Ok(answer) => told.append(answer)?,
+            Err(error) => told.append(to_exception(&error).into_value(py))?,
+        }
+    }
+    Ok(told)
+}
+
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => true,
+        Value::String(_) => true,
+        Value::Double(number) => number.is_finite() && number.fract() != 0.0,
+        _ => false,
+    }
+}
+
+fn answer_of(answer: Answer, cancel: NativeCancel) -> SqlAnswer {
+    match answer {
+        Answer::Rows(rows) => SqlAnswer::Rows(batches(rows, None, false, cancel)),
+        Answer::Changed(changes) => changed(changes),
+        Answer::Done(outcome) => SqlAnswer::Done(outcome.to_string()),
+    }
+}
+
+fn fetched_answer(answer: Fetched) -> SqlAnswer {
+    match answer {
+        Fetched::Rows(schema, batches) => {
+            let batches = BatchIterator::new(batches.into_iter().map(Ok));
+            SqlAnswer::Rows(Batches::new(schema, batches, NativeCancel::new()))
+        }
+        Fetched::Changed(changes) => changed(changes),
+        Fetched::Done(outcome) => SqlAnswer::Done(outcome.to_string()),
+    }
+}
+
+fn changed(changes: tonnage_client::Changes) -> SqlAnswer {
+    SqlAnswer::Changed((changes.inserted, changes.updated, changes.deleted, changes.skipped))
+}
+
+/// Values for `$1`, `$2` and so on.
+fn numbered(values: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Value>> {
+    let Some(values) = values else { return Ok(Vec::new()) };
+    if values.is_instance_of::<PyDict>() {
+        return Err(to_exception(&Error::unsupported(
+            "a server takes parameters by their numbers: write $1, $2, and give a sequence",
+        )));
+    }
+    values.try_iter()?.map(|value| to_value(&value?)).collect()
+}

@@ -1,0 +1,138 @@
+"""A store behind a server: connecting, and what a server does not offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import tonnage
+from conftest import SHIPS, served
+
+TLS = Path(__file__).parents[2] / "server" / "tests" / "doors" / "tls"
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with served("memory:") as address:
+        yield address
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[tonnage.Store]:
+    with tonnage.connect(address) as store:
+        store.sql(SHIPS)
+        yield store
+
+
+def test_what_one_program_puts_another_one_reads(address: str) -> None:
+    with tonnage.connect(address) as one, tonnage.connect(address) as other:
+        one.sql(SHIPS)
+        one.table("ships").bulk_put({"mmsi": [1, 2], "at": ["2022-01-03", "2022-01-04"]})
+        assert [table.path for table in other.tables()] == ["ships"]
+        assert other.table("ships").count() == 2
+
+
+def test_what_is_stored_over_a_server_is_there_when_it_ended(tmp_path: Path) -> None:
+    with served(str(tmp_path / "s")) as address, tonnage.connect(address) as store:
+        store.kv()["k"] = b"v"
+        with pytest.raises(tonnage.Unavailable):
+            tonnage.connect(tmp_path / "s")
+    with tonnage.connect(tmp_path / "s") as store:
+        assert store.kv()["k"] == b"v"
+
+
+def test_nobody_at_the_address_is_told_with_it() -> None:
+    with pytest.raises(tonnage.Unavailable, match="grpc://127.0.0.1:9: no connection"):
+        tonnage.connect("grpc://127.0.0.1:9", connect_timeout=5)
+
+
+def test_an_address_without_a_port_is_refused() -> None:
+    with pytest.raises(tonnage.InvalidRequest, match="grpc://HOST:PORT"):
+        tonnage.connect("grpc://localhost")
+
+
+def test_what_is_for_a_store_of_this_process_is_refused_for_a_server(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cache"):
+        tonnage.connect("grpc://localhost:1", cache="1GiB")
+    with pytest.raises(ValueError, match="token"):
+        tonnage.connect(tmp_path / "s", token="secret")
+    with pytest.raises(ValueError, match="user with a password"):
+        tonnage.connect("grpc://localhost:1", user="ann")
+
+
+def test_a_token_opens_a_server_with_users(tmp_path: Path) -> None:
+    users = tmp_path / "users.toml"
+    # The hash of the token "secret".
+    users.write_text(
+        '[[user]]\nname = "ann"\nroles = ["admin"]\n'
+        'tokens = ["2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"]\n'
+    )
+    with served("memory:", "--users", str(users)) as address:
+        with pytest.raises(tonnage.InvalidRequest, match="token"):
+            tonnage.connect(address, token="wrong")
+        with tonnage.connect(address, token="secret") as store:
+            assert store.tables() == []
+
+
+def test_a_server_with_tls_is_checked_against_the_roots(tmp_path: Path) -> None:
+    certificate, key = TLS / "cert.pem", TLS / "key.pem"
+    with served("memory:", "--tls-cert", str(certificate), "--tls-key", str(key)) as address:
+        address = address.replace("127.0.0.1", "localhost")
+        assert address.startswith("grpc+tls://")
+        with tonnage.connect(address, tls_roots=certificate) as store:
+            assert store.tables() == []
+        with pytest.raises(tonnage.Unavailable, match="certificate"):
+            tonnage.connect(address)
+
+
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (lambda store: store.settle(), "sync"),
+        (lambda store: store.check(), "tonnage check"),
+        (lambda store: store.checkpoint("copy"), "tonnage checkpoint"),
+        (lambda store: store.query_table("ships", "select *"), "FROM ships"),
+        (lambda store: store.sql("SELECT :n", {"n": 1}), r"\$1"),
+        (lambda store: store.table("ships").delete_range(7), "DELETE FROM ships"),
+        (lambda store: store.table("ships").rows_estimate(), "count"),
+        (lambda store: store.table("ships").scan(direction="forward"), "ORDER BY"),
+        (lambda store: store.table("ships").bulk_get_related([1], ["x"]), "by itself"),
+        (lambda store: store.table("ships").bulk_put([], on_exists=print), "on_exists"),
+        (lambda store: store.kv().count(), "tonnage count"),
+        (lambda store: store.kv().scan(), "bulk_get"),
+        (lambda store: store.kv().delete_subtree("/u"), "bulk_get"),
+        (lambda store: store.kv().bulk_get(["/u"], limit_per_key=1), "limit_per_key"),
+    ],
+)
+def test_what_a_server_does_not_offer_is_refused_with_the_remedy(
+    store: tonnage.Store, call: Callable[[tonnage.Store], object], remedy: str
+) -> None:
+    with pytest.raises(tonnage.Unsupported, match=remedy):
+        call(store)
+
+
+def test_a_call_ends_in_its_time(address: str) -> None:
+    with tonnage.connect(address, timeout=timedelta(seconds=0.3)) as store:
+        store.sql("CREATE TABLE n (k LONG, PRIMARY KEY (k))")
+        store.table("n").bulk_put({"k": list(range(3_000))}, timeout=30)
+        with pytest.raises(tonnage.TimedOut):
+            store.sql("SELECT count(*) FROM n a, n b, n c WHERE a.k + b.k + c.k = -1").fetchall()
+
+
+def test_rows_with_fewer_columns_take_the_defaults(store: tonnage.Store) -> None:
+    store.sql("CREATE TABLE d (k LONG, v STRING DEFAULT 'none', PRIMARY KEY (k))")
+    table = store.table("d")
+    table.bulk_put([{"k": 1}, {"k": 2, "v": None}, {"k": 3, "v": "x"}])
+    table.put({"k": 4})
+    assert {row["k"]: row["v"] for row in table.scan().rows()} == {1: "none", 2: None, 3: "x", 4: "none"}
+
+
+def test_a_store_is_not_used_after_it_was_closed(address: str) -> None:
+    store = tonnage.connect(address)
+    store.close()
+    assert store.is_closed
+    with pytest.raises(tonnage.Unavailable, match="closed"):
+        store.tables()
