@@ -12,13 +12,14 @@ A transcript is written anew with `GRIDDB_TRANSCRIPTS=write`: read what the samp
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+import python_package
+from python_package import HERE, ROOT, package
+from suite import Server
+
 TRANSCRIPTS = os.path.join(HERE, "griddb_transcripts")
 REPOSITORY = "griddb/python_client"
 ARGUMENTS = ["239.0.0.1", "31999", "myCluster", "admin", "admin"]
@@ -31,6 +32,8 @@ FIRST = ["multiPut", "sample1", "sample2"]
 LAST = ["ContainerNames"]
 # It makes a container of a name that another sample uses with other columns.
 ALONE = ["PutRowsWithDataFrame"]
+# It needs a Java virtual machine, wherever the store is.
+NEVER = ["sampleSQLNoSQL"]
 
 # What a sample must print.
 PRINTS = {
@@ -76,9 +79,9 @@ STORES = {
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
-        environment = package(directory)
+        environment = package(directory, os.path.join(ROOT, "clients", "griddb", "src"))
         print(f"example_bulk_operations: {example(directory, environment)}", flush=True)
-        repository = sources()
+        repository = python_package.repository(REPOSITORY)
         if repository is None:
             print(f"# left out: the samples, there is no {REPOSITORY} to be had", flush=True)
             return
@@ -90,43 +93,15 @@ def main():
         transcripts.save()
 
 
-def sources():
-    """The repository of the samples; None when there is none to be had."""
-    owner, name = REPOSITORY.split("/")
-    given = os.environ.get("ACCEPTANCE_SOURCES")
-    cache = os.environ.get("TONNAGE_ACCEPTANCE_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "tonnage-acceptance"
-    )
-    cloned = os.path.join(cache, f"{owner}+{name}")
-    places = [os.path.join(given, f"{owner}+{name}")] if given else []
-    for place in [*places, cloned]:
-        for path in (place, os.path.join(place, "repo"), os.path.join(place, ".git")):
-            if os.path.exists(os.path.join(path, "HEAD")):
-                return path
-    url = f"https://github.com/{REPOSITORY}"
-    clone = ["git", "clone", "-q", "--bare", url, cloned]
-    done = subprocess.run(clone, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}, check=False)
-    return cloned if done.returncode == 0 else None
-
-
-def package(directory):
-    """An environment in which programs find the client, and the module that was built."""
-    target = os.path.dirname(os.path.abspath(os.environ["TONNAGE"]))
-    packages = os.path.join(directory, "packages")
-    shutil.copytree(os.path.join(ROOT, "crates", "python", "python"), packages)
-    module = os.path.join(packages, "tonnage", "_tonnage.abi3.so")
-    shutil.copy(os.path.join(target, "lib_tonnage.so"), module)
-    shutil.copytree(os.path.join(ROOT, "clients", "griddb", "src"), packages, dirs_exist_ok=True)
-    return {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
-
-
 def generation(directory, repository, tag, runner, environment, transcripts):
-    """Each sample of a generation, with what became of it. A folder of them shares a store."""
+    """Each sample of a generation, with what became of it on a store of its own process and over a
+    server. A folder of them shares a store."""
     folder = os.path.join(directory, tag)
     os.makedirs(folder)
     command = ["git", "--git-dir", repository, "archive", tag, "sample"]
     archive = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
+    servers = {}
     for path, _, files in sorted(os.walk(folder)):
         names = sorted((file[:-3] for file in files if file.endswith(".py")), key=order)
         shared = os.path.join(directory, f"store {tag} {os.path.basename(path)}")
@@ -138,6 +113,15 @@ def generation(directory, repository, tag, runner, environment, transcripts):
             with_runner = runner if "import jpype" in text(path, name) else []
             told = {**environment, "TONNAGE_STORE": store}
             yield case, outcome(path, name, with_runner, told, case, transcripts)
+            if name in NEVER:
+                continue
+            if store not in servers:
+                servers[store] = Server(store="memory:")
+            told["TONNAGE_STORE"] = servers[store].flight
+            became = outcome(path, name, with_runner, told, case, transcripts)
+            yield f"{case}_over_a_server", became
+    for server in servers.values():
+        server.stop()
 
 
 def example(directory, environment):

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -115,9 +121,10 @@ def test_what_a_server_does_not_offer_is_refused_with_the_remedy(
 
 
 def test_a_call_ends_in_its_time(address: str) -> None:
-    with tonnage.connect(address, timeout=timedelta(seconds=0.3)) as store:
+    with tonnage.connect(address) as store:
         store.sql("CREATE TABLE n (k LONG, PRIMARY KEY (k))")
-        store.table("n").bulk_put({"k": list(range(3_000))}, timeout=30)
+        store.table("n").bulk_put({"k": list(range(3_000))})
+    with tonnage.connect(address, timeout=timedelta(seconds=1)) as store:
         with pytest.raises(tonnage.TimedOut):
             store.sql("SELECT count(*) FROM n a, n b, n c WHERE a.k + b.k + c.k = -1").fetchall()
 
@@ -128,6 +135,63 @@ def test_rows_with_fewer_columns_take_the_defaults(store: tonnage.Store) -> None
     table.bulk_put([{"k": 1}, {"k": 2, "v": None}, {"k": 3, "v": "x"}])
     table.put({"k": 4})
     assert {row["k"]: row["v"] for row in table.scan().rows()} == {1: "none", 2: None, 3: "x", 4: "none"}
+
+
+def test_the_interpreter_ends_with_a_load_under_way(address: str) -> None:
+    script = """
+        import itertools, sys, threading, time, tonnage
+        store = tonnage.connect(sys.argv[1])
+        store.sql("CREATE TABLE t (k LONG, PRIMARY KEY (k))")
+        rows = ({"k": k} for k in itertools.count())
+        threading.Thread(target=lambda: store.table("t").bulk_put(rows), daemon=True).start()
+        time.sleep(0.5)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), address]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    with tonnage.connect(address) as store:
+        assert store.table("t").count() >= 0
+
+
+def test_ctrl_c_stops_a_load_over_a_server_and_keeps_its_report(store: tonnage.Store) -> None:
+    def rows() -> Iterator[dict[str, int]]:
+        for k in range(100_000_000):
+            if k == 20_000:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield {"mmsi": k, "at": k}
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        store.table("ships").bulk_put({**row, "at": "2022-01-03"} for row in rows())
+    report = stopped.value.report  # type: ignore[attr-defined]
+    assert report.inserted <= store.table("ships").count()
+
+
+def test_a_server_that_goes_away_stops_the_load_with_its_report() -> None:
+    with served("memory:", "--drain-timeout", "0s") as address:
+        store = tonnage.connect(address)
+        store.sql(SHIPS)
+
+        def rows() -> Iterator[dict[str, object]]:
+            for k in range(100_000_000):
+                if k == 50_000:
+                    leaving.set()
+                yield {"mmsi": k, "at": "2022-01-03"}
+
+        leaving, stopped = threading.Event(), []
+
+        def load() -> None:
+            try:
+                store.table("ships").bulk_put(rows())
+            except tonnage.BulkPutError as error:
+                stopped.append(error)
+
+        thread = threading.Thread(target=load)
+        thread.start()
+        assert leaving.wait(30)
+    thread.join(60)
+    assert not thread.is_alive()
+    [error] = stopped
+    assert error.retryable and error.report.read >= 50_000
 
 
 def test_a_store_is_not_used_after_it_was_closed(address: str) -> None:
