@@ -1,12 +1,13 @@
 """The validation suite for ADBC drivers, on the driver that the Python package has in it.
 
 The suite comes out of the repository adbc-drivers/validation: a copy of it lies at
-`$ACCEPTANCE_SOURCES/adbc-drivers+validation`, else it is cloned into the cache. Nothing of it is kept
-here. Where neither is to be had, this says what it left out.
+`$ACCEPTANCE_SOURCES/adbc-drivers+validation`, else it is cloned into the cache. Nothing of it is
+kept here. Where neither is to be had, this says what it left out.
 
 Its tables have no primary key, and Tonnage's have one. So `CREATE TABLE` names its first column as
 the key if that is `idx`; a table without `idx` numbers its rows in a column `tonnage_row`, and what
-is bound is inserted by the names of the other columns. An ingest names `idx` as the key.
+is bound is inserted by the names of the other columns. An ingest names `idx` as the key, or the
+first column, whose NULLs are then left out.
 """
 
 import os
@@ -22,13 +23,13 @@ REPOSITORY = "adbc-drivers/validation"
 # The newest commit that these expectations are for.
 REVISION = "HEAD"
 
-CONFTEST = '''
+CONFTEST = """
 import collections.abc
 import re
 import typing
 from pathlib import Path
 
-import adbc_driver_manager
+import adbc_driver_manager.dbapi
 import pytest
 import tonnage.adbc
 
@@ -73,7 +74,7 @@ class Quirks(model.DriverQuirks):
         quirk_foundry=False,
     )
     setup = model.DriverSetup(
-        database={"uri": "memory:"}, connection={}, statement={"tonnage.primary_key": "idx"}
+        database={"uri": "memory:"}, connection={}, statement={}
     )
 
     @property
@@ -89,15 +90,31 @@ class Quirks(model.DriverQuirks):
     @property
     def sample_ddl_constraints(self):
         return [
-            "CREATE TABLE constraint_primary (z INTEGER, a INTEGER, b STRING, PRIMARY KEY (z))",
-            "CREATE TABLE constraint_primary_multi (z INTEGER, a INTEGER, b STRING, PRIMARY KEY (b, a))",
+            "CREATE TABLE constraint_primary (z INTEGER, a INTEGER, b STRING, PRIMARY KEY (a))",
+            "CREATE TABLE constraint_primary_multi (z INTEGER, a INTEGER, b STRING, "
+            "PRIMARY KEY (b, a))",
+            "CREATE TABLE constraint_primary_multi2 (z INTEGER, a STRING, b INTEGER, "
+            "PRIMARY KEY (a, b))",
         ]
 
     def split_statement(self, statement):
-        return [keyed(each) for each in re.split(r";\\s*", statement) if each.strip()]
+        return [keyed(each) for each in re.split(r";\\s*(?:\\n|$)", statement) if each.strip()]
 
 
 QUIRKS = Quirks()
+ingest = adbc_driver_manager.dbapi.Cursor.adbc_ingest
+
+
+def keyed_ingest(self, table_name, data, *arguments, **options):
+    names = data.schema.names
+    key = "idx" if "idx" in names else names[0]
+    self.adbc_statement.set_options(**{"tonnage.primary_key": key})
+    if key != "idx" and hasattr(data, "drop_null"):
+        data = data.filter(data[key].is_valid())
+    return ingest(self, table_name, data, *arguments, **options)
+
+
+adbc_driver_manager.dbapi.Cursor.adbc_ingest = keyed_ingest
 bound = model.SelectQuery.bind_query
 
 
@@ -122,9 +139,9 @@ def driver(request):
 @pytest.fixture(scope="session")
 def driver_path(driver):
     return tonnage.adbc.driver()
-'''
+"""
 
-MODULE = '''
+MODULE = """
 from adbc_drivers_validation.tests import {name} as suite
 from adbc_drivers_validation.tests.{name} import *  # noqa: F403
 from conftest import QUIRKS
@@ -132,7 +149,7 @@ from conftest import QUIRKS
 
 def pytest_generate_tests(metafunc):
     return suite.generate_tests([QUIRKS], metafunc)
-'''
+"""
 
 
 def run(directory, git):
@@ -148,12 +165,24 @@ def run(directory, git):
     cases = os.path.join(directory, "cases")
     os.makedirs(cases)
     files = {"conftest.py": CONFTEST}
-    files |= {f"test_{name}.py": MODULE.format(name=name) for name in ("query", "connection", "statement", "ingest")}
+    files |= {
+        f"test_{name}.py": MODULE.format(name=name)
+        for name in ("query", "connection", "statement", "ingest")
+    }
     for name, text in files.items():
         with open(os.path.join(cases, name), "w", encoding="utf-8") as file:
             file.write(text)
     told = os.path.join(directory, "told.xml")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={told}", cases]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={told}",
+        cases,
+    ]
     with open(os.path.join(directory, "log"), "w", encoding="utf-8") as log:
         subprocess.run(command, cwd=cases, env=environment, stdout=log, stderr=log, check=False)
     if not os.path.exists(told):

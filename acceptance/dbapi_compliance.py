@@ -91,6 +91,8 @@ if __name__ == "__main__":
             sys.exit()
         environment = package(directory)
         command = [sys.executable, os.path.abspath(__file__), "inside", directory]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, text=True, check=False
+        )
         print(re.sub(r"(?m)^(?!\w+: ).*\n", "", done.stdout), end="")
         sys.exit(done.returncode)

@@ -103,7 +103,9 @@ def sensors_as_37_tables_by_one_multi_put_of_data_frames(store):
     distinct = {table: {at for at, _ in series[name]} for table, name in names.items()}
     assert report.read == 162_575 and report.failed == 0, report
     assert report.inserted == sum(map(len, distinct.values())) == 162_526, report
-    texts = [f"SELECT count(*) AS n, max(value) AS high, max(at) AS last FROM {table}" for table in names]
+    texts = [
+        f"SELECT count(*) AS n, max(value) AS high, max(at) AS last FROM {table}" for table in names
+    ]
     for (table, name), answer in zip(names.items(), store.fetch_all(texts)):
         [row] = answer.fetchall()
         assert row["n"] == len(distinct[table]), (table, row)

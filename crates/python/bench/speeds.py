@@ -49,7 +49,9 @@ def positions(count: int) -> pa.Table:
         {
             "ship": ships,
             "at": seconds.cast(pa.timestamp("s")),
-            "lat": pc.add(pc.divide(ships.cast(pa.float64()), 200.0), pc.divide(steps.cast(pa.float64()), 1e4)),
+            "lat": pc.add(
+                pc.divide(ships.cast(pa.float64()), 200.0), pc.divide(steps.cast(pa.float64()), 1e4)
+            ),
             "lon": pc.subtract(pc.divide(steps.cast(pa.float64()), 1e3), 120.0),
             "speed": pc.divide(ships.cast(pa.float32()), pa.scalar(500.0, pa.float32())),
             "name": pc.binary_join_element_wise("ship ", ships.cast(pa.string()), ""),
@@ -68,17 +70,21 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def told(name: str, value: float, unit: str, wanted: float | None = None, least: bool = True) -> None:
+def told(
+    name: str, value: float, unit: str, wanted: float | None = None, least: bool = True
+) -> None:
     line = f"{name:58} {value:14,.2f} {unit:10}"
     if wanted is not None:
         reached = value >= wanted if least else value <= wanted
-        line += f" wanted {'at least' if least else 'at most'} {wanted:,.2f}: {'yes' if reached else 'NO'}"
+        bound = "at least" if least else "at most"
+        line += f" wanted {bound} {wanted:,.2f}: {'yes' if reached else 'NO'}"
     print(line, flush=True)
 
 
 class Bench:
     def __init__(self, folder: Path, rows: int, keys: int, turns: int, library: Path) -> None:
         self.folder, self.turns, self.library = folder, turns, library
+        self.stores = 0
         self.table = positions(rows)
         step = max(1, rows // keys)
         self.keys = self.table.select(["ship", "at"]).take(pa.array(range(0, rows, step)))
@@ -86,9 +92,10 @@ class Bench:
         write(folder / "keys.arrow", self.keys)
 
     def fresh(self) -> Path:
-        path = self.folder / "store"
-        shutil.rmtree(path, ignore_errors=True)
-        return path
+        """A new place. The last store may still be closing in its own."""
+        self.stores += 1
+        shutil.rmtree(self.folder / f"store {self.stores - 2}", ignore_errors=True)
+        return self.folder / f"store {self.stores}"
 
     def beside_the_library(self) -> None:
         """Bulk put and bulk get of Arrow, by Python and by the Rust library, in turn."""
@@ -129,10 +136,14 @@ class Bench:
 
     def lists(self) -> None:
         """Ten containers of 10,000 rows of lists, as a client of GridDB puts them."""
-        rows = {f"c{number}": [[n, f"name {n}", n / 3] for n in range(10_000)] for number in range(10)}
+        rows = {
+            f"c{number}": [[n, f"name {n}", n / 3] for n in range(10_000)] for number in range(10)
+        }
         with tonnage.connect(self.fresh()) as store:
             for name in rows:
-                store.sql(f"CREATE TABLE {name} (id LONG, name STRING, value DOUBLE, PRIMARY KEY (id))")
+                store.sql(
+                    f"CREATE TABLE {name} (id LONG, name STRING, value DOUBLE, PRIMARY KEY (id))"
+                )
             taken = seconds(lambda: store.multi_put(rows))
         told("multi_put of 10 tables x 10,000 rows of lists", 100_000 / taken, "rows/s", 620_000)
 
@@ -141,7 +152,10 @@ class Bench:
         with tonnage.connect(self.fresh()) as store:
             store.sql("CREATE TABLE t (id LONG, name STRING, value DOUBLE, PRIMARY KEY (id))")
             store.table("t").bulk_put([n, f"name {n}", n / 3] for n in range(100))
-            for what, condition in (("by key", "id = {}"), ("by another column", "name = 'name {}'")):
+            for what, condition in (
+                ("by key", "id = {}"),
+                ("by another column", "name = 'name {}'"),
+            ):
                 texts = [f"SELECT * FROM t WHERE {condition.format(n)}" for n in range(100)]
 
                 def run() -> None:
@@ -160,7 +174,9 @@ class Bench:
             table = store.table("positions")
             told("tonnage, bulk put", count / seconds(lambda: table.bulk_put(part)), "rows/s")
             keys = part.select(["ship", "at"])
-            told("tonnage, bulk get", count / seconds(lambda: table.bulk_get(keys).arrow()), "keys/s")
+            told(
+                "tonnage, bulk get", count / seconds(lambda: table.bulk_get(keys).arrow()), "keys/s"
+            )
         self.rocksdict(part)
         self.duckdb(part)
 
@@ -172,7 +188,10 @@ class Bench:
             return
         rows = part.to_pylist()
         pairs = [
-            (f"{row['ship']:08}{row['at']:%Y%m%d%H%M%S}".encode(), json.dumps(row, default=str).encode())
+            (
+                f"{row['ship']:08}{row['at']:%Y%m%d%H%M%S}".encode(),
+                json.dumps(row, default=str).encode(),
+            )
             for row in rows
         ]
         database = Rdict(str(self.folder / "rocksdict"), Options(raw_mode=True))
@@ -185,7 +204,11 @@ class Bench:
                 database.write(batch)
             database.flush()
 
-        told("rocksdict, write batches (keys and values made before)", len(pairs) / seconds(put), "rows/s")
+        told(
+            "rocksdict, write batches (keys and values made before)",
+            len(pairs) / seconds(put),
+            "rows/s",
+        )
         keys = [key for key, _ in pairs]
         told("rocksdict, multi-get", len(keys) / seconds(lambda: database[keys]), "keys/s")
         database.close()
@@ -198,15 +221,26 @@ class Bench:
             print("DuckDB is not installed: left out")
             return
         connection = duckdb.connect(str(self.folder / "duck.db"))
-        connection.execute(
-            "CREATE TABLE positions (ship BIGINT, at TIMESTAMP, lat DOUBLE, lon DOUBLE, speed FLOAT, "
-            "name VARCHAR, PRIMARY KEY (ship, at))"
-        )
+        columns = 'ship BIGINT, "at" TIMESTAMP, lat DOUBLE, lon DOUBLE, speed FLOAT, name VARCHAR'
+        for name in ("positions", "appended"):
+            connection.execute(f'CREATE TABLE {name} ({columns}, PRIMARY KEY (ship, "at"))')
+        connection.register("part", part)
         insert = "INSERT INTO positions SELECT * FROM part"
-        told("DuckDB, INSERT of Arrow into a table with a key", part.num_rows / seconds(lambda: connection.execute(insert)), "rows/s")
-        keys = part.select(["ship", "at"])  # noqa: F841 - DuckDB finds it by its name
-        join = "SELECT p.* FROM positions p JOIN keys k ON p.ship = k.ship AND p.at = k.at"
-        told("DuckDB, join with the keys", part.num_rows / seconds(lambda: connection.sql(join).to_arrow_table()), "keys/s")
+        told(
+            "DuckDB, INSERT of Arrow into a table with a key",
+            part.num_rows / seconds(lambda: connection.execute(insert)),
+            "rows/s",
+        )
+        frame = part.to_pandas()
+        taken = seconds(lambda: connection.append("appended", frame))
+        told("DuckDB, append of a data frame", part.num_rows / taken, "rows/s")
+        connection.register("keys", part.select(["ship", "at"]))
+        join = 'SELECT p.* FROM positions p JOIN keys k ON p.ship = k.ship AND p."at" = k."at"'
+        told(
+            "DuckDB, join with the keys",
+            part.num_rows / seconds(lambda: connection.sql(join).to_arrow_table()),
+            "keys/s",
+        )
         connection.close()
 
 
@@ -214,13 +248,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--keys", type=int, default=1_000_000)
-    parser.add_argument("--others", type=int, default=1_000_000, help="rows for rocksdict and DuckDB")
+    parser.add_argument(
+        "--others", type=int, default=1_000_000, help="rows for rocksdict and DuckDB"
+    )
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--library", type=Path, required=True, help="the example library_speeds")
-    parser.add_argument("--folder", type=Path, default=None, help="where stores go, and go away again")
+    parser.add_argument(
+        "--folder", type=Path, default=None, help="where stores go, and go away again"
+    )
     arguments = parser.parse_args()
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(f"{os.cpu_count()} processors, load {load}; Python {sys.version.split()[0]}, tonnage {tonnage.__version__}")
+    print(
+        f"{os.cpu_count()} processors, load {load}; Python {sys.version.split()[0]}, "
+        f"tonnage {tonnage.__version__}"
+    )
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         keys = min(arguments.keys, arguments.rows)
         bench = Bench(Path(folder), arguments.rows, keys, arguments.turns, arguments.library)

@@ -10,7 +10,8 @@ import tonnage.aio
 async def main() -> None:
     async with await tonnage.aio.connect("memory:") as store:
         await store.sql(
-            "CREATE TABLE readings (sensor LONG, n LONG, value DOUBLE, PRIMARY KEY (SHARD(sensor), n))"
+            "CREATE TABLE readings (sensor LONG, n LONG, value DOUBLE, "
+            "PRIMARY KEY (SHARD(sensor), n))"
         )
         readings = await store.table("readings")
         load = asyncio.create_task(

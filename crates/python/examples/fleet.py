@@ -28,12 +28,14 @@ def positions() -> Iterator[dict[str, object]]:
 def main(target: str) -> None:
     with tonnage.connect(target) as store:
         store.sql(
-            "CREATE TABLE IF NOT EXISTS positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, lon DOUBLE, "
-            "PRIMARY KEY (SHARD(ship), at))"
+            "CREATE TABLE IF NOT EXISTS positions (ship LONG, at TIMESTAMP(0), lat DOUBLE, "
+            "lon DOUBLE, PRIMARY KEY (SHARD(ship), at))"
         )
         table = store.table("positions")
         report = table.bulk_put(positions())
-        print(f"{report.read} positions read, {report.inserted} stored, {report.existed} there before")
+        print(
+            f"{report.read} positions read, {report.inserted} stored, {report.existed} there before"
+        )
 
         latest = table.bulk_get([7, 8], direction="reverse", limit_per_key=1)
         for row in latest.rows():

@@ -1,4 +1,4 @@
-"""What the tests share: each that takes `store` runs in memory, in a directory and over a server."""
+"""What the tests share: those that take `store` run in memory, on disk and over a server."""
 
 from __future__ import annotations
 

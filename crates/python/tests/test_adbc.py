@@ -44,7 +44,9 @@ def test_statements_read_and_change(connection: Any) -> None:
 
 def test_parameters_are_bound_by_question_marks(connection: Any) -> None:
     with connection.cursor() as cursor:
-        cursor.executemany("INSERT INTO ships VALUES (?, ?)", [(n, f"ship {n}") for n in range(1_200)])
+        cursor.executemany(
+            "INSERT INTO ships VALUES (?, ?)", [(n, f"ship {n}") for n in range(1_200)]
+        )
         cursor.execute("SELECT name FROM ships WHERE id = ?", (7,))
         assert cursor.fetchall() == [("ship 7",)]
         cursor.execute("SELECT count(*) FROM ships WHERE id < ? AND name LIKE ?", (50, "ship 1%"))

@@ -33,7 +33,9 @@ def test_a_cell_shows_its_rows_and_keeps_them(shell: Any, store: tonnage.Store) 
     assert made == "created table t"
     store.table("t").bulk_put({"k": k, "s": "<b>" if k == 1 else None} for k in range(30))
     shell.user_ns["smallest"] = 1
-    shown = shell.run_cell_magic("tonnage", "found", "SELECT * FROM t WHERE k >= :smallest ORDER BY k")
+    shown = shell.run_cell_magic(
+        "tonnage", "found", "SELECT * FROM t WHERE k >= :smallest ORDER BY k"
+    )
     assert shell.user_ns["found"].num_rows == 29
     html = shown._repr_html_()
     assert "&lt;b&gt;" in html and "<b>" not in html

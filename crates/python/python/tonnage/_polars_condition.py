@@ -40,13 +40,21 @@ class Condition:
                 return self._both(left, right, exact)
             case {"BinaryExpr": {"left": left, "op": "Or", "right": right}}:
                 return self._joined(left, right, "OR")
-            case {"BinaryExpr": {"left": {"Column": str(name)}, "op": op, "right": {"Literal": value}}}:
+            case {
+                "BinaryExpr": {"left": {"Column": str(name)}, "op": op, "right": {"Literal": value}}
+            }:
                 return self._compared(name, _COMPARED.get(op), value)
-            case {"BinaryExpr": {"left": {"Literal": value}, "op": op, "right": {"Column": str(name)}}}:
+            case {
+                "BinaryExpr": {"left": {"Literal": value}, "op": op, "right": {"Column": str(name)}}
+            }:
                 return self._compared(name, _MIRRORED.get(_COMPARED.get(op, "")), value)
-            case {"Function": {"input": [{"Column": str(name)}], "function": {"Boolean": "IsNull"}}}:
+            case {
+                "Function": {"input": [{"Column": str(name)}], "function": {"Boolean": "IsNull"}}
+            }:
                 return f"{quoted(name)} IS NULL"
-            case {"Function": {"input": [{"Column": str(name)}], "function": {"Boolean": "IsNotNull"}}}:
+            case {
+                "Function": {"input": [{"Column": str(name)}], "function": {"Boolean": "IsNotNull"}}
+            }:
                 return f"{quoted(name)} IS NOT NULL"
             case {"Function": {"input": [inner], "function": {"Boolean": "Not"}}}:
                 negated = self.text(inner, exact=True)

@@ -60,6 +60,4 @@ def connect(
         options["tonnage.store"] = str(target._native.share())
     else:
         options["uri"] = os.fspath(target)
-    return dbapi.connect(
-        driver=driver(), entrypoint=ENTRYPOINT, db_kwargs=options, autocommit=True
-    )
+    return dbapi.connect(driver=driver(), entrypoint=ENTRYPOINT, db_kwargs=options, autocommit=True)

@@ -178,7 +178,9 @@ class Table:
         """Store a row, whatever is there. Returns its version."""
         return await asyncio.to_thread(self.blocking.put, row, **options)
 
-    async def put_if_absent(self, row: Mapping[str, Any] | Sequence[Any], **options: Any) -> Written:
+    async def put_if_absent(
+        self, row: Mapping[str, Any] | Sequence[Any], **options: Any
+    ) -> Written:
         """Store a row if its key is free."""
         return await asyncio.to_thread(self.blocking.put_if_absent, row, **options)
 

@@ -6,8 +6,8 @@
     %%tonnage latest
     SELECT ship, max(at) AS at FROM positions WHERE ship > :smallest GROUP BY ship
 
-A cell shows its rows as a table, and keeps them as a pyarrow table under the name behind `%%tonnage`,
-if there is one. `:name` stands for a variable of the notebook.
+A cell shows its rows as a table, and keeps them as a pyarrow table under the name behind
+`%%tonnage`, if there is one. `:name` stands for a variable of the notebook.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class Rows:
         names = "".join(f"<th>{escape(name)}</th>" for name in self.table.column_names)
         shown = self.table.slice(0, ROWS_SHOWN).to_pylist()
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(_shown(value))}</td>" for value in row.values()) + "</tr>"
+            "<tr>"
+            + "".join(f"<td>{escape(_shown(value))}</td>" for value in row.values())
+            + "</tr>"
             for row in shown
         )
         more = self.table.num_rows - len(shown)

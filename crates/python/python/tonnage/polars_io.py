@@ -3,9 +3,10 @@
     frame = tonnage.polars_io.scan(store.table("positions"))
     frame.filter(pl.col("ship") == 7).select("at", "lat").collect()
 
-The store answers columns, `head`, and conditions that compare whole numbers, texts, booleans, moments
-and days with constants: `==`, `!=`, `<`, `<=`, `>`, `>=`, `is_between`, `is_null` and `is_not_null`,
-with `&`, `|` and `~`. Each condition is applied to the rows again, so that any other is right, too.
+The store answers columns, `head`, and conditions that compare whole numbers, texts, booleans,
+moments and days with constants: `==`, `!=`, `<`, `<=`, `>`, `>=`, `is_between`, `is_null` and
+`is_not_null`, with `&`, `|` and `~`. Each condition is applied to the rows again, so that any other
+is right, too.
 """
 
 from __future__ import annotations

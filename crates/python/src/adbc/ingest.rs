@@ -28,6 +28,21 @@ pub(super) struct Ingest {
 }
 
 impl Ingest {
+    /// What is in the way of the table that is to be made, or of these columns in one that is there.
+    pub(super) fn obstacle(&self, store: &Store, schema: &Schema) -> Option<String> {
+        let path = self.table.as_deref()?;
+        let table = store.table(path).ok()?;
+        match self.mode.unwrap_or(IngestMode::Create) {
+            IngestMode::Create => Some(format!("table {path} exists: append to it, or replace it")),
+            IngestMode::CreateAppend => {
+                let names = schema.fields().iter().map(|field| field.name());
+                let mut wrong = names.filter_map(|name| table.schema().require_column(name).err());
+                wrong.next().map(|error| error.message().to_owned())
+            }
+            IngestMode::Append | IngestMode::Replace => None,
+        }
+    }
+
     /// Takes all rows, or fails. Rows before one that fails stay.
     pub(super) fn run(
         &self,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use adbc_core::error::Result;
+use adbc_core::error::{Error, Result, Status};
 use adbc_core::options::{IngestMode, OptionStatement, OptionValue};
 use adbc_core::{CancelHandle, Optionable, PartitionedResult, Statement};
 use arrow::array::{RecordBatch, RecordBatchReader};
@@ -74,6 +74,9 @@ impl TonnageStatement {
             let rows = self.bound.take();
             let rows =
                 rows.ok_or_else(|| invalid_state("there are no rows to ingest: bind them"))?;
+            if let Some(obstacle) = self.ingest.obstacle(self.sql.store(), &rows.schema()) {
+                return Err(Error::with_message_and_status(obstacle, Status::AlreadyExists));
+            }
             let taken = self.ingest.run(self.sql.store(), rows, &cancel).or_status()?;
             return Ok(Ran::Changed(taken));
         }
