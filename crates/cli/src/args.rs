@@ -81,8 +81,8 @@ impl Globals {
         if self.is_server() {
             return Err(Failure::usage(format!(
                 "{}: this works on a store itself, not through a server: run it where the store is, \
-                 with --store DIR while no server runs; through a server there are sql, load, get, \
-                 scan, unload and count",
+                 with --store DIR while no server runs; through a server there are sql, load, put, \
+                 get, scan, unload, count, kv put, kv get and kv delete",
                 self.store
             )));
         }

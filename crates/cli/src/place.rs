@@ -8,10 +8,11 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use tonnage::{
-    BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Direction, EntryStream, Store,
-    TableDefinition, TableEntry, TableScanOptions,
+    BulkGetOptions, BulkPutError, BulkPutOptions, BulkPutReport, Condition, Direction, EntryStream,
+    Key, Pair, Row, RowOperation, Store, TableDefinition, TableEntry, TableScanOptions,
+    WriteOptions, WriteResult,
 };
-use tonnage_client::{BulkGetRequest, Client, Rows, ScanRequest};
+use tonnage_client::{BulkGetRequest, Client, PairWrite, Rows, ScanRequest};
 
 use crate::exit::{CliResult, Failure};
 use crate::keys::Keys;
@@ -121,6 +122,57 @@ impl Place {
                 };
                 Ok(served(client.bulk_get(keys.batches(&table.schema)?, &request)?))
             }
+        }
+    }
+
+    /// Puts a row under a condition.
+    pub(crate) fn put_row(
+        &self,
+        table: &TableEntry,
+        row: Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> tonnage::Result<WriteResult> {
+        let put = [RowOperation::put(table.schema.path.as_str(), row).when(condition)];
+        match self {
+            Place::Store(store) => store.atomic_write(&put, options),
+            Place::Server(client) => client.write(&put, options),
+        }
+    }
+
+    /// Puts a pair under a condition.
+    pub(crate) fn put_pair(
+        &self,
+        key: &Key,
+        value: &[u8],
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> tonnage::Result<WriteResult> {
+        match self {
+            Place::Store(store) => {
+                let pairs = store.kv();
+                match condition {
+                    Condition::IfAbsent => pairs.put_if_absent(key, value, options),
+                    Condition::IfPresent => pairs.put_if_present(key, value, options),
+                    Condition::IfVersion(version) => {
+                        pairs.put_if_version(key, value, version, options)
+                    }
+                    Condition::Always => pairs
+                        .put(key, value, options)
+                        .map(|version| WriteResult::Stored { version }),
+                }
+            }
+            Place::Server(client) => {
+                client.write_pair(key, &PairWrite::Put(value), &condition, options)
+            }
+        }
+    }
+
+    /// The pair of a key.
+    pub(crate) fn get_pair(&self, key: &Key) -> tonnage::Result<Option<Pair>> {
+        match self {
+            Place::Store(store) => store.kv().get(key),
+            Place::Server(client) => client.get_pair(key),
         }
     }
 

@@ -9,10 +9,14 @@
 //! key and some fields.
 
 mod budget;
+mod bulk_put;
+mod done;
 mod embedded;
 #[cfg(test)]
 pub(crate) mod fake;
+mod feeds;
 mod raw;
+mod remote;
 mod spec;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use tonnage::{Durability, Error, Result};
 use super::System;
 use super::embedded::Embedded;
 use super::raw::Raw;
+use super::remote::Remote;
 
 /// Which system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,20 +18,27 @@ pub enum SystemKind {
     TonnageRocksDb,
     /// Tonnage embedded, on the memory engine.
     TonnageMemory,
+    /// Tonnage on RocksDB behind a server on loopback, in this process, through its client.
+    TonnageRemote,
     /// RocksDB by itself: the yardstick.
     RocksDb,
 }
 
 impl SystemKind {
     /// All of them.
-    pub const ALL: [SystemKind; 3] =
-        [SystemKind::TonnageRocksDb, SystemKind::TonnageMemory, SystemKind::RocksDb];
+    pub const ALL: [SystemKind; 4] = [
+        SystemKind::TonnageRocksDb,
+        SystemKind::TonnageMemory,
+        SystemKind::TonnageRemote,
+        SystemKind::RocksDb,
+    ];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             SystemKind::TonnageRocksDb => "tonnage-rocksdb",
             SystemKind::TonnageMemory => "tonnage-memory",
+            SystemKind::TonnageRemote => "tonnage-remote",
             SystemKind::RocksDb => "rocksdb",
         }
     }
@@ -44,7 +52,7 @@ impl FromStr for SystemKind {
             "tonnage" => Ok(SystemKind::TonnageRocksDb),
             _ => SystemKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
                 Error::invalid(format!(
-                    "no target is called {text}: there are tonnage-rocksdb (or tonnage), tonnage-memory and rocksdb"
+                    "no target is called {text}: there are tonnage-rocksdb (or tonnage), tonnage-memory, tonnage-remote and rocksdb"
                 ))
             }),
         }
@@ -90,6 +98,7 @@ impl SystemSpec {
             SystemKind::TonnageRocksDb | SystemKind::TonnageMemory => {
                 Box::new(Embedded::open(self)?)
             }
+            SystemKind::TonnageRemote => Box::new(Remote::open(self)?),
             SystemKind::RocksDb => Box::new(Raw::open(self)?),
         })
     }

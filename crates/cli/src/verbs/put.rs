@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value as Json;
 use tonnage::{
-    ColumnType, Error, Result, Row, Table, TableSchema, Value, WriteOptions, WriteResult,
+    ColumnType, Condition, Error, Result, Row, TableSchema, Value, WriteOptions, WriteResult,
 };
 
 use crate::args::{Globals, TimeoutArgs};
@@ -54,6 +54,15 @@ pub(crate) struct WriteArgs {
 }
 
 impl WriteArgs {
+    pub(crate) fn condition(&self) -> Condition {
+        match (self.if_absent, self.if_present, self.if_version) {
+            (true, _, _) => Condition::IfAbsent,
+            (_, true, _) => Condition::IfPresent,
+            (_, _, Some(version)) => Condition::IfVersion(version),
+            _ => Condition::Always,
+        }
+    }
+
     pub(crate) fn options(&self) -> WriteOptions {
         WriteOptions {
             durability: self.durability.into(),
@@ -67,13 +76,15 @@ impl WriteArgs {
 impl PutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        let table = globals.open()?.table(&self.table)?;
+        let place = globals.place()?;
+        let table = place.table(&self.table)?;
+        let (condition, options) = (self.write.condition(), self.write.options());
         let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
-        for (place, text) in self.texts()? {
+        for (source, text) in self.texts()? {
             interrupt::check(&cancel)?;
-            let row = row_of(table.schema(), &text).map_err(|error| error.at(&place))?;
-            let written = self.put(&table, &row).map_err(|error| error.at(&place))?;
-            if !report_write(&place, written)? {
+            let row = row_of(&table.schema, &text).map_err(|error| error.at(&source))?;
+            let written = place.put_row(&table, row, condition, &options);
+            if !report_write(&source, written.map_err(|error| error.at(&source))?)? {
                 exit = Exit::Rejected;
             }
         }
@@ -108,16 +119,6 @@ impl PutArgs {
             }
         }
         Ok(texts)
-    }
-
-    fn put(&self, table: &Table, row: &Row) -> Result<WriteResult> {
-        let options = self.write.options();
-        match (self.write.if_absent, self.write.if_present, self.write.if_version) {
-            (true, _, _) => table.put_if_absent(row, &options),
-            (_, true, _) => table.put_if_present(row, &options),
-            (_, _, Some(version)) => table.put_if_version(row, version, &options),
-            _ => table.put(row, &options).map(|version| WriteResult::Stored { version }),
-        }
     }
 }
 

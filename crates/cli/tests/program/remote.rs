@@ -245,3 +245,29 @@ fn a_load_whose_server_is_killed_is_not_complete() {
         (&"stopped".into(), &false.into())
     );
 }
+
+#[test]
+fn single_rows_are_put_under_conditions() {
+    let remote = Remote::new().with_ships(1);
+    let row = r#"{"ship": 7, "at": "2022-01-03T00:00:00", "lat": 1.5, "name": "a"}"#;
+    let run = remote.run(&["put", "ships", row, "--if-absent"]).ends(0);
+    assert!(run.out.contains("row 0: stored as version"), "{}", run.out);
+    remote.run(&["put", "ships", row, "--if-absent"]).ends(1).says(&["not stored: there is one"]);
+    let other = row.replace("1.5", "2.5");
+    remote.run(&["put", "ships", &other, "--if-present"]).ends(0);
+    let run = remote.run(&["sql", "SELECT lat FROM ships WHERE ship = 7"]).ends(0);
+    assert_eq!(run.out, "lat\n2.5\n");
+    remote.run(&["put", "ships", r#"{"ship": 7}"#]).ends(3).says(&["row 0"]);
+}
+
+#[test]
+fn pairs_are_put_got_and_deleted() {
+    let remote = Remote::new();
+    remote.run(&["kv", "put", "/a/-/b", "one"]).ends(0);
+    remote.run(&["kv", "put", "/a/-/b", "two", "--if-absent"]).ends(1).says(&["there is one"]);
+    assert_eq!(remote.run(&["kv", "get", "/a/-/b"]).ends(0).out, "one");
+    remote.run(&["kv", "delete", "/a", "--depth", "children"]).ends(3).says(&["single keys"]);
+    remote.run(&["kv", "delete", "/a/-/b"]).ends(0);
+    remote.run(&["kv", "delete", "/a/-/b"]).ends(1).says(&["nothing to delete"]);
+    remote.run(&["kv", "get", "/a/-/b"]).ends(1).says(&["no such pair"]);
+}

@@ -2,7 +2,6 @@
 
 mod bulk;
 mod client;
-mod feeds;
 mod queries;
 mod store;
 
@@ -12,6 +11,8 @@ use tonnage::arrow::array::RecordBatch;
 use tonnage::{Result, Statistics};
 
 pub(super) use self::store::Embedded;
+use super::bulk_put;
+use super::feeds::field_name;
 use super::{
     BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
     RecordSource, RowSource, System,
@@ -36,9 +37,8 @@ impl System for Embedded {
     /// A table with a text key and a BINARY column for each field: text columns would have each
     /// value checked for being text.
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
-        let fields: String = (0..shape.fields)
-            .map(|number| format!("{} BINARY, ", feeds::field_name(number)))
-            .collect();
+        let fields: String =
+            (0..shape.fields).map(|number| format!("{} BINARY, ", field_name(number))).collect();
         self.store.execute(&format!(
             "CREATE TABLE {} (id STRING, {fields}PRIMARY KEY (id))",
             shape.table
@@ -58,7 +58,7 @@ impl System for Embedded {
         sources: Vec<Box<dyn RecordSource>>,
         options: &BulkOptions,
     ) -> Result<BulkDone> {
-        bulk::put_records(&self.store, shape, sources, options)
+        bulk_put::put_records(&self.putter(), shape, sources, options)
     }
 
     fn bulk_put_pairs(
@@ -66,7 +66,7 @@ impl System for Embedded {
         sources: Vec<Box<dyn PairSource>>,
         options: &BulkOptions,
     ) -> Result<BulkDone> {
-        bulk::put_pairs(&self.store, sources, options)
+        bulk_put::put_pairs(&self.putter(), sources, options)
     }
 
     fn bulk_get_pairs(&self, keys: Box<dyn KeySource>, options: &BulkOptions) -> Result<BulkDone> {
@@ -83,7 +83,7 @@ impl System for Embedded {
         sources: Vec<Box<dyn RowSource>>,
         options: &BulkOptions,
     ) -> Result<BulkDone> {
-        bulk::put_rows(&self.store, table, sources, options)
+        bulk_put::put_rows(&self.putter(), table, sources, options)
     }
 
     fn bulk_get_rows(

@@ -2,7 +2,9 @@
 
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-use tonnage::{Durability, Error, Result, RocksDbSettings, Store, Table};
+use tonnage::{
+    BulkPutOptions, Counts, Durability, EntryStream, Error, Result, RocksDbSettings, Store, Table,
+};
 use tonnage_sql::{Sql, SqlOptions};
 
 use crate::system::budget::Budget;
@@ -36,6 +38,26 @@ impl Embedded {
             records: RwLock::new(None),
             sql: OnceLock::new(),
         })
+    }
+
+    /// The store itself, for a server of it.
+    pub(in crate::system) fn store(&self) -> Store {
+        self.store.clone()
+    }
+
+    pub(in crate::system) fn table(&self, path: &str) -> Result<Table> {
+        self.store.table(path)
+    }
+
+    pub(in crate::system) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Puts streams into the store.
+    pub(super) fn putter(
+        &self,
+    ) -> impl Fn(Vec<Box<dyn EntryStream>>, &BulkPutOptions) -> Result<Counts> + '_ {
+        |streams, options| Ok(self.store.bulk_put(streams, options)?.total)
     }
 
     pub(super) fn sql(&self) -> Result<&Sql> {

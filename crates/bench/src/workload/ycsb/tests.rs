@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::system::{Record, System, SystemKind, SystemSpec};
 use crate::workload::RunOptions;
 
-const TARGETS: [SystemKind; 3] = SystemKind::ALL;
+const TARGETS: [SystemKind; 4] = SystemKind::ALL;
 const RECORDS: u64 = 500;
 const OPERATIONS: u64 = 1000;
 
@@ -156,7 +156,7 @@ fn operations_are_done_as_often_as_the_mix_says() {
 }
 
 #[rstest]
-fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2)] system: usize) {
+fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2, 3)] system: usize) {
     let more = [
         "readallfields=false",
         "writeallfields=true",
@@ -171,7 +171,7 @@ fn single_fields_are_read_and_all_are_written(#[values(0, 1, 2)] system: usize) 
 
 #[rstest]
 fn data_integrity_holds_where_nothing_is_altered(
-    #[values(0, 1, 2)] system: usize,
+    #[values(0, 1, 2, 3)] system: usize,
     #[values(false, true)] bulk: bool,
 ) {
     let workload =
@@ -182,7 +182,7 @@ fn data_integrity_holds_where_nothing_is_altered(
 }
 
 #[rstest]
-fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] system: usize) {
+fn data_integrity_finds_what_was_altered(#[values(0, 1, 2, 3)] system: usize) {
     let workload = workload(
         "c",
         &["dataintegrity=true", "insertorder=ordered", "requestdistribution=sequential"],
@@ -200,7 +200,7 @@ fn data_integrity_finds_what_was_altered(#[values(0, 1, 2)] system: usize) {
 }
 
 #[rstest]
-fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2)] system: usize) {
+fn a_record_that_is_not_found_is_a_failure(#[values(0, 1, 2, 3)] system: usize) {
     let workload = workload("a", &["insertorder=ordered", "requestdistribution=sequential"]);
     with_target(TARGETS[system], |system| {
         let (mut dataset, _) =
@@ -365,7 +365,7 @@ fn the_load_phase_alone_is_repeated_on_empty_targets() {
         .iter()
         .map(|run| (run.name.as_str(), run.throughputs.len(), run.operations_count))
         .collect();
-    assert_eq!(runs, [("a / load", 2, RECORDS); 3]);
+    assert_eq!(runs, [("a / load", 2, RECORDS); TARGETS.len()]);
     assert!(
         report
             .runs

@@ -16,8 +16,8 @@ use crate::values;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every workload")]
 pub(crate) struct CommonArgs {
-    /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory, rocksdb (by
-    /// itself, the yardstick)
+    /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory,
+    /// tonnage-remote (behind a server on loopback), rocksdb (by itself, the yardstick)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]
     pub(crate) targets: Vec<SystemKind>,
     /// Where the data goes, deleted at the end: a directory that exists, with a label for the

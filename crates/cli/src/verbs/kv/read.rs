@@ -75,7 +75,7 @@ pub(crate) struct KvGetArgs {
 
 impl KvGetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let Some(pair) = globals.open()?.kv().get(&self.key)? else {
+        let Some(pair) = globals.place()?.get_pair(&self.key)? else {
             eprintln!("tonnage: {}: there is no such pair", self.key);
             return Ok(Exit::Rejected);
         };

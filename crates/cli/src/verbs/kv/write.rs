@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
 use clap::Args;
-use tonnage::{Error, Key, Result, WriteOptions, WriteResult};
+use tonnage::{Condition, Error, Key, Result, WriteOptions};
+use tonnage_client::PairWrite;
 use tonnage_files::{ReadOptions, Source};
 
 use super::read::{RangeArgs, Scope};
@@ -37,14 +38,9 @@ pub(crate) struct KvPutArgs {
 impl KvPutArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         let value = self.value()?;
-        let pairs = globals.open_or_create(true)?.kv();
-        let options = self.write.options();
-        let written = match (self.write.if_absent, self.write.if_present, self.write.if_version) {
-            (true, _, _) => pairs.put_if_absent(&self.key, &value, &options)?,
-            (_, true, _) => pairs.put_if_present(&self.key, &value, &options)?,
-            (_, _, Some(version)) => pairs.put_if_version(&self.key, &value, version, &options)?,
-            _ => WriteResult::Stored { version: pairs.put(&self.key, &value, &options)? },
-        };
+        let place = globals.place_or_create(true)?;
+        let (condition, options) = (self.write.condition(), self.write.options());
+        let written = place.put_pair(&self.key, &value, condition, &options)?;
         Ok(if report_write(&self.key.to_string(), written)? {
             Exit::Success
         } else {
@@ -87,15 +83,31 @@ pub(crate) struct DeleteArgs {
 
 impl DeleteArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let pairs = globals.open()?.kv();
         let range = self.range.range();
         let options = WriteOptions {
             durability: self.durability.into(),
             timeout: time_limit::left(),
             ..WriteOptions::default()
         };
-        let deleted =
-            pairs.delete_subtree_with(&self.key, self.depth.into(), range.as_ref(), &options)?;
+        let deleted = match globals.place()? {
+            Place::Store(store) => store.kv().delete_subtree_with(
+                &self.key,
+                self.depth.into(),
+                range.as_ref(),
+                &options,
+            )?,
+            Place::Server(client) if self.depth == Scope::Parent && range.is_none() => {
+                let (delete, condition) = (PairWrite::Delete, Condition::Always);
+                let written = client.write_pair(&self.key, &delete, &condition, &options)?;
+                u64::from(written.is_stored())
+            }
+            Place::Server(_) => {
+                return Err(Failure::usage(
+                    "through a server kv delete takes single keys: leave out --depth, --from, --to \
+                     and --prefix",
+                ));
+            }
+        };
         if deleted == 0 {
             eprintln!("tonnage: {}: nothing to delete", self.key);
             return Ok(Exit::Rejected);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
 use tonnage::{EntryBatch, EntryStream, Error, Pairs, Result};
 
-use crate::system::{KeySource, PairSource, RecordShape, RecordSource, RowSource};
+use super::{KeySource, PairSource, RecordShape, RecordSource, RowSource};
 
 /// Pairs as a stream of a bulk put.
 pub(super) struct PairFeed(pub(super) Box<dyn PairSource>);

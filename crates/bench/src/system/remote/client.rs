@@ -1,0 +1,183 @@
+//! One record, pair or row at a time, each a call of its own.
+
+use std::sync::Arc;
+
+use tonnage::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use tonnage::{Condition, Durability, Error, Key, Result, Row, RowOperation, Value, WriteOptions};
+use tonnage_client::{Answer, BulkGetRequest, PairWrite, PreparedStatement};
+
+use super::server::Remote;
+use crate::system::feeds::field_name;
+use crate::system::{Client, Record, RecordShape};
+
+/// A session of one thread. All share one connection.
+pub(super) struct RemoteClient<'a> {
+    system: &'a Remote,
+    shape: Option<RecordShape>,
+    /// The statement of a scan, once there was one.
+    scan: Option<PreparedStatement>,
+    /// The record that an update changes.
+    current: Record,
+}
+
+impl<'a> RemoteClient<'a> {
+    pub(super) fn new(system: &'a Remote) -> Self {
+        let shape = system.shape().clone();
+        RemoteClient { system, shape, scan: None, current: Record::default() }
+    }
+
+    fn shape(&self) -> Result<&RecordShape> {
+        let missing = || Error::invalid("there are no records yet: call create_records first");
+        self.shape.as_ref().ok_or_else(missing)
+    }
+
+    fn put(&self, key: &str, record: &Record) -> Result<()> {
+        let shape = self.shape()?;
+        let mut row = Row::with_capacity(shape.fields + 1);
+        row.set("id", key);
+        for (number, field) in record.fields().enumerate() {
+            row.set(&field_name(number), Value::Binary(field.to_vec()));
+        }
+        let options = options(self.system.embedded.durability());
+        let put = [RowOperation::put(shape.table.as_str(), row)];
+        self.system.client.write(&put, &options).map(drop)
+    }
+}
+
+fn options(durability: Durability) -> WriteOptions {
+    WriteOptions { durability, ..WriteOptions::default() }
+}
+
+/// A key of a pair that is text.
+pub(super) fn text_key(key: &[u8]) -> Result<Key> {
+    let key = std::str::from_utf8(key)
+        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
+    Ok(Key::of_major([key]))
+}
+
+/// Appends the fields of the rows of a batch, column 0 of which is the key.
+fn push_fields(batch: &RecordBatch, fields: Option<&[usize]>, into: &mut Record) -> Result<()> {
+    let strange = || Error::internal("records came in columns of another type");
+    for row in 0..batch.num_rows() {
+        let mut push = |field: usize| -> Result<()> {
+            let cells =
+                batch.columns().get(field + 1).and_then(|cells| cells.as_binary_opt::<i32>());
+            let cells = cells.ok_or_else(strange)?;
+            if !cells.is_null(row) {
+                into.push(cells.value(row));
+            }
+            Ok(())
+        };
+        match fields {
+            Some(fields) => fields.iter().try_for_each(|field| push(*field))?,
+            None => (0..batch.num_columns() - 1).try_for_each(push)?,
+        }
+    }
+    Ok(())
+}
+
+impl Client for RemoteClient<'_> {
+    fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
+        into.clear();
+        let keys: ArrayRef = Arc::new(StringArray::from(vec![key]));
+        let keys = RecordBatch::try_from_iter([("id", keys)])
+            .map_err(|error| Error::internal(format!("a key as a batch: {error}")))?;
+        let request = BulkGetRequest::of(&self.shape()?.table);
+        let mut found = false;
+        for batch in self.system.client.bulk_get([Ok(keys)], &request)? {
+            let batch = batch?;
+            found |= batch.num_rows() > 0;
+            push_fields(&batch, fields, into)?;
+        }
+        Ok(found)
+    }
+
+    fn insert(&mut self, key: &str, record: &Record) -> Result<()> {
+        self.put(key, record)
+    }
+
+    /// Reads the record, changes it, and puts it whole.
+    fn update(&mut self, key: &str, fields: &[usize], values: &Record) -> Result<bool> {
+        let mut current = std::mem::take(&mut self.current);
+        let found = self.read(key, None, &mut current)?;
+        if found {
+            let mut changed = Record::default();
+            for (number, field) in current.fields().enumerate() {
+                let new = fields.iter().position(|changed| *changed == number);
+                changed.push(new.map_or(field, |place| values.field(place)));
+            }
+            self.put(key, &changed)?;
+        }
+        self.current = current;
+        Ok(found)
+    }
+
+    fn scan(
+        &mut self,
+        start: &str,
+        count: usize,
+        fields: Option<&[usize]>,
+        into: &mut Record,
+    ) -> Result<usize> {
+        into.clear();
+        if self.scan.is_none() {
+            let table = &self.shape()?.table;
+            let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
+            self.scan = Some(self.system.client.prepare(&text)?);
+        }
+        let scan = self.scan.as_ref().ok_or_else(|| Error::internal("it was just prepared"))?;
+        let Answer::Rows(rows) = scan.execute(&[start.into(), Value::Long(count as i64)])? else {
+            return Err(Error::internal("a SELECT gave no rows"));
+        };
+        let mut found = 0;
+        for batch in rows {
+            let batch = batch?;
+            found += batch.num_rows();
+            push_fields(&batch, fields, into)?;
+        }
+        Ok(found)
+    }
+
+    fn delete(&mut self, key: &str) -> Result<bool> {
+        let delete = RowOperation::delete(self.shape()?.table.as_str(), Row::new().with("id", key));
+        let options = options(self.system.embedded.durability());
+        let delete = [delete.when(Condition::IfPresent)];
+        Ok(self.system.client.write(&delete, &options)?.is_stored())
+    }
+
+    fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
+        let (key, put) = (text_key(key)?, PairWrite::Put(value));
+        let client = &self.system.client;
+        client.write_pair(&key, &put, &Condition::Always, &options(durability)).map(drop)
+    }
+
+    fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
+        Ok(self.system.client.get_pair(&text_key(key)?)?.map(|pair| pair.value.len()))
+    }
+
+    fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
+        let put = [RowOperation::put(table, row.clone())];
+        self.system.client.write(&put, &options(durability)).map(drop)
+    }
+
+    fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
+        if !children.is_empty() {
+            return Err(Error::unsupported("a bulk get over Flight brings no child tables"));
+        }
+        let entry = self.system.embedded.table(table)?;
+        let keys = tonnage_client::batch_of(entry.schema(), std::slice::from_ref(key))?;
+        let rows = self.system.client.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
+        rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))
+    }
+
+    fn query(
+        &mut self,
+        statement: &str,
+        sink: &mut dyn FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        match self.system.client.sql(statement)? {
+            Answer::Rows(mut rows) => rows.try_for_each(|batch| sink(&batch?)),
+            _ => Ok(()),
+        }
+    }
+}
