@@ -274,7 +274,7 @@ mod tests {
         // held against the grants of no table at all.
         assert_eq!(accesses("SELECT * FROM Tonnage.a.b"), [read("a.b")]);
         assert_eq!(accesses("SELECT * FROM public.a.b"), [read("public.a.b")]);
-        assert_eq!(accesses("SELECT * FROM tonnage.\"PUBLIC\".a"), [read("public.a")]);
+        assert_eq!(accesses("SELECT * FROM tonnage.\"PUBLIC\".a"), [read("a")]);
         assert_eq!(
             accesses("SELECT * FROM tonnage.information_schema.tables"),
             [read("information_schema.tables")]
