@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! CREATE TABLE tonnage (part text, name blob, d blob, PRIMARY KEY (part, name))
-//! part 'store':   'format' (one byte), 'buckets', 'next space', 'next writer' (four bytes each)
+//! part 'store':   'format' (one byte), 'buckets', 'shards', 'next space', 'next writer' (four
+//!                 bytes each)
 //! part 'spaces':  a row a space: its name, its number (four bytes) and the shape of its keys
 //! ```
 //!
@@ -20,6 +21,9 @@ use crate::table::table_name;
 
 const STORE: &str = "store";
 const SPACES: &str = "spaces";
+
+/// How many shards a new store has: over so many partitions an index spreads its entries.
+const SHARDS: u32 = 16;
 
 /// The newest format of a store that this engine writes and reads.
 const FORMAT: u8 = 1;
@@ -79,6 +83,12 @@ impl Catalog {
     pub(crate) async fn buckets(&self, cluster: &Cluster, asked: u32) -> Result<u32> {
         let stored = self.settle(cluster, "buckets", &asked.to_be_bytes()).await?;
         number(&stored).filter(|buckets| *buckets > 0).ok_or_else(damaged)
+    }
+
+    /// How many shards the store has.
+    pub(crate) async fn shards(&self, cluster: &Cluster) -> Result<u32> {
+        let stored = self.settle(cluster, "shards", &SHARDS.to_be_bytes()).await?;
+        number(&stored).filter(|shards| *shards > 0).ok_or_else(damaged)
     }
 
     /// A number for this process.

@@ -13,7 +13,7 @@ use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
 use scylla::response::query_result::QueryRowsResult;
 use scylla::serialize::row::SerializeRow;
-use scylla::statement::batch::Batch;
+use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency, Statement};
 use scylla::value::{CqlValue, Row};
@@ -22,6 +22,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::address::Address;
 use crate::error::{Failure, failure, not_prepared, not_understood};
+use crate::time::Stamp;
 
 /// Requests under way at a time, of all callers.
 const IN_FLIGHT_MAX: usize = 256;
@@ -182,8 +183,28 @@ impl Cluster {
         }
     }
 
-    /// Carries out a batch of one partition under a time stamp of its own, as often as it takes.
-    pub(crate) async fn store_batch<V: SerializeRow>(
+    /// Carries out a statement with several values of one partition, all under one time stamp, as
+    /// often as it takes.
+    pub(crate) async fn store_all<V: SerializeRow>(
+        &self,
+        what: &str,
+        statement: &PreparedStatement,
+        values: &[V],
+        stamp: Stamp,
+    ) -> Result<()> {
+        if let [only] = values {
+            let mut statement = statement.clone();
+            statement.set_timestamp(Some(stamp.0));
+            return self.store(what, &statement, only).await;
+        }
+        let mut batch = Batch::new(BatchType::Unlogged);
+        batch.set_timestamp(Some(stamp.0));
+        batch.set_is_idempotent(true);
+        values.iter().for_each(|_| batch.append_statement(statement.clone()));
+        self.store_batch(what, &batch, values).await
+    }
+
+    async fn store_batch<V: SerializeRow>(
         &self,
         what: &str,
         batch: &Batch,

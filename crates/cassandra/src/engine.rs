@@ -58,11 +58,6 @@ impl Engine for CassandraEngine {
     /// A change of the schema that has begun is carried through: it takes a second or so.
     fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
         deadline.check("the cluster to make a table")?;
-        if shape.is_shard_prefixed() {
-            return Err(Error::unsupported(
-                "a store on a cluster has no indexes yet: look rows up by key, or read the whole table",
-            ));
-        }
         self.store.background.wait(self.store.create_space(name, shape))
     }
 
@@ -75,9 +70,9 @@ impl Engine for CassandraEngine {
         self.store.background.wait(self.store.drop_space(space))
     }
 
-    /// There is one: which node has a row is the cluster's own business, and changes.
-    fn shard_of(&self, _shard_key: &[u8]) -> ShardId {
-        ShardId(0)
+    /// Which node has a shard is the cluster's own business, and changes.
+    fn shard_of(&self, shard_key: &[u8]) -> ShardId {
+        self.store.shard(shard_key)
     }
 
     fn read_some(

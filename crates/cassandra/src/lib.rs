@@ -32,6 +32,7 @@ mod keeper;
 mod limits;
 mod load;
 mod pages;
+mod placed;
 mod read;
 mod scan;
 mod split;

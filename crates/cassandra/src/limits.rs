@@ -21,8 +21,8 @@ const OPERATION_BYTES: usize = 128;
 /// The largest mutation where the cluster does not tell.
 const MUTATION_BYTES: usize = 8 << 20;
 
-/// Reads what the cluster says of itself.
-pub(crate) async fn capability(cluster: &Cluster) -> Result<Capability> {
+/// Reads what the cluster says of itself, for a store of so many shards.
+pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capability> {
     let mutation = setting(cluster, "max_mutation_size").await?;
     let mutation_bytes =
         mutation.as_deref().and_then(size_bytes).unwrap_or(MUTATION_BYTES).min(256 << 20);
@@ -43,8 +43,9 @@ pub(crate) async fn capability(cluster: &Cluster) -> Result<Capability> {
         shared: true,
         checkpoint: false,
         settle: false,
-        placed_spaces: false,
-        shards: 1,
+        placed_spaces: true,
+        placed_atomic: false,
+        shards,
     })
 }
 

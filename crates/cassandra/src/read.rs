@@ -71,7 +71,7 @@ impl OpenStore {
         let mut buckets = Vec::with_capacity(wanted.len());
         for index in wanted.clone() {
             let key = keys.get(index);
-            let len = table.shard_key_len(key, self.capability.key_bytes_max)?;
+            let len = self.shard_key_len(&table, key)?;
             buckets.push(self.bucket(&key[..len]));
         }
         let mut seen: HashSet<Bucket> = HashSet::new();

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tonnage_engine::{Capability, Clock, Error, ErrorKind, KeyShape, Result, SpaceId, SpaceInfo};
+use tonnage_engine::{
+    Capability, Clock, Error, ErrorKind, KeyShape, Result, ShardId, SpaceId, SpaceInfo,
+    prefixed_shard,
+};
 
 use crate::address::Address;
 use crate::blocking::Background;
@@ -39,7 +42,8 @@ impl OpenStore {
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
             time.measure(&cluster).await?;
-            let capability = capability(&cluster).await?;
+            let shards = catalog.shards(&cluster).await?;
+            let capability = capability(&cluster, shards).await?;
             Ok::<_, Error>((cluster, catalog, buckets, time, capability))
         })?;
         Ok(Arc::new(Self {
@@ -65,6 +69,23 @@ impl OpenStore {
     #[inline]
     pub(crate) fn bucket(&self, shard_key: &[u8]) -> Bucket {
         Bucket::of(shard_key, self.buckets)
+    }
+
+    /// The shard of a shard key: which partition of an index has the entries of its rows.
+    #[inline]
+    pub(crate) fn shard(&self, shard_key: &[u8]) -> ShardId {
+        ShardId(self.bucket(shard_key).0 % self.capability.shards)
+    }
+
+    /// The length of the shard key of a key that is to be looked up or stored.
+    ///
+    /// # Errors
+    /// `Invalid` for a key that is too short or too long, or names a shard that there is not.
+    pub(crate) fn shard_key_len(&self, table: &Table, key: &[u8]) -> Result<usize> {
+        if table.is_shard_prefixed() {
+            prefixed_shard(key, self.capability.shards).map_err(|error| error.at(table.place()))?;
+        }
+        table.shard_key_len(key, self.capability.key_bytes_max)
     }
 
     /// The table of a space.

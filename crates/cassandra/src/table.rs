@@ -44,6 +44,8 @@ pub(crate) enum Text {
     DeleteOver,
     /// Under a time stamp of its own: `ttl, h, d, p, c`.
     Load,
+    /// The same: `p, c`.
+    Remove,
     /// `stamp, p, c, c`.
     DeleteRange,
     /// `stamp, p, c`.
@@ -86,6 +88,7 @@ impl Text {
             Text::DeleteNone => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = null"),
             Text::DeleteOver => format!("DELETE FROM {table} WHERE p = ? AND c = ? IF h = ?"),
             Text::Load => put,
+            Text::Remove => format!("DELETE FROM {table} WHERE p = ? AND c = ?"),
             Text::DeleteRange => {
                 format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ? AND {range}")
             }
@@ -140,6 +143,11 @@ impl Table {
 
     pub(crate) fn info(&self) -> &SpaceInfo {
         &self.info
+    }
+
+    /// Whether keys name their shard: entries of an index.
+    pub(crate) fn is_shard_prefixed(&self) -> bool {
+        self.info.shape.is_shard_prefixed()
     }
 
     pub(crate) fn id(&self) -> SpaceId {

@@ -50,6 +50,13 @@ const STAMPS: u64 = 400;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(pub(crate) i64);
 
+impl Stamp {
+    /// The stamp of a plain write of a version: later than those of all versions before it.
+    pub(crate) fn of_version(version: u64) -> Self {
+        Self((version / VERSION_STEP) as i64)
+    }
+}
+
 /// What is known of the clocks of all nodes.
 pub(crate) struct ClusterTime {
     start: Instant,

@@ -7,7 +7,9 @@
 //!    carries all of them out, or none. So every small write of a row is decided by the same means:
 //!    a plain write beside conditional ones would be lost without a sign.
 //! 4. Where the rows were not as read, somebody of another process was faster: step 2 again.
-//! 5. Where no answer came, the rows are read again, in a way that ends whatever is still under
+//! 5. Entries of indexes are no part of the decision: those put go before it, those deleted after
+//!    it ([`crate::placed`]).
+//! 6. Where no answer came, the rows are read again, in a way that ends whatever is still under
 //!    way. A number in the headers tells whether the batch was carried out.
 
 use std::collections::HashMap;
@@ -19,6 +21,7 @@ use scylla::statement::batch::{Batch, BatchType};
 use scylla::value::CqlValue;
 use tonnage_engine::{
     Condition, Deadline, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome,
+    prefixed_shard,
 };
 
 use crate::blocking::by;
@@ -26,6 +29,7 @@ use crate::bucket::Bucket;
 use crate::cluster::{Tries, jitter, rows};
 use crate::error::Failure;
 use crate::header::{RowHeader, ttl_seconds};
+use crate::placed::PlacedEntries;
 use crate::store::OpenStore;
 use crate::table::{Table, Text};
 use crate::time::{ClusterTime, Stamp};
@@ -50,7 +54,17 @@ struct Change<'a> {
     is_conditional: bool,
 }
 
-/// Where a batch belongs.
+/// A batch that was checked.
+struct Order {
+    /// Where its rows belong; nothing for a batch without rows.
+    place: Option<Place>,
+    /// Its operations on rows.
+    operations: Vec<usize>,
+    entries: Vec<PlacedEntries>,
+}
+
+/// Where rows belong.
+#[derive(Clone, Copy)]
 struct Place {
     space: SpaceId,
     bucket: Bucket,
@@ -63,11 +77,8 @@ impl OpenStore {
         batch: &WriteBatch,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
-        deadline.check("its turn")?;
-        match self.place(batch, deadline).await? {
-            Some(place) => self.write_at(&place, batch, deadline).await,
-            None => Ok(WriteOutcome::Applied { version: self.time.version() }),
-        }
+        let order = self.order(batch, deadline).await?;
+        self.carry_out(&order, batch, deadline).await
     }
 
     /// See [`tonnage_engine::Engine::write_many_by`]: the batches of a partition in their order,
@@ -79,28 +90,25 @@ impl OpenStore {
     ) -> Vec<Result<WriteOutcome>> {
         let mut outcomes: Vec<Option<Result<WriteOutcome>>> = Vec::new();
         outcomes.resize_with(batches.len(), || None);
-        let mut groups: Vec<(Place, Vec<usize>)> = Vec::new();
-        let mut by_place: HashMap<(SpaceId, Bucket), usize> = HashMap::new();
+        let mut groups: Vec<Vec<(usize, Order)>> = Vec::new();
+        let mut by_place: HashMap<Option<(SpaceId, Bucket)>, usize> = HashMap::new();
         for (index, batch) in batches.iter().enumerate() {
-            match self.place(batch, deadline).await {
-                Ok(Some(place)) => {
-                    let group = *by_place.entry((place.space, place.bucket)).or_insert_with(|| {
-                        groups.push((place, Vec::new()));
+            match self.order(batch, deadline).await {
+                Ok(order) => {
+                    let place = order.place.map(|place| (place.space, place.bucket));
+                    let group = *by_place.entry(place).or_insert_with(|| {
+                        groups.push(Vec::new());
                         groups.len() - 1
                     });
-                    groups[group].1.push(index);
-                }
-                Ok(None) => {
-                    let version = self.time.version();
-                    outcomes[index] = Some(Ok(WriteOutcome::Applied { version }));
+                    groups[group].push((index, order));
                 }
                 Err(error) => outcomes[index] = Some(Err(error)),
             }
         }
-        let written = groups.into_iter().map(|(place, indexes)| async move {
-            let mut written = Vec::with_capacity(indexes.len());
-            for index in indexes {
-                written.push((index, self.write_at(&place, &batches[index], deadline).await));
+        let written = groups.into_iter().map(|orders| async move {
+            let mut written = Vec::with_capacity(orders.len());
+            for (index, order) in orders {
+                written.push((index, self.carry_out(&order, &batches[index], deadline).await));
             }
             written
         });
@@ -113,20 +121,50 @@ impl OpenStore {
         outcomes.into_iter().map(|outcome| outcome.expect("every batch has an outcome")).collect()
     }
 
-    /// Checks a batch. Answers nothing for one without operations.
-    async fn place(&self, batch: &WriteBatch, deadline: Deadline) -> Result<Option<Place>> {
+    /// Checks a batch.
+    async fn order(&self, batch: &WriteBatch, deadline: Deadline) -> Result<Order> {
         deadline.check("its turn")?;
-        let mut space = None;
-        for (id, run) in batch.runs() {
-            self.table(id).await?;
-            if !run.is_empty() && *space.get_or_insert(id) != id {
-                return Err(Error::unsupported(
-                    "a batch over several spaces is not atomic on a cluster: write a batch for each",
-                ));
+        self.check_size(batch)?;
+        let mut order = Order { place: None, operations: Vec::new(), entries: Vec::new() };
+        let (mut shard, mut rows) = (None, None);
+        for (space, run) in batch.runs() {
+            let table = self.table(space).await?;
+            let is_entry = table.is_shard_prefixed();
+            for operation in run.clone() {
+                let shard_key = self
+                    .checked_shard_key(&table, batch, operation)
+                    .map_err(|error| error.at(format_args!("operation {operation}")))?;
+                let own = match is_entry {
+                    true => prefixed_shard(shard_key, self.capability.shards)?,
+                    false => self.shard(shard_key),
+                };
+                let of_rows = if is_entry { None } else { rows };
+                if of_rows.is_some_and(|(known, _)| known != space) {
+                    return Err(Error::unsupported(
+                        "a batch over several spaces is not atomic on a cluster: write a batch for each",
+                    ));
+                }
+                if *shard.get_or_insert(own) != own
+                    || of_rows.is_some_and(|(_, known)| known != shard_key)
+                {
+                    return Err(other_shard_key(&table, operation));
+                }
+                if !is_entry {
+                    rows = Some((space, shard_key));
+                    order.operations.push(operation);
+                }
+            }
+            if is_entry && !run.is_empty() {
+                order.entries.push(PlacedEntries::new(self, table, batch, run));
             }
         }
-        let Some(space) = space else { return Ok(None) };
-        let (table, most) = (self.table(space).await?, &self.capability);
+        order.place =
+            rows.map(|(space, shard_key)| Place { space, bucket: self.bucket(shard_key) });
+        Ok(order)
+    }
+
+    fn check_size(&self, batch: &WriteBatch) -> Result<()> {
+        let most = &self.capability;
         if batch.len() > most.batch_operations_max {
             return Err(Error::invalid(format!(
                 "a write batch of {} operations is over the limit of {}: use several, or a load",
@@ -134,38 +172,63 @@ impl OpenStore {
                 most.batch_operations_max
             )));
         }
-        let mut bytes = 0;
-        let mut shard_key: Option<&[u8]> = None;
-        for index in 0..batch.len() {
-            let (key, value) = (batch.key(index), batch.value(index));
-            let named = |error: Error| error.at(format_args!("operation {index}"));
-            let len = table.shard_key_len(key, most.key_bytes_max).map_err(named)?;
-            table.check_value(value, most.value_bytes_max).map_err(named)?;
-            if *shard_key.get_or_insert(&key[..len]) != &key[..len] {
-                return Err(Error::invalid(format!(
-                    "{}: operation {index} is of another shard key than those before it: write one batch each",
-                    table.place()
-                )));
-            }
-            bytes += key.len() + value.len();
-        }
+        let bytes: usize =
+            (0..batch.len()).map(|index| batch.key(index).len() + batch.value(index).len()).sum();
         if bytes > most.batch_bytes_max {
             return Err(Error::invalid(format!(
                 "a write batch of {bytes} bytes is over the limit of {}: use a load",
                 most.batch_bytes_max
             )));
         }
-        Ok(shard_key.map(|shard_key| Place { space, bucket: self.bucket(shard_key) }))
+        Ok(())
+    }
+
+    /// The shard key of an operation that may be carried out.
+    fn checked_shard_key<'a>(
+        &self,
+        table: &Table,
+        batch: &'a WriteBatch,
+        operation: usize,
+    ) -> Result<&'a [u8]> {
+        let key = batch.key(operation);
+        let len = self.shard_key_len(table, key)?;
+        table.check_value(batch.value(operation), self.capability.value_bytes_max)?;
+        if table.is_shard_prefixed() && batch.condition(operation) != Condition::Always {
+            return Err(Error::unsupported(format!(
+                "{}: entries take no conditions on a cluster, where they are stored before their rows",
+                table.place()
+            )));
+        }
+        Ok(&key[..len])
+    }
+
+    /// Puts entries, writes the rows, then removes entries.
+    async fn carry_out(
+        &self,
+        order: &Order,
+        batch: &WriteBatch,
+        deadline: Deadline,
+    ) -> Result<WriteOutcome> {
+        let version = self.put_entries(&order.entries, batch, deadline).await?;
+        let outcome = match order.place {
+            Some(place) => self.write_at(place, &order.operations, batch, deadline).await?,
+            None => WriteOutcome::Applied { version },
+        };
+        if outcome.version().is_some() {
+            self.remove_entries(&order.entries, batch).await?;
+        }
+        Ok(outcome)
     }
 
     async fn write_at(
         &self,
-        place: &Place,
+        place: Place,
+        operations: &[usize],
         batch: &WriteBatch,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
         let table = self.table(place.space).await?;
-        let changes = changes(batch);
+        let changes = changes(batch, operations);
         let mut turn = self.turns.take_by(place.space, place.bucket, deadline).await?;
         let mut tries = Tries::new();
         let written = loop {
@@ -375,10 +438,18 @@ impl Doubt<'_> {
     }
 }
 
-/// The last operation on each key, by ascending key.
-fn changes(batch: &WriteBatch) -> Vec<Change<'_>> {
-    let mut changes: Vec<Change<'_>> = Vec::with_capacity(batch.len());
-    let mut order: Vec<usize> = (0..batch.len()).collect();
+#[cold]
+fn other_shard_key(table: &Table, operation: usize) -> Error {
+    Error::invalid(format!(
+        "{}: operation {operation} is of another shard key than those before it: write one batch each",
+        table.place()
+    ))
+}
+
+/// The last of these operations on each key, by ascending key.
+fn changes<'a>(batch: &'a WriteBatch, operations: &[usize]) -> Vec<Change<'a>> {
+    let mut changes: Vec<Change<'_>> = Vec::with_capacity(operations.len());
+    let mut order = operations.to_vec();
     order.sort_by_key(|operation| batch.key(*operation));
     for operation in order {
         let key = batch.key(operation);

@@ -168,6 +168,7 @@ fn capability(shards: u32) -> Capability {
         checkpoint: true,
         settle: true,
         placed_spaces: shards <= PLACED_SHARDS_MAX,
+        placed_atomic: true,
         shards,
     }
 }

@@ -48,6 +48,7 @@ mod inner;
 pub mod kv;
 mod limits;
 pub mod lob;
+mod members;
 mod read;
 pub mod row;
 pub mod schema;

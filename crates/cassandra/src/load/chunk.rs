@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use scylla::statement::batch::{Batch, BatchType};
 use tonnage_engine::{Deadline, Error, OnExisting, Result};
 
 use crate::cluster::rows;
@@ -48,11 +47,13 @@ impl OpenStore {
     ) -> Result<Vec<Fate>> {
         let table = generation.table(chunk.start);
         let bucket = generation.origin(chunk.start).bucket;
-        let on_existing = order.on_existing;
+        // Entries of an index are stored over whatever is there.
+        let is_entries = table.is_shard_prefixed();
+        let on_existing = if is_entries { OnExisting::BlindReplace } else { order.on_existing };
         let mut turn = self.turns.take_by(table.id(), bucket, order.deadline).await?;
         order.check()?;
         let oldest = chunk.clone().map(|at| generation.origin(at).version).min().unwrap_or(0);
-        let is_blind = on_existing == OnExisting::BlindReplace && *turn < oldest;
+        let is_blind = is_entries || (on_existing == OnExisting::BlindReplace && *turn < oldest);
         let stored = match is_blind {
             true => vec![None; chunk.len()],
             false => self.look_up_chunk(generation, chunk).await?,
@@ -160,15 +161,6 @@ impl OpenStore {
         };
         let values: Vec<Row<'_>> = winners.iter().map(row).collect();
         let statement = table.statement(&self.cluster, Text::Load).await?;
-        if let [only] = &values[..] {
-            let mut statement = statement.clone();
-            statement.set_timestamp(Some(stamp.0));
-            return self.cluster.store(what, &statement, only).await;
-        }
-        let mut batch = Batch::new(BatchType::Unlogged);
-        batch.set_timestamp(Some(stamp.0));
-        batch.set_is_idempotent(true);
-        values.iter().for_each(|_| batch.append_statement(statement.clone()));
-        self.cluster.store_batch(what, &batch, &values).await
+        self.cluster.store_all(what, statement, &values, stamp).await
     }
 }

@@ -59,8 +59,8 @@ impl ClusterLoad {
         entries.check()?;
         let most = &self.store.capability;
         for index in 0..entries.len() {
-            table
-                .shard_key_len(entries.key(index), most.key_bytes_max)
+            self.store
+                .shard_key_len(table, entries.key(index))
                 .and_then(|_| table.check_value(entries.value(index), most.value_bytes_max))
                 .map_err(|error| error.at(format_args!("entry {}", entries.position(index))))?;
         }
@@ -82,12 +82,25 @@ impl ClusterLoad {
         stored
     }
 
-    /// Stores a generation, so many chunks at a time. They go on by themselves while the observer
-    /// is told of others.
+    /// Stores a generation: entries of indexes, then all rows.
     fn store_generation(&self, generation: &Arc<Generation>, deadline: Deadline) -> Result<()> {
         self.store.time.check()?;
+        let is_entries = |chunk: &Range<usize>| generation.table(chunk.start).is_shard_prefixed();
+        let (entries, rows) = generation.chunks().into_iter().partition(is_entries);
+        self.store_chunks(generation, entries, deadline)?;
+        self.store_chunks(generation, rows, deadline)
+    }
+
+    /// Stores chunks, so many at a time. They go on by themselves while the observer is told of
+    /// others.
+    fn store_chunks(
+        &self,
+        generation: &Arc<Generation>,
+        chunks: Vec<Range<usize>>,
+        deadline: Deadline,
+    ) -> Result<()> {
         let background = &self.store.background;
-        let mut waiting = generation.chunks().into_iter();
+        let mut waiting = chunks.into_iter();
         let mut tasks = Tasks::new(&self.store);
         loop {
             deadline.check("the load to store what was pushed")?;
@@ -111,7 +124,13 @@ impl ClusterLoad {
                 Error::internal("a task of a load failed: report it").with_source(error)
             })?;
             let table = generation.table(chunk.start);
-            let fates = fates.map_err(|error| self.store.explain(table, error))?;
+            let fates = match fates.map_err(|error| self.store.explain(table, error)) {
+                // The index was dropped meanwhile: its entries go with it.
+                Err(error) if table.is_shard_prefixed() && error.kind() == ErrorKind::NotFound => {
+                    vec![Fate::Replaced; chunk.len()]
+                }
+                fates => fates?,
+            };
             self.report(generation, chunk, &fates)?;
         }
     }

@@ -91,6 +91,37 @@ pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
     );
 }
 
+/// Where entries are no part of the atomic step, those put stay when the rows are refused, those to
+/// be deleted stay too, and none takes a condition.
+pub fn entries_outside_the_atomic_step_stay_when_the_batch_is_refused(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let Some(index) = prefixed_space(&fixture, "index") else { return };
+    if fixture.engine().capability().placed_atomic {
+        return;
+    }
+    let engine = fixture.engine();
+    let (old, new) = (beside(engine, "a", "old/1"), beside(engine, "a", "new/1"));
+    let batch_of = |condition| {
+        let mut batch = WriteBatch::new(fixture.space);
+        batch.put(&key("a", "1"), b"row", 0, condition);
+        batch.switch_to(index);
+        batch.delete(&old, Condition::Always);
+        batch.put(&new, b"", 0, Condition::Always);
+        batch
+    };
+    let mut first = WriteBatch::new(index);
+    first.put(&old, b"", 0, Condition::Always);
+    fixture.write(&first);
+    let refused = fixture.write(&batch_of(Condition::IfPresent));
+    assert_eq!(refused, WriteOutcome::Refused { operation: 0, current: None });
+    assert_eq!(all_rests(engine, index), ["new/1", "old/1"]);
+    assert!(fixture.write(&batch_of(Condition::IfAbsent)).version().is_some());
+    assert_eq!(all_rests(engine, index), ["new/1"]);
+    first.clear();
+    first.put(&old, b"", 0, Condition::IfAbsent);
+    assert_eq!(kind(engine.write(&first, Durability::Write)), ErrorKind::Unsupported);
+}
+
 /// A key of a shard-prefixed space that names another shard than the rest of its batch, or one that there
 /// is not, is refused.
 pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {

@@ -182,6 +182,7 @@ macro_rules! conformance_suite {
                 a_refused_batch_leaves_nothing_in_any_space,
                 a_key_that_names_another_shard_is_invalid,
                 a_range_of_one_shard_comes_in_order,
+                entries_outside_the_atomic_step_stay_when_the_batch_is_refused,
                 a_load_stores_placed_entries_whatever_is_there,
                 a_large_load_stores_placed_entries,
                 a_load_outlives_a_dropped_placed_space,

@@ -56,13 +56,14 @@ pub fn verification_reads_every_row(harness: &mut dyn Harness) {
     }
 }
 
-/// Statistics have one reading a shard, each of a shard of its own.
+/// Statistics have one reading a shard, each of a shard of its own, or a single one of the whole.
 pub fn statistics_have_one_reading_a_shard(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b", "c"], 50);
     let statistics = fixture.engine().statistics().unwrap();
     let shards: Vec<u32> = statistics.shards.iter().map(|shard| shard.shard.0).collect();
-    assert_eq!(shards, (0..fixture.engine().capability().shards).collect::<Vec<_>>());
+    let each: Vec<u32> = (0..fixture.engine().capability().shards).collect();
+    assert!(shards == each || shards == [0], "{shards:?}");
     assert!(statistics.rows_estimate() > 0);
 }
 

@@ -43,6 +43,7 @@ impl MemoryStore {
                 checkpoint: false,
                 settle: true,
                 placed_spaces: true,
+                placed_atomic: true,
                 shards: 1,
             },
             clock,

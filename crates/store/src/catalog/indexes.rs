@@ -9,6 +9,7 @@ use super::entry::TableEntry;
 use super::rows::StoredTable;
 use super::{Catalog, INDEX_PREFIX, lost_root};
 use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, StoredIndex};
+use crate::members::Members;
 
 /// What is to be done about an index that someone asks for.
 pub(crate) enum NewIndex {
@@ -39,10 +40,16 @@ impl Catalog {
             .map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
         let set = table.indexes.set();
         if let Some(found) = set.find(&definition.name) {
-            let is_left =
-                !found.is_ready() && found.stored.columns == columns && self.claim(found.space());
+            let is_left = !found.is_ready()
+                && found.stored.columns == columns
+                && !self.is_made_elsewhere(&found.stored)?
+                && self.claim(found.space());
             return match is_left {
-                true => Ok(NewIndex::ToBuild { space: found.space(), table: table.clone() }),
+                true => {
+                    let space = found.space();
+                    self.take_on(&table, space, deadline).inspect_err(|_| self.release(space))?;
+                    Ok(NewIndex::ToBuild { space, table: table.clone() })
+                }
                 false if if_not_exists => Ok(NewIndex::Exists),
                 false => Err(exists(definition, &table)),
             };
@@ -59,6 +66,7 @@ impl Catalog {
             space: space.0,
             state: IndexState::Building,
             columns,
+            builder: self.own_id(),
         };
         self.claim(space);
         self.change_indexes(&table, deadline, |indexes| indexes.push(index))
@@ -86,10 +94,35 @@ impl Catalog {
             indexes
                 .iter_mut()
                 .filter(|index| index.space() == space)
-                .for_each(|index| index.state = IndexState::Ready);
+                .for_each(|index| (index.state, index.builder) = (IndexState::Ready, None));
         })?;
         self.release(space);
         Ok(())
+    }
+
+    /// Takes on the making of an index that was cut short.
+    fn take_on(&self, table: &TableEntry, space: SpaceId, deadline: Deadline) -> Result<()> {
+        let own = self.own_id();
+        if own.is_none() {
+            return Ok(());
+        }
+        self.change_indexes(table, deadline, |indexes| {
+            let mut found = indexes.iter_mut().filter(|index| index.space() == space);
+            found.by_ref().for_each(|index| index.builder = own);
+        })
+    }
+
+    /// Whether another process is making an index.
+    fn is_made_elsewhere(&self, index: &StoredIndex) -> Result<bool> {
+        match (&self.members, index.builder) {
+            (Some(members), Some(builder)) if builder != members.id() => members.is_there(builder),
+            _ => Ok(false),
+        }
+    }
+
+    /// What names this opening in the catalog, where there may be several.
+    fn own_id(&self) -> Option<u64> {
+        self.members.as_ref().map(Members::id)
     }
 
     /// Takes an index off its table. The answer is its space, which is to be dropped once its
@@ -122,6 +155,11 @@ impl Catalog {
     pub(crate) fn remove_index(&self, table: &TableEntry, space: SpaceId) -> Result<()> {
         let _ddl = self.lock(Deadline::NONE)?;
         self.release(space);
+        let set = table.indexes.set();
+        let index = set.indexes.iter().find(|index| index.space() == space);
+        if index.is_some_and(|index| index.stored.builder != self.own_id()) {
+            return Err(Error::conflict("another process makes the index by now"));
+        }
         self.take_off(table, space, Deadline::NONE)
     }
 

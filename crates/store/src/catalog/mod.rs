@@ -15,7 +15,7 @@
 //!
 //! Where several processes may have the store open, a space without a row may be one that another
 //! process is just making, so it stays. Each statement of DDL reads the rows first, and each row is
-//! written on the condition that nobody changed it since.
+//! written on the condition that nobody changed it since. All processes are told ([`follow`]).
 //!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
@@ -26,6 +26,7 @@
 
 mod drops;
 mod entry;
+mod follow;
 mod identities;
 mod indexes;
 mod kept;
@@ -45,6 +46,7 @@ use tonnage_engine::{
 
 use crate::codec::Limits;
 use crate::index::WriteGate;
+use crate::members::Members;
 use crate::schema::{Change, Identity};
 use crate::{TableDefinition, TableSchema};
 pub use entry::TableEntry;
@@ -81,6 +83,11 @@ pub struct Catalog {
     leaving: Mutex<BTreeSet<SpaceId>>,
     /// The numbers that rows are given.
     identities: Identities,
+    /// The openings of the store, where there may be several.
+    members: Option<Members>,
+    /// The spaces of tables whose indexes others changed, and into which loads here may still bring
+    /// rows that were made before.
+    unsettled: Mutex<BTreeSet<SpaceId>>,
 }
 
 impl Catalog {
@@ -91,6 +98,19 @@ impl Catalog {
     /// `Unsupported` for a catalog of a newer format, `Corruption` for one that cannot be read;
     /// what the engine says.
     pub fn open(engine: Arc<dyn Engine>) -> Result<Catalog> {
+        Self::open_with(engine, None)
+    }
+
+    /// The same as one of several openings of the store.
+    ///
+    /// # Errors
+    /// As [`Catalog::open`].
+    pub(crate) fn open_as_member(engine: Arc<dyn Engine>) -> Result<Catalog> {
+        let members = engine.capability().shared.then(|| Members::join(&engine)).transpose()?;
+        Self::open_with(engine, members)
+    }
+
+    fn open_with(engine: Arc<dyn Engine>, members: Option<Members>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
         let state = State::new(rows::read(engine.as_ref(), space)?, limits, None);
@@ -108,6 +128,8 @@ impl Catalog {
             building: Mutex::default(),
             leaving: Mutex::default(),
             identities: Identities::default(),
+            members,
+            unsettled: Mutex::default(),
         })
     }
 
@@ -176,12 +198,6 @@ impl Catalog {
     /// Whether other processes may change the tables too.
     fn is_shared(&self) -> bool {
         self.engine.capability().shared
-    }
-
-    /// Reads the tables as they are stored now.
-    fn refresh(&self) -> Result<()> {
-        self.publish_all(rows::read(self.engine.as_ref(), self.space)?);
-        Ok(())
     }
 
     /// All tables, by path.
@@ -259,6 +275,7 @@ impl Catalog {
                 self.create_child(definition, &parent, deadline)?;
             }
         }
+        self.tell();
         Ok((self.known(&definition.path)?, true))
     }
 
@@ -359,6 +376,7 @@ impl Catalog {
         self.begin_leaving(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
         drop(ddl);
+        self.announce(deadline);
         self.forget_numbers(&entry);
         self.drop_left(rows, &indexes, deadline)?;
         Ok(true)
@@ -391,7 +409,7 @@ impl Catalog {
         changes: &[Change],
         deadline: Deadline,
     ) -> Result<Arc<TableEntry>> {
-        let _ddl = self.lock(deadline)?;
+        let ddl = self.lock(deadline)?;
         let entry = self.known(path)?;
         let schema = Arc::new(entry.schema.alter(changes)?);
         let mut family = self.state().stored(entry.space);
@@ -401,6 +419,8 @@ impl Catalog {
         table.schema = schema;
         self.commit(std::slice::from_ref(table), &[], deadline)?;
         self.publish(entry.space, family);
+        drop(ddl);
+        self.announce(deadline);
         self.known(path)
     }
 

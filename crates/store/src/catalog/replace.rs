@@ -33,6 +33,7 @@ impl Catalog {
         }
         self.begin_leaving(leaving.iter().chain(is_root.then_some(&old.space)));
         drop(ddl);
+        self.announce(Deadline::NONE);
         self.forget_numbers(&old);
         self.drop_left(is_root.then_some(old.space), &leaving, Deadline::NONE)
     }

@@ -140,6 +140,14 @@ impl State {
         self.indexes[&key].clone()
     }
 
+    /// The indexes of the tables of each space, by the number of their table.
+    pub(super) fn index_lists(&self) -> BTreeMap<SpaceId, Vec<(u32, Vec<StoredIndex>)>> {
+        let lists = |family: &Arc<Vec<StoredTable>>| {
+            family.iter().map(|table| (table.schema.table_id, table.indexes.clone())).collect()
+        };
+        self.families.iter().map(|(space, family)| (*space, lists(family))).collect()
+    }
+
     /// The spaces of all tables and indexes.
     pub(super) fn spaces(&self) -> HashSet<SpaceId> {
         let stored = self.families.values().flat_map(|family| family.iter());

@@ -2,7 +2,8 @@
 //!
 //! 1. The index gets a space and a row in the catalog, as *building*. From then on every writer
 //!    keeps it up: the list of the table's indexes is published, and whoever looked at it before is
-//!    waited for. Bulk puts that hold rows of the table flush them.
+//!    waited for. Bulk puts that hold rows of the table flush them. Where several processes have
+//!    the store open all of them do so ([`crate::members`]).
 //! 2. All rows are read, by as many threads as there are cores, and their entries loaded. A row
 //!    that is written meanwhile is in the index by its writer; what was read of it before leaves a
 //!    stale entry at worst.
@@ -94,10 +95,12 @@ pub(crate) fn create_index(
     if let Err(error) = built {
         // What cannot be taken back now is found at the next opening, and `check` tells of it.
         if store.catalog.remove_index(&table, space).is_ok() {
+            store.catalog.announce(Deadline::NONE);
             let _ = store.catalog.drop_left(None, &[space], Deadline::NONE);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
+    store.catalog.announce(deadline);
     Ok(true)
 }
 
@@ -112,6 +115,7 @@ pub(crate) fn drop_index(
     let Some(space) = store.catalog.remove_index_named(table, name, if_exists, deadline)? else {
         return Ok(false);
     };
+    store.catalog.announce(deadline);
     store.catalog.drop_left(None, &[space], deadline)?;
     Ok(true)
 }
@@ -123,12 +127,14 @@ fn build(
     options: &CreateIndexOptions,
     deadline: Deadline,
 ) -> Result<()> {
+    let give_up = || options.cancel.is_cancelled();
+    store.catalog.announce_to_all(options.load_wait, deadline, &give_up)?;
     store.gate.wait_for_writers();
     let left = deadline.moment().map(|end| end.saturating_duration_since(Instant::now()));
     let patience = options.load_wait.min(left.unwrap_or(Duration::MAX));
     store
         .gate
-        .wait_for_loads(table.space, patience, || options.cancel.is_cancelled())
+        .wait_for_loads(table.space, patience, give_up)
         .map_err(|error| deadline.check("bulk puts into the table").err().unwrap_or(error))?;
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan = ScanOptions {

@@ -53,6 +53,9 @@ impl Cleaning<'_> {
     /// many.
     pub(super) fn run(&self) -> Result<u64> {
         let Self { engine, gate, table, index, .. } = *self;
+        if engine.capability().shared {
+            return Err(not_cleaned(table, index));
+        }
         if gate.enter().sees_loads(table.space) {
             gate.wait_for_loads(table.space, LOAD_WAIT, self.give_up)
                 .map_err(|_| held_up(table, index))?;
@@ -145,6 +148,14 @@ impl Cleaner<'_> {
         self.removed.fetch_add(places.len() as u64, Ordering::Relaxed);
         Ok(())
     }
+}
+
+#[cold]
+fn not_cleaned(table: &TableEntry, index: &OpenIndex) -> Error {
+    let place = format!("index {} on {}", index.stored.name, table.schema.path);
+    Error::unsupported(format!(
+        "{place}: stale entries stay where several processes use the store: to be rid of them, drop the index and make it anew"
+    ))
 }
 
 #[cold]

@@ -89,6 +89,9 @@ pub(crate) struct StoredIndex {
     pub(crate) space: u32,
     pub(crate) state: IndexState,
     pub(crate) columns: Vec<StoredColumn>,
+    /// Which opening of the store makes it, where there may be several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) builder: Option<u64>,
 }
 
 /// A column of an index, by its number, which no other column of the table ever gets.

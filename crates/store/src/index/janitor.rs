@@ -81,7 +81,7 @@ impl Janitor {
 
     /// Notes that about so many entries of the indexes of a table have become stale.
     pub(crate) fn note(&self, table: &Arc<TableEntry>, entries: u64) {
-        if !self.is_on || entries == 0 {
+        if !self.is_on || entries == 0 || self.shared.engine.capability().shared {
             return;
         }
         let is_enough = {

@@ -9,8 +9,8 @@
 //!    else is let in, so that one row that changes all the time cannot hold up a batch of thousands
 //!    for ever.
 //!
-//! While a load holds rows of the table entries are not removed (see [`super::write_gate`]), so nothing
-//! need be read, and the batch goes out under the caller's own conditions. Entries then live for
+//! While a load holds rows of the table entries are not removed (see [`super::write_gate`]), and on
+//! an engine that several processes use they never are. So nothing need be read, and the batch goes out under the caller's own conditions. Entries then live for
 //! ever, since the load may lay a row that does under them.
 //!
 //! A row that is read may be newer than the codec that was taken before, when the table is altered
@@ -50,6 +50,7 @@ impl Inner {
         for attempt in 0.. {
             let pass =
                 if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
+            self.catalog.check_member()?;
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
                 return self.engine.write_by(batch, durability, deadline);
@@ -60,7 +61,7 @@ impl Inner {
                 batch,
                 sets,
                 deadline,
-                keeps_entries: pass.sees_loads(batch.space(0)),
+                keeps_entries: self.keeps_entries() || pass.sees_loads(batch.space(0)),
             };
             match attempt.prepare() {
                 Ok(Prepared::Refused(outcome)) => return Ok(outcome),
@@ -93,12 +94,23 @@ impl Inner {
     ) -> Vec<Result<WriteOutcome>> {
         let tables = std::slice::from_ref(table);
         let pass = self.gate.enter();
-        let is_alone = check_exists(table).is_ok() && !table.indexes.any();
+        let is_alone = self.catalog.check_member().is_ok()
+            && check_exists(table).is_ok()
+            && !table.indexes.any();
         if is_alone {
             return self.engine.write_many_by(batches, terms.durability, terms.deadline);
         }
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()
+    }
+}
+
+impl Inner {
+    /// Whether entries of indexes are never removed: of what other processes write nobody knows
+    /// here, and entries are no part of their atomic steps.
+    pub(crate) fn keeps_entries(&self) -> bool {
+        let capability = self.engine.capability();
+        capability.shared || !capability.placed_atomic
     }
 }
 

@@ -96,7 +96,7 @@ impl Store {
         clean_in_background: bool,
         limits: StoreLimits,
     ) -> Result<Store> {
-        let catalog = Catalog::open(engine.clone())?;
+        let catalog = Catalog::open_as_member(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
         let gate = catalog.gate().clone();
         let janitor = Janitor::new(engine.clone(), gate.clone(), clean_in_background);
@@ -118,7 +118,13 @@ impl Store {
             threads: Budget::new(limits.threads),
             load_memory: Budget::new(limits.load_memory_bytes),
         };
-        Ok(Store { inner: Arc::new(inner) })
+        let inner = Arc::new(inner);
+        if let Some(members) = inner.catalog.members() {
+            let inner = Arc::downgrade(&inner);
+            let follow = move || inner.upgrade().map_or(Ok(false), |inner| inner.catalog.follow());
+            members.watch(Box::new(follow));
+        }
+        Ok(Store { inner })
     }
 
     /// What reads hold that their readers have not asked for yet.

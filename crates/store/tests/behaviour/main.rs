@@ -11,6 +11,7 @@ mod index;
 mod kv;
 mod multi_get;
 mod multi_put;
+mod shared;
 mod store;
 mod table;
 mod watching;

@@ -32,11 +32,19 @@ pub(super) struct Side {
     used: Vec<SpaceId>,
     /// The version last seen of each row, whether or not it still exists.
     versions: BTreeMap<(SpaceId, Vec<u8>), u64>,
+    /// Whether entries of a refused batch are put all the same: the model does as the tested
+    /// engine, whose entries may be no part of the atomic step.
+    puts_entries_first: bool,
 }
 
 impl Side {
-    pub(super) fn new() -> Self {
-        Self { ids: [None; PLACED + 1], used: Vec::new(), versions: BTreeMap::new() }
+    pub(super) fn new(puts_entries_first: bool) -> Self {
+        Self {
+            ids: [None; PLACED + 1],
+            used: Vec::new(),
+            versions: BTreeMap::new(),
+            puts_entries_first,
+        }
     }
 
     /// The number of a space; one that does not exist when it was never made.
@@ -78,6 +86,9 @@ impl Side {
         Ok(match engine.write(&batch, Durability::Write)? {
             WriteOutcome::Applied { .. } => None,
             WriteOutcome::Refused { operation, current } => {
+                if self.puts_entries_first {
+                    self.put_entries(engine, group, along)?;
+                }
                 let seen = self.last_version(space, batch.key(operation));
                 assert!(
                     current.is_none() || current == seen,
@@ -86,6 +97,23 @@ impl Side {
                 Some((operation, current.is_some()))
             }
         })
+    }
+
+    /// Puts the entries that stay when their batch is refused.
+    fn put_entries(
+        &self,
+        engine: &dyn Engine,
+        group: usize,
+        along: &[(usize, bool)],
+    ) -> Result<()> {
+        let Some(placed) = self.ids[PLACED] else { return Ok(()) };
+        let last_of_each: BTreeMap<usize, bool> = along.iter().copied().collect();
+        let mut batch = WriteBatch::new(placed);
+        for (minor, _) in last_of_each.into_iter().filter(|(_, is_put)| *is_put) {
+            let key = prefixed_key(engine, Key { group, minor });
+            batch.put(&key, &[], NEVER_MS, Condition::Always);
+        }
+        engine.write(&batch, Durability::Write).map(drop)
     }
 
     /// What became of each batch: the same, or the kind of its error.

@@ -29,13 +29,14 @@ impl<'h> World<'h> {
         let clock = Arc::new(ManualClock::new(START_MS));
         let tested = harness.open(Arc::clone(&clock) as _);
         let model = MemoryEngine::with_clock(Arc::clone(&clock) as _);
+        let puts_entries_first = !tested.capability().placed_atomic;
         let mut world = Self {
             harness,
             clock,
             tested: Some(tested),
             model,
-            tested_side: Side::new(),
-            model_side: Side::new(),
+            tested_side: Side::new(false),
+            model_side: Side::new(puts_entries_first),
         };
         // Most operations should find their space: all but the last are there from the start.
         (0..SPACES - 1).for_each(|space| world.carry_out(&Operation::CreateSpace(space)));

@@ -302,6 +302,7 @@ impl<'a> Host<'a> {
     ) -> Result<()> {
         self.outcomes.add_read(stream, taken as u64);
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
+        self.store.catalog.check_member()?;
         pushing.rows_of(space, !encoder.index_entries().is_empty());
         let by = deadline_after(self.options.flush_timeout);
         for (space, entries) in encoder.index_entries() {
@@ -339,6 +340,7 @@ impl<'a> Host<'a> {
     /// Makes everything durable that was pushed, then tells how far each stream is, and which are
     /// complete.
     fn flush(&self) -> Result<()> {
+        self.store.catalog.check_member()?;
         let Flush { mut ended, marks } = self.intake.begin_flush();
         let flushing = self.load.begin_flush();
         let indexed = std::mem::take(&mut *lock(&self.indexed));

@@ -1,0 +1,99 @@
+//! What one process changes, and the others take over.
+//!
+//! Where several processes may have the store open, each is a member ([`crate::members`]). Whoever
+//! changes tables tells the others, and they read the rows anew.
+
+use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tonnage_engine::{Deadline, Result, SpaceId};
+
+use super::{Catalog, rows};
+use crate::members::Members;
+
+/// How long a statement waits for the others where nothing depends on it: those who know of a table
+/// that is gone get errors.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long loads may take for a flush before the others are told that this process lives.
+const LOAD_STEP: Duration = Duration::from_millis(500);
+
+impl Catalog {
+    /// The openings of the store, where there may be several.
+    pub(crate) fn members(&self) -> Option<&Members> {
+        self.members.as_ref()
+    }
+
+    /// Whether this opening knows the tables well enough to write.
+    ///
+    /// # Errors
+    /// `Unavailable`: see [`Members::check`].
+    #[inline]
+    pub(crate) fn check_member(&self) -> Result<()> {
+        self.members.as_ref().map_or(Ok(()), Members::check)
+    }
+
+    /// Reads the tables as they are stored now. For whoever holds the lock of DDL.
+    pub(super) fn refresh(&self) -> Result<()> {
+        let stored = rows::read(self.engine.as_ref(), self.space)?;
+        let before = self.state().index_lists();
+        self.publish_all(stored);
+        let after = self.state().index_lists();
+        let changed = before.iter().filter(|(space, lists)| after.get(space) != Some(lists));
+        self.unsettled().extend(changed.map(|(space, _)| *space));
+        Ok(())
+    }
+
+    /// Takes over what others changed. Answers whether nobody here works by the tables as they were
+    /// before.
+    pub(crate) fn follow(&self) -> Result<bool> {
+        let ddl = self.ddl.lock();
+        self.refresh()?;
+        drop(ddl);
+        self.gate.wait_for_writers();
+        let unsettled = self.unsettled().clone();
+        for space in unsettled {
+            if self.gate.wait_for_loads(space, LOAD_STEP, || false).is_err() {
+                return Ok(false);
+            }
+            self.unsettled().remove(&space);
+        }
+        Ok(true)
+    }
+
+    /// Tells the others of a change that they need not know at once. Who is not told learns of it
+    /// with the next one.
+    pub(super) fn tell(&self) {
+        if let Some(Err(error)) = self.members.as_ref().map(Members::tell) {
+            tracing::warn!(%error, "the other processes were not told of a change of the tables");
+        }
+    }
+
+    /// Tells the others of a change, and waits for them as long as is reasonable.
+    pub(crate) fn announce(&self, deadline: Deadline) {
+        if let Err(error) = self.announce_to_all(PATIENCE, deadline, &|| false) {
+            tracing::warn!(%error, "not all processes have taken over a change of the tables");
+        }
+    }
+
+    /// Tells the others of a change, and waits until all that are there work by it.
+    ///
+    /// # Errors
+    /// As [`Members::tell_all`].
+    pub(crate) fn announce_to_all(
+        &self,
+        patience: Duration,
+        deadline: Deadline,
+        give_up: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        match &self.members {
+            Some(members) => members.tell_all(patience, deadline, give_up),
+            None => Ok(()),
+        }
+    }
+
+    fn unsettled(&self) -> MutexGuard<'_, BTreeSet<SpaceId>> {
+        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

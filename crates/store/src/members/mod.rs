@@ -1,0 +1,282 @@
+//! The openings of a store that several processes may have open at once.
+//!
+//! A change of the tables must be known to all of them: who does not know of an index writes rows
+//! that it misses. So each opening is a *member*, with a row in a space of its own:
+//!
+//! 1. An opening puts its row, then reads the *epoch*, then the catalog.
+//! 2. A statement of DDL changes the catalog, then makes the epoch one greater ([`Members::tell`]).
+//! 3. Every member looks at the epoch each second. When it is a new one it reads the catalog, waits
+//!    until nobody in its process works by the tables as they were, then notes in its row that it
+//!    has *followed*.
+//! 4. Where the statement depends on it, it waits until all members have followed
+//!    ([`Members::tell_all`]).
+//!
+//! ```text
+//! CREATE INDEX here                     a writer there
+//! catalog: building; epoch 8
+//!                                       sees epoch 8, reads the catalog, waits for its writers
+//!                                       followed 8: from now on its writers keep the index up
+//! all have followed 8: reads all rows
+//! ```
+//!
+//! A member that does not renew its row is *gone* after a minute: nobody waits for it any more. It
+//! has refused to write since long before ([`Members::check`]), so it can do no harm when it comes
+//! back. Everybody measures these times with a clock of its own: none is compared with another.
+
+mod roster;
+mod row;
+mod watch;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, current};
+use std::time::{Duration, Instant};
+
+use tonnage_engine::{Deadline, Engine, Error, Result};
+
+use roster::Roster;
+use row::{MemberRows, MemberState};
+
+/// How long members take for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemberTimes {
+    /// How often a member looks at the epoch.
+    pub(crate) look: Duration,
+    /// How often it renews its row.
+    pub(crate) renew: Duration,
+    /// How long after a renewal it goes on writing.
+    pub(crate) lease: Duration,
+    /// How long a row stays as it is until its member counts as gone. So much longer than the
+    /// lease that what was sent within it is over.
+    pub(crate) gone: Duration,
+}
+
+impl MemberTimes {
+    const PLAIN: Self = Self {
+        look: Duration::from_secs(1),
+        renew: Duration::from_secs(5),
+        lease: Duration::from_secs(20),
+        gone: Duration::from_secs(60),
+    };
+}
+
+/// How often somebody who waits for the others looks at their rows.
+const WAIT_STEP: Duration = Duration::from_millis(50);
+
+/// This opening among the others.
+pub(crate) struct Members {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the members of a process and the thread that watches have in common.
+struct Shared {
+    rows: MemberRows,
+    times: MemberTimes,
+    started: Instant,
+    /// Until when this member may write, in milliseconds since it started.
+    lease_end_ms: AtomicU64,
+    /// How it stands in its row.
+    own: Mutex<Own>,
+    /// What is known of the others.
+    roster: Mutex<Roster>,
+    stopping: AtomicBool,
+    /// Woken to stop.
+    woken: (Mutex<()>, Condvar),
+}
+
+/// A member's own row.
+struct Own {
+    state: MemberState,
+    version: Option<u64>,
+    /// When it was renewed last, by the time that the write was sent.
+    renewed: Option<Instant>,
+    /// Whether tables may have changed while nobody waited for this opening. It may not write
+    /// until it has followed.
+    is_behind: bool,
+}
+
+impl Members {
+    /// Puts this opening's row, before its catalog is read.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub(crate) fn join(engine: &Arc<dyn Engine>) -> Result<Self> {
+        Self::join_with(engine, MemberTimes::PLAIN)
+    }
+
+    pub(crate) fn join_with(engine: &Arc<dyn Engine>, times: MemberTimes) -> Result<Self> {
+        let rows = MemberRows::open(engine)?;
+        let own = Own { state: MemberState::new(), version: None, renewed: None, is_behind: true };
+        let shared = Shared {
+            rows,
+            times,
+            started: Instant::now(),
+            lease_end_ms: AtomicU64::new(0),
+            own: Mutex::new(own),
+            roster: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            woken: Default::default(),
+        };
+        shared.renew(&mut shared.own())?;
+        let epoch = shared.rows.epoch()?;
+        // The catalog is read after this: so it is followed from the start.
+        let mut own = shared.own();
+        own.state.followed = epoch;
+        own.is_behind = false;
+        shared.renew(&mut own)?;
+        drop(own);
+        Ok(Self { shared: Arc::new(shared), thread: Mutex::default() })
+    }
+
+    /// What names this opening to the others.
+    pub(crate) fn id(&self) -> u64 {
+        self.shared.own().state.id
+    }
+
+    /// Whether an opening is there, as far as its row tells.
+    pub(crate) fn is_there(&self, id: u64) -> Result<bool> {
+        let all = self.shared.rows.read()?;
+        let mut roster = self.shared.roster();
+        roster.look(&all, Instant::now());
+        Ok(all.members.iter().any(|(member, _)| {
+            member.id == id && !roster.is_gone(id, Instant::now(), self.shared.times.gone)
+        }))
+    }
+
+    /// Whether this opening may write: whoever changes tables still waits for it.
+    ///
+    /// # Errors
+    /// `Unavailable` when its row was not renewed for a while.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.shared.has_lease() {
+            true => Ok(()),
+            false => Err(lease_lost(self.shared.times.lease)),
+        }
+    }
+
+    /// Tells the others that the catalog has changed, without waiting for them.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub(crate) fn tell(&self) -> Result<u64> {
+        let epoch = self.shared.rows.advance()?;
+        // Nobody else changed anything in between, so there is nothing to follow.
+        let mut own = self.shared.own();
+        if own.state.followed + 1 == epoch {
+            own.state.followed = epoch;
+        }
+        Ok(epoch)
+    }
+
+    /// Tells the others that the catalog has changed, and waits until those that are there work by
+    /// what it says now.
+    ///
+    /// # Errors
+    /// `TimedOut` by the deadline, `Unavailable` past the patience, both naming who has not
+    /// followed, and `Cancelled` when `give_up` says so: the others follow all the same, later.
+    pub(crate) fn tell_all(
+        &self,
+        patience: Duration,
+        deadline: Deadline,
+        give_up: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let epoch = self.tell()?;
+        let until = Instant::now().checked_add(patience);
+        loop {
+            let all = self.shared.rows.read()?;
+            let (now, own) = (Instant::now(), self.id());
+            let mut roster = self.shared.roster();
+            roster.look(&all, now);
+            let behind = all.members.iter().map(|(member, _)| member).find(|member| {
+                let is_gone = roster.is_gone(member.id, now, self.shared.times.gone);
+                member.id != own && member.followed < epoch && !is_gone
+            });
+            let Some(behind) = behind else { return Ok(()) };
+            drop(roster);
+            if give_up() {
+                return Err(Error::cancelled("it was called off before all processes knew of it"));
+            }
+            deadline.check(&format!("{} to take over the change", behind.process))?;
+            if until.is_some_and(|until| now >= until) {
+                return Err(Error::unavailable(format!(
+                    "{} has the store open and does not take over the change: try again when its bulk puts have ended, or end it",
+                    behind.process
+                )));
+            }
+            std::thread::sleep(WAIT_STEP);
+        }
+    }
+}
+
+impl Shared {
+    fn own(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn roster(&self) -> MutexGuard<'_, Roster> {
+        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_lease(&self) -> bool {
+        let now_ms = self.started.elapsed().as_millis() as u64;
+        now_ms < self.lease_end_ms.load(Ordering::Acquire)
+    }
+
+    /// Writes the own row, and with it prolongs the lease. Where somebody took this opening for
+    /// gone the row is put anew, and the lease has ended until it has followed.
+    fn renew(&self, own: &mut Own) -> Result<()> {
+        let sent = Instant::now();
+        own.state.beat += 1;
+        own.version = match self.rows.put(&own.state, own.version)? {
+            Some(version) => Some(version),
+            None => {
+                self.fall_behind(own);
+                self.rows.put_again(&own.state)?
+            }
+        };
+        own.renewed = Some(sent);
+        if !own.is_behind {
+            let end = (sent + self.times.lease).saturating_duration_since(self.started);
+            self.lease_end_ms.store(end.as_millis() as u64, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Notes that tables may have changed without this opening.
+    fn fall_behind(&self, own: &mut Own) {
+        own.state.followed = 0;
+        own.is_behind = true;
+        self.lease_end_ms.store(0, Ordering::Release);
+    }
+}
+
+impl Drop for Members {
+    /// The row goes, so that nobody waits for this opening.
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        drop(self.shared.woken.0.lock());
+        self.shared.woken.1.notify_all();
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // What the thread follows with may be the last that held the store.
+        if let Some(thread) = thread.take().filter(|it| it.thread().id() != current().id()) {
+            let _ = thread.join();
+        }
+        let own = self.shared.own();
+        if let Some(version) = own.version {
+            let _ = self.shared.rows.remove(own.state.id, version);
+        }
+    }
+}
+
+#[cold]
+fn lease_lost(lease: Duration) -> Error {
+    Error::unavailable(format!(
+        "this process could not tell the others for {} s that it is there, so tables may have changed without it: try again when it reaches the cluster",
+        lease.as_secs()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use std::sync::atomic::AtomicUsize;
+
+use tonnage_engine::{ErrorKind, MemoryEngine};
+
+use super::*;
+
+const TIMES: MemberTimes = MemberTimes {
+    look: Duration::from_millis(5),
+    renew: Duration::from_millis(20),
+    lease: Duration::from_millis(400),
+    gone: Duration::from_millis(1_500),
+};
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn engine() -> Arc<dyn Engine> {
+    Arc::new(MemoryEngine::shared())
+}
+
+fn member(engine: &Arc<dyn Engine>) -> Members {
+    Members::join_with(engine, TIMES).unwrap()
+}
+
+/// A member that takes every change over, and counts them.
+fn following(engine: &Arc<dyn Engine>) -> (Members, Arc<AtomicUsize>) {
+    let (member, count) = (member(engine), Arc::new(AtomicUsize::new(0)));
+    let counted = count.clone();
+    member.watch(Box::new(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok(true)
+    }));
+    (member, count)
+}
+
+fn tell_all(member: &Members, patience: Duration) -> Result<()> {
+    member.tell_all(patience, Deadline::NONE, &|| false)
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LONG, "it does not come to pass");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn whoever_changes_tables_waits_until_all_have_followed() {
+    let engine = engine();
+    let here = member(&engine);
+    let others: Vec<_> = (0..3).map(|_| following(&engine)).collect();
+    for round in 1..4 {
+        tell_all(&here, LONG).unwrap();
+        assert!(others.iter().all(|(_, count)| count.load(Ordering::SeqCst) == round));
+    }
+}
+
+#[test]
+fn who_does_not_follow_is_named() {
+    let engine = engine();
+    let (here, there) = (member(&engine), member(&engine));
+    let follows = Arc::new(AtomicBool::new(false));
+    let answer = follows.clone();
+    there.watch(Box::new(move || Ok(answer.load(Ordering::SeqCst))));
+    let error = tell_all(&here, Duration::from_millis(50)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.message().contains(&format!("process {}", std::process::id())), "{error}");
+    let by = Deadline::after(Duration::from_millis(50));
+    assert_eq!(here.tell_all(LONG, by, &|| false).unwrap_err().kind(), ErrorKind::TimedOut);
+    assert_eq!(
+        here.tell_all(LONG, Deadline::NONE, &|| true).unwrap_err().kind(),
+        ErrorKind::Cancelled
+    );
+    follows.store(true, Ordering::SeqCst);
+    tell_all(&here, LONG).unwrap();
+}
+
+#[test]
+fn a_member_that_was_closed_is_not_waited_for() {
+    let engine = engine();
+    let here = member(&engine);
+    drop(member(&engine));
+    assert_eq!(here.shared.rows.read().unwrap().members.len(), 1);
+    tell_all(&here, Duration::ZERO).unwrap();
+}
+
+/// As if its process had been killed: its row stays.
+#[test]
+fn a_member_that_died_is_waited_for_until_it_is_gone_and_has_not_written_since_long_before() {
+    let engine = engine();
+    let (here, _count) = following(&engine);
+    let dead = member(&engine);
+    let begun = Instant::now();
+    assert!(dead.check().is_ok() && here.is_there(dead.id()).unwrap());
+    tell_all(&here, LONG).unwrap();
+    assert!(begun.elapsed() >= TIMES.gone - TIMES.look);
+    assert_eq!(dead.check().unwrap_err().kind(), ErrorKind::Unavailable);
+    assert!(!here.is_there(dead.id()).unwrap());
+    assert!(here.check().is_ok(), "who renews its row may write");
+}
+
+#[test]
+fn a_member_that_was_taken_for_gone_writes_again_once_it_has_followed() {
+    let engine = engine();
+    let (here, mut changes) = (member(&engine), 0);
+    let member = member(&engine);
+    let follows = Arc::new(AtomicBool::new(false));
+    let answer = follows.clone();
+    member.watch(Box::new(move || Ok(answer.load(Ordering::SeqCst))));
+    let all = here.shared.rows.read().unwrap();
+    for (state, version) in all.members.iter().filter(|(state, _)| state.id == member.id()) {
+        here.shared.rows.remove(state.id, *version).unwrap();
+        changes += 1;
+    }
+    assert_eq!(changes, 1);
+    wait_until(|| member.check().is_err());
+    wait_until(|| here.is_there(member.id()).unwrap());
+    assert!(member.check().is_err(), "it is there, and does not know what was changed meanwhile");
+    follows.store(true, Ordering::SeqCst);
+    wait_until(|| member.check().is_ok());
+}
+
+#[test]
+fn a_member_that_changes_tables_has_nothing_to_follow_itself() {
+    let engine = engine();
+    let (here, count) = following(&engine);
+    (0..5).for_each(|_| tell_all(&here, LONG).unwrap());
+    std::thread::sleep(TIMES.look * 10);
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+}

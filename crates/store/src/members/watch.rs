@@ -1,0 +1,76 @@
+//! The thread of a member: it renews its row, and follows what others change.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use tonnage_engine::Result;
+
+use super::{Members, Shared};
+
+/// Takes over what others changed. Answers whether nobody in this process works by the tables as
+/// they were before; where somebody does, it is called again.
+pub(crate) type Follow = Box<dyn FnMut() -> Result<bool> + Send>;
+
+impl Members {
+    /// Starts the thread. Where none can be had this opening may write until its lease ends.
+    pub(crate) fn watch(&self, mut follow: Follow) {
+        let shared = Arc::clone(&self.shared);
+        let work = move || {
+            while shared.rest() {
+                if let Err(error) = shared.look_around(&mut follow) {
+                    tracing::warn!(%error, "the members of the store were not reached");
+                }
+            }
+        };
+        let name = "tonnage-members".to_owned();
+        let thread = std::thread::Builder::new().name(name).spawn(work).ok();
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = thread;
+    }
+}
+
+impl Shared {
+    /// Rests until it is time to look again. False when this opening ends.
+    fn rest(&self) -> bool {
+        let is_stopping = || self.stopping.load(Ordering::SeqCst);
+        let (lock, woken) = &self.woken;
+        let resting = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(woken.wait_timeout_while(resting, self.times.look, |()| !is_stopping()));
+        !is_stopping()
+    }
+
+    fn look_around(&self, follow: &mut Follow) -> Result<()> {
+        let all = self.rows.read()?;
+        let now = Instant::now();
+        let mut own = self.own();
+        let is_there = all.members.iter().any(|(member, _)| member.id == own.state.id);
+        if !is_there {
+            // Somebody took this opening for gone: it begins anew.
+            self.fall_behind(&mut own);
+            own.version = None;
+            // Before the catalog is read, so that whoever changes it from now on waits.
+            self.renew(&mut own)?;
+        }
+        let has_changed = own.is_behind || own.state.followed != all.epoch;
+        drop(own);
+        let has_followed = has_changed && follow()?;
+        let mut own = self.own();
+        if has_followed {
+            // The epoch that was read before the catalog was; own statements may be past it.
+            own.state.followed = own.state.followed.max(all.epoch);
+            own.is_behind = false;
+        }
+        let is_due = own.renewed.is_none_or(|last| last.elapsed() >= self.times.renew);
+        if is_due || has_followed {
+            self.renew(&mut own)?;
+        }
+        let id = own.state.id;
+        drop(own);
+        let mut roster = self.roster();
+        roster.look(&all, now);
+        let gone: Vec<_> =
+            roster.gone(now, self.times.gone).filter(|(gone, _)| *gone != id).collect();
+        drop(roster);
+        gone.into_iter().try_for_each(|(gone, version)| self.rows.remove(gone, version))
+    }
+}

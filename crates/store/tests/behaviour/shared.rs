@@ -1,0 +1,237 @@
+//! Several openings of one store, as several processes have them: what one changes the others know.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
+use tonnage::{
+    BulkPutOptions, Cancel, CreateIndexOptions, ErrorKind, IndexColumn, IndexDefinition,
+    IndexRange, Payload, Row, Store, SystemClock, Value, WriteOptions,
+};
+use tonnage_engine::{Engine, MemoryEngine};
+
+use crate::common::row;
+use crate::index::{car, plates};
+
+const CARS: &str =
+    "CREATE TABLE cars (plate LONG, colour STRING, year INTEGER, note STRING, PRIMARY KEY (plate))";
+
+/// So many openings of one store.
+fn openings<const COUNT: usize>() -> [Store; COUNT] {
+    let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::shared());
+    std::array::from_fn(|_| Store::over(engine.clone(), Arc::new(SystemClock)).unwrap())
+}
+
+fn put(store: &Store, car: &Row) {
+    store.table("cars").unwrap().put(car, &WriteOptions::default()).unwrap();
+}
+
+fn by_colour() -> IndexDefinition {
+    IndexDefinition {
+        name: "by_colour".to_owned(),
+        table: "cars".to_owned(),
+        columns: ["colour", "year"].map(IndexColumn::new).into(),
+    }
+}
+
+fn of_colour(store: &Store, colour: &str) -> Vec<i64> {
+    plates(store, "by_colour", IndexRange::prefix([colour]))
+}
+
+/// Once a process that did not know of the index wrote rows that it missed.
+#[test]
+fn an_index_has_every_row_that_others_write_while_it_is_made() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    let (ended, written) = (AtomicBool::new(false), AtomicI64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let cars = there.table("cars").unwrap();
+            while !ended.load(Ordering::SeqCst) {
+                let plate = written.load(Ordering::SeqCst);
+                cars.put(&car(plate, "red", 2000), &WriteOptions::default()).unwrap();
+                written.store(plate + 1, Ordering::SeqCst);
+            }
+        });
+        while written.load(Ordering::SeqCst) < 100 {
+            std::thread::yield_now();
+        }
+        here.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap();
+        let before = written.load(Ordering::SeqCst);
+        while written.load(Ordering::SeqCst) < before + 100 {
+            std::thread::yield_now();
+        }
+        ended.store(true, Ordering::SeqCst);
+    });
+    let all: Vec<i64> = (0..written.into_inner()).collect();
+    assert_eq!(of_colour(&here, "red"), all);
+    assert_eq!(of_colour(&there, "red"), all);
+}
+
+#[test]
+fn an_index_has_the_rows_of_a_load_that_others_opened_before() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    let options = BulkPutOptions { flush_interval: None, ..BulkPutOptions::default() };
+    let load = there.load(&options).unwrap();
+    let stream = load.stream("cars");
+    let rows = |from: i64| {
+        let rows = (from..from + 50).map(|plate| car(plate, "red", 2000)).collect();
+        Payload::Rows { table: "cars".into(), rows }
+    };
+    load.push(stream, rows(0)).unwrap();
+    // They are with the engine then, and not stored.
+    while load.progress().total().bytes == 0 {
+        std::thread::yield_now();
+    }
+    here.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap();
+    assert_eq!(of_colour(&here, "red"), (0..50).collect::<Vec<_>>());
+    load.push(stream, rows(50)).unwrap();
+    load.end(stream);
+    load.finish().unwrap();
+    assert_eq!(of_colour(&here, "red"), (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn look_ups_are_right_though_no_entry_is_ever_removed() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    here.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap();
+    for (store, plate, colour) in [
+        (&here, 1, "red"),
+        (&there, 1, "blue"),
+        (&here, 2, "red"),
+        (&there, 2, "red"),
+        (&here, 3, "blue"),
+        (&there, 3, "red"),
+    ] {
+        put(store, &car(plate, colour, 2000));
+    }
+    there.table("cars").unwrap().delete(&row! { "plate" => 2 }, &WriteOptions::default()).unwrap();
+    for store in [&here, &there] {
+        assert_eq!(of_colour(store, "red"), [3]);
+        assert_eq!(of_colour(store, "blue"), [1]);
+    }
+    let index = here.table("cars").unwrap().index("by_colour").unwrap();
+    let error = index.clean().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("make it anew"), "{error}");
+}
+
+/// Once a process read rows of a newer layout as a conflict, until it was restarted.
+#[test]
+fn a_table_that_was_altered_is_so_for_all_at_once() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    put(&there, &car(1, "red", 2000));
+    here.execute("ALTER TABLE cars (ADD doors INTEGER DEFAULT 4)").unwrap();
+    let cars = there.table("cars").unwrap();
+    cars.put(&car(2, "red", 2000).with("doors", 2), &WriteOptions::default()).unwrap();
+    let doors = |store: &Store, plate: i64| {
+        let found = store.table("cars").unwrap().get(&row! { "plate" => plate }).unwrap().unwrap();
+        found.row.get("doors").cloned()
+    };
+    for store in [&here, &there] {
+        assert_eq!(doors(store, 1), Some(Value::Integer(4)));
+        assert_eq!(doors(store, 2), Some(Value::Integer(2)));
+    }
+}
+
+/// A handle that was made before reads what others write by the new layout.
+#[test]
+fn a_handle_from_before_reads_rows_of_an_altered_table() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    let before = there.table("cars").unwrap();
+    here.execute("ALTER TABLE cars (ADD doors INTEGER)").unwrap();
+    put(&here, &car(1, "red", 2000).with("doors", 2));
+    let found = before.get(&row! { "plate" => 1 }).unwrap().unwrap();
+    assert_eq!(found.row.get("colour"), Some(&Value::from("red")));
+}
+
+#[test]
+fn a_table_that_was_dropped_is_so_for_the_handles_of_all() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    let before = there.table("cars").unwrap();
+    here.execute("DROP TABLE cars").unwrap();
+    let refused = before.put(&car(1, "red", 2000), &WriteOptions::default());
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::NotFound);
+    here.execute(CARS).unwrap();
+    put(&there, &car(1, "red", 2000));
+    assert_eq!(here.table("cars").unwrap().count().unwrap(), 1);
+}
+
+#[test]
+fn an_index_that_was_dropped_is_kept_up_by_nobody() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    here.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap();
+    put(&there, &car(1, "red", 2000));
+    there.drop_index("cars", "by_colour", false).unwrap();
+    put(&here, &car(2, "red", 2000));
+    assert!(here.table("cars").unwrap().index("by_colour").is_err());
+    assert!(here.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap());
+    assert_eq!(of_colour(&there, "red"), [1, 2]);
+}
+
+#[test]
+fn an_index_whose_making_is_called_off_is_taken_back_everywhere() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    put(&there, &car(1, "red", 2000));
+    let options = CreateIndexOptions { cancel: Cancel::new(), ..Default::default() };
+    options.cancel.cancel();
+    let error = here.create_index(&by_colour(), &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    put(&there, &car(2, "red", 2000));
+    assert!(there.table("cars").unwrap().index("by_colour").is_err());
+}
+
+/// Of two processes that make the same index at a time one does, the other says so.
+#[test]
+fn an_index_that_another_process_makes_is_left_to_it() {
+    let [here, there] = openings();
+    here.execute(CARS).unwrap();
+    (0..1_000).for_each(|plate| put(&here, &car(plate, "red", 2000)));
+    let told = there.clone();
+    let progress = move |_| {
+        let error = told.create_index(&by_colour(), &CreateIndexOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    };
+    let options =
+        CreateIndexOptions { progress: Some(Arc::new(progress)), ..CreateIndexOptions::default() };
+    assert!(here.create_index(&by_colour(), &options).unwrap());
+    assert_eq!(of_colour(&there, "red").len(), 1_000);
+}
+
+/// Two processes change tables at the same time: neither waits for the other for ever.
+#[test]
+fn changes_of_tables_from_several_sides_go_through() {
+    let stores: [Store; 3] = openings();
+    stores[0].execute(CARS).unwrap();
+    std::thread::scope(|scope| {
+        for (number, store) in stores.iter().enumerate() {
+            scope.spawn(move || {
+                for round in 0..4 {
+                    let table = format!("t{number}_{round}");
+                    store
+                        .execute(&format!(
+                            "CREATE TABLE {table} (id LONG, v LONG, PRIMARY KEY (id));
+                             CREATE INDEX by_v ON {table} (v);
+                             ALTER TABLE {table} (ADD w LONG)"
+                        ))
+                        .unwrap();
+                    if round % 2 == 0 {
+                        store.execute(&format!("DROP TABLE {table}")).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    std::thread::sleep(Duration::from_millis(1_500));
+    for store in &stores {
+        let names: Vec<_> = store.tables().iter().map(|table| table.path().to_owned()).collect();
+        assert_eq!(names, ["cars", "t0_1", "t0_3", "t1_1", "t1_3", "t2_1", "t2_3"]);
+    }
+}
