@@ -28,10 +28,8 @@ fn open(hosts: &str) -> CassandraEngine {
     }
 }
 
-#[test]
-#[ignore = "takes minutes, and three nodes: make cluster-test"]
-fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
-    let Some(mut nodes) = Nodes::start(3) else { return };
+/// Writes a store while nodes have their faults, then checks all that was acknowledged.
+fn keeps_what_it_acknowledged(nodes: &mut Nodes, faults: impl FnOnce(&mut Nodes)) {
     let engine = Arc::new(open(&nodes.hosts()));
     let space = engine.create_space("rows", &KeyShape::new([KeyPart::Terminated])).unwrap();
     let is_over = AtomicBool::new(false);
@@ -45,22 +43,7 @@ fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
             .map(|_| threads.spawn(move || Counter::count(engine, space, &goes_on)))
             .collect();
         let loads = threads.spawn(move || Loads::load(engine, space, &goes_on));
-        for node in nodes.nodes().iter() {
-            thread::sleep(Duration::from_secs(5));
-            eprintln!("{} is killed", node.host());
-            node.kill();
-            thread::sleep(Duration::from_secs(8));
-            node.restart();
-            eprintln!("{} is back", node.host());
-            thread::sleep(Duration::from_secs(10));
-        }
-        for node in nodes.nodes().iter().take(1) {
-            eprintln!("{} stands still", node.host());
-            node.signal(libc::SIGSTOP);
-            thread::sleep(Duration::from_secs(60));
-            node.signal(libc::SIGCONT);
-            eprintln!("{} goes on", node.host());
-        }
+        faults(nodes);
         thread::sleep(Duration::from_secs(5));
         is_over.store(true, Ordering::Relaxed);
         let registers: Vec<Registers> =
@@ -74,4 +57,84 @@ fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
     let written: u64 = registers.iter().map(|registers| registers.acknowledged).sum();
     eprintln!("{written} writes, {counter:?}, {} loaded rows: all there", loads.acknowledged());
     assert!(written > 0 && counter.acknowledged > 0 && loads.acknowledged() > 0);
+}
+
+fn seconds(count: u64) {
+    thread::sleep(Duration::from_secs(count));
+}
+
+#[test]
+#[ignore = "takes minutes, and three nodes: make cluster-test"]
+fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
+    let Some(mut nodes) = Nodes::start(3) else { return };
+    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+        for node in nodes.nodes().iter() {
+            seconds(5);
+            eprintln!("{} is killed", node.host());
+            node.kill();
+            seconds(8);
+            node.restart();
+            eprintln!("{} is back", node.host());
+            seconds(10);
+        }
+        for node in nodes.nodes().iter().take(1) {
+            eprintln!("{} stands still", node.host());
+            node.signal(libc::SIGSTOP);
+            seconds(60);
+            node.signal(libc::SIGCONT);
+            eprintln!("{} goes on", node.host());
+        }
+    });
+}
+
+#[test]
+#[ignore = "takes minutes, and three nodes: make cluster-test"]
+fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
+    let Some(mut nodes) = Nodes::start(3) else { return };
+    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+        for node in nodes.nodes().iter().take(2) {
+            seconds(5);
+            let Some(cut) = node.cut_off() else {
+                eprintln!("not tested: a node that is cut off. It takes root, and the program ip");
+                break;
+            };
+            eprintln!("{} is cut off", node.host());
+            seconds(25);
+            drop(cut);
+            eprintln!("{} is reached again", node.host());
+            seconds(20);
+        }
+        for node in nodes.nodes().iter() {
+            eprintln!("{} is restarted", node.host());
+            node.stop();
+            node.restart();
+            eprintln!("{} is back", node.host());
+            seconds(10);
+        }
+    });
+}
+
+#[test]
+#[ignore = "takes minutes, and three nodes: make cluster-test"]
+fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
+    const DISK_BYTES: u64 = 128 << 20;
+    let Some(mut nodes) = Nodes::start(3) else { return };
+    let Some(node) = nodes.nodes().get_mut(2) else { return };
+    node.stop();
+    if !node.move_to_small_disk(DISK_BYTES) {
+        eprintln!("not tested: a full disk. It takes root, and the program mount");
+        return;
+    }
+    node.restart();
+    keeps_what_it_acknowledged(&mut nodes, |nodes| {
+        let node = &nodes.nodes()[2];
+        seconds(5);
+        let full = node.fill_disk();
+        eprintln!("the disk of {} is full", node.host());
+        seconds(40);
+        drop(full);
+        node.restart();
+        eprintln!("{} has room again, and was restarted", node.host());
+        seconds(15);
+    });
 }

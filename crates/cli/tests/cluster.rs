@@ -40,3 +40,33 @@ fn the_program_works_on_a_cluster() {
     let answer = tonnage(&shop, &["sql", "--format", "csv", "-c", query]);
     assert_eq!(answer.lines().collect::<Vec<_>>(), ["maker,n", "Nokia,2", "Doro,1"]);
 }
+
+#[test]
+#[ignore = "takes a minute, and a node: make cluster-test"]
+fn an_index_on_a_cluster_finds_what_is_loaded_changed_and_deleted() {
+    let Some(nodes) = cluster::Nodes::start(1) else { return };
+    let store = format!("cassandra://{}/cars?create=1", nodes.hosts());
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("cars.csv");
+    let rows: String = (0..5_000).map(|plate| format!("{plate},c{}\n", plate % 50)).collect();
+    std::fs::write(&file, format!("plate,colour\n{rows}")).unwrap();
+    let sql = |text: &str| tonnage(&store, &["sql", "--format", "csv", "-c", text]);
+    let create = "CREATE TABLE cars (plate LONG, colour STRING, PRIMARY KEY (plate))";
+    tonnage(&store, &["sql", "--create", "-c", create]);
+    sql("INSERT INTO cars VALUES (9001, 'c7'), (9002, 'c8')");
+    sql("CREATE INDEX by_colour ON cars (colour)");
+    tonnage(&store, &["load", "cars", &file.to_string_lossy()]);
+    sql("UPDATE cars SET colour = 'c8' WHERE plate = 7");
+    sql("DELETE FROM cars WHERE plate = 57");
+    let plan = sql("EXPLAIN SELECT plate FROM cars WHERE colour = 'c7'");
+    assert!(plan.contains("by_colour"), "{plan}");
+    let count = |colour: &str| {
+        sql(&format!("SELECT count(*) AS n FROM cars WHERE colour = '{colour}'"))
+            .trim_start_matches("n\n")
+            .trim()
+            .parse::<u32>()
+            .unwrap()
+    };
+    assert_eq!((count("c7"), count("c8"), count("c9")), (99, 102, 100));
+    tonnage(&store, &["check"]);
+}

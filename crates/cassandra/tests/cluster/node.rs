@@ -71,6 +71,8 @@ pub(crate) struct Node {
     folder: PathBuf,
     jars: PathBuf,
     process: Mutex<Child>,
+    /// Where a disk of its own is mounted.
+    small_disk: Option<PathBuf>,
 }
 
 impl Node {
@@ -88,8 +90,12 @@ impl Node {
         let settings = settings(folder, &host, &seed, token(number, count));
         fs::write(folder.join("conf/cassandra.yaml"), settings).expect("a node's settings");
         fs::write(folder.join("conf/logback.xml"), LOGBACK).expect("a node's settings");
+        let cut = CutOff { host: host.clone() };
+        // What a process left behind that was killed.
+        cut.route("del");
+        std::mem::forget(cut);
         let process = Mutex::new(spawn(jars, folder));
-        Self { host, folder: folder.to_owned(), jars: jars.to_owned(), process }
+        Self { host, folder: folder.to_owned(), jars: jars.to_owned(), process, small_disk: None }
     }
 
     pub(crate) fn host(&self) -> &str {
@@ -129,6 +135,55 @@ impl Node {
         super::wait_for_port(self);
     }
 
+    /// Ends it as an operator does, who waits until it has gone.
+    #[allow(dead_code, reason = "not every test restarts nodes")]
+    pub(crate) fn stop(&self) {
+        self.signal(libc::SIGTERM);
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = process.wait();
+    }
+
+    /// Cuts it off from all others, its clients included, until the answer is dropped. Nothing
+    /// where that is not allowed: it takes root and the program `ip`.
+    #[allow(dead_code, reason = "not every test cuts nodes off")]
+    pub(crate) fn cut_off(&self) -> Option<CutOff> {
+        let cut = CutOff { host: self.host.clone() };
+        cut.route("add").then_some(cut)
+    }
+
+    /// Moves what it stores to a disk of so many bytes. False where that is not allowed: it takes
+    /// root and the program `mount`. The node must not run.
+    #[allow(dead_code, reason = "not every test fills disks")]
+    pub(crate) fn move_to_small_disk(&mut self, bytes: u64) -> bool {
+        let (small, old) = (self.folder.join("data"), self.folder.join("data.old"));
+        fs::rename(&small, &old).expect("the data of a node");
+        fs::create_dir(&small).expect("a folder for a disk");
+        let size = format!("size={bytes}");
+        let is_mounted =
+            succeeds(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&small));
+        if !is_mounted {
+            fs::remove_dir(&small).expect("an empty folder");
+            fs::rename(&old, &small).expect("the data of a node");
+            return false;
+        }
+        self.small_disk = Some(small.clone());
+        assert!(
+            succeeds(Command::new("cp").arg("-a").arg(old.join(".")).arg(&small)),
+            "the data fits on the small disk"
+        );
+        true
+    }
+
+    /// Fills the small disk to the last byte, until the answer is dropped.
+    #[allow(dead_code, reason = "not every test fills disks")]
+    pub(crate) fn fill_disk(&self) -> FullDisk {
+        let path = self.small_disk.as_ref().expect("it has a small disk").join("filler");
+        let mut file = fs::File::create(&path).expect("a file on the small disk");
+        let block = vec![0; 64 << 10];
+        while std::io::Write::write_all(&mut file, &block).is_ok() {}
+        FullDisk { path }
+    }
+
     /// Sends a signal: STOP and CONT.
     #[allow(dead_code, reason = "not every test stops nodes")]
     pub(crate) fn signal(&self, signal: i32) {
@@ -143,7 +198,45 @@ impl Drop for Node {
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _ = process.kill();
         let _ = process.wait();
+        if let Some(disk) = &self.small_disk {
+            succeeds(Command::new("umount").arg("-l").arg(disk));
+        }
     }
+}
+
+/// A node that nobody reaches, and that reaches nobody.
+pub(crate) struct CutOff {
+    host: String,
+}
+
+impl CutOff {
+    /// What is sent to its address is thrown away, the answers to what it sends included.
+    fn route(&self, verb: &str) -> bool {
+        let address = format!("{}/32", self.host);
+        succeeds(Command::new("ip").args(["route", verb, "table", "local", "blackhole", &address]))
+    }
+}
+
+impl Drop for CutOff {
+    fn drop(&mut self) {
+        assert!(self.route("del"), "{} stays cut off", self.host);
+    }
+}
+
+/// A disk with no byte left.
+pub(crate) struct FullDisk {
+    path: PathBuf,
+}
+
+impl Drop for FullDisk {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether a command can be run and succeeds.
+fn succeeds(command: &mut Command) -> bool {
+    command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 fn spawn(jars: &Path, folder: &Path) -> Child {

@@ -97,7 +97,12 @@ fn repair(globals: &Globals, store: &Store, report: &CheckReport) -> CliResult<(
     if report.stale_index_entries > 0 {
         for table in store.tables() {
             for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
-                entries += index.clean()?;
+                match index.clean() {
+                    Err(error) if error.kind() == ErrorKind::Unsupported => {
+                        globals.info(format_args!("{error}"));
+                    }
+                    cleaned => entries += cleaned?,
+                }
             }
         }
     }
