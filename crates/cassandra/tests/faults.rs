@@ -5,8 +5,8 @@
 mod cluster;
 mod ledger;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,9 @@ use cluster::Nodes;
 use ledger::{Counter, Loads, Registers};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{Engine, KeyPart, KeyShape};
+
+/// Held by each test: nine nodes at a time are too many for one machine.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Opens a store on nodes that may still be looking for each other.
 fn open(hosts: &str) -> CassandraEngine {
@@ -66,6 +69,7 @@ fn seconds(count: u64) {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut nodes) = Nodes::start(3) else { return };
     keeps_what_it_acknowledged(&mut nodes, |nodes| {
         for node in nodes.nodes().iter() {
@@ -90,6 +94,7 @@ fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut nodes) = Nodes::start(3) else { return };
     keeps_what_it_acknowledged(&mut nodes, |nodes| {
         for node in nodes.nodes().iter().take(2) {
@@ -118,6 +123,7 @@ fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
     const DISK_BYTES: u64 = 128 << 20;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut nodes) = Nodes::start(3) else { return };
     let Some(node) = nodes.nodes().get_mut(2) else { return };
     node.stop();

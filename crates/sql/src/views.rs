@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     self, ObjectName, Query, Statement, TableFactor, VisitMut, VisitorMut,
 };
-use tonnage::{Error, ErrorKind, Result, Row, Store, Table, Value};
+use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
 use crate::text::pieces;
@@ -27,18 +27,14 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The table of views, if there are any.
-pub(crate) fn table(store: &Store) -> Result<Option<Table>> {
-    match store.table(TABLE) {
-        Ok(table) => Ok(Some(table)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+/// The table of views, if there are any. Every statement looks, so no other process is asked.
+pub(crate) fn table(store: &Store) -> Option<Table> {
+    store.known_table(TABLE)
 }
 
 /// All views, by name: with their queries.
 pub(crate) fn all(store: &Store) -> Result<Vec<(String, String)>> {
-    let Some(views) = table(store)? else { return Ok(Vec::new()) };
+    let Some(views) = table(store) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for batch in views.scan(&tonnage::TableScanOptions::default())? {
         let rows = batch?.rows;
@@ -54,7 +50,7 @@ pub(crate) fn all(store: &Store) -> Result<Vec<(String, String)>> {
 
 /// The text that stands for a view: its query, under its columns.
 fn text_of(store: &Store, views: &Table, name: &str) -> Result<Option<String>> {
-    if store.table(name).is_ok() {
+    if store.known_table(name).is_some() {
         return Ok(None);
     }
     let Some(found) = views.get(&Row::new().with("name", name))? else { return Ok(None) };
@@ -72,7 +68,7 @@ fn text_of(store: &Store, views: &Table, name: &str) -> Result<Option<String>> {
 
 /// Puts the queries of views in their places. Tells whether there were any.
 pub(crate) fn expand(store: &Store, statement: &mut Statement) -> Result<bool> {
-    let Some(views) = table(store)? else { return Ok(false) };
+    let Some(views) = table(store) else { return Ok(false) };
     expand_below(store, &views, statement, 0)
 }
 
@@ -175,7 +171,7 @@ pub(crate) fn path_of(name: &ObjectName) -> String {
 
 /// The query of a view, for whoever looks which tables it reads.
 pub(crate) fn query_of(store: &Store, name: &str) -> Result<Option<Statement>> {
-    let Some(views) = table(store)? else { return Ok(None) };
+    let Some(views) = table(store) else { return Ok(None) };
     let Some(text) = text_of(store, &views, name)? else { return Ok(None) };
     parsed(&text, name).map(Some)
 }

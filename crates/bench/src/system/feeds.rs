@@ -3,9 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
-use tonnage::{EntryBatch, EntryStream, Error, Pairs, Result};
+use tonnage::{EntryBatch, EntryStream, Error, Key, Pairs, Result};
 
 use super::{KeySource, PairSource, RecordShape, RecordSource, RowSource};
+
+/// The key of a pair, which benchmarks write as text.
+pub(super) fn text_key(key: &[u8]) -> Result<Key> {
+    let key = std::str::from_utf8(key)
+        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
+    Ok(Key::of_major([key]))
+}
 
 /// Pairs as a stream of a bulk put.
 pub(super) struct PairFeed(pub(super) Box<dyn PairSource>);

@@ -109,7 +109,7 @@ pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -
         ViewStatement::Create(view) => create(planner, view, text),
         ViewStatement::Drop { name, if_exists } => {
             let key = Row::new().with("name", name.as_str());
-            let existed = match table(store)? {
+            let existed = match table(store) {
                 Some(views) => views.delete(&key, &options(planner))?,
                 None => false,
             };

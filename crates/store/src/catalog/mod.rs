@@ -224,8 +224,8 @@ impl Catalog {
         self.state().table(path)
     }
 
-    /// A table by its full name, if there is one.
-    fn find(&self, path: &str) -> Option<Arc<TableEntry>> {
+    /// A table by its full name, if this process knows one.
+    pub(crate) fn find(&self, path: &str) -> Option<Arc<TableEntry>> {
         self.state().find(path)
     }
 

@@ -159,6 +159,12 @@ impl Store {
         Ok(Table::new(self.inner.clone(), self.inner.catalog.table(path)?))
     }
 
+    /// A table by its path, as far as this process knows. Of a table that another process made it
+    /// learns within a second or so; [`Store::table`] asks at once.
+    pub fn known_table(&self, path: &str) -> Option<Table> {
+        Some(Table::new(self.inner.clone(), self.inner.catalog.find(path)?))
+    }
+
     /// All tables, by path.
     pub fn tables(&self) -> Vec<Table> {
         self.inner

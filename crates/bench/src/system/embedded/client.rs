@@ -2,12 +2,13 @@
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::{
-    BulkGetOptions, Durability, Error, Key, KeySource, KeyValue, Result, Row, RowSession, RowView,
+    BulkGetOptions, Durability, Error, KeySource, KeyValue, Result, Row, RowSession, RowView,
     Table, ValueRef, WriteOptions,
 };
 
 use super::queries;
 use super::store::Embedded;
+use crate::system::feeds::text_key;
 use crate::system::{Client, Record};
 
 /// A session of one thread.
@@ -92,12 +93,6 @@ fn cells<'c>(key: &'c str, fields: impl ExactSizeIterator<Item = &'c [u8]>) -> V
     cells
 }
 
-fn text(key: &[u8]) -> Result<Key> {
-    let key = std::str::from_utf8(key)
-        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
-    Ok(Key::of_major([key]))
-}
-
 impl Client for EmbeddedClient<'_> {
     fn read(&mut self, key: &str, fields: Option<&[usize]>, into: &mut Record) -> Result<bool> {
         into.clear();
@@ -157,11 +152,11 @@ impl Client for EmbeddedClient<'_> {
     }
 
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
-        self.pairs.put(&text(key)?, value, &options(durability)).map(drop)
+        self.pairs.put(&text_key(key)?, value, &options(durability)).map(drop)
     }
 
     fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
-        Ok(self.pairs.get(&text(key)?)?.map(|pair| pair.value.len()))
+        Ok(self.pairs.get(&text_key(key)?)?.map(|pair| pair.value.len()))
     }
 
     fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {

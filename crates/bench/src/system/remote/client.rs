@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use tonnage::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
-use tonnage::{Condition, Durability, Error, Key, Result, Row, RowOperation, Value, WriteOptions};
+use tonnage::{Condition, Durability, Error, Result, Row, RowOperation, Value, WriteOptions};
 use tonnage_client::{Answer, BulkGetRequest, PairWrite, PreparedStatement};
 
 use super::server::Remote;
-use crate::system::feeds::field_name;
+use crate::system::feeds::{field_name, text_key};
 use crate::system::{Client, Record, RecordShape};
 
 /// A session of one thread. All share one connection.
@@ -46,13 +46,6 @@ impl<'a> RemoteClient<'a> {
 
 fn options(durability: Durability) -> WriteOptions {
     WriteOptions { durability, ..WriteOptions::default() }
-}
-
-/// A key of a pair that is text.
-pub(super) fn text_key(key: &[u8]) -> Result<Key> {
-    let key = std::str::from_utf8(key)
-        .map_err(|error| Error::invalid("the key is not text").with_source(error))?;
-    Ok(Key::of_major([key]))
 }
 
 /// Appends the fields of the rows of a batch, column 0 of which is the key.

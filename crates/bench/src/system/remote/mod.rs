@@ -12,7 +12,7 @@ use self::client::RemoteClient;
 pub(super) use self::server::Remote;
 use super::bulk_put;
 use super::done::{bytes_of, count};
-use super::feeds::RowKeys;
+use super::feeds::{RowKeys, text_key};
 use super::{
     BulkDone, BulkOptions, Client, Feature, Gauges, KeySource, PairSource, RecordShape,
     RecordSource, RowSource, System,
@@ -85,7 +85,7 @@ impl System for Remote {
         let batches = std::iter::from_fn(move || {
             let mut batch = Vec::new();
             let more = keys.next_batch(&mut |key| {
-                batch.push(client::text_key(key)?);
+                batch.push(text_key(key)?);
                 Ok(())
             });
             match more {
