@@ -49,6 +49,9 @@ pub(crate) struct MemberTimes {
     /// How long a row stays as it is until its member counts as gone. So much longer than the
     /// lease that what was sent within it is over.
     pub(crate) gone: Duration,
+    /// How often the catalog is read though nobody told of a change: a process may have died just
+    /// before it could.
+    pub(crate) reread: Duration,
 }
 
 impl MemberTimes {
@@ -57,6 +60,7 @@ impl MemberTimes {
         renew: Duration::from_secs(5),
         lease: Duration::from_secs(20),
         gone: Duration::from_secs(60),
+        reread: Duration::from_secs(30),
     };
 }
 
@@ -94,6 +98,8 @@ struct Own {
     /// Whether tables may have changed while nobody waited for this opening. It may not write
     /// until it has followed.
     is_behind: bool,
+    /// When the catalog was read last.
+    reread: Instant,
 }
 
 impl Members {
@@ -107,7 +113,13 @@ impl Members {
 
     pub(crate) fn join_with(engine: &Arc<dyn Engine>, times: MemberTimes) -> Result<Self> {
         let rows = MemberRows::open(engine)?;
-        let own = Own { state: MemberState::new(), version: None, renewed: None, is_behind: true };
+        let own = Own {
+            state: MemberState::new(),
+            version: None,
+            renewed: None,
+            is_behind: true,
+            reread: Instant::now(),
+        };
         let shared = Shared {
             rows,
             times,

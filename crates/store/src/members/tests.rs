@@ -9,6 +9,7 @@ const TIMES: MemberTimes = MemberTimes {
     renew: Duration::from_millis(20),
     lease: Duration::from_millis(400),
     gone: Duration::from_millis(1_500),
+    reread: Duration::from_secs(3_600),
 };
 
 const LONG: Duration = Duration::from_secs(60);
@@ -118,6 +119,21 @@ fn a_member_that_was_taken_for_gone_writes_again_once_it_has_followed() {
     assert!(member.check().is_err(), "it is there, and does not know what was changed meanwhile");
     follows.store(true, Ordering::SeqCst);
     wait_until(|| member.check().is_ok());
+}
+
+/// Its process died between the change and the word about it.
+#[test]
+fn a_change_that_nobody_told_of_is_found_all_the_same() {
+    let engine = engine();
+    let times = MemberTimes { reread: TIMES.look, ..TIMES };
+    let member = Members::join_with(&engine, times).unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    member.watch(Box::new(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok(true)
+    }));
+    wait_until(|| count.load(Ordering::SeqCst) >= 2);
 }
 
 #[test]

@@ -51,7 +51,8 @@ impl Shared {
             // Before the catalog is read, so that whoever changes it from now on waits.
             self.renew(&mut own)?;
         }
-        let has_changed = own.is_behind || own.state.followed != all.epoch;
+        let is_old = own.reread.elapsed() >= self.times.reread;
+        let has_changed = own.is_behind || own.state.followed != all.epoch || is_old;
         drop(own);
         let has_followed = has_changed && follow()?;
         let mut own = self.own();
@@ -59,6 +60,7 @@ impl Shared {
             // The epoch that was read before the catalog was; own statements may be past it.
             own.state.followed = own.state.followed.max(all.epoch);
             own.is_behind = false;
+            own.reread = now;
         }
         let is_due = own.renewed.is_none_or(|last| last.elapsed() >= self.times.renew);
         if is_due || has_followed {
